@@ -1,0 +1,3 @@
+//! The program `agents`.
+
+fn main() {}

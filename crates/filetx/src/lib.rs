@@ -1,0 +1,13 @@
+//! Change N plain files all-or-nothing.
+
+mod error;
+mod holder;
+mod path;
+mod step;
+mod storage;
+
+pub use error::{Error, Failure, Left, Result};
+pub use holder::Holder;
+pub use path::{At, NAME_BYTES_MAX, PATH_BYTES_MAX, RelPath, ToAt};
+pub use step::Step;
+pub use storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile};

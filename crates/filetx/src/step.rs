@@ -1,0 +1,120 @@
+//! The steps of the protocols, as `docs/design/file-transaction.md` numbers them.
+//!
+//! Every call to the disk names the step it belongs to, for three readers: the error message, the person comparing code and
+//! document, and the tests, which leave out one step at a time and check that the simulator notices (feature `mutants`).
+
+use std::fmt;
+
+macro_rules! steps {
+    ($($name:ident $number:literal $text:literal,)*) => {
+        /// What was being done when a disk call was made.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Step {
+            $(#[doc = concat!($number, ": ", $text, ".")] $name,)*
+        }
+
+        impl Step {
+            /// All steps, in the order of the document.
+            pub const ALL: &'static [Step] = &[$(Step::$name,)*];
+
+            /// The number in the document.
+            pub fn number(self) -> &'static str {
+                match self { $(Step::$name => $number,)* }
+            }
+
+            fn text(self) -> &'static str {
+                match self { $(Step::$name => $text,)* }
+            }
+        }
+    };
+}
+
+steps! {
+    Inspect "0.1" "look at",
+    MakeHome "0.2" "prepare the transaction folder",
+    SyncHome "0.3" "sync the transaction folder",
+    Stage "3.1" "stage content for",
+    SyncStaged "3.2" "sync staged content of",
+    SyncStage "3.3" "sync the staging folder",
+    WritePointer "4.1" "write the pointer",
+    SyncPointer "4.2" "sync the pointer",
+    SyncPointerFolder "4.3" "sync the folder of the pointer",
+    WriteJournal "4.4" "write the journal",
+    SyncJournal "4.5" "sync the journal",
+    PlaceJournal "4.6" "move the journal into place",
+    SyncJournalFolder "4.7" "sync the folder of the journal",
+    Publish "5.1" "publish",
+    CheckDisplaced "5.2" "compare what was displaced at",
+    SyncPublished "5.3" "sync the published file",
+    SyncParent "5.4" "sync the folder of a published file",
+    MarkDone "6.1" "mark the transaction done",
+    SyncDone "6.2" "sync the done mark",
+    ClearPointer "6.3" "clear the pointer",
+    SyncClearedPointer "6.4" "sync the cleared pointer",
+    RemoveDone "6.5" "remove the done mark",
+    CleanUp "6.6" "remove leftovers",
+    CreateJournal "7.1" "create the journal",
+    SyncNewJournal "7.2" "sync the new journal",
+    SyncNewJournalFolder "7.3" "sync the folder of the new journal",
+    AppendRecord "8.1" "append to the journal",
+    SyncRecord "8.2" "sync the journal",
+    PublishInPlace "8.3" "publish",
+    SyncCheckpointFile "9.1" "sync the published file",
+    SyncCheckpointFolder "9.2" "sync the folder of a published file",
+    WriteEpoch "9.3" "start a new epoch",
+    SyncEpoch "9.4" "sync the new epoch",
+    Stabilise "10.1" "rewrite the journal before recovery",
+    SyncStabilised "10.2" "sync the rewritten journal",
+    PlaceStabilised "10.3" "move the rewritten journal into place",
+    SyncStabilisedFolder "10.4" "sync the folder of the rewritten journal",
+    Keep "10.5" "keep aside content of",
+    SyncKept "10.6" "sync what was kept aside",
+    Classify "10.7" "classify",
+    CheckChecksum "11.1" "check the checksum of",
+    CheckChain "11.2" "check the chain of",
+    CheckEpoch "11.3" "check the epoch of",
+    CheckBoot "11.4" "check the run of the system in",
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+#[cfg(feature = "mutants")]
+mod mutant {
+    use super::Step;
+    use std::cell::Cell;
+
+    thread_local! {
+        static LEFT_OUT: Cell<Option<Step>> = const { Cell::new(None) };
+    }
+
+    impl Step {
+        /// Runs `work` with this step left out on this thread.
+        pub fn left_out<T>(self, work: impl FnOnce() -> T) -> T {
+            struct Restore;
+            impl Drop for Restore {
+                fn drop(&mut self) {
+                    LEFT_OUT.set(None);
+                }
+            }
+            let _restore = Restore;
+            LEFT_OUT.set(Some(self));
+            work()
+        }
+
+        pub(crate) fn is_left_out(self) -> bool {
+            LEFT_OUT.get() == Some(self)
+        }
+    }
+}
+
+#[cfg(not(feature = "mutants"))]
+impl Step {
+    #[inline]
+    pub(crate) const fn is_left_out(self) -> bool {
+        false
+    }
+}
