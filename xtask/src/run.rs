@@ -1,0 +1,157 @@
+//! Programs run one after another as named steps: a headed line each, a time each, a table at the end.
+//!
+//! A step that fails ends the whole run: nothing after it is worth its time, and the last line says how to run that step alone.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::notes::Notes;
+use crate::tools;
+
+/// One run of a command of this program.
+pub(crate) struct Run {
+    notes: Notes,
+    started: Instant,
+    steps: Vec<(String, Duration)>,
+    variables: Vec<(&'static str, &'static str)>,
+}
+
+impl Run {
+    /// Starts with no steps, skips or figures.
+    pub(crate) fn start() -> Result<Run> {
+        let notes = Notes::clear(&root().join("target/xtask"))?;
+        Ok(Run { notes, started: Instant::now(), steps: Vec::new(), variables: Vec::new() })
+    }
+
+    /// Gives every later step this variable.
+    pub(crate) fn set_variable(&mut self, name: &'static str, value: &'static str) {
+        self.variables.push((name, value));
+    }
+
+    /// Runs a program to its end, its output on the terminal. It finds where to report skips and figures.
+    pub(crate) fn step(&mut self, name: &str, mut command: Command) -> Result<()> {
+        command.envs(self.variables.iter().copied());
+        let alone = shown(&command);
+        println!("\n== {name}: {alone}");
+        self.notes.announce(&mut command);
+        let begun = Instant::now();
+        let status = prepared(&mut command)
+            .status()
+            .map_err(Error::io(format!("start `{}`", command.get_program().display())))?;
+        self.steps.push((name.to_owned(), begun.elapsed()));
+        if status.success() { Ok(()) } else { Err(Error::Step { step: name.to_owned(), alone }) }
+    }
+
+    /// Records that `name` was not done, and why.
+    pub(crate) fn skip(&mut self, name: &str, reason: &str) -> Result<()> {
+        println!("\n== {name}: skipped: {reason}");
+        self.notes.add_skip(name, reason)
+    }
+
+    /// Records a figure for the report.
+    pub(crate) fn figure(&mut self, name: &str, value: &str) -> Result<()> {
+        self.notes.add_figure(name, value)
+    }
+
+    pub(crate) fn steps(&self) -> &[(String, Duration)] {
+        &self.steps
+    }
+
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// Prints what was done, measured and skipped; fails on a skip that continuous integration does not allow.
+    pub(crate) fn finish(&self) -> Result<()> {
+        let skips = self.notes.skips()?;
+        let figures = self.notes.figures()?;
+        println!("\n== summary");
+        for (name, time) in &self.steps {
+            println!("{:8.1} s  {name}", time.as_secs_f64());
+        }
+        println!("{:8.1} s  in all", self.started.elapsed().as_secs_f64());
+        if !figures.is_empty() {
+            println!("\nfigures:");
+            for (name, value) in &figures {
+                println!("  {name}: {value}");
+            }
+        }
+        println!("\nskipped: {}", skips.len());
+        for skip in &skips {
+            println!("  {}: {}", skip.name, skip.reason);
+        }
+        if std::env::var_os("CI").is_some_and(|value| value == "true") {
+            self.notes.check_skips(&skips, root())?;
+        }
+        println!("\npassed");
+        Ok(())
+    }
+}
+
+/// A `cargo` command with these words as its arguments.
+pub(crate) fn cargo(words: &str) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(words.split_whitespace());
+    command
+}
+
+/// What a program prints, when only that is wanted.
+pub(crate) fn output_of(mut command: Command) -> Result<String> {
+    let alone = shown(&command);
+    let output = prepared(&mut command)
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .map_err(Error::io(format!("start `{}`", command.get_program().display())))?;
+    if !output.status.success() {
+        return Err(Error::Step { step: "query".to_owned(), alone });
+    }
+    String::from_utf8(output.stdout)
+        .map_err(|error| Error::Output { command: alone, problem: error.to_string() })
+}
+
+/// The folder of the workspace. Cargo tells it to whatever it starts.
+pub(crate) fn root() -> &'static Path {
+    static ROOT: std::sync::LazyLock<PathBuf> = std::sync::LazyLock::new(|| {
+        let here =
+            std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        Path::new(&here).parent().expect("xtask is a folder of the workspace").to_owned()
+    });
+    &ROOT
+}
+
+/// At the root of the workspace, with our own tools on the path.
+fn prepared(command: &mut Command) -> &mut Command {
+    command.current_dir(root()).env("PATH", tools::search_path())
+}
+
+/// A command as a person would type it.
+fn shown(command: &Command) -> String {
+    let variables = command.get_envs().filter_map(|(name, value)| {
+        Some(format!("{}={}", name.display(), quoted(&value?.to_string_lossy())))
+    });
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    variables.chain(words.map(|word| quoted(&word.to_string_lossy()))).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=/.,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_it_would_be_typed() {
+        let mut command = cargo("test --test shuttle_*");
+        command.env("RUSTDOCFLAGS", "-D warnings").arg("it's");
+        assert_eq!(shown(&command), r"RUSTDOCFLAGS='-D warnings' cargo test --test 'shuttle_*' 'it'\''s'");
+    }
+}

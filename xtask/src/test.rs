@@ -1,0 +1,109 @@
+//! `cargo xtask test`: everything a change must pass, on a fresh machine with Rust.
+
+use std::process::Command;
+
+use crate::error::Result;
+use crate::run::{Run, cargo, root};
+use crate::{coverage, tools, windows};
+
+pub(crate) const HELP: &str = "\
+Everything a change must pass. CI runs exactly this.
+
+Usage: cargo xtask test
+
+Installs what it needs (Debian packages when root, cargo subcommands into target/tools), then runs the steps in order and stops at
+the first that fails, naming the command that runs it alone. Ends with the time of each step, the figures that tests reported, and
+what was skipped and why. With CI=true a skip is a failure unless tests/allowed-skips.txt names it with its reason.
+
+Tests run under cargo-nextest when it is installed, else under `cargo test`.
+";
+
+/// Lines of the library crates that tests must reach, in percent.
+const COVERAGE_MINIMUM: f64 = 97.0;
+
+/// The test-only switches of the file transaction, on in every run but the one over schedules.
+pub(crate) const FEATURES: &str = "--features cleveragents-filetx/mutants";
+
+pub(crate) fn test() -> Result<()> {
+    let mut run = Run::start()?;
+    if let Err(command) = tools::install(&mut run, tools::FOR_TESTS)? {
+        println!("Some tests will be skipped. To run them too:\n  {command}");
+    }
+    run.step("format", cargo("fmt --all --check"))?;
+    run.step("clippy", cargo(&format!("clippy --workspace --all-targets {FEATURES} -- -D warnings")))?;
+    tests_and_coverage(&mut run)?;
+    run.step("documentation tests", cargo(&format!("test --quiet --workspace --doc {FEATURES}")))?;
+    schedules(&mut run)?;
+    documentation(&mut run)?;
+    licences(&mut run)?;
+    windows::type_check(&mut run)?;
+    run.finish()
+}
+
+/// One run of the tests gives both results. Without the coverage tools the tests still run.
+fn tests_and_coverage(run: &mut Run) -> Result<()> {
+    match coverage::install(run)? {
+        Ok(()) => {
+            let result = coverage::measure(run)?;
+            result.print();
+            run.figure("line coverage of the library crates", &format!("{:.2} %", result.percent()))?;
+            result.require(COVERAGE_MINIMUM)
+        }
+        Err(reason) => {
+            run.skip("coverage", &reason)?;
+            run.step("tests", test_command(FEATURES))
+        }
+    }
+}
+
+/// The tests of the whole workspace under the runner this machine has.
+pub(crate) fn test_command(features: &str) -> Command {
+    match runner() {
+        Runner::Nextest => cargo(&format!("nextest run --workspace {features}")),
+        Runner::Cargo => cargo(&format!("test --workspace --tests {features}")),
+    }
+}
+
+pub(crate) enum Runner {
+    Nextest,
+    Cargo,
+}
+
+pub(crate) fn runner() -> Runner {
+    if tools::find("cargo-nextest").is_some() { Runner::Nextest } else { Runner::Cargo }
+}
+
+/// The tests that explore thread schedules. Their feature replaces the synchronisation primitives, so they are built apart.
+pub(crate) fn schedules(run: &mut Run) -> Result<()> {
+    let folder = root().join("crates/filetx/tests");
+    let exist = std::fs::read_dir(folder).is_ok_and(|mut files| {
+        files.any(|file| file.is_ok_and(|file| file.file_name().to_string_lossy().starts_with("shuttle_")))
+    });
+    if !exist {
+        return run.skip("schedules", "there is no crates/filetx/tests/shuttle_*.rs");
+    }
+    let what = "--package cleveragents-filetx --features shuttle --test shuttle_*";
+    run.step("clippy of schedules", cargo(&format!("clippy {what} -- -D warnings")))?;
+    run.step("schedules", cargo(&format!("test {what}")))
+}
+
+fn documentation(run: &mut Run) -> Result<()> {
+    let mut command = cargo("doc --workspace --no-deps");
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    run.step("documentation", command)
+}
+
+/// Building cargo-deny takes longer than all that `test` may take for it, so only `proof` installs it.
+fn licences(run: &mut Run) -> Result<()> {
+    if tools::find("cargo-deny").is_none() {
+        return run.skip(
+            "cargo-deny",
+            "not installed; `cargo xtask proof` installs it, or: cargo install --locked cargo-deny",
+        );
+    }
+    run.step("licences, bans, sources", deny_command())
+}
+
+pub(crate) fn deny_command() -> Command {
+    cargo("deny check licenses bans sources")
+}

@@ -1,0 +1,145 @@
+//! Finds the programs that steps need, and installs them where that is possible without asking.
+//!
+//! Debian packages are installed by `apt-get` when it exists and we are root; otherwise the exact command is printed. Cargo's own
+//! subcommands go to `target/tools`, so nothing outside this folder changes and one installed elsewhere is used as it is.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::error::{Error, Result};
+use crate::run::{Run, output_of, root};
+
+/// A Debian package and a program it brings: when the program is there, it does not matter where it came from.
+pub(crate) struct Package {
+    pub(crate) name: &'static str,
+    pub(crate) program: &'static str,
+}
+
+/// What the tests use. A test that finds its program missing reports a skip.
+pub(crate) const FOR_TESTS: &[Package] = &[
+    Package { name: "strace", program: "strace" },
+    Package { name: "git", program: "git" },
+    Package { name: "e2fsprogs", program: "mkfs.ext4" },
+    Package { name: "xfsprogs", program: "mkfs.xfs" },
+];
+
+/// What building for Windows uses: some dependencies compile C or assembly.
+pub(crate) const FOR_WINDOWS: &[Package] = &[
+    Package { name: "gcc-mingw-w64-x86-64", program: "x86_64-w64-mingw32-gcc" },
+    Package { name: "g++-mingw-w64-x86-64", program: "x86_64-w64-mingw32-g++" },
+];
+
+/// What running a Windows program uses.
+pub(crate) const FOR_WINE: &[Package] =
+    &[Package { name: "wine", program: "wine" }, Package { name: "wine64", program: "wine" }];
+
+/// Installs the packages whose programs are missing. `Ok(Err(command))` when a person has to do it: with that command.
+pub(crate) fn install(run: &mut Run, packages: &[Package]) -> Result<std::result::Result<(), String>> {
+    let missing: Vec<&str> = packages
+        .iter()
+        .filter(|package| find(package.program).is_none())
+        .map(|package| package.name)
+        .collect();
+    if missing.is_empty() {
+        return Ok(Ok(()));
+    }
+    if find("apt-get").is_none() || !is_root() {
+        return Ok(Err(format!("sudo apt-get install --no-install-recommends {}", missing.join(" "))));
+    }
+    if !run.steps().iter().any(|(name, _)| name == UPDATE) {
+        run.step(UPDATE, apt_get(&["update", "--quiet"]))?;
+    }
+    let mut words = vec!["install", "--quiet", "--yes", "--no-install-recommends"];
+    words.extend(&missing);
+    run.step(&format!("install {}", missing.join(" ")), apt_get(&words))?;
+    Ok(Ok(()))
+}
+
+const UPDATE: &str = "update the package lists";
+
+/// Makes sure that `cargo NAME` is there, by `cargo install` when it is not. `Ok(Err(reason))` when that failed.
+pub(crate) fn install_cargo(run: &mut Run, name: &'static str) -> Result<std::result::Result<(), String>> {
+    let package = format!("cargo-{name}");
+    if find(&package).is_some() {
+        return Ok(Ok(()));
+    }
+    let mut command = Command::new("cargo");
+    command.args(["install", "--quiet", "--locked", &package, "--root", "target/tools"]);
+    match run.step(&format!("install {package}"), command) {
+        Err(Error::Step { alone, .. }) => Ok(Err(format!("`{alone}` failed"))),
+        other => other.map(Ok),
+    }
+}
+
+/// Makes sure that LLVM's coverage tools are there: the ones of the toolchain, else Debian's. `Ok(Err(reason))` when neither is.
+pub(crate) fn install_llvm(run: &mut Run) -> Result<std::result::Result<(), String>> {
+    if find(LLVM.program).is_some() || toolchain_has_llvm() {
+        return Ok(Ok(()));
+    }
+    if find("rustup").is_some() {
+        let mut command = Command::new("rustup");
+        command.args(["component", "add", "llvm-tools"]);
+        match run.step("install LLVM's tools", command) {
+            Err(Error::Step { .. }) => {}
+            other => return other.map(Ok),
+        }
+    }
+    Ok(install(run, &[LLVM])?.map_err(|command| format!("needs LLVM's tools: {command}")))
+}
+
+const LLVM: Package = Package { name: "llvm-22", program: "llvm-cov-22" };
+
+/// What tells cargo-llvm-cov where Debian's tools are, when the toolchain has none of its own.
+pub(crate) fn llvm_variables() -> Vec<(&'static str, PathBuf)> {
+    if toolchain_has_llvm() {
+        return Vec::new();
+    }
+    [("LLVM_COV", LLVM.program), ("LLVM_PROFDATA", "llvm-profdata-22")]
+        .into_iter()
+        .filter_map(|(variable, program)| Some((variable, find(program)?)))
+        .collect()
+}
+
+fn toolchain_has_llvm() -> bool {
+    let mut command = Command::new("rustc");
+    command.args(["--print", "target-libdir"]);
+    output_of(command)
+        .is_ok_and(|libraries| Path::new(libraries.trim()).with_file_name("bin").join("llvm-cov").is_file())
+}
+
+/// Where a program is: on the search path, or where Debian keeps what only root runs.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    std::env::split_paths(&search_path()).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+/// The search path with our own tools first and the system folders last.
+pub(crate) fn search_path() -> OsString {
+    let given = std::env::var_os("PATH").unwrap_or_default();
+    let first = [root().join("target/tools/bin")];
+    let last = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    std::env::join_paths(first.into_iter().chain(std::env::split_paths(&given)).chain(last)).unwrap_or(given)
+}
+
+fn is_root() -> bool {
+    let mut command = Command::new("id");
+    command.arg("-u");
+    output_of(command).is_ok_and(|id| id.trim() == "0")
+}
+
+fn apt_get(words: &[&str]) -> Command {
+    let mut command = Command::new("apt-get");
+    command.args(words).env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_by_its_whole_name() {
+        assert!(find("cargo").is_some());
+        assert!(find("no-such-program-anywhere").is_none());
+    }
+}

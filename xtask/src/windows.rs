@@ -1,0 +1,126 @@
+//! `cargo xtask windows`: does the workspace compile for Windows, and do locks and replaces work there?
+//!
+//! Tests run under Wine. Debian's Wine 8 lacks `bcryptprimitives.dll`, which Rust's standard library asks for random numbers; a few
+//! lines of C beside this file give it that one function.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::run::{Run, cargo, output_of, root};
+use crate::tools;
+
+pub(crate) const HELP: &str = "\
+Type checks the workspace for Windows, then runs the lock and replace tests of the file transaction as a Windows program under Wine.
+
+Usage: cargo xtask windows
+
+Installs the Debian packages of MinGW and Wine and the Rust target x86_64-pc-windows-gnu when they are missing.
+";
+
+const TARGET: &str = "x86_64-pc-windows-gnu";
+
+/// The test file that runs under Wine, and its package.
+const TESTS: (&str, &str) = ("cleveragents-filetx", "windows");
+
+pub(crate) fn windows() -> Result<()> {
+    let mut run = Run::start()?;
+    type_check(&mut run)?;
+    tests(&mut run)?;
+    run.finish()
+}
+
+/// Compiles everything for Windows without linking it.
+pub(crate) fn type_check(run: &mut Run) -> Result<()> {
+    match install_compiler(run)? {
+        Ok(()) => run.step("type check for Windows", cargo(&format!("check --workspace --target {TARGET}"))),
+        Err(reason) => run.skip("windows-check", &reason),
+    }
+}
+
+/// Runs the tests that matter on Windows.
+pub(crate) fn tests(run: &mut Run) -> Result<()> {
+    if let Err(reason) = install_compiler(run)? {
+        return run.skip("windows-tests", &reason);
+    }
+    if let Err(command) = tools::install(run, tools::FOR_WINE)? {
+        return run.skip("windows-tests", &format!("needs Wine: {command}"));
+    }
+    let folder = root().join("target/wine");
+    fs::create_dir_all(&folder).map_err(Error::io(format!("make {}", folder.display())))?;
+    let program = folder.join("tests.exe");
+    let built = build_tests()?;
+    fs::copy(&built, &program).map_err(Error::io(format!("copy {}", built.display())))?;
+    run.step("build bcryptprimitives.dll", random_library())?;
+
+    let mut command = Command::new("wine");
+    command.arg("target/wine/tests.exe").env("WINEPREFIX", folder.join("prefix")).env("WINEDEBUG", "-all");
+    run.step("tests under Wine", command)
+}
+
+fn install_compiler(run: &mut Run) -> Result<std::result::Result<(), String>> {
+    if let Err(command) = tools::install(run, tools::FOR_WINDOWS)? {
+        return Ok(Err(format!("needs MinGW: {command}")));
+    }
+    let mut installed = Command::new("rustc");
+    installed.args(["--print", "target-libdir", "--target", TARGET]);
+    if output_of(installed).is_ok_and(|folder| PathBuf::from(folder.trim()).is_dir()) {
+        return Ok(Ok(()));
+    }
+    if tools::find("rustup").is_none() {
+        return Ok(Err(format!("needs the Rust target {TARGET}, and there is no rustup to add it")));
+    }
+    let mut add = Command::new("rustup");
+    add.args(["target", "add", TARGET]);
+    match run.step("add the Rust target for Windows", add) {
+        Err(Error::Step { alone, .. }) => Ok(Err(format!("`{alone}` failed"))),
+        other => other.map(Ok),
+    }
+}
+
+/// The DLL that gives random numbers, beside the test program, where Wine looks first.
+fn random_library() -> Command {
+    let mut command = Command::new("x86_64-w64-mingw32-gcc");
+    command.args(["-O2", "-Wall", "-shared", "-o", "target/wine/bcryptprimitives.dll"]);
+    command.args(["xtask/wine/bcryptprimitives.c", "-ladvapi32"]);
+    command
+}
+
+fn build_tests() -> Result<PathBuf> {
+    let (package, test) = TESTS;
+    let words =
+        format!("test --no-run --message-format json --package {package} --test {test} --target {TARGET}");
+    println!("\n== build the tests for Windows: cargo {words}");
+    let messages = output_of(cargo(&words))?;
+    executable(&messages, test).ok_or_else(|| Error::Output {
+        command: format!("cargo {words}"),
+        problem: format!("no executable of the test `{test}`"),
+    })
+}
+
+/// The test program among the messages of a build.
+fn executable(messages: &str, test: &str) -> Option<PathBuf> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == test)
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_executable_of_the_test_is_found_among_other_messages() {
+        let messages = r#"
+            {"reason":"compiler-artifact","target":{"name":"filetx"},"executable":null}
+            {"reason":"compiler-artifact","target":{"name":"windows"},"executable":"a/windows-1.exe"}
+            {"reason":"build-finished","success":true}"#;
+        assert_eq!(executable(messages, "windows"), Some(PathBuf::from("a/windows-1.exe")));
+        assert_eq!(executable(messages, "other"), None);
+    }
+}
