@@ -1,0 +1,96 @@
+//! Rules about the text of one file.
+
+/// Lines of one Rust file; most have about 300.
+const LINES_MAX: usize = 700;
+
+/// Folders that exist on somebody's machine only. Split, so that this file does not name them itself.
+const MACHINE_FOLDERS: &[[&str; 2]] = &[
+    ["/ro", "ot/"],
+    ["/ho", "me/"],
+    ["/Us", "ers/"],
+    ["/wo", "rk/"],
+    ["/tmp/", "bash_"],
+    ["C:\\", "Users\\"],
+];
+
+/// What stands for work that is not done.
+const UNFINISHED: &[[&str; 2]] = &[["#[ig", "nore"], ["to", "do!("], ["unimple", "mented!("]];
+
+/// Crates, by folder, that the document does not name.
+pub(crate) fn unnamed_crates(architecture: &str, folders: &[String]) -> Vec<String> {
+    let missing = folders.iter().filter(|folder| !architecture.contains(&format!("`{folder}`")));
+    missing.map(|folder| format!("ARCHITECTURE.md: does not name `{folder}`")).collect()
+}
+
+/// Places where `text` names a folder of somebody's machine, or `root`, where this copy happens to be.
+pub(crate) fn machine_paths(path: &str, text: &str, root: &str) -> Vec<String> {
+    let folders = MACHINE_FOLDERS.iter().map(|halves| halves.concat()).chain([root.to_owned()]);
+    let folders: Vec<String> = folders.filter(|folder| folder.len() > 1).collect();
+    find(path, text, |line| folders.iter().find(|folder| names(line, folder)).cloned())
+}
+
+/// Tests that do not run, and code that is not there yet.
+pub(crate) fn unfinished(path: &str, text: &str) -> Vec<String> {
+    if !path.ends_with(".rs") {
+        return Vec::new();
+    }
+    find(path, text, |line| UNFINISHED.iter().map(|halves| halves.concat()).find(|word| line.contains(word)))
+}
+
+pub(crate) fn too_long(path: &str, text: &str) -> Vec<String> {
+    let lines = text.lines().count();
+    let problem = format!("{path}: {lines} lines; {LINES_MAX} at most: split it by idea");
+    if path.ends_with(".rs") && lines > LINES_MAX { vec![problem] } else { Vec::new() }
+}
+
+/// Whether a line has a path that begins with `folder`, not one that has it in the middle, such as `docs/work/`.
+fn names(line: &str, folder: &str) -> bool {
+    line.match_indices(folder).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric() && !"_-./~*}>".contains(c))
+    })
+}
+
+fn find(path: &str, text: &str, rule: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let lines = text.lines().enumerate();
+    lines.filter_map(|(index, line)| Some(format!("{path}:{}: has `{}`", index + 1, rule(line)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crate_that_is_not_named_is_found() {
+        let folders = ["crates/filetx".to_owned(), "crates/store".to_owned()];
+        assert_eq!(
+            unnamed_crates("- `crates/filetx`: files", &folders),
+            ["ARCHITECTURE.md: does not name `crates/store`"]
+        );
+    }
+
+    #[test]
+    fn a_path_of_a_machine_is_found() {
+        let bad = ["see ", "/ho", "me/ada/notes"].concat();
+        assert_eq!(machine_paths("a.md", &format!("fine\n{bad}"), "/x").len(), 1);
+        assert_eq!(machine_paths("a.md", "built in `/build/agents/target`", "/build/agents").len(), 1);
+        let fine = ["docs", "/wo", "rk/plan.md and https://example.org", "/ho", "me/"].concat();
+        assert!(machine_paths("a.md", &fine, "/x").is_empty());
+    }
+
+    #[test]
+    fn unfinished_work_is_found() {
+        for halves in UNFINISHED {
+            let text = format!("fn f() {{\n    {}\n}}", halves.concat());
+            assert_eq!(unfinished("a.rs", &text), [format!("a.rs:2: has `{}`", halves.concat())]);
+            assert!(unfinished("a.md", &text).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_long_file_is_found() {
+        assert!(too_long("a.rs", &"x\n".repeat(LINES_MAX)).is_empty());
+        assert_eq!(too_long("a.rs", &"x\n".repeat(LINES_MAX + 1)).len(), 1);
+        assert!(too_long("Cargo.lock", &"x\n".repeat(LINES_MAX + 1)).is_empty());
+    }
+}
