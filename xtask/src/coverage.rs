@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::run::{Run, cargo, root};
 use crate::test::{FEATURES, Runner, runner};
-use crate::tools;
+use crate::tools::{self, Availability};
 
 pub(crate) const HELP: &str = "\
 Runs the tests and prints line coverage of the library crates, file by file, with the lines that were not reached.
@@ -27,7 +27,9 @@ const IGNORED: &str = r"(^|/)(xtask/|crates/testkit/|crates/cli/src/main\.rs|tes
 
 pub(crate) fn coverage(minimum: Option<f64>) -> Result<()> {
     let mut run = Run::start()?;
-    install(&mut run)?.map_err(|reason| Error::Tool { tool: "cargo-llvm-cov", reason })?;
+    if let Availability::Missing(reason) = install(&mut run)? {
+        return Err(Error::Tool { step: "coverage", reason });
+    }
     let result = measure(&mut run)?;
     result.print();
     result.require(minimum.unwrap_or(0.0))
@@ -40,12 +42,12 @@ pub(crate) fn parse_percent(text: &str) -> Result<f64> {
     }
 }
 
-/// Makes sure that coverage can be measured. `Ok(Err(reason))` when it cannot.
-pub(crate) fn install(run: &mut Run) -> Result<std::result::Result<(), String>> {
-    if let Err(reason) = tools::install_cargo(run, "llvm-cov")? {
-        return Ok(Err(reason));
+/// Makes sure that coverage can be measured.
+pub(crate) fn install(run: &mut Run) -> Result<Availability> {
+    match tools::install_cargo(run, "llvm-cov")? {
+        Availability::Ready => tools::install_llvm(run),
+        missing => Ok(missing),
     }
-    tools::install_llvm(run)
 }
 
 /// Runs all tests once, and counts.

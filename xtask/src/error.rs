@@ -20,8 +20,8 @@ pub(crate) enum Error {
     AllowedSkip { file: &'static str, line: usize },
     #[error("line coverage is {percent:.2} %, below {minimum} %; to see the lines:\n  cargo xtask coverage")]
     Coverage { percent: f64, minimum: f64 },
-    #[error("{tool} is needed here: {reason}")]
-    Tool { tool: &'static str, reason: String },
+    #[error("cannot do `{step}` on this machine: {reason}")]
+    Tool { step: &'static str, reason: String },
 }
 
 impl Error {

@@ -9,8 +9,9 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::notes::Skip;
 use crate::run::{Run, output_of, root};
-use crate::test::{FEATURES, deny_command, schedules, test_command};
-use crate::{tools, windows};
+use crate::test::{FEATURES, deny_command, packages, schedules, test_command};
+use crate::tools::{self, Availability};
+use crate::windows;
 
 pub(crate) const HELP: &str = "\
 The long form of the tests: every crash point, more seeds, more schedules, more power cuts; licences; Windows under Wine.
@@ -25,14 +26,12 @@ const PAGE: &str = "docs/proof.md";
 pub(crate) fn proof() -> Result<()> {
     let mut run = Run::start()?;
     run.set_variable("AGENTS_PROOF", "1");
-    if let Err(command) = tools::install(&mut run, tools::FOR_TESTS)? {
-        println!("Some tests will be skipped. To run them too:\n  {command}");
-    }
+    packages(&mut run)?;
     run.step("tests", test_command(FEATURES))?;
     schedules(&mut run)?;
     match tools::install_cargo(&mut run, "deny")? {
-        Ok(()) => run.step("licences, bans, sources", deny_command())?,
-        Err(reason) => run.skip("cargo-deny", &reason)?,
+        Availability::Ready => run.step("licences, bans, sources", deny_command())?,
+        Availability::Missing(reason) => run.skip("cargo-deny", &reason)?,
     }
     windows::type_check(&mut run)?;
     windows::tests(&mut run)?;

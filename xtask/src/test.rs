@@ -4,7 +4,8 @@ use std::process::Command;
 
 use crate::error::Result;
 use crate::run::{Run, cargo, root};
-use crate::{coverage, tools, windows};
+use crate::tools::{self, Availability};
+use crate::{coverage, windows};
 
 pub(crate) const HELP: &str = "\
 Everything a change must pass. CI runs exactly this.
@@ -26,9 +27,7 @@ pub(crate) const FEATURES: &str = "--features cleveragents-filetx/mutants";
 
 pub(crate) fn test() -> Result<()> {
     let mut run = Run::start()?;
-    if let Err(command) = tools::install(&mut run, tools::FOR_TESTS)? {
-        println!("Some tests will be skipped. To run them too:\n  {command}");
-    }
+    packages(&mut run)?;
     run.step("format", cargo("fmt --all --check"))?;
     run.step("clippy", cargo(&format!("clippy --workspace --all-targets {FEATURES} -- -D warnings")))?;
     tests_and_coverage(&mut run)?;
@@ -40,16 +39,24 @@ pub(crate) fn test() -> Result<()> {
     run.finish()
 }
 
+/// What tests need. They skip themselves when it is not there, so here it is only said.
+pub(crate) fn packages(run: &mut Run) -> Result<()> {
+    if let Availability::Missing(reason) = tools::install(run, tools::FOR_TESTS)? {
+        println!("Some tests will be skipped; {reason}");
+    }
+    Ok(())
+}
+
 /// One run of the tests gives both results. Without the coverage tools the tests still run.
 fn tests_and_coverage(run: &mut Run) -> Result<()> {
     match coverage::install(run)? {
-        Ok(()) => {
+        Availability::Ready => {
             let result = coverage::measure(run)?;
             result.print();
             run.figure("line coverage of the library crates", &format!("{:.2} %", result.percent()))?;
             result.require(COVERAGE_MINIMUM)
         }
-        Err(reason) => {
+        Availability::Missing(reason) => {
             run.skip("coverage", &reason)?;
             run.step("tests", test_command(FEATURES))
         }

@@ -34,58 +34,88 @@ pub(crate) const FOR_WINDOWS: &[Package] = &[
 pub(crate) const FOR_WINE: &[Package] =
     &[Package { name: "wine", program: "wine" }, Package { name: "wine64", program: "wine" }];
 
-/// Installs the packages whose programs are missing. `Ok(Err(command))` when a person has to do it: with that command.
-pub(crate) fn install(run: &mut Run, packages: &[Package]) -> Result<std::result::Result<(), String>> {
+/// Whether something that steps need is there now.
+pub(crate) enum Availability {
+    Ready,
+    /// It is not; the text says what is missing and what a person can do.
+    Missing(String),
+}
+
+/// Installs the packages whose programs are missing.
+pub(crate) fn install(run: &mut Run, packages: &[Package]) -> Result<Availability> {
     let missing: Vec<&str> = packages
         .iter()
         .filter(|package| find(package.program).is_none())
         .map(|package| package.name)
         .collect();
     if missing.is_empty() {
-        return Ok(Ok(()));
+        return Ok(Availability::Ready);
     }
+    let by_hand = format!("needs: sudo apt-get install --no-install-recommends {}", missing.join(" "));
     if find("apt-get").is_none() || !is_root() {
-        return Ok(Err(format!("sudo apt-get install --no-install-recommends {}", missing.join(" "))));
+        return Ok(Availability::Missing(by_hand));
     }
     if !run.steps().iter().any(|(name, _)| name == UPDATE) {
-        run.step(UPDATE, apt_get(&["update", "--quiet"]))?;
+        // A list that could not be fetched matters only if a package is then not found.
+        try_step(run, UPDATE, apt_get(&["update", "--quiet"]))?;
     }
     let mut words = vec!["install", "--quiet", "--yes", "--no-install-recommends"];
     words.extend(&missing);
-    run.step(&format!("install {}", missing.join(" ")), apt_get(&words))?;
-    Ok(Ok(()))
+    let installed = try_step(run, &format!("install {}", missing.join(" ")), apt_get(&words))?;
+    Ok(if installed { Availability::Ready } else { Availability::Missing(by_hand) })
 }
 
 const UPDATE: &str = "update the package lists";
 
-/// Makes sure that `cargo NAME` is there, by `cargo install` when it is not. `Ok(Err(reason))` when that failed.
-pub(crate) fn install_cargo(run: &mut Run, name: &'static str) -> Result<std::result::Result<(), String>> {
+/// Makes sure that `cargo NAME` is there, by `cargo install` when it is not.
+pub(crate) fn install_cargo(run: &mut Run, name: &str) -> Result<Availability> {
     let package = format!("cargo-{name}");
     if find(&package).is_some() {
-        return Ok(Ok(()));
+        return Ok(Availability::Ready);
     }
     let mut command = Command::new("cargo");
     command.args(["install", "--quiet", "--locked", &package, "--root", "target/tools"]);
-    match run.step(&format!("install {package}"), command) {
-        Err(Error::Step { alone, .. }) => Ok(Err(format!("`{alone}` failed"))),
-        other => other.map(Ok),
-    }
+    let installed = try_step(run, &format!("install {package}"), command)?;
+    let by_hand = format!("needs: cargo install --locked {package}");
+    Ok(if installed { Availability::Ready } else { Availability::Missing(by_hand) })
 }
 
-/// Makes sure that LLVM's coverage tools are there: the ones of the toolchain, else Debian's. `Ok(Err(reason))` when neither is.
-pub(crate) fn install_llvm(run: &mut Run) -> Result<std::result::Result<(), String>> {
-    if find(LLVM.program).is_some() || toolchain_has_llvm() {
-        return Ok(Ok(()));
+/// Makes sure that LLVM's coverage tools are there: the ones of the toolchain, else Debian's.
+pub(crate) fn install_llvm(run: &mut Run) -> Result<Availability> {
+    if toolchain_has_llvm() || find(LLVM.program).is_some() {
+        return Ok(Availability::Ready);
     }
-    if find("rustup").is_some() {
-        let mut command = Command::new("rustup");
-        command.args(["component", "add", "llvm-tools"]);
-        match run.step("install LLVM's tools", command) {
-            Err(Error::Step { .. }) => {}
-            other => return other.map(Ok),
-        }
+    if rustup(run, &["component", "add", "llvm-tools"])? {
+        return Ok(Availability::Ready);
     }
-    Ok(install(run, &[LLVM])?.map_err(|command| format!("needs LLVM's tools: {command}")))
+    install(run, &[LLVM])
+}
+
+/// Makes sure that Rust can compile for `target`.
+pub(crate) fn install_target(run: &mut Run, target: &str) -> Result<Availability> {
+    let mut command = Command::new("rustc");
+    command.args(["--print", "target-libdir", "--target", target]);
+    let there = output_of(command).is_ok_and(|folder| Path::new(folder.trim()).is_dir());
+    if there || rustup(run, &["target", "add", target])? {
+        return Ok(Availability::Ready);
+    }
+    Ok(Availability::Missing(format!("needs: rustup target add {target}")))
+}
+
+/// Whether there is a rustup and it did this.
+fn rustup(run: &mut Run, words: &[&str]) -> Result<bool> {
+    let mut command = Command::new("rustup");
+    command.args(words);
+    Ok(find("rustup").is_some() && try_step(run, &format!("rustup {}", words.join(" ")), command)?)
+}
+
+/// Whether a step passed. Unlike other steps it may fail: something to install may be out of reach.
+fn try_step(run: &mut Run, name: &str, command: Command) -> Result<bool> {
+    match run.step(name, command) {
+        Ok(()) => Ok(true),
+        Err(Error::Step { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 const LLVM: Package = Package { name: "llvm-22", program: "llvm-cov-22" };

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::run::{Run, cargo, output_of, root};
-use crate::tools;
+use crate::tools::{self, Availability};
 
 pub(crate) const HELP: &str = "\
 Type checks the workspace for Windows, then runs the lock and replace tests of the file transaction as a Windows program under Wine.
@@ -36,18 +36,19 @@ pub(crate) fn windows() -> Result<()> {
 /// Compiles everything for Windows without linking it.
 pub(crate) fn type_check(run: &mut Run) -> Result<()> {
     match install_compiler(run)? {
-        Ok(()) => run.step("type check for Windows", cargo(&format!("check --workspace --target {TARGET}"))),
-        Err(reason) => run.skip("windows-check", &reason),
+        Availability::Ready => {
+            run.step("type check for Windows", cargo(&format!("check --workspace --target {TARGET}")))
+        }
+        Availability::Missing(reason) => run.skip("windows-check", &reason),
     }
 }
 
 /// Runs the tests that matter on Windows.
 pub(crate) fn tests(run: &mut Run) -> Result<()> {
-    if let Err(reason) = install_compiler(run)? {
-        return run.skip("windows-tests", &reason);
-    }
-    if let Err(command) = tools::install(run, tools::FOR_WINE)? {
-        return run.skip("windows-tests", &format!("needs Wine: {command}"));
+    for available in [install_compiler(run)?, tools::install(run, tools::FOR_WINE)?] {
+        if let Availability::Missing(reason) = available {
+            return run.skip("windows-tests", &reason);
+        }
     }
     let folder = root().join("target/wine");
     fs::create_dir_all(&folder).map_err(Error::io(format!("make {}", folder.display())))?;
@@ -61,23 +62,10 @@ pub(crate) fn tests(run: &mut Run) -> Result<()> {
     run.step("tests under Wine", command)
 }
 
-fn install_compiler(run: &mut Run) -> Result<std::result::Result<(), String>> {
-    if let Err(command) = tools::install(run, tools::FOR_WINDOWS)? {
-        return Ok(Err(format!("needs MinGW: {command}")));
-    }
-    let mut installed = Command::new("rustc");
-    installed.args(["--print", "target-libdir", "--target", TARGET]);
-    if output_of(installed).is_ok_and(|folder| PathBuf::from(folder.trim()).is_dir()) {
-        return Ok(Ok(()));
-    }
-    if tools::find("rustup").is_none() {
-        return Ok(Err(format!("needs the Rust target {TARGET}, and there is no rustup to add it")));
-    }
-    let mut add = Command::new("rustup");
-    add.args(["target", "add", TARGET]);
-    match run.step("add the Rust target for Windows", add) {
-        Err(Error::Step { alone, .. }) => Ok(Err(format!("`{alone}` failed"))),
-        other => other.map(Ok),
+fn install_compiler(run: &mut Run) -> Result<Availability> {
+    match tools::install(run, tools::FOR_WINDOWS)? {
+        Availability::Ready => tools::install_target(run, TARGET),
+        missing => Ok(missing),
     }
 }
 
