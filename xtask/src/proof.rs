@@ -37,7 +37,10 @@ pub(crate) fn proof() -> Result<()> {
     windows::tests(&mut run)?;
 
     let page = page(&machine()?, run.steps(), &run.notes().figures()?, &run.notes().skips()?);
-    fs::write(root().join(PAGE), page).map_err(Error::io(format!("write {PAGE}")))?;
+    let file = root().join(PAGE);
+    fs::create_dir_all(file.parent().expect("a page is in a folder"))
+        .and_then(|()| fs::write(&file, page))
+        .map_err(Error::io(format!("write {PAGE}")))?;
     println!("\nwritten: {PAGE}");
     run.finish()
 }
