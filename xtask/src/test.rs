@@ -112,5 +112,5 @@ fn licences(run: &mut Run) -> Result<()> {
 }
 
 pub(crate) fn deny_command() -> Command {
-    cargo("deny check licenses bans sources")
+    cargo("deny check --hide-inclusion-graph licenses bans sources")
 }
