@@ -109,3 +109,93 @@ fn is_symlink(folder: &Folder<'_>, name: &OsStr) -> bool {
     statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// What opening gave: the inode, or the error.
+    fn outcome(opened: Result<OwnedFd>) -> Result<u64> {
+        opened.map(|file| rustix::fs::fstat(file).expect("it is open").st_ino)
+    }
+
+    #[test]
+    fn walking_and_the_kernel_agree() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("a/b/c")).unwrap();
+        fs::write(at("file"), "").unwrap();
+        fs::write(at("a/b/file"), "").unwrap();
+        symlink("file", at("link")).unwrap();
+        symlink("a", at("folder-link")).unwrap();
+        symlink("/", at("a/out")).unwrap();
+        symlink("nowhere", at("a/dangling")).unwrap();
+        let by_kernel = Beneath::open_root(folder.path()).unwrap();
+        let by_walking = Beneath::open_root(folder.path()).unwrap().walking();
+
+        let read = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let folders = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut refused_links = 0;
+        for path in [
+            "file",
+            "a",
+            "a/b",
+            "a/b/c",
+            "a/b/file",
+            "missing",
+            "missing/x",
+            "file/x",
+            "a/b/file/x",
+            "link",
+            "link/x",
+            "folder-link",
+            "folder-link/b",
+            "folder-link/b/file",
+            "a/out",
+            "a/out/etc",
+            "a/dangling",
+            "a/dangling/x",
+        ] {
+            let path = RelPath::new(path).unwrap();
+            for flags in [read, folders, HANDLE] {
+                let expected = outcome(by_kernel.open(&path, flags, Mode::empty()));
+                assert_eq!(
+                    outcome(by_walking.open(&path, flags, Mode::empty())),
+                    expected,
+                    "{path} {flags:?}"
+                );
+                refused_links += usize::from(expected == Err(Errno::LOOP));
+            }
+            let found = |beneath: &Beneath| {
+                beneath.folder_of(&path).and_then(|(folder, name)| system::stat(folder, name))
+            };
+            assert_eq!(found(&by_walking), found(&by_kernel), "{path}");
+        }
+        assert_eq!(refused_links, 27, "every path with a symlink in it, in each of three ways");
+        let root = RelPath::root();
+        assert_eq!(
+            outcome(by_walking.open(&root, folders, Mode::empty())),
+            outcome(by_kernel.open(&root, folders, Mode::empty()))
+        );
+    }
+
+    #[test]
+    fn walking_makes_files_inside_only() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("root/a")).unwrap();
+        symlink("../..", folder.path().join("root/a/up")).unwrap();
+        let beneath = Beneath::open_root(&folder.path().join("root")).unwrap().walking();
+        let make = |path: &str| {
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            beneath.open(&RelPath::new(path).unwrap(), flags, Mode::RUSR).map(drop)
+        };
+        assert_eq!(make("a/new"), Ok(()));
+        assert_eq!(make("a/up"), Err(Errno::EXIST));
+        assert_eq!(make("a/up/new"), Err(Errno::LOOP));
+        assert!(folder.path().join("root/a/new").exists());
+        assert!(!folder.path().join("new").exists());
+    }
+}
