@@ -255,7 +255,8 @@ impl StagedNames {
 
     /// A name nobody can foresee, so nobody can put something there beforehand to keep us from writing.
     fn random(&self) -> OsString {
-        let random = RandomState::new().hash_one(std::process::id());
+        // Every state has keys of its own, drawn from the system's random source, so nothing need be hashed to differ.
+        let random = RandomState::new().hash_one(());
         let mut name = self.before.clone();
         name.extend(format!("{random:016x}").as_bytes());
         name.extend(Self::AFTER);

@@ -75,3 +75,16 @@ fn every_sync_is_counted_and_nothing_else() {
     disk.sync_folder(&RelPath::root()).unwrap();
     assert_eq!(sync_count() - start, 5);
 }
+
+#[cfg(feature = "mutants")]
+#[test]
+fn each_sync_of_a_replacement_can_be_left_out() {
+    use filetx::Step;
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    for step in [Step::SyncReplacement, Step::SyncReplacedFolder] {
+        let before = sync_count();
+        step.left_out(|| replace_file(&folder.path().join("a"), b"new", &ReplaceOptions::default()).unwrap());
+        assert_eq!(sync_count() - before, 1, "{step:?}");
+    }
+}
