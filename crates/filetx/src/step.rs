@@ -74,6 +74,11 @@ steps! {
     CheckChain "11.2" "check the chain of",
     CheckEpoch "11.3" "check the epoch of",
     CheckBoot "11.4" "check the run of the system in",
+    SweepReplacements "12.1" "remove leftovers of earlier writes of",
+    StageReplacement "12.2" "stage the new content of",
+    SyncReplacement "12.3" "sync the new content of",
+    PlaceReplacement "12.4" "move the new content into place as",
+    SyncReplacedFolder "12.5" "sync the folder of",
 }
 
 impl fmt::Display for Step {

@@ -1,0 +1,85 @@
+//! What Linux does its own way.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Statx, StatxFlags, chmodat, makedev, openat, openat2,
+    statx,
+};
+use rustix::io::Result;
+
+use super::kind;
+use crate::storage::{FileId, Stat};
+
+/// A handle on a folder, to name things in it. Needs no read permission.
+pub(super) const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// A handle on anything, without opening it.
+const NODE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Whether the kernel resolves confined. Asked once: older kernels lack the call, and some containers forbid it.
+pub(super) fn resolves_beneath(root: BorrowedFd<'_>) -> bool {
+    static RESOLVES: OnceLock<bool> = OnceLock::new();
+    *RESOLVES.get_or_init(|| open_beneath(root, Path::new("."), HANDLE, Mode::empty()).is_ok())
+}
+
+pub(super) fn open_beneath(root: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(root, path, flags, mode, resolve)
+}
+
+pub(super) fn stat(folder: impl AsFd, name: &OsStr) -> Result<Stat> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    statx(folder, name, flags, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID).map(|found| from_statx(&found))
+}
+
+pub(super) fn stat_open(file: impl AsFd) -> Result<Stat> {
+    statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID)
+        .map(|found| from_statx(&found))
+}
+
+fn from_statx(found: &Statx) -> Stat {
+    let device = makedev(found.stx_dev_major, found.stx_dev_minor);
+    // Kernels before 5.8 do not tell the mount; the device is then the nearest thing.
+    let tells_mount = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
+    Stat {
+        kind: kind(FileType::from_raw_mode(found.stx_mode.into())),
+        mode: u32::from(found.stx_mode) & 0o7777,
+        len: found.stx_size,
+        links: found.stx_nlink.into(),
+        id: FileId { device, inode: found.stx_ino },
+        mount: if tells_mount { found.stx_mnt_id } else { device },
+    }
+}
+
+/// A handle that stays on what it was opened on, so that a symlink put there later is not followed.
+pub(super) fn pin(folder: impl AsFd, name: &OsStr) -> Result<OwnedFd> {
+    openat(folder, name, NODE, Mode::empty())
+}
+
+/// By the handle's name in `/proc`: this works for files their owner may not read, where opening them would not, and
+/// follows nothing, because the handle is already on the file.
+pub(super) fn set_mode_pinned(pinned: &OwnedFd, mode: Mode) -> Result<()> {
+    chmodat(CWD, format!("/proc/self/fd/{}", pinned.as_raw_fd()), mode, AtFlags::empty())
+}
+
+pub(super) fn boot() -> Option<u128> {
+    static BOOT: OnceLock<Option<u128>> = OnceLock::new();
+    *BOOT.get_or_init(|| {
+        let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        u128::from_str_radix(&id.trim().replace('-', ""), 16).ok()
+    })
+}
+
+/// What a replaced file keeps. Not `trusted.*`, which belongs to the file system's layers; not the two signatures over the
+/// content, which would be wrong for new content.
+pub(super) fn is_kept(name: &[u8]) -> bool {
+    match name {
+        b"system.posix_acl_access" | b"system.posix_acl_default" => true,
+        b"security.ima" | b"security.evm" => false,
+        _ => name.starts_with(b"user.") || name.starts_with(b"security."),
+    }
+}

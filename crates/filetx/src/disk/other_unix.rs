@@ -1,0 +1,65 @@
+//! What macOS and other systems do where Linux has its own way.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, openat, statat};
+use rustix::io::{Errno, Result};
+
+use super::kind;
+use crate::storage::{FileId, Stat};
+
+/// A handle on a folder, to name things in it.
+pub(super) const HANDLE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+pub(super) fn resolves_beneath(_root: BorrowedFd<'_>) -> bool {
+    false
+}
+
+/// Never called: paths are walked, because [`resolves_beneath`] says so.
+pub(super) fn open_beneath(_: BorrowedFd<'_>, _: &Path, _: OFlags, _: Mode) -> Result<OwnedFd> {
+    Err(Errno::NOSYS)
+}
+
+pub(super) fn stat(folder: impl AsFd, name: &OsStr) -> Result<Stat> {
+    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|found| from_stat(&found))
+}
+
+pub(super) fn stat_open(file: impl AsFd) -> Result<Stat> {
+    fstat(file).map(|found| from_stat(&found))
+}
+
+fn from_stat(found: &rustix::fs::Stat) -> Stat {
+    let device = found.st_dev as u64;
+    Stat {
+        kind: kind(FileType::from_raw_mode(found.st_mode)),
+        mode: u32::from(found.st_mode) & 0o7777,
+        len: found.st_size as u64,
+        links: found.st_nlink.into(),
+        id: FileId { device, inode: found.st_ino },
+        mount: device,
+    }
+}
+
+/// A handle that stays on what it was opened on. A file that its owner may not read cannot be pinned here.
+pub(super) fn pin(folder: impl AsFd, name: &OsStr) -> Result<OwnedFd> {
+    openat(
+        folder,
+        name,
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+}
+
+pub(super) fn set_mode_pinned(pinned: &OwnedFd, mode: Mode) -> Result<()> {
+    fchmod(pinned, mode)
+}
+
+pub(super) fn boot() -> Option<u128> {
+    None
+}
+
+pub(super) fn is_kept(_name: &[u8]) -> bool {
+    true
+}
