@@ -9,7 +9,7 @@ use fastrand::Rng;
 use super::disk::{Inner, Rules, SimDisk};
 use super::fault::Plan;
 use super::hash::{Fingerprint, FingerprintSet};
-use super::object::{Body, Inode, Object, Objects, assign, object_mut, survey};
+use super::object::{Body, Inode, Object, Objects, Survey, assign, object_mut, survey};
 use super::pending::{Fate, Operation, Pending};
 
 /// How often a sample may draw a state that it has already, for each one it is asked for.
@@ -65,10 +65,12 @@ pub struct Cuts {
 }
 
 enum Order {
-    /// Count through the subsets of operations and, for each, through the versions of all data that names reach then.
+    /// Count through the subsets of operations and, for each set of names that they lead to, through the versions of all data
+    /// that names reach then.
     All {
         choice: Choice,
         data: Option<Vec<usize>>,
+        names_seen: FingerprintSet,
         done: bool,
     },
     Sample {
@@ -90,11 +92,11 @@ struct Choice {
 
 /// Everything a power cut chooses from.
 struct Space {
-    base: Objects,
-    live: Objects,
-    operations: Vec<Operation>,
-    open_count: usize,
     pending: Pending,
+    /// How many of the pending operations are kept or lost.
+    open_count: usize,
+    /// Only to name things in messages.
+    live: Objects,
     pieces: Vec<Piece>,
     /// By inode, which pieces are in it.
     pieces_of: Vec<Range<usize>>,
@@ -120,7 +122,10 @@ enum What {
 impl Cuts {
     fn all(space: Space) -> Self {
         let choice = space.uniform(false, false);
-        Self::new(space, Order::All { choice, data: None, done: false })
+        Self::new(
+            space,
+            Order::All { choice, data: None, names_seen: FingerprintSet::default(), done: false },
+        )
     }
 
     fn sample(space: Space, seed: u64, limit: usize) -> Self {
@@ -153,27 +158,23 @@ impl Cuts {
         }
     }
 
-    /// Moves on, now that it is known which objects names reach with the choice just made.
-    fn advance(&mut self, links: &[u32], is_new: bool) {
+    /// Moves on, now that it is known what names reach with the choice just made.
+    fn advance(&mut self, survey: &Survey, is_new: bool) {
         match &mut self.order {
-            Order::All { choice, data, done } => {
+            Order::All { choice, data, names_seen, done } => {
                 let space = &self.space;
-                let data = data.get_or_insert_with(|| space.reached(links));
-                if !space.next_versions(choice, data) {
+                // Names that an earlier subset led to have been through all versions of their data then.
+                let reached = || match names_seen.insert(survey.names) {
+                    true => space.reached(&survey.links),
+                    false => Vec::new(),
+                };
+                if !space.next_versions(choice, data.get_or_insert_with(reached)) {
                     *done = !next_subset(choice);
                     choice.versions.fill(0);
-                    self.order.forget_data();
+                    *data = None;
                 }
             }
             Order::Sample { left, .. } => *left -= usize::from(is_new),
-        }
-    }
-}
-
-impl Order {
-    fn forget_data(&mut self) {
-        if let Order::All { data, .. } = self {
-            *data = None;
         }
     }
 }
@@ -184,11 +185,12 @@ impl Iterator for Cuts {
     fn next(&mut self) -> Option<Cut> {
         loop {
             let choice = self.next_choice()?;
-            let (objects, fingerprint, links) = self.space.build(&choice);
+            let (objects, survey) = self.space.build(&choice);
+            let fingerprint = survey.fingerprint;
             let is_new = self.seen.insert(fingerprint);
-            self.advance(&links, is_new);
+            self.advance(&survey, is_new);
             if is_new {
-                let disk = self.space.disk(objects, links);
+                let disk = self.space.disk(objects, survey.links);
                 return Some(Cut { disk, fingerprint, space: Arc::clone(&self.space), choice });
             }
         }
@@ -198,12 +200,11 @@ impl Iterator for Cuts {
 impl Space {
     fn new(inner: &Inner) -> Self {
         let pending = inner.pending.clone();
-        let operations = pending.operations.clone();
         let mut named = vec![false; pending.base.len()];
         for folder in pending.base.iter().flatten() {
             folder.entries().unwrap_or_default().iter().for_each(|(_, inode)| named[*inode] = true);
         }
-        for assignment in operations.iter().flat_map(|operation| &operation.assignments) {
+        for assignment in pending.operations.iter().flat_map(|operation| &operation.assignments) {
             assignment.to.into_iter().for_each(|inode| named[inode] = true);
         }
         let mut pieces = Vec::new();
@@ -224,11 +225,9 @@ impl Space {
             pieces_of[inode] = first..pieces.len();
         }
         Self {
-            base: pending.base.clone(),
-            live: inner.live.clone(),
-            open_count: operations.iter().filter(|operation| operation.fate != Fate::Settled).count(),
-            operations,
+            open_count: pending.open_operations().count(),
             pending,
+            live: inner.live.clone(),
             pieces,
             pieces_of,
             boot: inner.boot,
@@ -246,26 +245,26 @@ impl Space {
         Choice { kept: vec![kept; self.open_count], versions }
     }
 
-    /// The state that a choice leads to, its fingerprint, and how many names each object has in it.
-    fn build(&self, choice: &Choice) -> (Objects, Fingerprint, Vec<u32>) {
-        let mut objects = self.base.clone();
+    /// The state that a choice leads to, with some that no name reaches.
+    fn build(&self, choice: &Choice) -> (Objects, Survey) {
+        let mut objects = self.pending.base.clone();
         for operation in self.kept_operations(choice) {
             for assignment in &operation.assignments {
                 assign(&mut objects, assignment);
             }
         }
-        let (fingerprint, links) = survey(&mut objects, |objects, inode| {
+        let survey = survey(&mut objects, |objects, inode| {
             let pieces = self.pieces_of[inode].clone();
             if pieces.clone().any(|piece| choice.versions[piece] > 0) {
                 self.apply_data(object_mut(objects, inode), inode, pieces, choice);
             }
         });
-        (objects, fingerprint, links)
+        (objects, survey)
     }
 
     fn kept_operations(&self, choice: &Choice) -> impl Iterator<Item = &Operation> {
         let mut open = choice.kept.iter();
-        self.operations.iter().filter(move |operation| {
+        self.pending.operations.iter().filter(move |operation| {
             operation.fate == Fate::Settled || *open.next().expect("one choice per open operation")
         })
     }
@@ -344,8 +343,7 @@ impl Space {
 
     fn describe(&self, choice: &Choice) -> String {
         let mut text = String::new();
-        let open = self.operations.iter().filter(|operation| operation.fate != Fate::Settled);
-        for (operation, kept) in open.zip(&choice.kept) {
+        for (operation, kept) in self.pending.open_operations().zip(&choice.kept) {
             let _ = writeln!(text, "{} {}", if *kept { "kept" } else { "lost" }, operation.text);
         }
         for (piece, version) in self.pieces.iter().zip(&choice.versions) {
@@ -362,7 +360,7 @@ impl Space {
 
     /// Some name of an object, for messages.
     fn any_name(&self, inode: Inode) -> String {
-        let folders = self.live.iter().chain(&self.base).flatten();
+        let folders = self.live.iter().chain(&self.pending.base).flatten();
         let mut entries = folders.flat_map(|folder| folder.entries().unwrap_or_default());
         match entries.find(|(_, other)| *other == inode) {
             Some((name, _)) => name.text.to_string_lossy().into_owned(),

@@ -161,15 +161,19 @@ impl SimDisk {
     /// A number for the live tree of all roots: names, kinds, modes, contents and which names are one file.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut objects = self.lock().live.clone();
-        survey(&mut objects, |_, _| ()).0
+        survey(&mut objects, |_, _| ()).fingerprint
     }
 
     /// A number for everything that may matter later: the live tree, the durable one, what is pending, and the boot.
     pub fn whole_fingerprint(&self) -> Fingerprint {
         let inner = self.lock();
-        let (live, _) = survey(&mut inner.live.clone(), |_, _| ());
-        let (durable, _) = survey(&mut inner.pending.base.clone(), |_, _| ());
-        mix(mix(mix(live, durable), inner.pending.fingerprint()), inner.boot)
+        let of = |objects: &Objects| {
+            let survey = survey(&mut objects.clone(), |_, _| ());
+            // What is pending names inodes, so here it matters which they are.
+            mix(survey.fingerprint, survey.names)
+        };
+        let trees = mix(of(&inner.live), of(&inner.pending.base));
+        mix(mix(trees, inner.pending.fingerprint()), inner.boot)
     }
 
     /// Everything in a root, by path below it.
@@ -237,7 +241,7 @@ impl Inner {
                 self.links[new] += 1;
             }
         }
-        self.pending.rename(text.to_owned(), assignments, fate);
+        self.pending.name(text.to_owned(), assignments, fate);
     }
 
     pub(super) fn write(&mut self, inode: Inode, bytes: &[u8], offset: u64) {

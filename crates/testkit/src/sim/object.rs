@@ -155,30 +155,36 @@ pub(super) fn walk(objects: &mut Objects, from: Inode, visit: &mut dyn FnMut(&mu
     }
 }
 
-/// What names reach from the top: its fingerprint, and how many names each object has. `prepare` may replace each object
-/// before it is looked at, once.
-pub(super) fn survey(
-    objects: &mut Objects,
-    mut prepare: impl FnMut(&mut Objects, Inode),
-) -> (Fingerprint, Vec<u32>) {
+/// What names reach.
+pub(super) struct Survey {
+    pub(super) fingerprint: Fingerprint,
+    /// A number for which name means which inode, whatever is in them.
+    pub(super) names: u128,
+    /// By inode, how many names it has.
+    pub(super) links: Vec<u32>,
+}
+
+/// Looks at everything that names reach from the top. `prepare` may replace each object before it is looked at, once.
+pub(super) fn survey(objects: &mut Objects, mut prepare: impl FnMut(&mut Objects, Inode)) -> Survey {
     let mut links = vec![0u32; objects.len()];
-    let mut fingerprint: u128 = 0;
     let mut paths = vec![0u128; objects.len()];
-    let mut shared = false;
+    let (mut fingerprint, mut names) = (0u128, 0u128);
+    let mut is_shared = false;
     walk(objects, TOP, &mut |objects, path, inode| {
         if links[inode] == 0 {
             prepare(objects, inode);
         }
         links[inode] += 1;
-        shared |= links[inode] > 1;
+        is_shared |= links[inode] > 1;
         paths[inode] = paths[inode].wrapping_add(mix(path, 5));
+        names = names.wrapping_add(mix(path, inode as u128));
         fingerprint = fingerprint.wrapping_add(mix(path, object(objects, inode).fingerprint()));
     });
-    if shared {
+    if is_shared {
         // Two names of one file are not the same as two equal files.
         for inode in (0..links.len()).filter(|inode| links[*inode] > 1) {
             fingerprint = fingerprint.wrapping_add(mix(paths[inode], 6));
         }
     }
-    (fingerprint, links)
+    Survey { fingerprint, names, links }
 }

@@ -54,7 +54,8 @@ impl Pending {
         Self { base, operations: Vec::new(), inodes: BTreeMap::new() }
     }
 
-    pub(super) fn rename(&mut self, text: String, assignments: Vec<Assignment>, fate: Fate) {
+    /// Notes an operation on names.
+    pub(super) fn name(&mut self, text: String, assignments: Vec<Assignment>, fate: Fate) {
         self.operations.push(Operation { text, assignments, fate });
         if fate == Fate::Settled {
             self.fold();
@@ -135,6 +136,11 @@ impl Pending {
             }
         }
         self.fold();
+    }
+
+    /// The operations that a power cut keeps or loses.
+    pub(super) fn open_operations(&self) -> impl Iterator<Item = &Operation> {
+        self.operations.iter().filter(|operation| operation.fate != Fate::Settled)
     }
 
     /// A number that tells apart what may become of two disks that look the same now.
