@@ -1,1 +1,9 @@
 //! What the project's tests share. Never published.
+//!
+//! - [`sim`]: a disk in memory that loses at a power cut what was not synced.
+//! - [`explore`]: crashes a workload at every disk call, and its recovery too, and checks every disk that may be left.
+//! - [`seed`]: one seed per test run, and the command that replays it.
+
+pub mod explore;
+pub mod seed;
+pub mod sim;
