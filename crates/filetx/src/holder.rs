@@ -86,7 +86,17 @@ mod tests {
 
     #[test]
     fn no_bytes_upset_the_reader() {
-        for bytes in [&b""[..], b"\n", b"0\n1\nx\n", b"12", b"12\n", b"12\n13\n", b"12\n13\nx", b"-1\n2\nx\n", b"a\nb\nc\n"] {
+        for bytes in [
+            &b""[..],
+            b"\n",
+            b"0\n1\nx\n",
+            b"12",
+            b"12\n",
+            b"12\n13\n",
+            b"12\n13\nx",
+            b"-1\n2\nx\n",
+            b"a\nb\nc\n",
+        ] {
             assert_eq!(Holder::decode(bytes), None, "{bytes:?}");
         }
         let mut random = fastrand::Rng::with_seed(7);

@@ -16,7 +16,7 @@ mod sync;
 
 pub use error::{Error, Failure, Left, Result};
 pub use holder::Holder;
-pub use lock::{Guard, Held, Lock, Mode, NetworkRule, Wait, Waiting, acquire_all};
+pub use lock::{Guard, Held, Lock, Mode, NetworkRule, OnWait, Wait, Waiting, acquire_all};
 pub use path::{At, NAME_BYTES_MAX, PATH_BYTES_MAX, RelPath, ToAt};
 pub use step::Step;
 pub use storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile};

@@ -76,10 +76,13 @@ pub struct Wait {
     /// After how long `on_wait` is called.
     pub notice_after: Duration,
     /// Called once for a lock that is waited for, to tell a person. It runs on the waiting thread.
-    pub on_wait: Option<Arc<dyn Fn(&Waiting) + Send + Sync>>,
+    pub on_wait: Option<OnWait>,
     /// What to do on a network file system.
     pub network: NetworkRule,
 }
+
+/// Tells a person that a lock is waited for.
+pub type OnWait = Arc<dyn Fn(&Waiting) + Send + Sync>;
 
 /// What to do on a network file system.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -263,7 +266,6 @@ impl Held {
 #[derive(Debug)]
 struct Hold {
     opened: Arc<Opened>,
-    mode: Mode,
     owner: Option<ThreadId>,
 }
 
@@ -342,14 +344,14 @@ impl<'a> Attempt<'a> {
     fn take(&mut self, opened: &Arc<Opened>) -> Result<Hold> {
         let (mode, owner) = (self.mode, self.caller.bound.then_some(self.caller.thread));
         match self.enter(opened)? {
-            Entered::Joined(opened) => Ok(Hold { opened, mode, owner }),
+            Entered::Joined(opened) => Ok(Hold { opened, owner }),
             Entered::Turn(turn) => {
                 self.lock_file(opened)?;
                 if mode == Mode::Exclusive {
                     opened.write_note(self.caller.pid);
                 }
                 turn.settle(mode, &self.caller, Arc::clone(opened));
-                Ok(Hold { opened: Arc::clone(opened), mode, owner })
+                Ok(Hold { opened: Arc::clone(opened), owner })
             }
         }
     }
@@ -525,4 +527,44 @@ fn wrong_kind(path: &Path, found: std::fs::FileType) -> Error {
         _ => Kind::Other,
     };
     Error::WrongKind { path: path.to_path_buf(), found, expected: "a lock file" }
+}
+
+#[cfg(all(test, not(feature = "shuttle")))]
+mod tests {
+    use super::*;
+
+    /// No network file system is at hand in a test, so the answer of the system is replaced.
+    #[test]
+    fn a_network_file_system_is_refused_unless_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path: Arc<Path> = folder.path().join("lock").into();
+        let opened = Opened { network: Some("nfs"), ..Opened::open_or_create(&path).unwrap() };
+        let lock = Lock { path, access: Access::Write, current: Mutex::new(Arc::new(opened)) };
+        let error = lock.acquire(Mode::Shared, &Wait::default()).unwrap_err();
+        assert!(matches!(error, Error::NetworkFileSystem { kind: "nfs", .. }), "{error}");
+        let wait = Wait { network: NetworkRule::Allow, ..Wait::default() };
+        lock.acquire(Mode::Exclusive, &wait).unwrap().check().unwrap();
+    }
+
+    #[test]
+    fn endless_durations_are_cut() {
+        let now = Instant::now();
+        assert!(later(now, Duration::MAX) > now);
+        assert_eq!(later(now, Duration::ZERO), now);
+    }
+
+    #[test]
+    fn a_lock_is_free_after_every_guard_and_every_panic() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::open(&folder.path().join("lock")).unwrap();
+        let wait = Wait::default();
+        drop(lock.acquire(Mode::Exclusive, &wait).unwrap());
+        drop(lock.hold(Mode::Shared, &wait).unwrap());
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _guard = lock.acquire(Mode::Exclusive, &wait).unwrap();
+            panic!("with the lock");
+        }));
+        assert!(panicked.is_err());
+        drop(lock.acquire(Mode::Exclusive, &Wait { timeout: Duration::ZERO, ..wait }).unwrap());
+    }
 }

@@ -238,3 +238,80 @@ impl<K: Copy + Eq, H> Drop for Turn<'_, K, H> {
         self.registry.notify(state);
     }
 }
+
+#[cfg(all(test, not(feature = "shuttle")))]
+mod tests {
+    use super::*;
+    use crate::sync::thread;
+
+    #[track_caller]
+    fn caller(pid: u32, bound: bool) -> Caller {
+        Caller { pid, thread: thread::current().id(), at: Location::caller(), bound }
+    }
+
+    fn enter<'r>(
+        registry: &'r Registry<u8, u8>,
+        mode: Mode,
+        caller: &Caller,
+    ) -> Result<Entered<'r, u8, u8>, Refused> {
+        registry.enter(1, mode, caller, Instant::now())
+    }
+
+    fn take(registry: &Registry<u8, u8>, mode: Mode, caller: &Caller) {
+        let Ok(Entered::Turn(turn)) = enter(registry, mode, caller) else { panic!("not free") };
+        turn.settle(mode, caller, 7);
+    }
+
+    #[test]
+    fn the_same_thread_is_told_unless_both_are_shared() {
+        for (first, second) in [
+            (Mode::Exclusive, Mode::Exclusive),
+            (Mode::Exclusive, Mode::Shared),
+            (Mode::Shared, Mode::Exclusive),
+        ] {
+            let (registry, me) = (Registry::new(), caller(1, true));
+            take(&registry, first, &me);
+            assert!(matches!(enter(&registry, second, &me), Err(Refused::AlreadyHeld(at)) if at == me.at));
+        }
+    }
+
+    #[test]
+    fn shared_is_counted_and_the_last_to_leave_gets_the_turn() {
+        let (registry, me, unbound) = (Registry::new(), caller(1, true), caller(1, false));
+        take(&registry, Mode::Shared, &me);
+        assert!(matches!(enter(&registry, Mode::Shared, &me), Ok(Entered::Joined(7))));
+        assert!(matches!(enter(&registry, Mode::Shared, &unbound), Ok(Entered::Joined(7))));
+        assert!(registry.leave(1, Some(me.thread), me.thread).is_none());
+        assert!(registry.leave(1, Some(me.thread), me.thread).is_none());
+        let (what, turn) = registry.leave(1, None, me.thread).unwrap();
+        assert_eq!(what, 7);
+        assert!(
+            matches!(enter(&registry, Mode::Shared, &me), Err(Refused::AlreadyHeld(_))),
+            "during the turn"
+        );
+        assert!(registry.leave(1, None, me.thread).is_none(), "nothing is held during a turn");
+        drop(turn);
+        assert!(registry.is_empty());
+    }
+
+    #[test]
+    fn what_belongs_to_no_thread_is_waited_for() {
+        let (registry, me) = (Registry::default(), caller(1, true));
+        take(&registry, Mode::Exclusive, &caller(1, false));
+        assert!(matches!(enter(&registry, Mode::Shared, &me), Err(Refused::TimedOut)));
+    }
+
+    #[test]
+    fn a_forked_child_starts_empty() {
+        let registry = Registry::new();
+        take(&registry, Mode::Exclusive, &caller(1, true));
+        take(&registry, Mode::Exclusive, &caller(2, true));
+    }
+
+    #[test]
+    fn a_turn_dropped_frees_the_key() {
+        let (registry, me) = (Registry::new(), caller(1, true));
+        drop(enter(&registry, Mode::Exclusive, &me));
+        assert!(registry.is_empty());
+    }
+}
