@@ -33,6 +33,8 @@ steps! {
     Inspect "0.1" "look at",
     MakeHome "0.2" "prepare the transaction folder",
     SyncHome "0.3" "sync the transaction folder",
+    OpenLock "1.1" "open the lock file",
+    Lock "1.2" "lock",
     Stage "3.1" "stage content for",
     SyncStaged "3.2" "sync staged content of",
     SyncStage "3.3" "sync the staging folder",

@@ -1,0 +1,72 @@
+//! The synchronisation primitives of this crate: std's, or shuttle's under the feature `shuttle`.
+//!
+//! Code that threads run concurrently takes its mutexes and condition variables from here, so that the same code runs in a
+//! program and under shuttle, which explores its schedules. With the feature on, these types work inside a shuttle run
+//! only: the tests that touch real files are left out then.
+//!
+//! A mutex whose owner panicked is used as it is ([`lock`]): every critical section of this crate leaves its data whole
+//! before it calls anything that may panic.
+
+use std::sync::PoisonError;
+use std::time::Instant;
+
+#[cfg(feature = "shuttle")]
+pub(crate) use shuttle::{
+    sync::{Condvar, Mutex, MutexGuard},
+    thread,
+};
+#[cfg(not(feature = "shuttle"))]
+pub(crate) use std::{
+    sync::{Condvar, Mutex, MutexGuard},
+    thread,
+};
+
+/// How a wait ended. Either way the caller looks at its condition again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Woken {
+    /// Somebody notified, or the system woke us for no reason.
+    Notified,
+    /// The time was over.
+    TimedOut,
+}
+
+/// Locks a mutex, also after a panic of an owner.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for a notification, until `until` at the latest. `mutex` is the one that `guard` locks.
+#[cfg(not(feature = "shuttle"))]
+pub(crate) fn wait_until<'a, T>(
+    condvar: &Condvar,
+    _mutex: &'a Mutex<T>,
+    guard: MutexGuard<'a, T>,
+    until: Instant,
+) -> (MutexGuard<'a, T>, Woken) {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return (guard, Woken::TimedOut);
+    }
+    let (guard, result) = condvar.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner);
+    (guard, if result.timed_out() { Woken::TimedOut } else { Woken::Notified })
+}
+
+/// Waits for a notification, or, by shuttle's choice, has its time over. Shuttle's own `wait_timeout` never times out.
+///
+/// A wait whose time is over misses every notification that comes meanwhile, so both kinds of trouble are explored: a lost
+/// wake-up blocks the waits that are not over, and a late wake-up comes to nobody.
+#[cfg(feature = "shuttle")]
+pub(crate) fn wait_until<'a, T>(
+    condvar: &Condvar,
+    mutex: &'a Mutex<T>,
+    guard: MutexGuard<'a, T>,
+    _until: Instant,
+) -> (MutexGuard<'a, T>, Woken) {
+    use shuttle::rand::{Rng, thread_rng};
+    if thread_rng().r#gen::<bool>() {
+        return (condvar.wait(guard).unwrap_or_else(PoisonError::into_inner), Woken::Notified);
+    }
+    drop(guard);
+    thread::yield_now();
+    (lock(mutex), Woken::TimedOut)
+}

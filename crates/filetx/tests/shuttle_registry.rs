@@ -1,0 +1,138 @@
+//! The registry under shuttle: many schedules of threads that enter, wait, time out and leave.
+//!
+//! `flock` is modelled: an open file is a cell that says how it is locked, and all open files of this process are compared
+//! with each other, as the system would do. The model knows nothing of threads, as `flock` does not.
+#![cfg(feature = "shuttle")]
+
+use std::panic::{Location, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use filetx::Mode;
+use filetx::registry::{Caller, Entered, Refused, Registry};
+use shuttle::sync::Mutex;
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
+use shuttle::thread;
+
+const SCHEDULES: usize = 3_000;
+const THREADS: usize = 3;
+const ROUNDS: usize = 2;
+
+/// How often each open file is locked by the system: `None`, shared or exclusive.
+type Files = Mutex<[Option<Mode>; 2]>;
+
+#[derive(Default)]
+struct World {
+    registry: Registry<u8, usize>,
+    files: Files,
+    readers: AtomicUsize,
+    writers: AtomicUsize,
+}
+
+/// When the system is told that a lock is given back.
+#[derive(Clone, Copy, PartialEq)]
+enum Unlock {
+    /// Before others are let in: right.
+    InTurn,
+    /// After it: wrong, as the next one may have locked through the same open file.
+    AfterTurn,
+    /// Nobody is ever let in again: wrong.
+    Never,
+}
+
+fn caller(bound: bool) -> Caller {
+    Caller { pid: 1, thread: thread::current().id(), at: Location::caller(), bound }
+}
+
+/// What `flock` says: an open file converts its own lock, and conflicts with others'.
+fn try_flock(files: &Files, file: usize, mode: Mode) -> bool {
+    let mut files = files.lock().unwrap();
+    let other = files[1 - file];
+    let free = other.is_none() || (other, mode) == (Some(Mode::Shared), Mode::Shared);
+    if free {
+        files[file] = Some(mode);
+    }
+    free
+}
+
+/// One acquire and release through an open file, as `Lock` does it. Tells whether it got in.
+fn visit(world: &World, file: usize, mode: Mode, bound: bool, unlock: Unlock) -> bool {
+    let me = caller(bound);
+    match world.registry.enter(0, mode, &me, Instant::now()) {
+        Err(Refused::TimedOut) => return false,
+        Err(Refused::AlreadyHeld(at)) => panic!("this thread holds nothing, not at {at}"),
+        Ok(Entered::Joined(_)) => assert_eq!(mode, Mode::Shared),
+        Ok(Entered::Turn(turn)) => {
+            assert!(try_flock(&world.files, file, mode), "within a process the registry decides");
+            turn.settle(mode, &me, file);
+        }
+    }
+    inside(world, mode);
+    let owner = bound.then(|| me.thread);
+    if let Some((file, turn)) = world.registry.leave(0, owner, me.thread) {
+        match unlock {
+            Unlock::InTurn => {
+                world.files.lock().unwrap()[file] = None;
+                drop(turn);
+            }
+            Unlock::AfterTurn => {
+                drop(turn);
+                world.files.lock().unwrap()[file] = None;
+            }
+            Unlock::Never => std::mem::forget(turn),
+        }
+    }
+    true
+}
+
+/// The invariant: a writer is alone, and the system knows of whoever is inside.
+fn inside(world: &World, mode: Mode) {
+    let (mine, others) = match mode {
+        Mode::Shared => (&world.readers, &world.writers),
+        Mode::Exclusive => (&world.writers, &world.readers),
+    };
+    let before = mine.fetch_add(1, Ordering::SeqCst);
+    assert!(mode == Mode::Shared || before == 0, "two writers");
+    thread::yield_now();
+    assert_eq!(others.load(Ordering::SeqCst), 0, "a writer beside a reader");
+    assert!(world.files.lock().unwrap().contains(&Some(mode)), "inside without a lock of the system");
+    mine.fetch_sub(1, Ordering::SeqCst);
+}
+
+fn explore(schedules: usize, unlock: Unlock) {
+    let body = move || {
+        let world = Arc::new(World::default());
+        let threads: Vec<_> = (0..THREADS)
+            .map(|index| {
+                let world = Arc::clone(&world);
+                thread::spawn(move || {
+                    for round in 0..ROUNDS {
+                        let mode = if (index + round) % 3 == 0 { Mode::Exclusive } else { Mode::Shared };
+                        visit(&world, (index + round) % 2, mode, index != 1, unlock);
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert!(world.registry.is_empty());
+        assert_eq!(*world.files.lock().unwrap(), [None, None]);
+        assert!(visit(&world, 0, Mode::Exclusive, true, Unlock::InTurn), "a free lock is had at once");
+    };
+    shuttle::check_random(body, schedules);
+    shuttle::check_pct(body, schedules, 3);
+}
+
+#[test]
+fn a_writer_is_alone_and_everyone_gets_in_or_times_out() {
+    explore(SCHEDULES, Unlock::InTurn);
+}
+
+#[test]
+fn unlocking_after_the_turn_is_found() {
+    assert!(catch_unwind(|| explore(SCHEDULES, Unlock::AfterTurn)).is_err());
+}
+
+#[test]
+fn a_turn_that_never_ends_is_found() {
+    assert!(catch_unwind(|| explore(SCHEDULES, Unlock::Never)).is_err());
+}
