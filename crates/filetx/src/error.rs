@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
@@ -161,9 +162,15 @@ pub enum Error {
         /// How much is allowed.
         limit: u64,
     },
-    /// A commit that this one was staged on failed, so this one cannot stand.
+    /// A commit that this one was staged on failed, so this one was not begun.
     #[error("a commit that this one builds on failed")]
     Superseded,
+    /// The commits of several threads were written together, and that failed.
+    #[error("the group of commits that this one was in failed")]
+    Group {
+        /// Why, for all of them.
+        source: Arc<Error>,
+    },
 }
 
 /// The result of this crate's calls.

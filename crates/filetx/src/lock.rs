@@ -144,7 +144,7 @@ impl Lock {
 
     /// Takes the lock for this thread.
     #[track_caller]
-    pub fn acquire(&self, mode: Mode, wait: &Wait) -> Result<Guard<'_>> {
+    pub fn acquire(&self, mode: Mode, wait: &Wait) -> Result<Guard> {
         self.acquire_at(mode, wait, Instant::now(), Location::caller())
     }
 
@@ -166,9 +166,9 @@ impl Lock {
         wait: &Wait,
         since: Instant,
         at: &'static Location<'static>,
-    ) -> Result<Guard<'_>> {
+    ) -> Result<Guard> {
         let hold = Attempt::new(self, mode, wait, since, at, true).run()?;
-        Ok(Guard { hold, lock: PhantomData, not_send: PhantomData })
+        Ok(Guard { hold, not_send: PhantomData })
     }
 
     /// The open file of this process.
@@ -208,7 +208,7 @@ impl Lock {
 /// The order is that of the files the paths name at the start. Should one be replaced meanwhile, callers may wait for each
 /// other until the timeout, or a lock named by two paths be found [held](Error::AlreadyHeld): an error, never two holders.
 #[track_caller]
-pub fn acquire_all<'l>(locks: &[(&'l Lock, Mode)], wait: &Wait) -> Result<Vec<Guard<'l>>> {
+pub fn acquire_all(locks: &[(&Lock, Mode)], wait: &Wait) -> Result<Vec<Guard>> {
     let since = Instant::now();
     let at = Location::caller();
     let mut ordered = Vec::with_capacity(locks.len());
@@ -235,9 +235,8 @@ pub fn acquire_all<'l>(locks: &[(&'l Lock, Mode)], wait: &Wait) -> Result<Vec<Gu
 /// A lock held by this thread. Dropping it releases the lock.
 #[must_use = "the lock is released when the guard is dropped"]
 #[derive(Debug)]
-pub struct Guard<'l> {
+pub struct Guard {
     hold: Hold,
-    lock: PhantomData<&'l Lock>,
     not_send: PhantomData<*const ()>,
 }
 
@@ -248,7 +247,7 @@ pub struct Held {
     hold: Hold,
 }
 
-impl Guard<'_> {
+impl Guard {
     /// Fails with [`Error::LockGone`] when the path no longer names the locked file, and in a forked child.
     pub fn check(&self) -> Result<()> {
         self.hold.check()

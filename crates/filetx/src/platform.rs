@@ -214,6 +214,11 @@ mod system {
             assert!(!is_alive(0) && !is_alive(u32::MAX));
         }
     }
+
+    /// Whether a path led through a symlink.
+    pub(crate) fn is_through_symlink(error: &io::Error) -> bool {
+        error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+    }
 }
 
 #[cfg(windows)]
@@ -278,5 +283,10 @@ mod system {
     pub(crate) fn network(_file: &File, path: &Path) -> io::Result<Option<&'static str>> {
         let Some(Component::Prefix(prefix)) = path.components().next() else { return Ok(None) };
         Ok(matches!(prefix.kind(), Prefix::UNC(..) | Prefix::VerbatimUNC(..)).then_some("a network share"))
+    }
+
+    /// The system's own error for it is not one that std names; the paths of this crate do not lead through links here.
+    pub(crate) fn is_through_symlink(_error: &io::Error) -> bool {
+        false
     }
 }

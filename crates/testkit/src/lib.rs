@@ -5,5 +5,6 @@
 //! - [`seed`]: one seed per test run, and the command that replays it.
 
 pub mod explore;
+pub mod notes;
 pub mod seed;
 pub mod sim;

@@ -1,0 +1,305 @@
+//! A folder of files that only this program writes, committed with one sync.
+//!
+//! Commits go to a journal first; one `fdatasync` of it makes them durable, then the files themselves are written, not synced.
+//! The threads of a process share syncs; processes take turns by the folder's lock.
+//!
+//! Lock order: the turn, then the lock file, then the shelf. A leader has the lock file by the turn that took it.
+
+use std::panic::Location;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::group::{Fate, Group, NoTurn};
+use crate::lock::{Held, Lock, Mode, Wait};
+use crate::marker::{self, Mark};
+use crate::path::At;
+use crate::record::Record;
+use crate::root::Root;
+use crate::shelf::{Shelf, as_changes};
+use crate::state::{Change, Seen};
+use crate::storage::Storage;
+use crate::sync::{self, Mutex, MutexGuard};
+use crate::transaction::{Committed, Kept, Policy, Transaction};
+use crate::view::Overlay;
+use crate::{Error, Failure, RelPath, Result, Step};
+
+/// The transaction folder below an own folder.
+pub const FOLDER_HOME: &str = ".txn";
+/// How long a busy process keeps a folder's lock before it lets others have a chance.
+const LEASE_MAX: Duration = Duration::from_millis(100);
+/// How long that chance is.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// How an own folder is used.
+#[derive(Clone)]
+pub struct FolderOptions {
+    /// Bytes of the journal, preallocated: the larger, the rarer a checkpoint.
+    pub journal_bytes: u64,
+    /// How to wait for the lock.
+    pub wait: Wait,
+}
+
+impl Default for FolderOptions {
+    fn default() -> Self {
+        Self { journal_bytes: 512 * 1024, wait: Wait::default() }
+    }
+}
+
+/// A folder of files that only this program writes. Cheap to clone; threads that share one share syncs.
+///
+/// Thread and process safe. After a fork, open it anew in the child.
+#[derive(Clone)]
+pub struct OwnFolder {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    root: Root,
+    /// `None` when the caller sees to it that nobody else is here.
+    lock: Option<Lock>,
+    options: FolderOptions,
+    group: Group<Queued>,
+    shelf: Mutex<Shelf>,
+    held: Mutex<Option<(Held, Instant)>>,
+}
+
+/// A transaction on its way into the journal.
+struct Queued {
+    bytes: Vec<u8>,
+    offset: u64,
+    mark: Mark,
+    changes: Vec<Change>,
+}
+
+impl OwnFolder {
+    /// Opens a folder that exists, locked by the file `lock`, which must not be inside a folder that can be removed. What an
+    /// earlier process left unfinished is finished.
+    #[track_caller]
+    pub fn open(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
+        let root = RelPath::root();
+        let storage = crate::Disk::open(folder)
+            .map_err(|source| Error::Io { step: Step::Inspect, path: folder.join(root.as_path()), source })?;
+        let lock = Lock::open(lock)?;
+        Self::start(Arc::new(storage), folder, Some(lock), options)
+    }
+
+    /// Opens a folder on any storage. The caller sees to it that nobody else uses it.
+    #[track_caller]
+    pub fn on_storage(storage: Arc<dyn Storage>, label: &Path, options: FolderOptions) -> Result<Self> {
+        Self::start(storage, label, None, options)
+    }
+
+    #[track_caller]
+    fn start(storage: Arc<dyn Storage>, label: &Path, lock: Option<Lock>, options: FolderOptions) -> Result<Self> {
+        let home = RelPath::new(FOLDER_HOME).expect("a plain name");
+        let inner = Inner {
+            root: Root { storage, label: label.to_owned(), home },
+            lock,
+            options,
+            group: Group::new(),
+            shelf: Mutex::new(Shelf::default()),
+            held: Mutex::new(None),
+        };
+        let folder = Self { inner: Arc::new(inner) };
+        drop(folder.begin()?);
+        Ok(folder)
+    }
+
+    /// Begins a transaction, waiting for other threads' and processes' turns. What a process that died left unfinished is
+    /// finished first.
+    #[track_caller]
+    pub fn begin(&self) -> Result<Transaction<'_>> {
+        let inner = &*self.inner;
+        let timeout = inner.options.wait.timeout;
+        inner.group.take_turn(timeout, Location::caller()).map_err(|error| inner.no_turn(error, timeout))?;
+        let turn = Turn { inner, has_it: true };
+        inner.ensure_lock()?;
+        let mut shelf = inner.shelf();
+        if shelf.open.is_none() {
+            shelf.refresh(&inner.root, inner.options.journal_bytes)?;
+        }
+        let below = shelf.overlay.clone();
+        drop(shelf);
+        Ok(Transaction::new(vec![inner.root.clone()], below, Policy::OwnFolder(turn)))
+    }
+
+    /// What recovery found in the way of its files since this was last asked: content that nobody recorded, put aside.
+    pub fn take_kept(&self) -> Vec<Kept> {
+        std::mem::take(&mut self.inner.shelf().kept)
+    }
+}
+
+impl Inner {
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        sync::lock(&self.shelf)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<(Held, Instant)>> {
+        sync::lock(&self.held)
+    }
+
+    /// Takes the lock file unless this process has it from an earlier turn.
+    fn ensure_lock(&self) -> Result<()> {
+        let Some(lock) = &self.lock else { return Ok(()) };
+        let expired = self.held().as_ref().is_some_and(|(_, since)| since.elapsed() > LEASE_MAX);
+        if expired {
+            self.group.drain();
+            *self.held() = None;
+            std::thread::sleep(PAUSE);
+        }
+        if self.held().is_some() {
+            return Ok(());
+        }
+        let held = lock.hold(Mode::Exclusive, &self.options.wait)?;
+        *self.held() = Some((held, Instant::now()));
+        self.shelf().refresh(&self.root, self.options.journal_bytes)
+    }
+
+    fn release(&self) {
+        *self.held() = None;
+    }
+
+    fn no_turn(&self, error: NoTurn, waited: Duration) -> Error {
+        let lock = self.root.show(&self.root.home);
+        match error {
+            NoTurn::AlreadyHeld(at) => Error::AlreadyHeld { lock, at },
+            NoTurn::Busy => Error::Busy { lock, holder: None, waited },
+        }
+    }
+
+    /// Makes a batch durable with one sync and publishes it.
+    fn flush(&self, batch: Vec<Queued>) -> Fate {
+        let count = batch.len();
+        let fate = self.write(batch).unwrap_or_else(|fate| fate);
+        let mut shelf = self.shelf();
+        match fate {
+            Fate::Durable => shelf.published(count),
+            // Journal and memory may differ now: the next transaction reads everything again.
+            _ => shelf.reset(),
+        }
+        fate
+    }
+
+    fn write(&self, batch: Vec<Queued>) -> std::result::Result<Fate, Fate> {
+        let root = &self.root;
+        let path = root.in_home(crate::journal::JOURNAL);
+        let (file, mark_file) = {
+            let shelf = self.shelf();
+            let opened = shelf.open.as_ref().expect("a transaction was queued, so the journal is open");
+            (opened.journal.file.clone(), opened.mark.clone())
+        };
+        if let Some((held, _)) = &*self.held() {
+            held.check().map_err(|error| Fate::Aborted(Arc::new(error)))?;
+        }
+        let offset = batch[0].offset;
+        let mark = batch[batch.len() - 1].mark;
+        let mut overlay = Overlay::default();
+        let mut bytes = Vec::new();
+        for queued in batch {
+            bytes.extend(queued.bytes);
+            overlay.lay_all(&queued.changes);
+        }
+        // 8.1, 8.2: behind this sync lies the commit point.
+        let unknown = |error| Fate::Unknown(Arc::new(error));
+        root.name(Step::AppendRecord, &path, file.write_at(&bytes, offset)).map_err(unknown)?;
+        root.sync_data(Step::SyncRecord, &path, &*file).map_err(unknown)?;
+        // 8.3
+        let publish = || {
+            crate::in_place::publish(root, &as_changes(&overlay))?;
+            marker::write(root, &*mark_file, mark)
+        };
+        publish().map_err(|error| Fate::Pending(Arc::new(error)))?;
+        Ok(Fate::Durable)
+    }
+}
+
+/// The right to stage in an own folder.
+pub(crate) struct Turn<'a> {
+    inner: &'a Inner,
+    has_it: bool,
+}
+
+impl Turn<'_> {
+    /// What was at a path before the transaction, as far as recovery needs it.
+    pub(crate) fn before(&self, root: &Root, at: &At, below: &Overlay) -> Result<Seen> {
+        if below.get(at).is_some() || self.inner.shelf().known.contains_key(&at.path) {
+            return Ok(Seen::Ours);
+        }
+        root.see_end(&at.path)
+    }
+
+    /// Fails, once, when a file has another length than this process left it with.
+    pub(crate) fn check_drift(&self, root: &Root, at: &At, len: u64) -> Result<()> {
+        let mut shelf = self.inner.shelf();
+        match shelf.known.get(&at.path) {
+            Some(&left) if left != len => {
+                shelf.known.remove(&at.path);
+                let reason = format!("it was left with {left} bytes and has {len} now");
+                Err(Error::Drifted { path: root.show(&at.path), reason })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if self.has_it {
+            self.inner.group.give_back(|| self.inner.release());
+        }
+    }
+}
+
+/// Commits to an own folder.
+pub(crate) fn commit(mut tx: Transaction<'_>, changes: Vec<Change>) -> std::result::Result<Committed, Failure> {
+    tx.stage.sync(&tx.roots)?;
+    let Policy::OwnFolder(turn) = &mut tx.policy else { unreachable!("the caller looked") };
+    let inner = turn.inner;
+    let record = Record { id: tx.id, owner: Vec::new(), roots: Vec::new(), changes };
+    let queued = inner.enqueue(record)?;
+    let ticket = inner.group.submit(queued);
+    turn.has_it = false;
+    tx.settled = true;
+    match inner.group.settle(ticket, |batch| inner.flush(batch), || inner.release()) {
+        Fate::Durable => Ok(Committed { id: tx.id, kept: Vec::new(), pending: None }),
+        Fate::Pending(source) => {
+            Ok(Committed { id: tx.id, kept: Vec::new(), pending: Some(Error::Group { source }) })
+        }
+        Fate::Aborted(source) => Err(Failure::aborted(Error::Group { source })),
+        Fate::Unknown(source) => Err(Failure::unknown(Error::Group { source })),
+        Fate::Superseded => Err(Failure::aborted(Error::Superseded)),
+    }
+}
+
+impl Inner {
+    /// Gives a record its place in the journal. Only the thread that has the turn calls this.
+    fn enqueue(&self, record: Record) -> Result<Queued> {
+        let mut shelf = self.shelf();
+        let Some(opened) = &shelf.open else { return Err(Error::Superseded) };
+        let (mut bytes, mut chain) = record.encode(opened.journal.chain);
+        if !opened.journal.has_room(bytes.len() as u64) {
+            drop(shelf);
+            self.group.drain();
+            shelf = self.shelf();
+            if shelf.open.is_none() {
+                return Err(Error::Superseded);
+            }
+            let made_room = shelf.checkpoint(&self.root, bytes.len() as u64, record.id);
+            if let Err(error) = made_room {
+                shelf.reset();
+                return Err(error);
+            }
+            let opened = shelf.open.as_ref().expect("the checkpoint left it open");
+            (bytes, chain) = record.encode(opened.journal.chain);
+        }
+        let opened = shelf.open.as_mut().expect("it was just there");
+        let offset = opened.journal.offset;
+        opened.journal.chain = chain;
+        opened.journal.offset += bytes.len() as u64;
+        let mark = Mark { chain, offset: opened.journal.offset };
+        shelf.overlay.lay_all(&record.changes);
+        shelf.queued.push_back(record.changes.clone());
+        Ok(Queued { bytes, offset, mark, changes: record.changes })
+    }
+}

@@ -1,0 +1,187 @@
+//! Group commit: threads stage in turn, then one of them makes what all have queued durable with one sync.
+//!
+//! A thread takes the *turn*, stages, and submits; the next thread stages on top of that while the first is being written.
+//! Whoever finds nobody writing becomes the leader and flushes everything queued. A failed flush fails all that was in it, and
+//! all that was staged on top of it and is still in the queue.
+//!
+//! This file knows nothing of files, so that schedules can be explored.
+
+#![cfg_attr(not(feature = "shuttle"), expect(unreachable_pub, reason = "shuttle's tests reach it"))]
+
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::Error;
+use crate::sync::{self, Condvar, Mutex, MutexGuard, Woken, thread};
+
+/// What became of a submitted item.
+#[derive(Clone, Debug)]
+pub enum Fate {
+    /// It is durable and published.
+    Durable,
+    /// It is durable; publishing stopped with this.
+    Pending(Arc<Error>),
+    /// It was not written.
+    Aborted(Arc<Error>),
+    /// It may or may not be durable.
+    Unknown(Arc<Error>),
+    /// It was staged on something that failed, and was not written.
+    Superseded,
+}
+
+/// Why a thread did not get the turn.
+#[derive(Debug)]
+pub enum NoTurn {
+    /// It has it already, since there.
+    AlreadyHeld(&'static Location<'static>),
+    /// Another thread kept it too long.
+    Busy,
+}
+
+/// The queue of one folder.
+pub struct Group<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    turn: Option<(thread::ThreadId, &'static Location<'static>)>,
+    waiting: usize,
+    queue: Vec<T>,
+    /// The ticket of the next item; those in the queue are just below it.
+    next_ticket: u64,
+    leading: bool,
+    settled: HashMap<u64, Fate>,
+}
+
+impl<T> Group<T> {
+    /// An empty queue.
+    #[expect(clippy::new_without_default, reason = "a group belongs to a folder; an empty default one means nothing")]
+    pub fn new() -> Self {
+        let state = State {
+            turn: None,
+            waiting: 0,
+            queue: Vec::new(),
+            next_ticket: 0,
+            leading: false,
+            settled: HashMap::new(),
+        };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Waits for the turn to stage.
+    pub fn take_turn(&self, timeout: Duration, at: &'static Location<'static>) -> Result<(), NoTurn> {
+        let me = thread::current().id();
+        let deadline = Instant::now() + timeout;
+        let mut state = self.lock();
+        if let Some((_, since)) = state.turn.filter(|(holder, _)| *holder == me) {
+            return Err(NoTurn::AlreadyHeld(since));
+        }
+        state.waiting += 1;
+        while state.turn.is_some() {
+            let woken;
+            (state, woken) = sync::wait_until(&self.changed, &self.state, state, deadline);
+            if woken == Woken::TimedOut && state.turn.is_some() {
+                state.waiting -= 1;
+                return Err(NoTurn::Busy);
+            }
+        }
+        state.waiting -= 1;
+        state.turn = Some((me, at));
+        Ok(())
+    }
+
+    /// Gives the turn back without submitting. `idle` runs when nobody else is here.
+    pub fn give_back(&self, idle: impl FnOnce()) {
+        let mut state = self.lock();
+        state.turn = None;
+        state.when_idle(idle);
+        self.changed.notify_all();
+    }
+
+    /// Queues an item and gives the turn back; the answer is the item's ticket for [`settle`](Self::settle).
+    pub fn submit(&self, item: T) -> u64 {
+        let mut state = self.lock();
+        state.turn = None;
+        state.queue.push(item);
+        state.next_ticket += 1;
+        self.changed.notify_all();
+        state.next_ticket - 1
+    }
+
+    /// Waits until the item is settled, leading a flush when nobody does. `idle` runs when nobody else is here afterwards.
+    pub fn settle(&self, ticket: u64, flush: impl FnOnce(Vec<T>) -> Fate, idle: impl FnOnce()) -> Fate {
+        let mut state = self.lock();
+        loop {
+            if let Some(fate) = state.settled.remove(&ticket) {
+                state.when_idle(idle);
+                return fate;
+            }
+            if !state.leading {
+                break;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.leading = true;
+        let batch = std::mem::take(&mut state.queue);
+        let first = state.next_ticket - batch.len() as u64;
+        let tickets = first..state.next_ticket;
+        drop(state);
+
+        let mut finish = Finish { group: self, tickets, fate: Fate::Superseded };
+        finish.fate = flush(batch);
+        drop(finish);
+
+        let mut state = self.lock();
+        let fate = state.settled.remove(&ticket).expect("the batch held this ticket");
+        state.when_idle(idle);
+        fate
+    }
+
+    /// Waits until nothing is queued or being flushed. Only the thread that has the turn may call it: nobody else can submit.
+    pub fn drain(&self) {
+        let mut state = self.lock();
+        while state.leading || !state.queue.is_empty() {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        sync::lock(&self.state)
+    }
+}
+
+impl<T> State<T> {
+    fn when_idle(&self, idle: impl FnOnce()) {
+        if self.turn.is_none() && self.waiting == 0 && !self.leading && self.queue.is_empty() {
+            idle();
+        }
+    }
+}
+
+/// Settles a batch when the leader is done with it, even if it panics: nobody waits for a leader that is gone.
+struct Finish<'a, T> {
+    group: &'a Group<T>,
+    tickets: std::ops::Range<u64>,
+    fate: Fate,
+}
+
+impl<T> Drop for Finish<'_, T> {
+    fn drop(&mut self) {
+        let mut state = self.group.lock();
+        for ticket in self.tickets.clone() {
+            state.settled.insert(ticket, self.fate.clone());
+        }
+        if !matches!(self.fate, Fate::Durable) {
+            let staged_on_it = self.tickets.end..state.next_ticket;
+            for ticket in staged_on_it {
+                state.settled.insert(ticket, Fate::Superseded);
+            }
+            state.queue.clear();
+        }
+        state.leading = false;
+        self.group.changed.notify_all();
+    }
+}

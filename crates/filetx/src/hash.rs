@@ -1,0 +1,49 @@
+//! Content hashes: BLAKE3, 32 bytes.
+
+use std::fmt;
+
+use crate::storage::StoredFile;
+use std::io;
+
+/// How much of a file is read at a time.
+pub(crate) const CHUNK_BYTES: usize = 128 * 1024;
+
+/// The BLAKE3 hash of some content.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash(pub [u8; 32]);
+
+impl Hash {
+    /// The hash of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// The hash of an open file from `start` up to `end`, or to the end of the file if that comes first.
+    pub(crate) fn of_file(file: &dyn StoredFile, start: u64, end: u64) -> io::Result<Self> {
+        let mut hasher = blake3::Hasher::new();
+        let mut buffer = vec![0; CHUNK_BYTES.min(end.saturating_sub(start) as usize)];
+        let mut offset = start;
+        while offset < end {
+            let want = buffer.len().min((end - offset) as usize);
+            let got = file.read_at(&mut buffer[..want], offset)?;
+            if got == 0 {
+                break;
+            }
+            hasher.update(&buffer[..got]);
+            offset += got as u64;
+        }
+        Ok(Self(*hasher.finalize().as_bytes()))
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..4].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

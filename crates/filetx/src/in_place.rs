@@ -1,0 +1,129 @@
+//! Publishing in an own folder: straight into the files, not synced. The journal holds the same until the next checkpoint.
+
+use std::io;
+
+use crate::root::{OUR_FILE_MODE, Root, copy_range};
+use crate::state::{Base, Change, Content, Final, in_order};
+use crate::storage::{Kind, Open, Rename, StoredFile};
+use crate::view::STAGE;
+use crate::{Error, RelPath, Result, Step};
+
+const STEP: Step = Step::PublishInPlace;
+
+/// Brings every path to its final state, whatever state a crash left it in.
+pub(crate) fn publish(root: &Root, changes: &[Change]) -> Result<()> {
+    in_order(changes).into_iter().try_for_each(|(_, change)| publish_one(root, &change.path, &change.after))
+}
+
+fn publish_one(root: &Root, path: &RelPath, after: &Final) -> Result<()> {
+    match after {
+        Final::Absent => clear(root, path),
+        Final::Folder { mode } => {
+            match root.stat(path)? {
+                Some(stat) if stat.kind == Kind::Folder && stat.mode == *mode => return Ok(()),
+                Some(stat) if stat.kind == Kind::Folder => {
+                    return root.name(STEP, path, root.storage.set_mode(path, *mode));
+                }
+                _ => clear(root, path)?,
+            }
+            root.name(STEP, path, root.storage.make_folder(path, *mode))
+        }
+        Final::Symlink { target } => {
+            clear(root, path)?;
+            root.name(STEP, path, root.storage.make_symlink(target, path))
+        }
+        Final::File { mode, content } => publish_file(root, path, *mode, content),
+    }
+}
+
+/// Removes whatever is at a path. A folder that somebody put something into stays: it is theirs now.
+fn clear(root: &Root, path: &RelPath) -> Result<()> {
+    let Some(stat) = root.stat(path)? else { return Ok(()) };
+    let removed = match stat.kind {
+        Kind::Folder => root.storage.remove_folder(path),
+        _ => root.storage.remove_file(path),
+    };
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        removed => root.name(STEP, path, removed),
+    }
+}
+
+fn publish_file(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Result<()> {
+    let file = match root.storage.open(path, Open::Write) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => create(root, path, mode)?,
+        Err(_) if content.base != Base::Path => {
+            // Not a plain file, or not ours to open: the content is whole, so a new file takes its place.
+            clear(root, path)?;
+            create(root, path, mode)?
+        }
+        file => root.name(STEP, path, file)?,
+    };
+    let stat = root.name(STEP, path, file.stat())?;
+    // Writing into a file that has another name would change that one too.
+    let file = if stat.links > 1 { unshare(root, path, mode, &*file, stat.len)? } else { file };
+    match &content.base {
+        Base::Nothing => {}
+        Base::Path if stat.len < content.keep => {
+            let reason = format!("it is {} bytes long, shorter than the {} to be kept", stat.len, content.keep);
+            return Err(Error::Drifted { path: root.show(path), reason });
+        }
+        Base::Path => {}
+        Base::Staged(staged) => {
+            let source = root.open(STEP, &root.in_home(STAGE).join(staged.name()), Open::Read)?;
+            let copied = copy_range(&*source, &*file, content.keep, &mut blake3::Hasher::new());
+            root.name(STEP, path, copied)?;
+        }
+    }
+    if !content.bytes.is_empty() {
+        root.name(STEP, path, file.write_at(&content.bytes, content.keep))?;
+    }
+    if stat.len > content.len() {
+        root.name(STEP, path, file.set_len(content.len()))?;
+    }
+    if stat.mode != mode {
+        root.name(STEP, path, root.storage.set_mode(path, mode))?;
+    }
+    Ok(())
+}
+
+fn create(root: &Root, path: &RelPath, mode: u32) -> Result<Box<dyn StoredFile>> {
+    root.open(STEP, path, Open::Create { mode })
+}
+
+/// Gives a path a file of its own with the content of the one it shared.
+fn unshare(root: &Root, path: &RelPath, mode: u32, shared: &dyn StoredFile, len: u64) -> Result<Box<dyn StoredFile>> {
+    let own_path = root.in_home("unshared");
+    root.remove_if_there(STEP, &own_path)?;
+    let own = root.open(STEP, &own_path, Open::Create { mode: OUR_FILE_MODE })?;
+    root.name(STEP, path, copy_range(shared, &*own, len, &mut blake3::Hasher::new()))?;
+    root.name(STEP, path, root.storage.set_mode(&own_path, mode))?;
+    root.rename(STEP, &own_path, path, Rename::Replace)?;
+    Ok(own)
+}
+
+/// Makes what was published durable: every file, then every folder whose names changed.
+pub(crate) fn sync(root: &Root, changes: &[Change]) -> Result<()> {
+    let mut folders = std::collections::BTreeSet::new();
+    for change in changes {
+        let there = root.stat(&change.path)?.map(|stat| stat.kind);
+        match (&change.after, there) {
+            (Final::File { .. }, Some(Kind::File)) => {
+                let file = root.open(Step::SyncCheckpointFile, &change.path, Open::Read)?;
+                root.sync_all(Step::SyncCheckpointFile, &change.path, &*file)?;
+            }
+            (Final::Folder { .. }, Some(Kind::Folder)) => {
+                folders.insert(change.path.clone());
+            }
+            _ => {}
+        }
+        // The nearest folder that is still there: a removed folder's own removal is in its parent.
+        let mut parent = change.path.parent().expect("a change is below the root");
+        while !parent.is_root() && root.stat(&parent)?.is_none_or(|stat| stat.kind != Kind::Folder) {
+            parent = parent.parent().expect("the root exists");
+        }
+        folders.insert(parent);
+    }
+    folders.iter().try_for_each(|folder| root.sync_folder(Step::SyncCheckpointFolder, folder))
+}

@@ -1,0 +1,399 @@
+//! The bytes of a record: one transaction as a journal holds it.
+//!
+//! All numbers are little-endian; a byte string is its length as `u32`, then its bytes.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0..4 | magic `FTXR` |
+//! | 4..8 | length of the body |
+//! | 8..16 | epoch, for people who read a dump |
+//! | 16..24 | sequence number in the epoch, from 1 |
+//! | 24..56 | checksum: BLAKE3 of the previous record's checksum, bytes 0..24 and the body |
+//! | 56.. | body: transaction id (16), owner, roots (`u16` count, then paths), changes (`u32` count) |
+//! | | zeros up to the next multiple of 512 |
+//!
+//! The checksum of "the record before the first" is made from the epoch, so a record of an older epoch never fits the chain.
+//! A record begins at a sector: writing it never rewrites a sector that holds acknowledged bytes.
+
+use std::path::PathBuf;
+
+use crate::path::os_string;
+use crate::state::{Base, Change, Content, Final, Print, Seen, Staged};
+use crate::{Hash, RelPath, Step};
+
+/// Records start at multiples of this: the unit that disks write whole.
+pub(crate) const SECTOR_BYTES: usize = 512;
+/// Bytes before the body.
+pub(crate) const HEAD_BYTES: usize = 56;
+/// The largest body this program writes or believes.
+pub(crate) const BODY_BYTES_MAX: usize = 512 * 1024 * 1024;
+
+const MAGIC: [u8; 4] = *b"FTXR";
+
+/// One transaction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Record {
+    pub id: u128,
+    /// What the transaction's owner wants to find again, opaque here.
+    pub owner: Vec<u8>,
+    /// The roots that `Change::root` counts, by path; empty in an own folder.
+    pub roots: Vec<PathBuf>,
+    pub changes: Vec<Change>,
+}
+
+/// Where in an epoch's chain a record stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Chain {
+    pub epoch: u64,
+    /// Sequence number of the last record; 0 before the first.
+    pub sequence: u64,
+    /// Checksum of the last record.
+    pub last: Hash,
+}
+
+impl Chain {
+    pub(crate) fn start(epoch: u64) -> Self {
+        Self { epoch, sequence: 0, last: Hash::of(&epoch.to_le_bytes()) }
+    }
+}
+
+/// Why a body does not read as a transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Malformed(pub &'static str);
+
+impl Record {
+    /// The record's bytes, padded, and the chain after it.
+    pub(crate) fn encode(&self, chain: Chain) -> (Vec<u8>, Chain) {
+        let mut out = vec![0; HEAD_BYTES];
+        self.encode_body(&mut out);
+        let sequence = chain.sequence + 1;
+        let body_bytes = out.len() - HEAD_BYTES;
+        out[0..4].copy_from_slice(&MAGIC);
+        out[4..8].copy_from_slice(&(body_bytes as u32).to_le_bytes());
+        out[8..16].copy_from_slice(&chain.epoch.to_le_bytes());
+        out[16..24].copy_from_slice(&sequence.to_le_bytes());
+        let checksum = checksum(&chain, &out[..24], &out[HEAD_BYTES..]);
+        out[24..56].copy_from_slice(&checksum.0);
+        out.resize(out.len().next_multiple_of(SECTOR_BYTES), 0);
+        (out, Chain { epoch: chain.epoch, sequence, last: checksum })
+    }
+
+    /// How many bytes a record takes whose head is `head`, or `None` when this is no head of a record.
+    pub(crate) fn padded_len(head: &[u8]) -> Option<usize> {
+        let body_bytes = u32::from_le_bytes(head.get(4..8)?.try_into().ok()?) as usize;
+        (head[..4] == MAGIC && body_bytes <= BODY_BYTES_MAX)
+            .then(|| (HEAD_BYTES + body_bytes).next_multiple_of(SECTOR_BYTES))
+    }
+
+    /// Reads the record at the start of `bytes` if it is the next of `chain`; `Ok(None)` when it is not.
+    pub(crate) fn decode(bytes: &[u8], chain: Chain) -> Result<Option<(Record, Chain)>, Malformed> {
+        let Some(padded) = Self::padded_len(bytes) else { return Ok(None) };
+        if bytes.len() < padded {
+            return Ok(None);
+        }
+        let body_bytes = u32::from_le_bytes(bytes[4..8].try_into().expect("four bytes")) as usize;
+        let body = &bytes[HEAD_BYTES..HEAD_BYTES + body_bytes];
+        let stored = Hash(bytes[24..56].try_into().expect("32 bytes"));
+        if stored != checksum(&chain, &bytes[..24], body) && !Step::CheckChecksum.is_left_out() {
+            return Ok(None);
+        }
+        let record = Self::decode_body(body)?;
+        Ok(Some((record, Chain { epoch: chain.epoch, sequence: chain.sequence + 1, last: stored })))
+    }
+
+    fn encode_body(&self, out: &mut Vec<u8>) {
+        out.extend(self.id.to_le_bytes());
+        put_bytes(out, &self.owner);
+        out.extend((self.roots.len() as u16).to_le_bytes());
+        for root in &self.roots {
+            put_bytes(out, root.as_os_str().as_encoded_bytes());
+        }
+        out.extend((self.changes.len() as u32).to_le_bytes());
+        for change in &self.changes {
+            out.extend((change.root as u16).to_le_bytes());
+            put_bytes(out, change.path.to_bytes());
+            put_seen(out, &change.before);
+            put_final(out, &change.after);
+        }
+    }
+
+    fn decode_body(body: &[u8]) -> Result<Self, Malformed> {
+        let mut input = Input(body);
+        let id = input.u128()?;
+        let owner = input.bytes()?.to_vec();
+        let roots: Vec<PathBuf> = (0..input.u16()?)
+            .map(|_| Ok(PathBuf::from(os_string(input.bytes()?))))
+            .collect::<Result<_, Malformed>>()?;
+        let count = input.u32()?;
+        let mut changes = Vec::new();
+        for _ in 0..count {
+            let root = input.u16()? as usize;
+            if root >= roots.len().max(1) {
+                return Err(Malformed("a change names a root that is not listed"));
+            }
+            let path = RelPath::from_bytes(input.bytes()?).map_err(|_| Malformed("a path leaves its root"))?;
+            changes.push(Change { root, path, before: input.seen()?, after: input.after()? });
+        }
+        if !input.0.is_empty() {
+            return Err(Malformed("bytes are left over"));
+        }
+        Ok(Self { id, owner, roots, changes })
+    }
+}
+
+fn checksum(chain: &Chain, head: &[u8], body: &[u8]) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    if !Step::CheckChain.is_left_out() {
+        hasher.update(&chain.last.0);
+    }
+    hasher.update(head).update(body);
+    Hash(*hasher.finalize().as_bytes())
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend((bytes.len() as u32).to_le_bytes());
+    out.extend(bytes);
+}
+
+fn put_seen(out: &mut Vec<u8>, seen: &Seen) {
+    match seen {
+        Seen::Absent => out.push(0),
+        Seen::Folder { mode } => {
+            out.push(1);
+            out.extend(mode.to_le_bytes());
+        }
+        Seen::Symlink { target } => {
+            out.push(2);
+            put_bytes(out, target.as_encoded_bytes());
+        }
+        Seen::File { mode, len, print } => {
+            let (tag, hash) = match print {
+                Print::Whole(hash) => (3, hash),
+                Print::End(hash) => (4, hash),
+            };
+            out.push(tag);
+            out.extend(mode.to_le_bytes());
+            out.extend(len.to_le_bytes());
+            out.extend(hash.0);
+        }
+        Seen::Other => out.push(5),
+        Seen::Ours => out.push(6),
+    }
+}
+
+fn put_final(out: &mut Vec<u8>, after: &Final) {
+    match after {
+        Final::Absent => out.push(0),
+        Final::Folder { mode } => {
+            out.push(1);
+            out.extend(mode.to_le_bytes());
+        }
+        Final::Symlink { target } => {
+            out.push(2);
+            put_bytes(out, target.as_encoded_bytes());
+        }
+        Final::File { mode, content } => {
+            out.push(match content.base {
+                Base::Nothing => 3,
+                Base::Path => 4,
+                Base::Staged(_) => 5,
+            });
+            out.extend(mode.to_le_bytes());
+            if let Base::Staged(staged) = &content.base {
+                out.extend(staged.id.to_le_bytes());
+                out.extend(staged.number.to_le_bytes());
+                out.extend(staged.len.to_le_bytes());
+                out.extend(staged.hash.0);
+            }
+            out.extend(content.keep.to_le_bytes());
+            put_bytes(out, &content.bytes);
+        }
+    }
+}
+
+/// What is left to read of a body.
+pub(crate) struct Input<'a>(pub &'a [u8]);
+
+impl<'a> Input<'a> {
+    pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], Malformed> {
+        let (taken, rest) = self.0.split_at_checked(len).ok_or(Malformed("it ends too early"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn u8(&mut self) -> Result<u8, Malformed> {
+        Ok(self.take(1)?[0])
+    }
+
+    fn u16(&mut self) -> Result<u16, Malformed> {
+        Ok(u16::from_le_bytes(self.take(2)?.try_into().expect("two bytes")))
+    }
+
+    fn u32(&mut self) -> Result<u32, Malformed> {
+        Ok(u32::from_le_bytes(self.take(4)?.try_into().expect("four bytes")))
+    }
+
+    fn u64(&mut self) -> Result<u64, Malformed> {
+        Ok(u64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes")))
+    }
+
+    pub(crate) fn u128(&mut self) -> Result<u128, Malformed> {
+        Ok(u128::from_le_bytes(self.take(16)?.try_into().expect("16 bytes")))
+    }
+
+    fn hash(&mut self) -> Result<Hash, Malformed> {
+        Ok(Hash(self.take(32)?.try_into().expect("32 bytes")))
+    }
+
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], Malformed> {
+        let len = self.u32()? as usize;
+        self.take(len)
+    }
+
+    fn seen(&mut self) -> Result<Seen, Malformed> {
+        Ok(match self.u8()? {
+            0 => Seen::Absent,
+            1 => Seen::Folder { mode: self.u32()? },
+            2 => Seen::Symlink { target: os_string(self.bytes()?) },
+            3 => Seen::File { mode: self.u32()?, len: self.u64()?, print: Print::Whole(self.hash()?) },
+            4 => Seen::File { mode: self.u32()?, len: self.u64()?, print: Print::End(self.hash()?) },
+            5 => Seen::Other,
+            6 => Seen::Ours,
+            _ => return Err(Malformed("a state before is of no known kind")),
+        })
+    }
+
+    fn after(&mut self) -> Result<Final, Malformed> {
+        let tag = self.u8()?;
+        Ok(match tag {
+            0 => Final::Absent,
+            1 => Final::Folder { mode: self.u32()? },
+            2 => Final::Symlink { target: os_string(self.bytes()?) },
+            3..=5 => {
+                let mode = self.u32()?;
+                let base = match tag {
+                    3 => Base::Nothing,
+                    4 => Base::Path,
+                    _ => Base::Staged(Staged {
+                        id: self.u128()?,
+                        number: self.u64()?,
+                        len: self.u64()?,
+                        hash: self.hash()?,
+                    }),
+                };
+                Final::File { mode, content: Content { base, keep: self.u64()?, bytes: self.bytes()?.to_vec() } }
+            }
+            _ => return Err(Malformed("a state after is of no known kind")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Record {
+        let path = |text: &str| RelPath::new(text).unwrap();
+        let hash = Hash::of(b"x");
+        let change = |text, before, after| Change { root: 0, path: path(text), before, after };
+        Record {
+            id: 7,
+            owner: b"plan 1".to_vec(),
+            roots: vec![PathBuf::from("/a"), PathBuf::from("/b")],
+            changes: vec![
+                change("a", Seen::Absent, Final::File { mode: 0o600, content: Content::of_bytes(b"abc".to_vec()) }),
+                change("b", Seen::Folder { mode: 0o700 }, Final::Absent),
+                change("c", Seen::Symlink { target: "t".into() }, Final::Folder { mode: 0o755 }),
+                change("d", Seen::Other, Final::Symlink { target: "u".into() }),
+                change(
+                    "e",
+                    Seen::File { mode: 0o644, len: 3, print: Print::Whole(hash) },
+                    Final::File { mode: 1, content: Content::of_staged(Staged { id: 7, number: 9, len: 4, hash }) },
+                ),
+                change(
+                    "f",
+                    Seen::File { mode: 0o644, len: 3, print: Print::End(hash) },
+                    Final::File { mode: 2, content: Content { base: Base::Path, keep: 2, bytes: b"z".to_vec() } },
+                ),
+                Change {
+                    root: 1,
+                    ..change("g", Seen::Absent, Final::File { mode: 3, content: Content::of_path(5) })
+                },
+            ],
+        }
+    }
+
+    #[test]
+    fn a_record_reads_back_as_it_was_written() {
+        let chain = Chain::start(5);
+        let (bytes, after) = sample().encode(chain);
+        assert_eq!(bytes.len() % SECTOR_BYTES, 0);
+        assert_eq!(Record::padded_len(&bytes), Some(bytes.len()));
+        let (record, read_after) = Record::decode(&bytes, chain).unwrap().unwrap();
+        assert_eq!(record, sample());
+        assert_eq!(read_after, after);
+        assert_eq!(after.sequence, 1);
+    }
+
+    #[test]
+    fn every_flipped_byte_before_the_padding_is_noticed() {
+        let chain = Chain::start(5);
+        let (bytes, _) = sample().encode(chain);
+        let body_bytes = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
+        for at in 0..HEAD_BYTES + body_bytes {
+            let mut bad = bytes.clone();
+            bad[at] ^= 0x40;
+            assert_eq!(Record::decode(&bad, chain), Ok(None), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn a_record_of_another_epoch_or_place_does_not_fit_the_chain() {
+        let (first, chain) = sample().encode(Chain::start(5));
+        let (second, _) = sample().encode(chain);
+        assert_eq!(Record::decode(&first, Chain::start(6)), Ok(None));
+        assert_eq!(Record::decode(&second, Chain::start(5)), Ok(None));
+        assert!(Record::decode(&second, chain).unwrap().is_some());
+        assert_eq!(Record::decode(&second[..100], chain), Ok(None));
+        assert_eq!(Record::decode(&[], chain), Ok(None));
+    }
+
+    #[test]
+    fn bodies_that_a_stranger_wrote_are_refused_not_believed() {
+        let check = |body: &[u8], reason: &str| {
+            assert_eq!(Record::decode_body(body), Err(Malformed(match reason {
+                "early" => "it ends too early",
+                "left" => "bytes are left over",
+                "root" => "a change names a root that is not listed",
+                "path" => "a path leaves its root",
+                "before" => "a state before is of no known kind",
+                _ => "a state after is of no known kind",
+            })));
+        };
+        let empty = [[0u8; 16].as_slice(), &[0; 4], &[0; 2], &[0; 4]].concat();
+        let one = |change: &[u8]| [[0u8; 16].as_slice(), &[0; 4], &[0; 2], &[1, 0, 0, 0], change].concat();
+        check(&empty[..20], "early");
+        check(&[empty.as_slice(), &[1]].concat(), "left");
+        check(&one(&[1, 0]), "root");
+        check(&one(&[0, 0, 2, 0, 0, 0, b'.', b'.']), "path");
+        check(&one(&[0, 0, 1, 0, 0, 0, b'a', 9]), "before");
+        check(&one(&[0, 0, 1, 0, 0, 0, b'a', 0, 9]), "after");
+        check(&one(&[0, 0, 255, 255, 255, 255]), "early");
+    }
+
+    #[test]
+    fn random_bytes_never_panic() {
+        let mut random = fastrand::Rng::with_seed(11);
+        let (bytes, _) = sample().encode(Chain::start(1));
+        let body_bytes = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
+        for _ in 0..20_000 {
+            let mut body = bytes[HEAD_BYTES..HEAD_BYTES + body_bytes].to_vec();
+            for _ in 0..random.usize(1..6) {
+                let at = random.usize(..body.len());
+                body[at] = random.u8(..);
+            }
+            body.truncate(random.usize(..=body.len()));
+            let _ = Record::decode_body(&body);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! What an own folder's journal and files need around a commit: opening, recovery, checkpoints.
+//!
+//! Whoever uses a shelf has the folder's lock to itself. Numbers are those of `docs/design/file-transaction.md`.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::in_place;
+use crate::journal::{CAPACITY_BYTES_MIN, JOURNAL, JOURNAL_TMP, Journal, RECORDS_OFFSET, Steps};
+use crate::marker::{self, Mark};
+use crate::path::At;
+use crate::record::{Chain, Record};
+use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root, read_range};
+use crate::stage::copy_aside;
+use crate::state::{Base, Change, Content, Final, Print, Seen};
+use crate::storage::{Open, StoredFile};
+use crate::transaction::Kept;
+use crate::view::{Overlay, STAGE};
+use crate::{RelPath, Result, Step};
+
+/// Where content goes that nobody recorded and that stood in the way.
+pub(crate) const KEPT: &str = "kept";
+
+const CREATE: Steps = Steps {
+    write: Step::CreateJournal,
+    sync: Step::SyncNewJournal,
+    place: Step::CreateJournal,
+    sync_folder: Step::SyncNewJournalFolder,
+};
+const STABILISE: Steps = Steps {
+    write: Step::Stabilise,
+    sync: Step::SyncStabilised,
+    place: Step::PlaceStabilised,
+    sync_folder: Step::SyncStabilisedFolder,
+};
+
+/// The state of an own folder in this process, used by one thread at a time.
+#[derive(Default)]
+pub(crate) struct Shelf {
+    /// `None` until the first use and after anything went wrong: then everything is read again.
+    pub open: Option<Opened>,
+    /// How long each file was when this process last wrote it in this epoch.
+    pub known: BTreeMap<RelPath, u64>,
+    /// What is queued or being written, oldest first: not in the files yet.
+    pub queued: VecDeque<Vec<Change>>,
+    /// The same as one overlay.
+    pub overlay: Overlay,
+    /// What recovery found in the way and put aside.
+    pub kept: Vec<Kept>,
+}
+
+/// An open journal with its mark.
+pub(crate) struct Opened {
+    pub journal: Journal,
+    pub mark: Arc<dyn StoredFile>,
+}
+
+impl Shelf {
+    /// Forgets everything: the next use reads it again and recovers what is pending.
+    pub(crate) fn reset(&mut self) {
+        let kept = std::mem::take(&mut self.kept);
+        *self = Shelf { kept, ..Shelf::default() };
+    }
+
+    /// Gets ready for a transaction after the lock was taken: others may have committed, or died, in between.
+    pub(crate) fn refresh(&mut self, root: &Root, capacity: u64) -> Result<()> {
+        if let Some(opened) = &mut self.open
+            && opened.is_current(root)?
+        {
+            return Ok(());
+        }
+        self.reset();
+        self.reopen(root, capacity)
+    }
+
+    fn reopen(&mut self, root: &Root, capacity: u64) -> Result<()> {
+        root.make_folders(Step::MakeHome, Step::SyncHome, &root.home, OUR_FOLDER_MODE)?;
+        let Some(mut journal) = Journal::open(root, Open::Write)? else {
+            clean(root, &BTreeSet::new())?;
+            let capacity = capacity.max(CAPACITY_BYTES_MIN);
+            let journal = Journal::write_whole(root, 1, capacity, &[], &CREATE, || Ok(()))?;
+            self.open = Some(Opened { journal, mark: marker::open(root)?.into() });
+            return Ok(());
+        };
+        let mark: Arc<dyn StoredFile> = marker::open(root)?.into();
+        let published = marker::read(root, &*mark)?.filter(|mark| mark.chain.epoch == journal.chain.epoch);
+        if let Some(published) = published {
+            (journal.chain, journal.offset) = (published.chain, published.offset);
+            if journal.next(root)?.is_none() {
+                sweep(root, &mut journal)?;
+                self.open = Some(Opened { journal, mark });
+                return Ok(());
+            }
+            (journal.chain, journal.offset) = (Chain::start(published.chain.epoch), RECORDS_OFFSET);
+        }
+        let records = journal.scan(root)?;
+        if !records.is_empty() {
+            journal = recover(root, &journal, &records, &mut self.kept)?;
+        }
+        clean(root, &BTreeSet::new())?;
+        let opened = Opened { journal, mark };
+        opened.write_mark(root)?;
+        self.open = Some(opened);
+        Ok(())
+    }
+
+    /// Makes room in the journal for `bytes`: what it holds is synced in the files, then a new epoch starts. Nothing may be
+    /// queued. Staged files of `transaction` stay.
+    pub(crate) fn checkpoint(&mut self, root: &Root, bytes: u64, transaction: u128) -> Result<()> {
+        let opened = self.open.as_mut().expect("a transaction is under way, so the journal is open");
+        let journal = &mut opened.journal;
+        let epoch = journal.chain.epoch;
+        (journal.chain, journal.offset) = (Chain::start(epoch), RECORDS_OFFSET);
+        let records = journal.scan(root)?;
+        in_place::sync(root, &merge(&records))?;
+        let needed = RECORDS_OFFSET + bytes;
+        if needed <= journal.capacity {
+            journal.start_epoch(root)?;
+        } else {
+            let capacity = needed.next_power_of_two();
+            *journal = Journal::write_whole(root, epoch + 1, capacity, &[], &CREATE, || Ok(()))?;
+        }
+        self.known.clear();
+        clean(root, &BTreeSet::from([transaction]))?;
+        opened.write_mark(root)
+    }
+
+    /// Drops the oldest `count` queued transactions: they are in the files now.
+    pub(crate) fn published(&mut self, count: usize) {
+        for changes in self.queued.drain(..count) {
+            for change in changes {
+                match &change.after {
+                    Final::File { content, .. } => self.known.insert(change.path, content.len()),
+                    _ => self.known.remove(&change.path),
+                };
+            }
+        }
+        self.overlay = Overlay::default();
+        for changes in &self.queued {
+            self.overlay.lay_all(changes);
+        }
+    }
+}
+
+impl Opened {
+    /// Whether nobody else wrote since this process did.
+    fn is_current(&mut self, root: &Root) -> Result<bool> {
+        if root.stat(&root.in_home(JOURNAL))?.is_none_or(|stat| stat.id != self.journal.id) {
+            return Ok(false);
+        }
+        let ours = Mark { chain: self.journal.chain, offset: self.journal.offset };
+        let (chain, offset) = (ours.chain, ours.offset);
+        let current = marker::read(root, &*self.mark)? == Some(ours) && self.journal.next(root)?.is_none();
+        (self.journal.chain, self.journal.offset) = (chain, offset);
+        Ok(current)
+    }
+
+    fn write_mark(&self, root: &Root) -> Result<()> {
+        marker::write(root, &*self.mark, Mark { chain: self.journal.chain, offset: self.journal.offset })
+    }
+}
+
+/// What the records not in the files yet come to, read without writing anything; for readers.
+pub(crate) fn pending(root: &Root) -> Result<Overlay> {
+    let mut overlay = Overlay::default();
+    let Some(mut journal) = Journal::open(root, Open::Read)? else { return Ok(overlay) };
+    let mark_path = root.in_home(marker::PUBLISHED);
+    let mark = match root.storage.open(&mark_path, Open::Read) {
+        Ok(file) => marker::read(root, &*file)?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return root.name(Step::Inspect, &mark_path, Err(error)),
+    };
+    if let Some(mark) = mark.filter(|mark| mark.chain.epoch == journal.chain.epoch) {
+        (journal.chain, journal.offset) = (mark.chain, mark.offset);
+    }
+    for record in journal.scan(root)? {
+        overlay.lay_all(&record.changes);
+    }
+    Ok(overlay)
+}
+
+/// Step 10: brings the files to what the records say, and starts a new epoch.
+fn recover(root: &Root, found: &Journal, records: &[Record], kept: &mut Vec<Kept>) -> Result<Journal> {
+    // 10.1 to 10.4. After a failed sync, or a kill before one, the records may be in memory only: they must be on the disk
+    // before a later record is acknowledged behind them. The old file cannot be trusted to take them any more.
+    let mut journal = if Step::Stabilise.is_left_out() {
+        Journal::open(root, Open::Write)?.expect("it was just read")
+    } else {
+        Journal::write_whole(root, found.chain.epoch, found.capacity, records, &STABILISE, || Ok(()))?
+    };
+    let changes = merge(records);
+    for change in &changes {
+        if let Some(strange) = foreign(root, change, records)? {
+            kept.push(keep_aside(root, &change.path, strange)?);
+        }
+    }
+    in_place::publish(root, &changes)?;
+    in_place::sync(root, &changes)?;
+    journal.start_epoch(root)?;
+    Ok(journal)
+}
+
+/// Which part of a file was written by somebody else.
+enum Foreign {
+    Whole,
+    /// The bytes from there on.
+    From(u64),
+}
+
+/// Whether a path holds something that neither the records nor a tear of them explain: a person wrote it.
+fn foreign(root: &Root, change: &Change, records: &[Record]) -> Result<Option<Foreign>> {
+    let now = root.see(&change.path)?;
+    let Seen::File { len, print: Print::Whole(hash), .. } = now else { return Ok(None) };
+    let history = records.iter().flat_map(|record| &record.changes).filter(|one| one.path == change.path);
+    let was_there_before = |seen: &Seen| match seen {
+        Seen::File { len: then, print: Print::Whole(print), .. } => *then == len && *print == hash,
+        Seen::File { len: then, print: Print::End(_), .. } => *then == len,
+        _ => false,
+    };
+    if history.clone().next().is_some_and(|first| was_there_before(&first.before)) {
+        return Ok(None);
+    }
+    let content_of = |one: &Change| match &one.after {
+        Final::File { content, .. } => Some(content.clone()),
+        _ => None,
+    };
+    if let Final::File { content: Content { base: Base::Path, .. }, .. } = &change.after {
+        // A file that grows: what is before the recorded end is ours, however torn; what is behind it is not.
+        let longest = history.filter_map(content_of).map(|content| content.len()).max().unwrap_or(0);
+        return Ok((len > longest).then_some(Foreign::From(longest)));
+    }
+    let file = root.open(Step::Classify, &change.path, Open::Read)?;
+    let bytes = root.name(Step::Classify, &change.path, read_range(&*file, 0, len))?;
+    let versions: Vec<Vec<u8>> =
+        history.filter_map(content_of).filter(|content| content.base == Base::Nothing).map(|content| content.bytes).collect();
+    let staged = matches!(&change.after, Final::File { content: Content { base: Base::Staged(_), .. }, .. });
+    let explained = staged || is_mixture(&bytes, &versions);
+    Ok((!explained).then_some(Foreign::Whole))
+}
+
+/// Whether every sector is zeros or comes from one of the versions: what a power cut makes of writes that were under way.
+fn is_mixture(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
+    let sector = crate::record::SECTOR_BYTES;
+    bytes.chunks(sector).enumerate().all(|(index, part)| {
+        let is_of = |version: &Vec<u8>| {
+            let rest = version.get(index * sector..).unwrap_or_default();
+            part.iter().enumerate().all(|(at, byte)| *byte == rest.get(at).copied().unwrap_or(0))
+        };
+        part.iter().all(|byte| *byte == 0) || versions.iter().any(is_of)
+    })
+}
+
+fn keep_aside(root: &Root, path: &RelPath, what: Foreign) -> Result<Kept> {
+    let folder = root.in_home(KEPT);
+    root.make_folders(Step::Keep, Step::SyncKept, &folder, OUR_FOLDER_MODE)?;
+    let name = path.name().expect("a change is below the root").display().to_string();
+    let cut: String = name.chars().take(100).collect();
+    let aside = folder.join(format!("{:016x}-{cut}", fastrand::u64(..)));
+    match what {
+        Foreign::Whole => copy_aside(root, path, &aside, Step::Keep, Step::SyncKept)?,
+        Foreign::From(offset) => {
+            let source = root.open(Step::Keep, path, Open::Read)?;
+            let len = root.name(Step::Keep, path, source.stat())?.len;
+            let bytes = root.name(Step::Keep, path, read_range(&*source, offset, len - offset))?;
+            let target = root.open(Step::Keep, &aside, Open::Create { mode: OUR_FILE_MODE })?;
+            root.name(Step::Keep, &aside, target.write_at(&bytes, 0))?;
+            root.sync_all(Step::SyncKept, &aside, &*target)?;
+        }
+    }
+    root.sync_folder(Step::SyncKept, &folder)?;
+    Ok(Kept { path: root.show(path), aside: Some(root.show(&aside)) })
+}
+
+/// All records as one change per path.
+fn merge(records: &[Record]) -> Vec<Change> {
+    let mut overlay = Overlay::default();
+    for record in records {
+        overlay.lay_all(&record.changes);
+    }
+    as_changes(&overlay)
+}
+
+/// An overlay as changes; what was there before plays no part in publishing in place.
+pub(crate) fn as_changes(overlay: &Overlay) -> Vec<Change> {
+    let change = |(at, after): (&At, &Final)| Change {
+        root: 0,
+        path: at.path.clone(),
+        before: Seen::Ours,
+        after: after.clone(),
+    };
+    overlay.iter().map(change).collect()
+}
+
+/// Removes staged files that no record of the epoch names: a process died before it committed them.
+fn sweep(root: &Root, journal: &mut Journal) -> Result<()> {
+    let stage = root.in_home(STAGE);
+    if root.stat(&stage)?.is_none() || root.list(&stage)?.is_empty() {
+        return Ok(());
+    }
+    let (chain, offset) = (journal.chain, journal.offset);
+    (journal.chain, journal.offset) = (Chain::start(chain.epoch), RECORDS_OFFSET);
+    let named = journal.scan(root)?.iter().map(|record| record.id).collect();
+    (journal.chain, journal.offset) = (chain, offset);
+    clean(root, &named)
+}
+
+/// Removes leftovers: an unfinished journal, and staged files but those of the transactions to keep.
+fn clean(root: &Root, keep: &BTreeSet<u128>) -> Result<()> {
+    root.remove_if_there(Step::CleanUp, &root.in_home(JOURNAL_TMP))?;
+    root.remove_if_there(Step::CleanUp, &root.in_home("unshared"))?;
+    let stage = root.in_home(STAGE);
+    if root.stat(&stage)?.is_none() {
+        return Ok(());
+    }
+    let kept: BTreeSet<String> = keep.iter().map(|id| format!("{id:032x}-")).collect();
+    for name in root.list(&stage)? {
+        let is_kept = name.to_str().is_some_and(|name| kept.iter().any(|prefix| name.starts_with(prefix)));
+        if !is_kept {
+            root.remove_if_there(Step::CleanUp, &stage.join(name))?;
+        }
+    }
+    Ok(())
+}

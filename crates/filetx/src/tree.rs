@@ -1,0 +1,378 @@
+//! Folders that belong to people, changed all-or-nothing over several roots.
+//!
+//! Everything is published and synced, and the journal gone, before a commit returns. Numbers are those of
+//! `docs/design/file-transaction.md`.
+//!
+//! Lock order: the lock files of all roots exclusively, and those of roots above them shared, by (device, inode).
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::journal::{JOURNAL, JOURNAL_TMP, Journal, Steps};
+use crate::lock::{Guard, Lock, Mode, Wait, acquire_all};
+use crate::pointer;
+use crate::publish;
+use crate::record::Record;
+use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root};
+use crate::state::Change;
+use crate::storage::{Open, Rename, Storage};
+use crate::transaction::{Committed, Kept, Policy, Transaction};
+use crate::view::{Overlay, STAGE};
+use crate::{Disk, Error, Failure, RelPath, Result, Step};
+
+/// How often the set of roots may grow while pending transactions over several roots are followed.
+const ROUNDS_MAX: usize = 8;
+/// The most roots of one transaction.
+pub const ROOTS_MAX: usize = 256;
+
+const COMMIT: Steps = Steps {
+    write: Step::WriteJournal,
+    sync: Step::SyncJournal,
+    place: Step::PlaceJournal,
+    sync_folder: Step::SyncJournalFolder,
+};
+const STABILISE: Steps = Steps {
+    write: Step::Stabilise,
+    sync: Step::SyncStabilised,
+    place: Step::PlaceStabilised,
+    sync_folder: Step::SyncStabilisedFolder,
+};
+
+/// How user trees are used.
+#[derive(Clone)]
+pub struct TreeOptions {
+    /// The transaction folder below each root.
+    pub home: RelPath,
+    /// The mode of new files.
+    pub file_mode: u32,
+    /// The mode of new folders.
+    pub folder_mode: u32,
+    /// How to wait for locks.
+    pub wait: Wait,
+}
+
+impl Default for TreeOptions {
+    fn default() -> Self {
+        let home = RelPath::new(".txn").expect("a plain name");
+        Self { home, file_mode: 0o644, folder_mode: 0o755, wait: Wait::default() }
+    }
+}
+
+/// Folders of people, locked for this thread until it is dropped.
+#[must_use = "the roots are locked as long as this lives"]
+pub struct Trees {
+    pub(crate) roots: Vec<Root>,
+    pub(crate) options: TreeOptions,
+    guards: Vec<Guard>,
+    recovered: Vec<Recovered>,
+}
+
+/// A transaction that an earlier process left, finished now or waiting to be acknowledged.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recovered {
+    /// Its id.
+    pub id: u128,
+    /// What its owner gave to [`Transaction::commit_for`]; empty when nobody waits for it.
+    pub owner: Vec<u8>,
+    /// Paths that somebody else changed meanwhile.
+    pub kept: Vec<Kept>,
+}
+
+/// Where roots come from.
+pub(crate) enum Places {
+    /// The file system, with locks.
+    Disk,
+    /// The caller, who sees to it that nobody else is there.
+    Caller(Finder),
+}
+
+/// Finds the storage of a root by its path.
+pub type Finder = Arc<dyn Fn(&Path) -> io::Result<Arc<dyn Storage>> + Send + Sync>;
+
+impl Trees {
+    /// Locks folders that exist, and finishes what an earlier process left unfinished in them.
+    #[track_caller]
+    pub fn open(paths: &[&Path], options: TreeOptions) -> Result<Self> {
+        let canonical = |path: &&Path| {
+            path.canonicalize().map_err(|source| Error::Io { step: Step::Inspect, path: path.to_path_buf(), source })
+        };
+        let paths = paths.iter().map(canonical).collect::<Result<Vec<_>>>()?;
+        Self::start(paths, &Places::Disk, options)
+    }
+
+    /// Opens roots on any storage. The caller sees to it that nobody else uses them.
+    #[track_caller]
+    pub fn on_storage(paths: &[&Path], find: Finder, options: TreeOptions) -> Result<Self> {
+        let paths = paths.iter().map(|path| path.to_path_buf()).collect();
+        Self::start(paths, &Places::Caller(find), options)
+    }
+
+    #[track_caller]
+    fn start(mut paths: Vec<PathBuf>, places: &Places, options: TreeOptions) -> Result<Self> {
+        let given = paths.len();
+        if given > ROOTS_MAX {
+            return Err(Error::TooLarge { what: "roots of one transaction", limit: ROOTS_MAX as u64 });
+        }
+        for _ in 0..ROUNDS_MAX {
+            let roots = paths.iter().map(|path| places.root(path, &options)).collect::<Result<Vec<_>>>()?;
+            let guards = places.lock(&roots, &options)?;
+            let missing = named_elsewhere(&roots)?;
+            if missing.is_empty() {
+                let recovered = recover(&roots, &guards)?;
+                let roots = roots.into_iter().take(given).collect();
+                return Ok(Self { roots, options, guards, recovered });
+            }
+            // Locks are taken in one order, so these are given back first.
+            drop(guards);
+            paths.extend(missing);
+        }
+        Err(Error::TooLarge { what: "unfinished transactions that lead from root to root", limit: ROUNDS_MAX as u64 })
+    }
+
+    /// Begins a transaction over all roots.
+    pub fn begin(&mut self) -> Transaction<'_> {
+        Transaction::new(self.roots.clone(), Overlay::default(), Policy::UserTree(self))
+    }
+
+    /// What was finished when the roots were opened, and what its owner has not acknowledged yet.
+    pub fn recovered(&self) -> &[Recovered] {
+        &self.recovered
+    }
+
+    /// Forgets a transaction whose owner has recorded the outcome.
+    pub fn acknowledge(&mut self, id: u128) -> Result<()> {
+        for root in &self.roots {
+            root.remove_if_there(Step::RemoveDone, &root.in_home(done_name(id)))?;
+        }
+        self.recovered.retain(|recovered| recovered.id != id);
+        Ok(())
+    }
+}
+
+impl Places {
+    fn root(&self, path: &Path, options: &TreeOptions) -> Result<Root> {
+        let storage: io::Result<Arc<dyn Storage>> = match self {
+            Places::Disk => Disk::open(path).map(|disk| Arc::new(disk) as Arc<dyn Storage>),
+            Places::Caller(find) => find(path),
+        };
+        let storage = storage.map_err(|source| Error::Io { step: Step::Inspect, path: path.to_owned(), source })?;
+        let root = Root { storage, label: path.to_owned(), home: options.home.clone() };
+        prepare_home(&root)?;
+        Ok(root)
+    }
+
+    #[track_caller]
+    fn lock(&self, roots: &[Root], options: &TreeOptions) -> Result<Vec<Guard>> {
+        if let Places::Caller(_) = self {
+            return Ok(Vec::new());
+        }
+        let mut locks = Vec::new();
+        for root in roots {
+            let name = root.show(&root.in_home(LOCK));
+            locks.push((Lock::open(&name)?, Mode::Exclusive));
+            // A root inside another one: a transaction of the outer one must not run at the same time.
+            for above in root.label.ancestors().skip(1) {
+                if let Some(lock) = Lock::open_existing(&above.join(options.home.as_path()).join(LOCK))? {
+                    locks.push((lock, Mode::Shared));
+                }
+            }
+        }
+        let locks: Vec<_> = locks.iter().map(|(lock, mode)| (lock, *mode)).collect();
+        acquire_all(&locks, &options.wait)
+    }
+}
+
+/// The lock's name in the transaction folder.
+pub(crate) const LOCK: &str = "lock";
+
+fn done_name(id: u128) -> String {
+    format!("done-{id:032x}")
+}
+
+/// Makes the transaction folder. `git clean -xdf` would remove it with what waits in it; it passes by what looks like a
+/// repository of its own. And `git status` is not to show it.
+fn prepare_home(root: &Root) -> Result<()> {
+    root.make_folders(Step::MakeHome, Step::SyncHome, &root.home, OUR_FOLDER_MODE)?;
+    let git = root.in_home(".git");
+    for folder in [git.clone(), git.join("objects"), git.join("refs"), root.in_home(STAGE)] {
+        root.make_folders(Step::MakeHome, Step::SyncHome, &folder, OUR_FOLDER_MODE)?;
+    }
+    for (path, text) in [(git.join("HEAD"), "ref: refs/heads/none\n"), (root.in_home(".gitignore"), "*\n")] {
+        match root.storage.open(&path, Open::Create { mode: OUR_FILE_MODE }) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            file => {
+                let file = root.name(Step::MakeHome, &path, file)?;
+                root.name(Step::MakeHome, &path, file.write_at(text.as_bytes(), 0))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Roots that unfinished transactions of these roots name and that are not among them.
+fn named_elsewhere(roots: &[Root]) -> Result<BTreeSet<PathBuf>> {
+    let mut named = BTreeSet::new();
+    for root in roots {
+        named.extend(pointer::read(root)?.map(|pointer| pointer.main));
+        if let Some(record) = read_record(root)? {
+            named.extend(touched(&record).into_iter().skip(1).map(|index| record.roots[index].clone()));
+        }
+    }
+    named.retain(|path| !roots.iter().any(|root| root.is_at(path)));
+    Ok(named)
+}
+
+/// The one record of a tree's journal.
+pub(crate) fn read_record(root: &Root) -> Result<Option<Record>> {
+    let Some(mut journal) = Journal::open(root, Open::Read)? else { return Ok(None) };
+    // It was renamed into place whole and synced: a record that does not fit is damage, not a tear.
+    let damaged = || Error::Damaged { path: root.show(&root.in_home(JOURNAL)), reason: "its record does not hold" };
+    journal.next(root)?.ok_or_else(damaged).map(Some)
+}
+
+/// The roots a record changes, the main one first.
+pub(crate) fn touched(record: &Record) -> BTreeSet<usize> {
+    record.changes.iter().map(|change| change.root).collect()
+}
+
+/// Finishes what is pending in the roots, and removes leftovers.
+fn recover(roots: &[Root], guards: &[Guard]) -> Result<Vec<Recovered>> {
+    let mut recovered = Vec::new();
+    for root in roots {
+        if let Some(record) = read_record(root)? {
+            recovered.push(roll_forward(roots, root, record, guards)?);
+        }
+    }
+    for root in roots {
+        recovered.extend(unacknowledged(root, &recovered)?);
+        // Whatever it pointed to is finished, or was never committed.
+        pointer::clear(root)?;
+        for name in [JOURNAL_TMP, pointer::POINTER_TMP] {
+            root.remove_if_there(Step::CleanUp, &root.in_home(name))?;
+        }
+        for name in root.list(&root.in_home(STAGE))? {
+            root.remove_tree(Step::CleanUp, &root.in_home(STAGE).join(name))?;
+        }
+    }
+    Ok(recovered)
+}
+
+/// Step 10: a journal is there, so the transaction is committed and is carried to its end.
+fn roll_forward(roots: &[Root], main: &Root, record: Record, guards: &[Guard]) -> Result<Recovered> {
+    let mut of_record = Vec::new();
+    let main_index = touched(&record).first().copied().unwrap_or(0);
+    for (index, path) in record.roots.iter().enumerate() {
+        if index == main_index || !touched(&record).contains(&index) {
+            of_record.push(main.clone());
+            continue;
+        }
+        let gone = |reason| Error::RootGone { path: path.clone(), reason };
+        let root = roots.iter().find(|root| root.is_at(path)).ok_or_else(|| gone("it was not opened"))?;
+        if pointer::read(root)?.is_none_or(|pointer| pointer.id != record.id) {
+            return Err(gone("its transaction folder was removed or is another one's"));
+        }
+        of_record.push(root.clone());
+    }
+    // 10.1 to 10.4. After a failed sync the pages of the old file may never reach the disk.
+    if !Step::Stabilise.is_left_out() {
+        let check = || guards.iter().try_for_each(Guard::check);
+        Journal::write_whole(main, 1, 0, std::slice::from_ref(&record), &STABILISE, check)?;
+    }
+    let kept = publish::republish(&of_record, &record)?;
+    mark_done(main, record.id)?;
+    if record.owner.is_empty() {
+        main.remove_if_there(Step::RemoveDone, &main.in_home(done_name(record.id)))?;
+    }
+    Ok(Recovered { id: record.id, owner: record.owner, kept })
+}
+
+/// Transactions that are done and whose owner has not said that it knows.
+fn unacknowledged(root: &Root, known: &[Recovered]) -> Result<Vec<Recovered>> {
+    let mut found = Vec::new();
+    for name in root.list(&root.home)? {
+        let Some(id) = name.to_str().and_then(|name| name.strip_prefix("done-")) else { continue };
+        let Ok(id) = u128::from_str_radix(id, 16) else { continue };
+        if known.iter().any(|recovered| recovered.id == id) {
+            continue;
+        }
+        let path = root.in_home(&name);
+        match Journal::open_at(root, &path, Open::Read)?.map(|mut journal| journal.next(root)).transpose()?.flatten() {
+            Some(record) if !record.owner.is_empty() => {
+                found.push(Recovered { id, owner: record.owner, kept: Vec::new() });
+            }
+            _ => root.remove_if_there(Step::RemoveDone, &path)?,
+        }
+    }
+    Ok(found)
+}
+
+/// Step 6.1, 6.2: from here on the transaction is never carried out again.
+fn mark_done(main: &Root, id: u128) -> Result<()> {
+    main.rename(Step::MarkDone, &main.in_home(JOURNAL), &main.in_home(done_name(id)), Rename::Replace)?;
+    main.sync_folder(Step::SyncDone, &main.home)
+}
+
+/// Commits to user trees.
+pub(crate) fn commit(
+    mut tx: Transaction<'_>,
+    changes: Vec<Change>,
+    owner: &[u8],
+) -> std::result::Result<Committed, Failure> {
+    // 3.2, 3.3
+    tx.stage.sync(&tx.roots)?;
+    let roots = tx.roots.iter().map(|root| root.label.clone()).collect();
+    let record = Record { id: tx.id, owner: owner.to_vec(), roots, changes };
+    let touched = touched(&record);
+    let main = &tx.roots[*touched.first().expect("a commit has changes")];
+    let others: Vec<&Root> = touched.iter().skip(1).map(|index| &tx.roots[*index]).collect();
+    let Policy::UserTree(trees) = &tx.policy else { unreachable!("the caller looked") };
+    let check = || trees.guards.iter().try_for_each(Guard::check);
+    // 4.1 to 4.7
+    let place = || {
+        others.iter().try_for_each(|root| pointer::write(root, record.id, &main.label))?;
+        Journal::write_whole(main, 1, 0, std::slice::from_ref(&record), &COMMIT, check)
+    };
+    if let Err(error) = place() {
+        let placed = match &error {
+            Error::Io { step: Step::SyncJournalFolder, .. } => true,
+            Error::Io { step: Step::PlaceJournal, .. } => !matches!(main.stat(&main.in_home(JOURNAL)), Ok(None)),
+            _ => false,
+        };
+        if placed {
+            tx.settled = true;
+            return Err(Failure::unknown(error));
+        }
+        let _ = main.remove_if_there(Step::CleanUp, &main.in_home(JOURNAL_TMP));
+        for root in others {
+            let _ = pointer::clear(root);
+        }
+        return Err(Failure::aborted(error));
+    }
+    let mut committed = Committed { id: record.id, kept: Vec::new(), pending: None };
+    let finish = || {
+        // 5
+        let kept = publish::publish(&tx.roots, &record)?;
+        // 6.1, 6.2
+        mark_done(main, record.id)?;
+        Ok(kept)
+    };
+    match finish() {
+        Ok(kept) => committed.kept = kept,
+        Err(error) => {
+            tx.settled = true;
+            committed.pending = Some(error);
+            return Ok(committed);
+        }
+    }
+    // 6.3 to 6.6: only tidiness is left, and the next open sees to what fails here.
+    for root in others {
+        let _ = pointer::clear(root);
+    }
+    if owner.is_empty() {
+        let _ = main.remove_if_there(Step::RemoveDone, &main.in_home(done_name(record.id)));
+    }
+    publish::tidy(&tx.roots, &record);
+    Ok(committed)
+}

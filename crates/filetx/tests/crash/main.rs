@@ -1,0 +1,10 @@
+//! Every crash, cut and fault of the protocols, on the simulated disk.
+
+mod folder;
+mod model;
+mod mutants;
+mod people;
+mod replaced;
+mod sequences;
+mod states;
+mod tree;

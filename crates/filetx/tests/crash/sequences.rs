@@ -1,0 +1,65 @@
+//! Every transaction of one or two calls out of a list that has each operation.
+
+use super::model::{FOLDER, Kind, Op, Plan, TREE, put};
+use super::states::figure;
+use testkit::explore::{Limits, Report, SecondCrash};
+use testkit::notes::is_proof;
+
+/// Calls that can stand in any order, each on a path of its own: what they share is the transaction.
+fn calls() -> Vec<Vec<Op>> {
+    vec![
+        vec![put("a/new", "n")],
+        vec![put("a/put", "p2")],
+        vec![Op::Append("a/append", "+")],
+        vec![Op::Truncate("a/truncate", 1)],
+        vec![Op::Remove("a/remove")],
+        vec![Op::Rename("a/from", "a/to")],
+        vec![Op::SetMode("a/mode", 0o640)],
+        vec![Op::Symlink("a/link", "put")],
+        vec![Op::MakeFolder("a/folder")],
+        vec![Op::RemoveFolder("a/empty")],
+        vec![Op::Remove("a/file"), Op::MakeFolder("a/file")],
+        vec![Op::RemoveFolder("a/dir"), put("a/dir", "d")],
+        vec![Op::Rename("a/tree", "a/moved")],
+    ]
+}
+
+fn start() -> Vec<Op> {
+    let file = |path| put(path, "old");
+    let mut start: Vec<Op> =
+        ["a/put", "a/append", "a/truncate", "a/remove", "a/from", "a/mode", "a/link", "a/file"].map(file).to_vec();
+    start.extend([Op::MakeFolder("a/empty"), Op::MakeFolder("a/dir"), put("a/tree/x", "x")]);
+    start
+}
+
+fn every_sequence(kind: Kind, name: &str) {
+    let limits = Limits {
+        cuts_per_point: if is_proof() { 2_000 } else { 150 },
+        second_crash: if is_proof() { SecondCrash::Every } else { SecondCrash::OneIn(8) },
+        second_cuts_per_point: if is_proof() { 50 } else { 6 },
+        seed: testkit::seed::or(1),
+        ..Limits::default()
+    };
+    let calls = calls();
+    let mut total = Report::default();
+    for (first, one) in calls.iter().enumerate() {
+        total.add(Plan::new(&format!("{name}: {one:?}"), kind, &start(), &[one]).hold(&limits));
+        for two in calls.iter().skip(first + 1) {
+            // One transaction of both, and two transactions of one each.
+            let both: Vec<Op> = one.iter().chain(two).cloned().collect();
+            total.add(Plan::new(&format!("{name}: {both:?}"), kind, &start(), &[&both]).hold(&limits));
+            total.add(Plan::new(&format!("{name}: {one:?}, {two:?}"), kind, &start(), &[one, two]).hold(&limits));
+        }
+    }
+    figure(&format!("{name}, all sequences of up to 2 operations"), &total);
+}
+
+#[test]
+fn own_folder() {
+    every_sequence(FOLDER, "folder");
+}
+
+#[test]
+fn user_tree() {
+    every_sequence(TREE, "tree");
+}

@@ -1,0 +1,22 @@
+//! How far the exploration goes, and what it found in all.
+
+use testkit::explore::{Limits, Report, SecondCrash};
+use testkit::notes::is_proof;
+
+/// The limits of a listed workload: every state where that is possible. The long form goes further.
+pub fn limits() -> Limits {
+    let factor = if is_proof() { 20 } else { 1 };
+    Limits {
+        cuts_per_point: 2_000 * factor,
+        second_crash: SecondCrash::OneIn(if is_proof() { 1 } else { 8 }),
+        second_cuts_per_point: 16 * factor,
+        seed: testkit::seed::or(1),
+        ..Limits::default()
+    }
+}
+
+/// Notes how much was explored, for the page that lists it.
+pub fn figure(name: &str, report: &Report) {
+    testkit::notes::figure(&format!("simulated states, {name}"), report.states);
+    testkit::notes::figure(&format!("simulated crash and fault points, {name}"), report.points + report.second_points);
+}
