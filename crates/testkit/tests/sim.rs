@@ -117,6 +117,38 @@ fn a_cut_in_length_may_be_lost() {
 }
 
 #[test]
+fn zeros_in_the_place_of_cut_off_data_are_synced_like_data() {
+    for sync_first in [false, true] {
+        let (disk, root) = disk();
+        disk.person_write("r", "a", &[b'o'; 2 * SECTOR_BYTES]);
+        let file = root.open(&path("a"), Open::Write).unwrap();
+        file.set_len(0).unwrap();
+        if sync_first {
+            file.sync_data().unwrap();
+        }
+        file.set_len(SECTOR_BYTES as u64).unwrap();
+        file.write_at(b"n", 2 * SECTOR_BYTES as u64).unwrap();
+        file.sync_data().unwrap();
+        let expected = [&[0; 2 * SECTOR_BYTES][..], b"n"].concat();
+        assert_eq!(read(&*file), expected);
+        let states: Vec<_> = disk.cuts().map(|cut| cut.disk.person_read("r", "a").unwrap()).collect();
+        assert_eq!(states, [expected]);
+    }
+}
+
+#[test]
+fn what_no_name_can_reach_any_more_adds_no_choices() {
+    let (disk, root) = disk();
+    let file = create(&root, "a");
+    sync(&root, "");
+    root.remove_file(&path("a")).unwrap();
+    file.write_at(b"x", 0).unwrap();
+    assert_eq!(disk.cut_count(), 8);
+    sync(&root, "");
+    assert_eq!(disk.cut_count(), 1);
+}
+
+#[test]
 fn a_write_tears_at_sector_boundaries_only() {
     let (disk, root) = disk();
     let record = SECTOR_BYTES / 2;
