@@ -610,6 +610,41 @@ fn fingerprints_tell_trees_apart_but_not_inode_numbers() {
 }
 
 #[test]
+fn whole_fingerprints_tell_what_is_pending_apart() {
+    let after = |writes: &[&[u8]]| {
+        let (disk, root) = disk();
+        disk.person_write("r", "a", b"0");
+        let file = root.open(&path("a"), Open::Write).unwrap();
+        writes.iter().for_each(|bytes| file.write_at(bytes, 0).unwrap());
+        (disk.fingerprint(), disk.whole_fingerprint())
+    };
+    assert_eq!(after(&[b"2"]), after(&[b"2"]));
+    assert_eq!(after(&[b"1", b"2"]).0, after(&[b"2"]).0);
+    assert_ne!(after(&[b"1", b"2"]).1, after(&[b"2"]).1);
+}
+
+#[test]
+fn a_removed_root_takes_no_new_names() {
+    let (disk, root) = disk();
+    let below = disk.make_root("r/below");
+    root.remove_folder(&path("below")).unwrap();
+    let error = below.make_folder(&path("f"), 0o755).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
+}
+
+#[test]
+fn a_file_opened_to_read_is_not_written() {
+    let (disk, root) = disk();
+    disk.person_write("r", "a", b"old");
+    let file = root.open(&path("a"), Open::Read).unwrap();
+    file.write_at(b"new", 0).unwrap_err();
+    file.set_len(0).unwrap_err();
+    assert_eq!(read(&*file), b"old");
+    disk.person_set_mode("r", "a", 0o400);
+    root.open(&path("a"), Open::Write).map(drop).unwrap_err();
+}
+
+#[test]
 fn a_tree_can_leave_out_a_folder() {
     let (disk, _) = disk();
     disk.person_write("r", ".txn/journal", b"");
