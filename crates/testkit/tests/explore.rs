@@ -165,6 +165,8 @@ enum Flaw {
     TrustsTheMark,
     /// It removes the mark before the work is done.
     ForgetsTooEarly,
+    /// It does not sync its own work.
+    LeavesAllUnsynced,
 }
 
 /// Two files are staged, then a mark is synced; recovery renames both if it finds the mark.
@@ -196,6 +198,9 @@ fn two_files(flaw: Flaw, second_crash: SecondCrash) -> Report {
                 (Some(_), false) => root.remove_file(&staged)?,
                 (None, _) => {}
             }
+        }
+        if flaw == Flaw::LeavesAllUnsynced {
+            return if is_marked { root.remove_file(&path("mark")) } else { Ok(()) };
         }
         root.sync_folder(&RelPath::root())?;
         if is_marked && flaw != Flaw::ForgetsTooEarly {
@@ -246,6 +251,13 @@ fn recovery_that_trusts_an_unsynced_mark_after_a_kill_is_rejected() {
     two_files(Flaw::TrustsTheMark, SecondCrash::Off).assert_clean();
     let report = two_files(Flaw::TrustsTheMark, SecondCrash::Every);
     assert_eq!(report.failures[0].cuts[0], "killed, no power cut", "{report}");
+}
+
+#[test]
+fn recovery_that_syncs_nothing_is_rejected_by_a_crash_after_its_last_call() {
+    let report = two_files(Flaw::LeavesAllUnsynced, SecondCrash::Every);
+    // Sync, two renames, and the mark is gone: the disk is good until then.
+    assert_eq!(report.failures[0].second, Some(Trouble::Crash { call: 4 }), "{report}");
 }
 
 #[test]

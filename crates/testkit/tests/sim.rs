@@ -117,6 +117,38 @@ fn a_cut_in_length_may_be_lost() {
 }
 
 #[test]
+fn zeros_in_the_place_of_cut_off_data_are_synced_like_data() {
+    for sync_first in [false, true] {
+        let (disk, root) = disk();
+        disk.person_write("r", "a", &[b'o'; 2 * SECTOR_BYTES]);
+        let file = root.open(&path("a"), Open::Write).unwrap();
+        file.set_len(0).unwrap();
+        if sync_first {
+            file.sync_data().unwrap();
+        }
+        file.set_len(SECTOR_BYTES as u64).unwrap();
+        file.write_at(b"n", 2 * SECTOR_BYTES as u64).unwrap();
+        file.sync_data().unwrap();
+        let expected = [&[0; 2 * SECTOR_BYTES][..], b"n"].concat();
+        assert_eq!(read(&*file), expected);
+        let states: Vec<_> = disk.cuts().map(|cut| cut.disk.person_read("r", "a").unwrap()).collect();
+        assert_eq!(states, [expected]);
+    }
+}
+
+#[test]
+fn what_no_name_can_reach_any_more_adds_no_choices() {
+    let (disk, root) = disk();
+    let file = create(&root, "a");
+    sync(&root, "");
+    root.remove_file(&path("a")).unwrap();
+    file.write_at(b"x", 0).unwrap();
+    assert_eq!(disk.cut_count(), 8);
+    sync(&root, "");
+    assert_eq!(disk.cut_count(), 1);
+}
+
+#[test]
 fn a_write_tears_at_sector_boundaries_only() {
     let (disk, root) = disk();
     let record = SECTOR_BYTES / 2;
@@ -575,6 +607,41 @@ fn fingerprints_tell_trees_apart_but_not_inode_numbers() {
     assert_eq!(with(&["a", "b"], false), with(&["b", "a"], false));
     assert_ne!(with(&["a", "b"], false), with(&["a"], false));
     assert_ne!(with(&["a", "b"], false), with(&["a", "b"], true));
+}
+
+#[test]
+fn whole_fingerprints_tell_what_is_pending_apart() {
+    let after = |writes: &[&[u8]]| {
+        let (disk, root) = disk();
+        disk.person_write("r", "a", b"0");
+        let file = root.open(&path("a"), Open::Write).unwrap();
+        writes.iter().for_each(|bytes| file.write_at(bytes, 0).unwrap());
+        (disk.fingerprint(), disk.whole_fingerprint())
+    };
+    assert_eq!(after(&[b"2"]), after(&[b"2"]));
+    assert_eq!(after(&[b"1", b"2"]).0, after(&[b"2"]).0);
+    assert_ne!(after(&[b"1", b"2"]).1, after(&[b"2"]).1);
+}
+
+#[test]
+fn a_removed_root_takes_no_new_names() {
+    let (disk, root) = disk();
+    let below = disk.make_root("r/below");
+    root.remove_folder(&path("below")).unwrap();
+    let error = below.make_folder(&path("f"), 0o755).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
+}
+
+#[test]
+fn a_file_opened_to_read_is_not_written() {
+    let (disk, root) = disk();
+    disk.person_write("r", "a", b"old");
+    let file = root.open(&path("a"), Open::Read).unwrap();
+    file.write_at(b"new", 0).unwrap_err();
+    file.set_len(0).unwrap_err();
+    assert_eq!(read(&*file), b"old");
+    disk.person_set_mode("r", "a", 0o400);
+    root.open(&path("a"), Open::Write).map(drop).unwrap_err();
 }
 
 #[test]

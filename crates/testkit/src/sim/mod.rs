@@ -24,6 +24,7 @@ mod hash;
 mod object;
 mod pending;
 mod person;
+mod space;
 mod storage;
 
 pub use content::SECTOR_BYTES;
