@@ -546,6 +546,12 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_is_shown_without_its_callback() {
+        let shown = format!("{:?}", Wait::default());
+        assert_eq!(shown, "Wait { timeout: 30s, notice_after: 1s, network: Refuse, .. }");
+    }
+
+    #[test]
     fn endless_durations_are_cut() {
         let now = Instant::now();
         assert!(later(now, Duration::MAX) > now);

@@ -153,7 +153,7 @@ mod system {
     /// The magic numbers of linux/magic.h and of the file systems' own headers.
     ///
     /// FUSE is not among them: most FUSE file systems are local, the kernel itself serves `flock` there unless the file
-    /// system asked for it, and nothing tells a local one from sshfs. The README says so.
+    /// system asked for it, and nothing tells a local one from sshfs.
     #[cfg(target_os = "linux")]
     fn network_name(magic: u32) -> Option<&'static str> {
         Some(match magic {

@@ -3,7 +3,9 @@
 //! Every process writes what it did and when, by the clock that all processes share; porcupine looks for an order that
 //! explains it. The control does the same without the lock and must be refused.
 #![cfg(all(target_os = "linux", not(feature = "shuttle")))]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[expect(dead_code, reason = "nobody is killed here")]
 mod children;
 
 use std::fmt::Write as _;

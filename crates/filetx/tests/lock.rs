@@ -1,5 +1,6 @@
 //! The lock among real processes and threads.
 #![cfg(all(unix, not(feature = "shuttle")))]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod children;
 
@@ -47,6 +48,7 @@ fn child() {
         "open with umask" => {}
         "hold and exec" => {
             let _guard = lock.acquire(Mode::Exclusive, &PATIENT).unwrap();
+            #[expect(clippy::zombie_processes, reason = "it is to outlive this process")]
             Command::new("cat").stdin(Stdio::inherit()).stdout(Stdio::null()).spawn().unwrap();
             say("held");
             listen();
@@ -323,8 +325,7 @@ fn fork(lock: &Lock) {
         drop(guard);
         // It is the parent's still, also for the child: no `AlreadyHeld`, and no success through the shared open file.
         let busy = matches!(lock.acquire(Mode::Shared, &ONCE), Err(Error::Busy { .. }));
-        // SAFETY: ends the child here, without running the harness a second time.
-        unsafe { libc::_exit(i32::from(!(gone && busy))) };
+        std::process::exit(i32::from(!(gone && busy)));
     }
     let mut status = 0;
     // SAFETY: `status` lives; `pid` is our child.
@@ -490,6 +491,26 @@ fn only_plain_files_are_locks() {
     }
     assert!(matches!(Lock::open(&path("missing/lock")), Err(Error::Io { .. })));
     assert!(matches!(Lock::open(Path::new("")), Err(Error::Io { .. })));
+}
+
+#[test]
+fn a_path_that_cannot_be_looked_at_is_an_error() {
+    let folder = folder();
+    let (inner, aside) = (folder.path().join("inner"), folder.path().join("aside"));
+    fs::create_dir(&inner).unwrap();
+    let path = inner.join("lock");
+    let lock = Lock::open(&path).unwrap();
+    let guard = lock.acquire(Mode::Exclusive, &ONCE).unwrap();
+    fs::rename(&inner, &aside).unwrap();
+    assert!(matches!(guard.check(), Err(Error::LockGone { .. })), "its folder was moved");
+    symlink("inner", &inner).unwrap();
+    assert!(matches!(guard.check(), Err(Error::Io { .. })), "its folder leads in circles");
+    drop(guard);
+    assert!(matches!(lock.acquire(Mode::Shared, &ONCE), Err(Error::Io { .. })));
+    assert!(matches!(Lock::open(&path), Err(Error::Io { .. })));
+    fs::remove_file(&inner).unwrap();
+    fs::rename(&aside, &inner).unwrap();
+    assert!(is_free(&lock, Mode::Exclusive), "nothing was left locked");
 }
 
 #[test]

@@ -11,29 +11,29 @@ const ROLE: &str = "FILETX_TEST_ROLE";
 const FOLDER: &str = "FILETX_TEST_FOLDER";
 
 /// The role and the folder of this process, when it is a child.
-pub fn role() -> Option<(String, PathBuf)> {
+pub(super) fn role() -> Option<(String, PathBuf)> {
     Some((std::env::var(ROLE).ok()?, std::env::var_os(FOLDER)?.into()))
 }
 
 /// Says a word to the parent. One write, as the test harness writes to the same pipe.
-pub fn say(word: &str) {
+pub(super) fn say(word: &str) {
     stdout().write_all(format!("@{word}\n").as_bytes()).unwrap();
 }
 
 /// Waits for a line of the parent, or its end.
-pub fn listen() {
+pub(super) fn listen() {
     stdin().read_line(&mut String::new()).unwrap();
 }
 
 /// A child process.
-pub struct Process {
+pub(super) struct Process {
     child: Child,
     output: BufReader<ChildStdout>,
     input: Option<ChildStdin>,
 }
 
 /// Starts a child in a role.
-pub fn start(role: &str, folder: &Path) -> Process {
+pub(super) fn start(role: &str, folder: &Path) -> Process {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["child", "--exact", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
@@ -48,12 +48,12 @@ pub fn start(role: &str, folder: &Path) -> Process {
 }
 
 impl Process {
-    pub fn id(&self) -> u32 {
+    pub(super) fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// The next word that the child says.
-    pub fn hear(&mut self) -> String {
+    pub(super) fn hear(&mut self) -> String {
         let mut line = String::new();
         loop {
             line.clear();
@@ -66,12 +66,12 @@ impl Process {
     }
 
     /// Sends the line that the child listens for.
-    pub fn tell(&mut self) {
+    pub(super) fn tell(&mut self) {
         self.input.as_mut().unwrap().write_all(b"\n").unwrap();
     }
 
     /// Ends the child's input, and waits until it has ended well.
-    pub fn finish(mut self) {
+    pub(super) fn finish(mut self) {
         self.input = None;
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).unwrap();
@@ -80,7 +80,7 @@ impl Process {
 
     /// Kills the child with SIGKILL, and waits until it is dead.
     /// What reads the same input as the child lives on until this is dropped.
-    pub fn kill(&mut self) {
+    pub(super) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
