@@ -15,6 +15,7 @@ mod group;
 pub mod group;
 mod hash;
 mod holder;
+mod home;
 mod in_place;
 mod journal;
 mod lock;

@@ -295,7 +295,7 @@ impl Job<'_> {
             return Ok(kept);
         }
         let folder = root.in_home(KEPT);
-        root.make_folders(Step::Keep, Step::SyncKept, &folder, OUR_FOLDER_MODE)?;
+        root.make_folders(Step::Keep, &folder, OUR_FOLDER_MODE)?;
         if let Some(staged) = staged {
             root.rename(Step::Keep, staged, &self.aside, Rename::Replace)?;
             kept.aside = Some(root.show(&self.aside));
@@ -306,6 +306,7 @@ impl Job<'_> {
             root.rename(Step::Keep, &self.displaced, &folder.join(name), Rename::Replace)?;
         }
         root.sync_folder(Step::SyncKept, &folder)?;
+        root.sync_folder(Step::SyncKept, &root.home)?;
         Ok(kept)
     }
 

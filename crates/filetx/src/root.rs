@@ -106,8 +106,8 @@ impl Root {
         self.name(step, folder, self.storage.remove_folder(folder))
     }
 
-    /// Makes `folder` and the folders above it that are missing, and syncs up to the first one that existed.
-    pub(crate) fn make_folders(&self, step: Step, sync: Step, folder: &RelPath, mode: u32) -> Result<()> {
+    /// Makes `folder` and the folders above it that are missing. Nothing is synced.
+    pub(crate) fn make_folders(&self, step: Step, folder: &RelPath, mode: u32) -> Result<()> {
         match self.stat(folder)?.map(|stat| stat.kind) {
             Some(Kind::Folder) => return Ok(()),
             Some(found) => {
@@ -116,9 +116,8 @@ impl Root {
             None => {}
         }
         let parent = folder.parent().expect("the root exists, so what is missing has a parent");
-        self.make_folders(step, sync, &parent, mode)?;
-        self.name(step, folder, self.storage.make_folder(folder, mode))?;
-        self.sync_folder(sync, &parent)
+        self.make_folders(step, &parent, mode)?;
+        self.name(step, folder, self.storage.make_folder(folder, mode))
     }
 
     /// All the bytes of a file; `None` when nothing is there.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::in_place;
+use crate::{home, in_place};
 use crate::journal::{CAPACITY_BYTES_MIN, JOURNAL, JOURNAL_TMP, Journal, RECORDS_OFFSET, Steps};
 use crate::marker::{self, Mark};
 use crate::path::At;
@@ -74,31 +74,32 @@ impl Shelf {
     }
 
     fn reopen(&mut self, root: &Root, capacity: u64) -> Result<()> {
-        root.make_folders(Step::MakeHome, Step::SyncHome, &root.home, OUR_FOLDER_MODE)?;
+        home::prepare(root)?;
         let Some(mut journal) = Journal::open(root, Open::Write)? else {
             clean(root, &BTreeSet::new())?;
             let capacity = capacity.max(CAPACITY_BYTES_MIN);
             let journal = Journal::write_whole(root, 1, capacity, &[], &CREATE, || Ok(()))?;
-            self.open = Some(Opened { journal, mark: marker::open(root)?.into() });
-            return Ok(());
+            return self.start(root, journal);
         };
-        let mark: Arc<dyn StoredFile> = marker::open(root)?.into();
-        let published = marker::read(root, &*mark)?.filter(|mark| mark.chain.epoch == journal.chain.epoch);
+        let published = read_mark(root)?.filter(|mark| mark.chain.epoch == journal.chain.epoch);
         if let Some(published) = published {
             (journal.chain, journal.offset) = (published.chain, published.offset);
             if journal.next(root)?.is_none() {
                 sweep(root, &mut journal)?;
-                self.open = Some(Opened { journal, mark });
+                self.open = Some(Opened { journal, mark: marker::open(root)?.into() });
                 return Ok(());
             }
             (journal.chain, journal.offset) = (Chain::start(published.chain.epoch), RECORDS_OFFSET);
         }
         let records = journal.scan(root)?;
-        if !records.is_empty() {
-            journal = recover(root, &journal, &records, &mut self.kept)?;
-        }
+        recover(root, &mut journal, &records, &mut self.kept)?;
         clean(root, &BTreeSet::new())?;
-        let opened = Opened { journal, mark };
+        self.start(root, journal)
+    }
+
+    /// Goes on with a journal that is durable, with all that it says in the files.
+    fn start(&mut self, root: &Root, journal: Journal) -> Result<()> {
+        let opened = Opened { journal, mark: marker::open(root)?.into() };
         opened.write_mark(root)?;
         self.open = Some(opened);
         Ok(())
@@ -164,13 +165,7 @@ impl Opened {
 pub(crate) fn pending(root: &Root) -> Result<Overlay> {
     let mut overlay = Overlay::default();
     let Some(mut journal) = Journal::open(root, Open::Read)? else { return Ok(overlay) };
-    let mark_path = root.in_home(marker::PUBLISHED);
-    let mark = match root.storage.open(&mark_path, Open::Read) {
-        Ok(file) => marker::read(root, &*file)?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => return root.name(Step::Inspect, &mark_path, Err(error)),
-    };
-    if let Some(mark) = mark.filter(|mark| mark.chain.epoch == journal.chain.epoch) {
+    if let Some(mark) = read_mark(root)?.filter(|mark| mark.chain.epoch == journal.chain.epoch) {
         (journal.chain, journal.offset) = (mark.chain, mark.offset);
     }
     for record in journal.scan(root)? {
@@ -179,15 +174,25 @@ pub(crate) fn pending(root: &Root) -> Result<Overlay> {
     Ok(overlay)
 }
 
-/// Step 10: brings the files to what the records say, and starts a new epoch.
-fn recover(root: &Root, found: &Journal, records: &[Record], kept: &mut Vec<Kept>) -> Result<Journal> {
-    // 10.1 to 10.4. After a failed sync, or a kill before one, the records may be in memory only: they must be on the disk
-    // before a later record is acknowledged behind them. The old file cannot be trusted to take them any more.
-    let mut journal = if Step::Stabilise.is_left_out() {
-        Journal::open(root, Open::Write)?.expect("it was just read")
-    } else {
-        Journal::write_whole(root, found.chain.epoch, found.capacity, records, &STABILISE, || Ok(()))?
-    };
+/// The published mark, without making one.
+fn read_mark(root: &Root) -> Result<Option<Mark>> {
+    let path = root.in_home(marker::PUBLISHED);
+    match root.storage.open(&path, Open::Read) {
+        Ok(file) => marker::read(root, &*file),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => root.name(Step::Inspect, &path, Err(error)),
+    }
+}
+
+/// Step 10: brings the files to what the records say, and starts a new epoch. Nothing that this finds is taken to be durable:
+/// a process may have died, or a sync failed, just before.
+fn recover(root: &Root, journal: &mut Journal, records: &[Record], kept: &mut Vec<Kept>) -> Result<()> {
+    // 10.1 to 10.4. The records may be in memory only. They must be on the disk before a later one is acknowledged behind
+    // them, and after a failed sync the old file cannot be trusted to take them any more.
+    if !Step::Stabilise.is_left_out() {
+        let (epoch, capacity) = (journal.chain.epoch, journal.capacity);
+        *journal = Journal::write_whole(root, epoch, capacity, records, &STABILISE, || Ok(()))?;
+    }
     let changes = merge(records);
     for change in &changes {
         if let Some(strange) = foreign(root, change, records)? {
@@ -196,8 +201,7 @@ fn recover(root: &Root, found: &Journal, records: &[Record], kept: &mut Vec<Kept
     }
     in_place::publish(root, &changes)?;
     in_place::sync(root, &changes)?;
-    journal.start_epoch(root)?;
-    Ok(journal)
+    journal.start_epoch(root)
 }
 
 /// Which part of a file was written by somebody else.
@@ -252,7 +256,7 @@ fn is_mixture(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
 
 fn keep_aside(root: &Root, path: &RelPath, what: Foreign) -> Result<Kept> {
     let folder = root.in_home(KEPT);
-    root.make_folders(Step::Keep, Step::SyncKept, &folder, OUR_FOLDER_MODE)?;
+    root.make_folders(Step::Keep, &folder, OUR_FOLDER_MODE)?;
     let name = path.name().expect("a change is below the root").display().to_string();
     let cut: String = name.chars().take(100).collect();
     let aside = folder.join(format!("{:016x}-{cut}", fastrand::u64(..)));
@@ -268,6 +272,7 @@ fn keep_aside(root: &Root, path: &RelPath, what: Foreign) -> Result<Kept> {
         }
     }
     root.sync_folder(Step::SyncKept, &folder)?;
+    root.sync_folder(Step::SyncKept, &root.home)?;
     Ok(Kept { path: root.show(path), aside: Some(root.show(&aside)) })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 
 use crate::hash::CHUNK_BYTES;
-use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root, copy_range};
+use crate::root::{OUR_FILE_MODE, Root, copy_range};
 use crate::state::Staged;
 use crate::storage::{Open, StoredFile};
 use crate::view::{Body, STAGE};
@@ -35,9 +35,7 @@ impl Stage {
         let number = self.next_number;
         let staged = Staged { id: self.id, number, len: 0, hash: Hash::of(b"") };
         let folder = roots[root].in_home(STAGE);
-        if self.used.insert(root) {
-            roots[root].make_folders(Step::MakeHome, Step::SyncHome, &folder, OUR_FOLDER_MODE)?;
-        }
+        self.used.insert(root);
         let path = folder.join(staged.name());
         let file = roots[root].open(Step::Stage, &path, Open::Create { mode: OUR_FILE_MODE })?;
         self.next_number += 1;

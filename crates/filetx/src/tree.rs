@@ -12,10 +12,9 @@ use std::sync::Arc;
 
 use crate::journal::{JOURNAL, JOURNAL_TMP, Journal, Steps};
 use crate::lock::{Guard, Lock, Mode, Wait, acquire_all};
-use crate::pointer;
-use crate::publish;
+use crate::{home, pointer, publish};
 use crate::record::Record;
-use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root};
+use crate::root::Root;
 use crate::state::Change;
 use crate::storage::{Open, Rename, Storage};
 use crate::transaction::{Committed, Kept, Policy, Transaction};
@@ -159,7 +158,7 @@ impl Places {
         };
         let storage = storage.map_err(|source| Error::Io { step: Step::Inspect, path: path.to_owned(), source })?;
         let root = Root { storage, label: path.to_owned(), home: options.home.clone() };
-        prepare_home(&root)?;
+        home::prepare(&root)?;
         Ok(root)
     }
 
@@ -189,26 +188,6 @@ pub(crate) const LOCK: &str = "lock";
 
 fn done_name(id: u128) -> String {
     format!("done-{id:032x}")
-}
-
-/// Makes the transaction folder. `git clean -xdf` would remove it with what waits in it; it passes by what looks like a
-/// repository of its own. And `git status` is not to show it.
-fn prepare_home(root: &Root) -> Result<()> {
-    root.make_folders(Step::MakeHome, Step::SyncHome, &root.home, OUR_FOLDER_MODE)?;
-    let git = root.in_home(".git");
-    for folder in [git.clone(), git.join("objects"), git.join("refs"), root.in_home(STAGE)] {
-        root.make_folders(Step::MakeHome, Step::SyncHome, &folder, OUR_FOLDER_MODE)?;
-    }
-    for (path, text) in [(git.join("HEAD"), "ref: refs/heads/none\n"), (root.in_home(".gitignore"), "*\n")] {
-        match root.storage.open(&path, Open::Create { mode: OUR_FILE_MODE }) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            file => {
-                let file = root.name(Step::MakeHome, &path, file)?;
-                root.name(Step::MakeHome, &path, file.write_at(text.as_bytes(), 0))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Roots that unfinished transactions of these roots name and that are not among them.
@@ -298,6 +277,8 @@ fn unacknowledged(root: &Root, known: &[Recovered]) -> Result<Vec<Recovered>> {
             continue;
         }
         let path = root.in_home(&name);
+        // Whoever made the mark may have died before its sync.
+        root.sync_folder(Step::SyncDone, &root.home)?;
         match Journal::open_at(root, &path, Open::Read)?.map(|mut journal| journal.next(root)).transpose()?.flatten() {
             Some(record) if !record.owner.is_empty() => {
                 found.push(Recovered { id, owner: record.owner, kept: Vec::new() });

@@ -13,7 +13,7 @@ use testkit::sim::{Node, SimDisk};
 
 /// One call of a transaction. Paths are `root/path`; the root is one letter.
 #[derive(Clone, Debug)]
-pub enum Op {
+pub(crate) enum Op {
     Put(&'static str, Vec<u8>),
     Append(&'static str, &'static str),
     Truncate(&'static str, u64),
@@ -25,37 +25,37 @@ pub enum Op {
     RemoveFolder(&'static str),
 }
 
-pub fn put(path: &'static str, text: &str) -> Op {
+pub(crate) fn put(path: &'static str, text: &str) -> Op {
     Op::Put(path, text.as_bytes().to_vec())
 }
 
 /// The two policies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// One root, `a`.
     Folder { journal_bytes: u64 },
     /// Roots `a`, `b`, … of which the transaction uses the first `roots`.
     Tree { roots: usize },
 }
 
-pub const FOLDER: Kind = Kind::Folder { journal_bytes: 16 * 1024 };
-pub const TREE: Kind = Kind::Tree { roots: 1 };
-pub const TREES: Kind = Kind::Tree { roots: 2 };
+pub(crate) const FOLDER: Kind = Kind::Folder { journal_bytes: 16 * 1024 };
+pub(crate) const TREE: Kind = Kind::Tree { roots: 1 };
+pub(crate) const TREES: Kind = Kind::Tree { roots: 2 };
 
-pub const ROOTS: [&str; 2] = ["a", "b"];
+pub(crate) const ROOTS: [&str; 2] = ["a", "b"];
 
 /// What is there at first, and then one transaction after the other.
-pub struct Plan {
-    pub name: String,
-    pub kind: Kind,
-    pub start: Vec<Op>,
-    pub transactions: Vec<Vec<Op>>,
+pub(crate) struct Plan {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) start: Vec<Op>,
+    pub(crate) transactions: Vec<Vec<Op>>,
     /// Gets the disk ready in other ways.
-    pub prepare: fn(&SimDisk),
+    pub(crate) prepare: fn(&SimDisk),
 }
 
 impl Plan {
-    pub fn new(name: &str, kind: Kind, start: &[Op], transactions: &[&[Op]]) -> Self {
+    pub(crate) fn new(name: &str, kind: Kind, start: &[Op], transactions: &[&[Op]]) -> Self {
         Self {
             name: name.to_owned(),
             kind,
@@ -65,12 +65,12 @@ impl Plan {
         }
     }
 
-    pub fn prepared(mut self, prepare: fn(&SimDisk)) -> Self {
+    pub(crate) fn prepared(mut self, prepare: fn(&SimDisk)) -> Self {
         self.prepare = prepare;
         self
     }
 
-    pub fn explore(&self, limits: &Limits) -> Report {
+    pub(crate) fn explore(&self, limits: &Limits) -> Report {
         let states = self.states();
         let workload = Workload {
             name: &self.name,
@@ -83,7 +83,7 @@ impl Plan {
     }
 
     /// Explores, and fails with the seed and the command to run it again.
-    pub fn hold(&self, limits: &Limits) -> Report {
+    pub(crate) fn hold(&self, limits: &Limits) -> Report {
         let report = self.explore(limits);
         assert!(
             report.failures.is_empty(),
@@ -141,18 +141,18 @@ impl Plan {
 
 /// What the transactions said.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
-pub struct Outcomes {
-    pub acknowledged: usize,
+pub(crate) struct Outcomes {
+    pub(crate) acknowledged: usize,
     /// The one after the acknowledged ones said that it changed nothing.
-    pub aborted: bool,
+    pub(crate) aborted: bool,
 }
 
 /// All roots by `root/path`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Model(BTreeMap<String, Node>);
+pub(crate) struct Model(BTreeMap<String, Node>);
 
 impl Model {
-    pub fn of(disk: &SimDisk) -> Self {
+    pub(crate) fn of(disk: &SimDisk) -> Self {
         let mut all = BTreeMap::new();
         for root in ROOTS {
             for (path, node) in disk.tree_without(root, ".txn") {
@@ -228,7 +228,7 @@ fn below(path: &str) -> &str {
 }
 
 /// Stages one call.
-pub fn stage(tx: &mut Transaction<'_>, op: &Op) -> Result<(), Error> {
+pub(crate) fn stage(tx: &mut Transaction<'_>, op: &Op) -> Result<(), Error> {
     fn at(path: &str) -> (usize, &str) {
         (ROOTS.iter().position(|root| *root == root_of(path)).expect("a known root"), below(path))
     }
@@ -245,7 +245,7 @@ pub fn stage(tx: &mut Transaction<'_>, op: &Op) -> Result<(), Error> {
     }
 }
 
-pub fn finder(disk: &SimDisk) -> Finder {
+pub(crate) fn finder(disk: &SimDisk) -> Finder {
     let disk = disk.clone();
     Arc::new(move |path: &Path| -> std::io::Result<Arc<dyn Storage>> {
         let root = path.to_str().and_then(|path| disk.try_root(path));
@@ -253,18 +253,18 @@ pub fn finder(disk: &SimDisk) -> Finder {
     })
 }
 
-pub fn open_trees(disk: &SimDisk, roots: usize) -> Result<Trees, Error> {
+pub(crate) fn open_trees(disk: &SimDisk, roots: usize) -> Result<Trees, Error> {
     let paths: Vec<&Path> = ROOTS[..roots].iter().map(Path::new).collect();
     Trees::on_storage(&paths, finder(disk), TreeOptions::default())
 }
 
-pub fn open_folder(disk: &SimDisk, journal_bytes: u64) -> Result<OwnFolder, Error> {
+pub(crate) fn open_folder(disk: &SimDisk, journal_bytes: u64) -> Result<OwnFolder, Error> {
     let options = FolderOptions { journal_bytes, ..FolderOptions::default() };
     OwnFolder::on_storage(disk.root("a"), Path::new("a"), options)
 }
 
 /// Opens, stages and commits.
-pub fn commit(
+pub(crate) fn commit(
     disk: &SimDisk,
     kind: Kind,
     work: impl FnOnce(&mut Transaction<'_>) -> Result<(), Error>,
@@ -286,7 +286,7 @@ pub fn commit(
 }
 
 /// What the next program does: a reader looks, then a writer recovers; both must see the same.
-pub fn recover(disk: &SimDisk, kind: Kind) -> Result<(), String> {
+pub(crate) fn recover(disk: &SimDisk, kind: Kind) -> Result<(), String> {
     let seen = read(disk, kind).map_err(|error| format!("reading: {}", chain(&error)))?;
     let opened = match kind {
         Kind::Folder { journal_bytes } => open_folder(disk, journal_bytes).map(|folder| folder.take_kept()),
@@ -354,7 +354,7 @@ fn check(disk: &SimDisk, states: &[Model], outcomes: &Outcomes) -> Result<(), St
 }
 
 /// An error with its causes.
-pub fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

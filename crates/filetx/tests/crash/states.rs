@@ -4,7 +4,7 @@ use testkit::explore::{Limits, Report, SecondCrash};
 use testkit::notes::is_proof;
 
 /// The limits of a listed workload: every state where that is possible. The long form goes further.
-pub fn limits() -> Limits {
+pub(crate) fn limits() -> Limits {
     let factor = if is_proof() { 20 } else { 1 };
     Limits {
         cuts_per_point: 2_000 * factor,
@@ -16,7 +16,7 @@ pub fn limits() -> Limits {
 }
 
 /// Notes how much was explored, for the page that lists it.
-pub fn figure(name: &str, report: &Report) {
+pub(crate) fn figure(name: &str, report: &Report) {
     testkit::notes::figure(&format!("simulated states, {name}"), report.states);
     testkit::notes::figure(&format!("simulated crash and fault points, {name}"), report.points + report.second_points);
 }

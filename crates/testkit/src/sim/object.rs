@@ -124,13 +124,18 @@ pub(super) fn assign(objects: &mut Objects, assignment: &Assignment) -> Option<I
     }
 }
 
+/// "Too many levels of symbolic links": what a path through a symlink gives.
+const ELOOP: i32 = 40;
+
 /// What `path` names below `root`. Leading through a file or a symlink is an error; through nothing is nothing.
 pub(super) fn find(objects: &Objects, root: Inode, path: &RelPath) -> io::Result<Option<Inode>> {
     let mut at = root;
     for name in path.as_path() {
         let Some(folder) = objects[at].as_deref() else { return Ok(None) };
-        if folder.entries().is_none() {
-            return Err(io::ErrorKind::NotADirectory.into());
+        match &folder.body {
+            Body::Folder(_) => {}
+            Body::Symlink(_) => return Err(io::Error::from_raw_os_error(ELOOP)),
+            Body::File(_) | Body::Other => return Err(io::ErrorKind::NotADirectory.into()),
         }
         match folder.entry(name) {
             Some(inode) => at = inode,

@@ -36,7 +36,11 @@ impl Root {
 impl Storage for Root {
     fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>> {
         let inner = self.disk.alive()?;
-        Ok(find(&inner.live, self.inode, path)?.map(|inode| inner.stat(inode)))
+        match find(&inner.live, self.inode, path) {
+            // Below a file there is nothing.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
+            found => Ok(found?.map(|inode| inner.stat(inode))),
+        }
     }
 
     fn open(&self, path: &RelPath, how: Open) -> io::Result<Box<dyn StoredFile>> {
