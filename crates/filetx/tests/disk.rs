@@ -10,6 +10,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -497,10 +498,10 @@ fn while_swapping(first: &Path, second: &Path, mut attempt: impl FnMut()) {
             }
             swaps
         });
-        for _ in 0..ATTEMPTS {
-            attempt();
-        }
+        // A failing attempt must end the swapping too, or the test would hang instead of fail.
+        let attempts = catch_unwind(AssertUnwindSafe(|| (0..ATTEMPTS).for_each(|_| attempt())));
         done.store(true, Ordering::Relaxed);
+        attempts.unwrap_or_else(|panic| resume_unwind(panic));
         swapper.join().unwrap()
     });
     assert!(swaps > 10, "nothing was swapped, so nothing was shown");
