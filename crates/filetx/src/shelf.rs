@@ -242,15 +242,18 @@ fn foreign(root: &Root, change: &Change, records: &[Record]) -> Result<Option<Fo
     Ok((!explained).then_some(Foreign::Whole))
 }
 
-/// Whether every sector is zeros or comes from one of the versions: what a power cut makes of writes that were under way.
+/// Whether every sector begins as one version and goes on as another or as zeros: what a power cut, or a write that stopped
+/// half-way, makes of writes that were under way.
 fn is_mixture(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
     let sector = crate::record::SECTOR_BYTES;
     bytes.chunks(sector).enumerate().all(|(index, part)| {
-        let is_of = |version: &Vec<u8>| {
-            let rest = version.get(index * sector..).unwrap_or_default();
-            part.iter().enumerate().all(|(at, byte)| *byte == rest.get(at).copied().unwrap_or(0))
-        };
-        part.iter().all(|byte| *byte == 0) || versions.iter().any(is_of)
+        let zeros: &[u8] = &[];
+        let sources = versions.iter().map(|version| version.get(index * sector..).unwrap_or_default());
+        let differs = |source: &[u8], at: usize| part[at] != source.get(at).copied().unwrap_or(0);
+        let begins = |source: &[u8]| (0..part.len()).find(|at| differs(source, *at)).unwrap_or(part.len());
+        let ends = |source: &[u8]| (0..part.len()).rfind(|at| differs(source, *at)).map_or(0, |at| at + 1);
+        let longest = sources.clone().chain([zeros]).map(begins).max();
+        longest >= sources.chain([zeros]).map(ends).min()
     })
 }
 
