@@ -20,7 +20,7 @@ use crate::shelf::{Shelf, as_changes};
 use crate::state::{Change, Seen};
 use crate::storage::Storage;
 use crate::sync::{self, Mutex, MutexGuard};
-use crate::transaction::{Committed, Kept, Policy, Transaction};
+use crate::transaction::{Committed, INLINE_BYTES_MAX, Kept, Policy, Touch, Transaction};
 use crate::view::Overlay;
 use crate::{Error, Failure, RelPath, Result, Step};
 
@@ -222,11 +222,14 @@ pub(crate) struct Turn<'a> {
 
 impl Turn<'_> {
     /// What was at a path before the transaction, as far as recovery needs it.
-    pub(crate) fn before(&self, root: &Root, at: &At, below: &Overlay) -> Result<Seen> {
+    pub(crate) fn before(&self, root: &Root, at: &At, below: &Overlay, touch: Touch) -> Result<Seen> {
         if below.get(at).is_some() || self.inner.shelf().known.contains_key(&at.path) {
             return Ok(Seen::Ours);
         }
-        root.see_end(&at.path)
+        match touch {
+            Touch::End => root.see_end(&at.path),
+            Touch::All => root.see_bytes(&at.path, INLINE_BYTES_MAX as u64),
+        }
     }
 
     /// Fails, once, when a file has another length than this process left it with.

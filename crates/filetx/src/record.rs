@@ -167,14 +167,19 @@ fn put_seen(out: &mut Vec<u8>, seen: &Seen) {
             put_bytes(out, target.as_encoded_bytes());
         }
         Seen::File { mode, len, print } => {
-            let (tag, hash) = match print {
-                Print::Whole(hash) => (3, hash),
-                Print::End(hash) => (4, hash),
-            };
-            out.push(tag);
+            out.push(match print {
+                Print::Whole(_) => 3,
+                Print::End(_) => 4,
+                Print::Bytes(_) => 7,
+            });
             out.extend(mode.to_le_bytes());
-            out.extend(len.to_le_bytes());
-            out.extend(hash.0);
+            match print {
+                Print::Whole(hash) | Print::End(hash) => {
+                    out.extend(len.to_le_bytes());
+                    out.extend(hash.0);
+                }
+                Print::Bytes(bytes) => put_bytes(out, bytes),
+            }
         }
         Seen::Other => out.push(5),
         Seen::Ours => out.push(6),
@@ -259,6 +264,10 @@ impl<'a> Input<'a> {
             4 => Seen::File { mode: self.u32()?, len: self.u64()?, print: Print::End(self.hash()?) },
             5 => Seen::Other,
             6 => Seen::Ours,
+            7 => {
+                let (mode, bytes) = (self.u32()?, self.bytes()?.to_vec());
+                Seen::File { mode, len: bytes.len() as u64, print: Print::Bytes(bytes) }
+            }
             _ => return Err(Malformed("a state before is of no known kind")),
         })
     }
@@ -314,6 +323,11 @@ mod tests {
                     "f",
                     Seen::File { mode: 0o644, len: 3, print: Print::End(hash) },
                     Final::File { mode: 2, content: Content { base: Base::Path, keep: 2, bytes: b"z".to_vec() } },
+                ),
+                change(
+                    "h",
+                    Seen::File { mode: 0o644, len: 2, print: Print::Bytes(b"hi".to_vec()) },
+                    Final::Absent,
                 ),
                 Change {
                     root: 1,

@@ -10,13 +10,12 @@ use crate::journal::{CAPACITY_BYTES_MIN, JOURNAL, JOURNAL_TMP, Journal, RECORDS_
 use crate::marker::{self, Mark};
 use crate::path::At;
 use crate::record::{Chain, Record};
-use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root, read_range};
-use crate::stage::copy_aside;
+use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root};
 use crate::state::{Base, Change, Content, Final, Print, Seen};
 use crate::storage::{Open, StoredFile};
 use crate::transaction::Kept;
 use crate::view::{Overlay, STAGE};
-use crate::{RelPath, Result, Step};
+use crate::{Hash, RelPath, Result, Step};
 
 /// Where content goes that nobody recorded and that stood in the way.
 pub(crate) const KEPT: &str = "kept";
@@ -211,35 +210,50 @@ enum Foreign {
     From(u64),
 }
 
-/// Whether a path holds something that neither the records nor a tear of them explain: a person wrote it.
+/// Whether a path holds something that neither the records nor a tear of them explain: a person may have written it. A tear
+/// that mixes ours with long content from before the records cannot be told from that, and is kept too.
 fn foreign(root: &Root, change: &Change, records: &[Record]) -> Result<Option<Foreign>> {
-    let now = root.see(&change.path)?;
-    let Seen::File { len, print: Print::Whole(hash), .. } = now else { return Ok(None) };
-    let history = records.iter().flat_map(|record| &record.changes).filter(|one| one.path == change.path);
-    let was_there_before = |seen: &Seen| match seen {
-        Seen::File { len: then, print: Print::Whole(print), .. } => *then == len && *print == hash,
-        Seen::File { len: then, print: Print::End(_), .. } => *then == len,
-        _ => false,
+    let Seen::File { len, print: Print::Whole(hash), .. } = root.see(&change.path)? else { return Ok(None) };
+    let history: Vec<&Change> =
+        records.iter().flat_map(|record| &record.changes).filter(|one| one.path == change.path).collect();
+    let mut versions: Vec<Content> = Vec::new();
+    let len_before = match &history[0].before {
+        Seen::File { len: then, print, .. } => {
+            match print {
+                Print::Whole(before) if *then == len && *before == hash => return Ok(None),
+                Print::End(_) if *then == len => return Ok(None),
+                Print::Bytes(bytes) => versions.push(Content::of_bytes(bytes.clone())),
+                _ => {}
+            }
+            *then
+        }
+        _ => 0,
     };
-    if history.clone().next().is_some_and(|first| was_there_before(&first.before)) {
-        return Ok(None);
+    for one in history {
+        if let Final::File { content, .. } = &one.after {
+            let version = versions.last().map_or_else(|| content.clone(), |below| content.clone().over(below));
+            versions.push(version);
+        }
     }
-    let content_of = |one: &Change| match &one.after {
-        Final::File { content, .. } => Some(content.clone()),
-        _ => None,
-    };
-    if let Final::File { content: Content { base: Base::Path, .. }, .. } = &change.after {
+    if versions.iter().any(|version| version.base == Base::Path) {
         // A file that grows: what is before the recorded end is ours, however torn; what is behind it is not.
-        let longest = history.filter_map(content_of).map(|content| content.len()).max().unwrap_or(0);
+        let longest = versions.iter().map(Content::len).chain([len_before]).max().unwrap_or(0);
         return Ok((len > longest).then_some(Foreign::From(longest)));
     }
-    let file = root.open(Step::Classify, &change.path, Open::Read)?;
-    let bytes = root.name(Step::Classify, &change.path, read_range(&*file, 0, len))?;
-    let versions: Vec<Vec<u8>> =
-        history.filter_map(content_of).filter(|content| content.base == Base::Nothing).map(|content| content.bytes).collect();
-    let staged = matches!(&change.after, Final::File { content: Content { base: Base::Staged(_), .. }, .. });
-    let explained = staged || is_mixture(&bytes, &versions);
-    Ok((!explained).then_some(Foreign::Whole))
+    let bytes = root.read(&change.path)?.unwrap_or_default();
+    let versions = versions.iter().map(|version| whole(root, version)).collect::<Result<Vec<_>>>()?;
+    Ok((!is_mixture(&bytes, &versions)).then_some(Foreign::Whole))
+}
+
+/// All the bytes of content that does not build on a path's own.
+fn whole(root: &Root, content: &Content) -> Result<Vec<u8>> {
+    let mut bytes = match &content.base {
+        Base::Staged(staged) => root.read(&root.in_home(STAGE).join(staged.name()))?.unwrap_or_default(),
+        Base::Nothing | Base::Path => Vec::new(),
+    };
+    bytes.truncate(content.keep as usize);
+    bytes.extend(&content.bytes);
+    Ok(bytes)
 }
 
 /// Whether every sector begins as one version and goes on as another or as zeros: what a power cut, or a write that stopped
@@ -257,23 +271,21 @@ fn is_mixture(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
     })
 }
 
+/// Keeps content where a person finds it. The name comes from the content: doing it again after a crash makes no second one.
 fn keep_aside(root: &Root, path: &RelPath, what: Foreign) -> Result<Kept> {
     let folder = root.in_home(KEPT);
     root.make_folders(Step::Keep, &folder, OUR_FOLDER_MODE)?;
-    let name = path.name().expect("a change is below the root").display().to_string();
-    let cut: String = name.chars().take(100).collect();
-    let aside = folder.join(format!("{:016x}-{cut}", fastrand::u64(..)));
-    match what {
-        Foreign::Whole => copy_aside(root, path, &aside, Step::Keep, Step::SyncKept)?,
-        Foreign::From(offset) => {
-            let source = root.open(Step::Keep, path, Open::Read)?;
-            let len = root.name(Step::Keep, path, source.stat())?.len;
-            let bytes = root.name(Step::Keep, path, read_range(&*source, offset, len - offset))?;
-            let target = root.open(Step::Keep, &aside, Open::Create { mode: OUR_FILE_MODE })?;
-            root.name(Step::Keep, &aside, target.write_at(&bytes, 0))?;
-            root.sync_all(Step::SyncKept, &aside, &*target)?;
-        }
+    let mut bytes = root.read(path)?.unwrap_or_default();
+    if let Foreign::From(offset) = what {
+        bytes.drain(..offset as usize);
     }
+    let name = path.name().expect("a change is below the root").display().to_string();
+    let cut: String = name.chars().take(50).collect();
+    let aside = folder.join(format!("{:?}-{cut}", Hash::of(&bytes)));
+    root.remove_if_there(Step::Keep, &aside)?;
+    let file = root.open(Step::Keep, &aside, Open::Create { mode: OUR_FILE_MODE })?;
+    root.name(Step::Keep, &aside, file.write_at(&bytes, 0))?;
+    root.sync_all(Step::SyncKept, &aside, &*file)?;
     root.sync_folder(Step::SyncKept, &folder)?;
     root.sync_folder(Step::SyncKept, &root.home)?;
     Ok(Kept { path: root.show(path), aside: Some(root.show(&aside)) })

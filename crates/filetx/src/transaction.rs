@@ -54,6 +54,13 @@ pub(crate) enum Policy<'a> {
     UserTree(&'a mut Trees),
 }
 
+/// How much of a path a change may disturb until it is published.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Touch {
+    All,
+    End,
+}
+
 /// What [`Transaction::expect`] compares a path with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expected {
@@ -168,7 +175,7 @@ impl<'a> Transaction<'a> {
     /// Removes a file or symlink.
     pub fn remove(&mut self, at: impl ToAt) -> Result<()> {
         let at = at.to_at()?;
-        self.prepare(&at)?;
+        self.prepare(&at, Touch::All)?;
         match self.look(&at)?.kind() {
             None => Err(Error::Missing { path: self.show(&at) }),
             Some(Kind::File | Kind::Symlink) => self.change(at, Final::Absent),
@@ -216,7 +223,7 @@ impl<'a> Transaction<'a> {
     /// Changes the permission bits of a file or folder.
     pub fn set_mode(&mut self, at: impl ToAt, mode: u32) -> Result<()> {
         let at = at.to_at()?;
-        self.prepare(&at)?;
+        self.prepare(&at, Touch::All)?;
         match self.look(&at)? {
             Look::Absent => Err(Error::Missing { path: self.show(&at) }),
             Look::Folder { .. } => self.change(at, Final::Folder { mode }),
@@ -247,7 +254,7 @@ impl<'a> Transaction<'a> {
     /// Makes a folder, and those above it that are missing.
     pub fn make_folder(&mut self, at: impl ToAt, mode: u32) -> Result<()> {
         let at = at.to_at()?;
-        self.prepare(&at)?;
+        self.prepare(&at, Touch::All)?;
         if self.look(&at)? != Look::Absent {
             return Err(Error::Exists { path: self.show(&at) });
         }
@@ -257,7 +264,7 @@ impl<'a> Transaction<'a> {
     /// Removes a folder that is empty by then.
     pub fn remove_folder(&mut self, at: impl ToAt) -> Result<()> {
         let at = at.to_at()?;
-        self.prepare(&at)?;
+        self.prepare(&at, Touch::All)?;
         match self.look(&at)?.kind() {
             None => return Err(Error::Missing { path: self.show(&at) }),
             Some(Kind::Folder) => {}
@@ -412,7 +419,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Gets a path ready to be changed: it is ours to change, its parents exist, and what is there is remembered.
-    fn prepare(&mut self, at: &At) -> Result<()> {
+    fn prepare(&mut self, at: &At, touch: Touch) -> Result<()> {
         self.check_root(at.root)?;
         if at.path.is_within(&self.roots[at.root].home) {
             return Err(Error::Reserved { path: self.show(at) });
@@ -435,7 +442,7 @@ impl<'a> Transaction<'a> {
         }
         let root = &self.roots[at.root];
         let seen = match &self.policy {
-            Policy::OwnFolder(turn) => turn.before(root, at, &self.below)?,
+            Policy::OwnFolder(turn) => turn.before(root, at, &self.below, touch)?,
             Policy::UserTree(_) => {
                 if self.checked.insert(parent.clone()) {
                     check_parent(root, &parent.path)?;
@@ -449,7 +456,7 @@ impl<'a> Transaction<'a> {
 
     /// As `prepare`, for what puts a file or symlink there; the mode it is to have.
     fn prepare_file(&mut self, at: &At) -> Result<u32> {
-        self.prepare(at)?;
+        self.prepare(at, Touch::All)?;
         match self.look(at)? {
             Look::File { mode, .. } => Ok(mode),
             Look::Absent | Look::Symlink { .. } => Ok(self.policy.new_file_mode()),
@@ -472,7 +479,7 @@ impl<'a> Transaction<'a> {
 
     /// Keeps the first bytes of a file (all, unless `keep` says how many) and puts `bytes` behind them.
     fn rewrite_end(&mut self, at: At, keep: Option<u64>, bytes: &[u8]) -> Result<()> {
-        self.prepare(&at)?;
+        self.prepare(&at, Touch::End)?;
         let (mode, len) = match self.look(&at)? {
             Look::File { mode, len } => (mode, len),
             Look::Absent => return Err(Error::Missing { path: self.show(&at) }),

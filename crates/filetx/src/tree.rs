@@ -228,7 +228,7 @@ fn recover(roots: &[Root], guards: &[Guard]) -> Result<Vec<Recovered>> {
         recovered.extend(unacknowledged(root, &recovered)?);
         // Whatever it pointed to is finished, or was never committed.
         pointer::clear(root)?;
-        for name in [JOURNAL_TMP, pointer::POINTER_TMP] {
+        for name in [JOURNAL_TMP, pointer::POINTER_TMP, publish::COPY] {
             root.remove_if_there(Step::CleanUp, &root.in_home(name))?;
         }
         for name in root.list(&root.in_home(STAGE))? {
@@ -347,7 +347,7 @@ pub(crate) fn commit(
             return Ok(committed);
         }
     }
-    // 6.3 to 6.6: only tidiness is left, and the next open sees to what fails here.
+    // 6.3 to 6.5: only tidiness is left, and the next open sees to what fails here.
     for root in others {
         let _ = pointer::clear(root);
     }
