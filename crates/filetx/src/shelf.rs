@@ -311,8 +311,9 @@ pub(crate) fn as_changes(overlay: &Overlay) -> Vec<Change> {
     overlay.iter().map(change).collect()
 }
 
-/// Removes staged files that no record of the epoch names: a process died before it committed them.
+/// Removes an unfinished journal, and staged files that no record of the epoch names: a process died before it committed.
 fn sweep(root: &Root, journal: &mut Journal) -> Result<()> {
+    root.remove_if_there(Step::CleanUp, &root.in_home(JOURNAL_TMP))?;
     let stage = root.in_home(STAGE);
     if root.stat(&stage)?.is_none() || root.list(&stage)?.is_empty() {
         return Ok(());
