@@ -112,6 +112,9 @@ impl Shelf {
         let epoch = journal.chain.epoch;
         (journal.chain, journal.offset) = (Chain::start(epoch), RECORDS_OFFSET);
         let records = journal.scan(root)?;
+        // A sync that fails gives up what it was to write, and a second one would not notice: then the journal alone has it,
+        // and has to be published again.
+        marker::erase(root, &*opened.mark)?;
         in_place::sync(root, &merge(&records))?;
         let needed = RECORDS_OFFSET + bytes;
         if needed <= journal.capacity {
