@@ -558,12 +558,12 @@ impl Policy<'_> {
 
 /// A file can be moved from the transaction folder to this one: a failure after the commit point would be too late.
 fn check_parent(root: &Root, parent: &RelPath) -> Result<()> {
-    // The nearest folder that exists: those below it are made by this transaction.
+    // The nearest folder that exists: those below it are made by this transaction, maybe in the place of a file.
     let mut folder = parent.clone();
     let stat = loop {
         match root.stat(&folder)? {
-            Some(stat) => break stat,
-            None => folder = folder.parent().expect("the root exists"),
+            Some(stat) if stat.kind == Kind::Folder => break stat,
+            _ => folder = folder.parent().expect("the root exists"),
         }
     };
     let home = root.stat(&root.home)?.ok_or_else(|| Error::Missing { path: root.show(&root.home) })?;
