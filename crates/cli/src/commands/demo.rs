@@ -21,6 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
 use child::Role;
 pub(crate) use child::{Args as WriterArgs, NAME as WRITER, run as run_writer};
+use kills::Limit;
 use report::Report;
 
 /// Random seeds are below this, so that they are short enough to type again.
@@ -35,9 +36,9 @@ const SEED_END: u64 = 1_000_000;
 /// Ends with 0 when every set was whole and no acknowledged save was lost, with 70 otherwise.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// How often each writer is killed
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    kills: u32,
+    /// How often each writer is killed [default: 100, fewer on a slow disk]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    kills: Option<u32>,
     /// Choose the moments of the kills by this number [default: a random one]
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
@@ -63,9 +64,8 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
 
 /// Does all of it, step by step.
 fn show(args: &Args, seed: u64, folder: &Path, interrupt: &Interrupt, output: &mut Output) -> Result<Report> {
-    let kills = args.kills;
     let mut random = fastrand::Rng::with_seed(seed);
-    report::print_start(output, kills, seed)?;
+    report::print_start(output, seed)?;
 
     report::print_step(
         output,
@@ -73,11 +73,13 @@ fn show(args: &Args, seed: u64, folder: &Path, interrupt: &Interrupt, output: &m
         "The usual way: each of the four files to a temporary file, synced, renamed.",
     )?;
     let place = make_folder(folder, "usual")?;
-    let usual = kills::kill_often(Role::Control, &place, kills, &mut random, interrupt, output)?;
+    let limit = args.kills.map_or(Limit::Usual, Limit::Exactly);
+    let usual = kills::kill_often(Role::Control, &place, limit, &mut random, interrupt, output)?;
 
     report::print_step(output, 2, "The same four files, the same number of kills, each save one commit.")?;
     let place = make_folder(folder, "commit")?;
-    let ours = kills::kill_often(Role::OwnFolder, &place, kills, &mut random, interrupt, output)?;
+    let limit = Limit::Exactly(usual.kills);
+    let ours = kills::kill_often(Role::OwnFolder, &place, limit, &mut random, interrupt, output)?;
     report::print_tallies(output, &usual, &ours)?;
 
     let text = format!("One commit over two folders of {} files each, killed half-way.", tree::FILES);
@@ -86,7 +88,7 @@ fn show(args: &Args, seed: u64, folder: &Path, interrupt: &Interrupt, output: &m
     let tree = tree::kill_in_the_middle(&place, &mut random, interrupt, output)?;
     report::print_tree(output, &tree)?;
 
-    Ok(Report { kills, seed, usual, ours, tree, kept: None })
+    Ok(Report { seed, usual, ours, tree, kept: None })
 }
 
 /// Removes the folder. Where it is, when that fails.

@@ -1,7 +1,7 @@
 //! Kills a writer of the conversation over and over, and counts what it leaves.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -14,6 +14,31 @@ use crate::output::Output;
 
 /// A writer lives at most this long after its first save.
 const LIFE_MAX_US: u64 = 12_000;
+/// Kills when nobody said how many: so many, or as many as fit into that time but some at least.
+const USUAL_KILLS: u32 = 100;
+const USUAL_TIME: Duration = Duration::from_secs(3);
+const USUAL_KILLS_MIN: u32 = 10;
+
+/// How often to kill.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Limit {
+    Exactly(u32),
+    /// As often as takes a few seconds.
+    Usual,
+}
+
+impl Limit {
+    fn kills_max(self) -> u32 {
+        match self {
+            Limit::Exactly(kills) => kills,
+            Limit::Usual => USUAL_KILLS,
+        }
+    }
+
+    fn is_reached(self, kills: u32, elapsed: Duration) -> bool {
+        kills == self.kills_max() || self == Limit::Usual && kills >= USUAL_KILLS_MIN && elapsed > USUAL_TIME
+    }
+}
 
 /// What many kills left.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
@@ -30,12 +55,14 @@ pub(super) struct Tally {
     pub(super) mixed_after_open: u32,
     /// Kills that lost an acknowledged save.
     pub(super) lost: u32,
+    /// Files whose content the next open could not explain, and kept aside.
+    pub(super) kept_aside: usize,
 }
 
 pub(super) fn kill_often(
     role: Role,
     folder: &Path,
-    kills: u32,
+    limit: Limit,
     random: &mut fastrand::Rng,
     interrupt: &Interrupt,
     output: &mut Output,
@@ -44,10 +71,11 @@ pub(super) fn kill_often(
         Role::OwnFolder => own_folder::prepare(folder)?,
         _ => control::prepare(folder)?,
     }
+    let start = Instant::now();
     let mut tally = Tally::default();
-    for kill in 1..=kills {
+    while !limit.is_reached(tally.kills, start.elapsed()) {
         interrupt.check()?;
-        output.progress(format_args!("   kill {kill} of {kills}"));
+        output.progress(format_args!("   kill {} of {}", tally.kills + 1, limit.kills_max()));
         let life = Duration::from_micros(random.u64(..LIFE_MAX_US));
         let killed = live_and_die(role, folder, life);
         // Ctrl-C reaches the child as well.
@@ -72,7 +100,7 @@ impl Tally {
         let (for_reader, after_open) = match role {
             Role::OwnFolder => {
                 let for_reader = own_folder::read(folder)?;
-                drop(own_folder::open(folder)?);
+                self.kept_aside += own_folder::open(folder)?.take_kept().len();
                 (for_reader, Found::in_folder(folder)?)
             }
             // Nothing could be done about it: there is nothing but the files.

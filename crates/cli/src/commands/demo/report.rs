@@ -16,7 +16,6 @@ const FIGURE_WIDTH: usize = 14;
 
 /// All that the demo found.
 pub(super) struct Report {
-    pub(super) kills: u32,
     pub(super) seed: u64,
     pub(super) usual: Tally,
     pub(super) ours: Tally,
@@ -36,7 +35,7 @@ impl Report {
         };
         json!({
             "held": self.held(),
-            "kills": self.kills,
+            "kills": self.ours.kills,
             "seed": self.seed,
             "usual": self.usual,
             "commit": self.ours,
@@ -64,7 +63,7 @@ impl Report {
         }
         let Tally { kills, mixed_after_open, lost, .. } = self.ours;
         if !self.held() {
-            let verdict = paint.bad(format_args!("{} BROKEN", paint.sign("✗", "!!")));
+            let verdict = paint.bad(format_args!("{}BROKEN", paint.sign("✗ ", "")));
             return output.say(format_args!(
                 "{verdict}: {mixed_after_open} of {kills} kills left a mixed set, {lost} lost an acknowledged save, the tree is {}. \
                  This is a bug: please report it with seed {}.",
@@ -72,20 +71,19 @@ impl Report {
                 self.seed,
             ));
         }
-        let verdict = paint.good(format_args!("{} HELD", paint.sign("✓", "OK")));
-        let usual = self.usual.mixed_after_open;
+        let verdict = paint.good(format_args!("{}HELD", paint.sign("✓ ", "")));
         output.say(format_args!(
-            "{verdict}: 0 of {kills} kills left a mixed set and none lost an acknowledged save; the usual way left {usual} mixed."
+            "{verdict}: 0 of {kills} kills left a mixed set or lost an acknowledged save, and the half-done commit was finished."
         ))
     }
 }
 
-pub(super) fn print_start(output: &mut Output, kills: u32, seed: u64) -> Result<()> {
+pub(super) fn print_start(output: &mut Output, seed: u64) -> Result<()> {
     let paint = output.paint();
     let title = paint.strong("What a kill leaves");
-    let how = paint.faint(format_args!("{kills} kills at random moments, seed {seed}"));
-    output.say(format_args!("{title}  {how}"))?;
-    output.say("A conversation is four files that belong together. A program saves them over and over, and is killed.\n")
+    let seed = paint.faint(format_args!("(seed {seed})"));
+    output.say(format_args!("{title} {seed}"))?;
+    output.say("A conversation is four files that belong together. A program saves them over and over, and is killed at random.\n")
 }
 
 pub(super) fn print_step(output: &mut Output, number: u32, text: &str) -> Result<()> {
