@@ -264,6 +264,8 @@ fn whole(root: &Root, content: &Content) -> Result<Vec<u8>> {
 fn is_mixture(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
     let sector = crate::record::SECTOR_BYTES;
     bytes.chunks(sector).enumerate().all(|(index, part)| {
+        // A longer length that was kept while the bytes were lost reads as zeros at the end.
+        let part = &part[..part.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)];
         let zeros: &[u8] = &[];
         let sources = versions.iter().map(|version| version.get(index * sector..).unwrap_or_default());
         let differs = |source: &[u8], at: usize| part[at] != source.get(at).copied().unwrap_or(0);

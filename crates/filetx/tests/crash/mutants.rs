@@ -54,6 +54,10 @@ fn mutants() -> Vec<(Step, Finder)> {
         .map(|text| [put("a/f", text), put("a/g", text)])
         .to_vec();
     let many: Vec<&[Op]> = many.iter().map(|ops| &ops[..]).collect();
+    // Four records of a sector fill the journal; the first of the next epoch covers two of them.
+    let wide = "w".repeat(500);
+    let epochs: Vec<Op> = ["one", "two", "six", "ten", &wide].map(|text| put("a/f", text)).to_vec();
+    let epochs: Vec<&[Op]> = epochs.iter().map(std::slice::from_ref).collect();
     let large: [&[Op]; 2] = [
         &[Op::Put("a/f", vec![1; filetx::INLINE_BYTES_MAX + 1]), put("a/g", "1")],
         &[put("a/g", "2")],
@@ -77,7 +81,7 @@ fn mutants() -> Vec<(Step, Finder)> {
         (Step::SyncRecord, folder(16 * 1024, &saves)),
         (Step::SyncCheckpointFile, folder(small, &many)),
         (Step::SyncCheckpointFolder, folder(small, &many)),
-        (Step::SyncEpoch, folder(small, &many)),
+        (Step::SyncEpoch, folder(small, &epochs)),
         (Step::Stabilise, folder(16 * 1024, &saves)),
         (Step::SyncStabilised, folder(16 * 1024, &saves)),
         (Step::SyncStabilisedFolder, folder(16 * 1024, &saves)),
