@@ -58,6 +58,11 @@ fn publish_file(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Re
             clear(root, path)?;
             create(root, path, mode)?
         }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            // It is ours, whatever its mode says; that is set again below.
+            root.name(STEP, path, root.storage.set_mode(path, OUR_FILE_MODE))?;
+            root.open(STEP, path, Open::Write)?
+        }
         file => root.name(STEP, path, file)?,
     };
     let stat = root.name(STEP, path, file.stat())?;

@@ -112,6 +112,9 @@ impl Shelf {
         let epoch = journal.chain.epoch;
         (journal.chain, journal.offset) = (Chain::start(epoch), RECORDS_OFFSET);
         let records = journal.scan(root)?;
+        // A sync that fails gives up what it was to write, and a second one would not notice: then the journal alone has it,
+        // and has to be published again.
+        marker::erase(root, &*opened.mark)?;
         in_place::sync(root, &merge(&records))?;
         let needed = RECORDS_OFFSET + bytes;
         if needed <= journal.capacity {
@@ -311,8 +314,9 @@ pub(crate) fn as_changes(overlay: &Overlay) -> Vec<Change> {
     overlay.iter().map(change).collect()
 }
 
-/// Removes staged files that no record of the epoch names: a process died before it committed them.
+/// Removes an unfinished journal, and staged files that no record of the epoch names: a process died before it committed.
 fn sweep(root: &Root, journal: &mut Journal) -> Result<()> {
+    root.remove_if_there(Step::CleanUp, &root.in_home(JOURNAL_TMP))?;
     let stage = root.in_home(STAGE);
     if root.stat(&stage)?.is_none() || root.list(&stage)?.is_empty() {
         return Ok(());

@@ -34,9 +34,9 @@ fn start() -> Vec<Op> {
 
 fn every_sequence(kind: Kind, name: &str) {
     let limits = Limits {
-        cuts_per_point: if is_proof() { 2_000 } else { 150 },
-        second_crash: if is_proof() { SecondCrash::Every } else { SecondCrash::OneIn(8) },
-        second_cuts_per_point: if is_proof() { 50 } else { 6 },
+        cuts_per_point: if is_proof() { 2_000 } else { 50 },
+        second_crash: SecondCrash::OneIn(if is_proof() { 4 } else { 64 }),
+        second_cuts_per_point: if is_proof() { 20 } else { 4 },
         seed: testkit::seed::or(1),
         ..Limits::default()
     };
