@@ -39,7 +39,7 @@ fn the_demo_in_plain_text() {
     let program = Program::new();
     let run = program.run("demo --kills 3 --seed 1").success().stderr_eq("").stdout_eq(str![[r#"
 What a kill leaves (seed 1)
-A conversation is four files that belong together. A program saves them over and over, and is killed at random.
+Four files of a conversation belong together. A program saves them over and over, and is killed.
 
 1. The usual way: each of the four files to a temporary file, synced, renamed.
 2. The same four files, the same number of kills, each save one commit.
@@ -54,7 +54,7 @@ A conversation is four files that belong together. A program saves them over and
 
 3. One commit over two folders of 24 files each, killed half-way.
 
-                           project-a                 project-b                 . old  # new
+   . old  # new            project-a                 project-b
    before                  ........................  ........................
    right after the kill    [..]#[..].[..]
    for a reader            ########################  ########################

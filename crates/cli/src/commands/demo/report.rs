@@ -83,7 +83,9 @@ pub(super) fn print_start(output: &mut Output, seed: u64) -> Result<()> {
     let title = paint.strong("What a kill leaves");
     let seed = paint.faint(format_args!("(seed {seed})"));
     output.say(format_args!("{title} {seed}"))?;
-    output.say("A conversation is four files that belong together. A program saves them over and over, and is killed at random.\n")
+    output.say(
+        "Four files of a conversation belong together. A program saves them over and over, and is killed.\n",
+    )
 }
 
 pub(super) fn print_step(output: &mut Output, number: u32, text: &str) -> Result<()> {
@@ -120,9 +122,11 @@ pub(super) fn print_tallies(output: &mut Output, usual: &Tally, ours: &Tally) ->
 pub(super) fn print_tree(output: &mut Output, killed: &Killed) -> Result<()> {
     let paint = output.paint();
     let label = LABEL_WIDTH - 10;
-    let head = format!("   {:label$}{:FILES$}  {:FILES$}", "", ROOTS[0], ROOTS[1]);
     let (old, new) = (picture(paint, Content::Old), picture(paint, Content::New));
-    output.say(format_args!("\n{}  {old} old  {new} new", paint.strong(head)))?;
+    let head = paint.strong(format_args!("{:FILES$}  {}", ROOTS[0], ROOTS[1]));
+    // Signs have a width of one, whatever they take to paint.
+    let legend_width = ". old  # new".len();
+    output.say(format_args!("\n   {old} old  {new} new{:1$}{head}", "", label - legend_width))?;
     let mut row = |text: &str, files: &Files| {
         let [first, second] = files
             .each_ref()
