@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::{home, in_place};
 use crate::journal::{CAPACITY_BYTES_MIN, JOURNAL, JOURNAL_TMP, Journal, RECORDS_OFFSET, Steps};
 use crate::marker::{self, Mark};
 use crate::path::At;
@@ -16,6 +15,7 @@ use crate::storage::{Open, StoredFile};
 use crate::transaction::Kept;
 use crate::view::{Overlay, STAGE};
 use crate::{Hash, RelPath, Result, Step};
+use crate::{home, in_place};
 
 /// Where content goes that nobody recorded and that stood in the way.
 pub(crate) const KEPT: &str = "kept";
@@ -234,7 +234,8 @@ fn foreign(root: &Root, change: &Change, records: &[Record]) -> Result<Option<Fo
     };
     for one in history {
         if let Final::File { content, .. } = &one.after {
-            let version = versions.last().map_or_else(|| content.clone(), |below| content.clone().over(below));
+            let version =
+                versions.last().map_or_else(|| content.clone(), |below| content.clone().over(below));
             versions.push(version);
         }
     }
