@@ -14,8 +14,11 @@ use crate::report::{Report, Target};
 use crate::rounds::{compare, timed};
 use crate::{Result, ground};
 
-const ROUNDS: usize = 40;
-const OPS: usize = 50;
+const ROUNDS: usize = 16;
+/// Enough for two checkpoints, so that every round pays for them: a median over shorter rounds would not see them.
+const OPS: usize = 400;
+/// Commits whose records the baseline repeats.
+const SAMPLE: usize = 100;
 /// What a journal has before its first record.
 const RECORDS_OFFSET: usize = 8192;
 const SECTOR_BYTES: usize = 512;
@@ -23,7 +26,7 @@ const SECTOR_BYTES: usize = 512;
 pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     let folder = open(place)?;
     let mut work = Work::new(0);
-    work.commits(&folder, OPS)?;
+    work.commits(&folder, SAMPLE)?;
     let records = records_of(&fs::read(place.join("own").join(FOLDER_HOME).join("journal"))?);
     let bytes = records.iter().map(Vec::len).sum::<usize>() / records.len();
     let mut bare = Bare::new(place, records)?;
@@ -41,7 +44,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
 
 const THREADS: usize = 8;
 const THREAD_ROUNDS: usize = 16;
-const THREAD_OPS: usize = 240;
+const THREAD_OPS: usize = 400;
 
 /// The baseline is one thread that makes as many commits.
 pub(crate) fn measure_threads(place: &Path, report: &mut Report) -> Result<()> {
