@@ -492,7 +492,7 @@ impl<'a> Transaction<'a> {
                 }
                 let content = Content { base: Base::Path, keep, bytes: bytes.to_vec() };
                 let content = match self.staged.get(&at) {
-                    Some(Final::File { content: below, .. }) => content.over(below),
+                    Some(Final::File { content: below, .. }) => content.over(below.clone()),
                     _ => content,
                 };
                 self.change(at, Final::File { mode, content })
