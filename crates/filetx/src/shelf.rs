@@ -199,7 +199,7 @@ fn recover(root: &Root, journal: &mut Journal, records: &[Record], kept: &mut Ve
             kept.push(keep_aside(root, &change.path, strange)?);
         }
     }
-    in_place::publish(root, &changes)?;
+    in_place::publish(root, &changes, &mut in_place::Handles::default())?;
     in_place::sync(root, &changes)?;
     journal.start_epoch(root)
 }

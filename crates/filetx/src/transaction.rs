@@ -155,14 +155,19 @@ impl<'a> Transaction<'a> {
         let at = at.to_at()?;
         match self.look(&at)? {
             Look::Absent => self.put(&at, bytes),
-            _ => self.rewrite_end(at, None, bytes),
+            look => {
+                self.prepare(&at)?;
+                self.rewrite_end(at, look, None, bytes)
+            }
         }
     }
 
     /// Cuts a file to `len` bytes; longer than it is, is an error.
     pub fn truncate(&mut self, at: impl ToAt, len: u64) -> Result<()> {
         let at = at.to_at()?;
-        self.rewrite_end(at, Some(len), &[])
+        self.prepare(&at)?;
+        let look = self.look(&at)?;
+        self.rewrite_end(at, look, Some(len), &[])
     }
 
     /// Removes a file or symlink.
@@ -470,10 +475,9 @@ impl<'a> Transaction<'a> {
         Ok(Content::of_staged(self.stage.take(file, mode, &self.roots)?))
     }
 
-    /// Keeps the first bytes of a file (all, unless `keep` says how many) and puts `bytes` behind them.
-    fn rewrite_end(&mut self, at: At, keep: Option<u64>, bytes: &[u8]) -> Result<()> {
-        self.prepare(&at)?;
-        let (mode, len) = match self.look(&at)? {
+    /// Keeps the first bytes of a file (all, unless `keep` says how many) and puts `bytes` behind them. `look` is what was seen there.
+    fn rewrite_end(&mut self, at: At, look: Look, keep: Option<u64>, bytes: &[u8]) -> Result<()> {
+        let (mode, len) = match look {
             Look::File { mode, len } => (mode, len),
             Look::Absent => return Err(Error::Missing { path: self.show(&at) }),
             look => {
