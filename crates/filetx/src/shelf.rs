@@ -205,7 +205,7 @@ fn recover(root: &Root, mut journal: Journal, records: &[Record], kept: &mut Vec
             kept.push(keep_aside(root, &change.path, strange)?);
         }
     }
-    in_place::publish(root, &changes)?;
+    in_place::publish(root, &changes, &mut in_place::Handles::default())?;
     in_place::sync(root, &changes)?;
     journal.start_epoch(root)?;
     Ok(journal)
@@ -231,7 +231,7 @@ fn foreign(root: &Root, change: &Change, records: &[Record]) -> Result<Option<Fo
     for one in history() {
         if let Final::File { content, .. } = &one.after {
             let version =
-                versions.last().map_or_else(|| content.clone(), |below| content.clone().over(below));
+                versions.last().map_or_else(|| content.clone(), |below| content.clone().over(below.clone()));
             versions.push(version);
         }
     }
