@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use testkit::folder::{Tree, copy, tree};
+use testkit::folder::{Tree, copy, scratch, tree};
 use testkit::notes::is_proof;
 use testkit::sim::Node;
 use testkit::strace::{self, Call, Ended, Inject};
@@ -312,13 +312,4 @@ fn without_numbers(tree: Tree) -> Vec<String> {
 
 fn told(call: &Call, what: Inject) -> String {
     format!("{what:?} at {} {} ({})", call.name, call.nth, call.step())
-}
-
-/// A folder in memory where there is one: what a kill leaves does not depend on the disk, and nothing waits for syncs.
-fn scratch() -> tempfile::TempDir {
-    let memory = std::path::Path::new("/dev/shm");
-    if is_proof() || !memory.is_dir() {
-        return tempfile::tempdir().unwrap();
-    }
-    tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).unwrap()
 }
