@@ -58,6 +58,11 @@ fn publish_file(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Re
             clear(root, path)?;
             create(root, path, mode)?
         }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            // It is ours, whatever its mode says; that is set again below.
+            root.name(STEP, path, root.storage.set_mode(path, OUR_FILE_MODE))?;
+            root.open(STEP, path, Open::Write)?
+        }
         file => root.name(STEP, path, file)?,
     };
     let stat = root.name(STEP, path, file.stat())?;
@@ -66,7 +71,8 @@ fn publish_file(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Re
     match &content.base {
         Base::Nothing => {}
         Base::Path if stat.len < content.keep => {
-            let reason = format!("it is {} bytes long, shorter than the {} to be kept", stat.len, content.keep);
+            let reason =
+                format!("it is {} bytes long, shorter than the {} to be kept", stat.len, content.keep);
             return Err(Error::Drifted { path: root.show(path), reason });
         }
         Base::Path => {}
@@ -93,7 +99,13 @@ fn create(root: &Root, path: &RelPath, mode: u32) -> Result<Box<dyn StoredFile>>
 }
 
 /// Gives a path a file of its own with the content of the one it shared.
-fn unshare(root: &Root, path: &RelPath, mode: u32, shared: &dyn StoredFile, len: u64) -> Result<Box<dyn StoredFile>> {
+fn unshare(
+    root: &Root,
+    path: &RelPath,
+    mode: u32,
+    shared: &dyn StoredFile,
+    len: u64,
+) -> Result<Box<dyn StoredFile>> {
     let own_path = root.in_home("unshared");
     root.remove_if_there(STEP, &own_path)?;
     let own = root.open(STEP, &own_path, Open::Create { mode: OUR_FILE_MODE })?;

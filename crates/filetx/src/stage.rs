@@ -103,6 +103,11 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
+    /// The transaction that it belongs to.
+    pub(crate) fn transaction(&self) -> u128 {
+        self.staged.id
+    }
+
     /// Takes all that a reader gives, in bounded memory.
     pub(crate) fn fill(&mut self, reader: &mut dyn Read) -> Result<()> {
         let mut buffer = vec![0; CHUNK_BYTES];
