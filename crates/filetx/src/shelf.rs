@@ -201,6 +201,8 @@ fn recover(root: &Root, journal: &mut Journal, records: &[Record], kept: &mut Ve
             kept.push(keep_aside(root, &change.path, strange)?);
         }
     }
+    // All records are published once more, also those that the mark calls published: as long as that lasts it does not hold.
+    marker::erase(root, &*marker::open(root)?)?;
     in_place::publish(root, &changes)?;
     in_place::sync(root, &changes)?;
     journal.start_epoch(root)
