@@ -293,6 +293,9 @@ fn everything(root: &Path) -> Tree {
     all
 }
 
+/// How a journal is changed, and the error that this must give.
+type Way = (fn(&mut [u8]), fn(&Error) -> bool);
+
 /// Changes a journal so that it seems to be of a newer program.
 fn make_newer(journal: &mut [u8]) {
     for slot in SLOTS.into_iter().filter(|slot| journal[*slot..].starts_with(MAGIC)).collect::<Vec<_>>() {
@@ -321,8 +324,7 @@ fn a_strange_journal_of_a_tree_is_refused_and_nothing_is_touched() {
     let Some(bench) = Bench::new() else { return };
     let placed =
         bench.steps.iter().position(|call| call.step().contains("journal.tmp .txn journal")).unwrap();
-    let ways: [(fn(&mut [u8]), fn(&Error) -> bool); 3] =
-        [(make_newer, is_newer), (damage_header, is_damaged), (damage_record, is_damaged)];
+    let ways: [Way; 3] = [(make_newer, is_newer), (damage_header, is_damaged), (damage_record, is_damaged)];
     for (index, (change, is_expected)) in ways.into_iter().enumerate() {
         // Half-way through publishing, so that there would be much to do.
         bench.crash(&bench.steps[placed + 10]);
@@ -342,8 +344,7 @@ fn a_strange_journal_of_a_tree_is_refused_and_nothing_is_touched() {
 
 #[test]
 fn a_strange_journal_of_an_own_folder_is_refused_and_nothing_is_touched() {
-    let ways: [(fn(&mut [u8]), fn(&Error) -> bool); 2] =
-        [(make_newer, is_newer), (damage_header, is_damaged)];
+    let ways: [Way; 2] = [(make_newer, is_newer), (damage_header, is_damaged)];
     for (index, (change, is_expected)) in ways.into_iter().enumerate() {
         let scratch = scratch();
         let (folder, lock) = (scratch.path().join("folder"), scratch.path().join("folder.lock"));
