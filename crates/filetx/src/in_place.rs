@@ -129,7 +129,7 @@ pub(crate) fn sync(root: &Root, changes: &[Change]) -> Result<()> {
         let there = root.stat(&change.path)?.map(|stat| stat.kind);
         match (&change.after, there) {
             (Final::File { .. }, Some(Kind::File)) => {
-                let file = root.open(Step::SyncCheckpointFile, &change.path, Open::Read)?;
+                let file = root.open_to_sync(Step::SyncCheckpointFile, &change.path)?;
                 root.sync_all(Step::SyncCheckpointFile, &change.path, &*file)?;
             }
             (Final::Folder { .. }, Some(Kind::Folder)) => {
