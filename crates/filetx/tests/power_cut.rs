@@ -7,9 +7,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Write, stdout};
+use std::io::{BufRead, BufReader, Read, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
@@ -119,6 +120,7 @@ fn is_caught(skip: &str, system: FileSystem) {
 /// A file system with a writer on it.
 struct Bench {
     image: Image,
+    system: FileSystem,
     _scratch: tempfile::TempDir,
     writer: Writer,
     random: fastrand::Rng,
@@ -145,22 +147,22 @@ impl Bench {
         // The folders themselves are not what is tried.
         rustix::fs::sync();
         let random = fastrand::Rng::with_seed(seed);
-        Some(Self { image, _scratch: scratch, writer, random, from: 1 })
+        Some(Self { image, system, _scratch: scratch, writer, random, from: 1 })
     }
 
     /// Lets the writer write, cuts, and looks at what is left.
     fn cut(&mut self, number: usize) -> Result<(), String> {
         let (home, from) = (self.image.point().to_owned(), self.from);
         let mut process = Process(start(self.writer, &home, from));
-        let mut output = BufReader::new(process.0.stdout.take().unwrap());
+        let lines = listen(process.0.stdout.take().unwrap());
         let mut said = Said { acknowledged: from - 1, aborted: false };
-        for _ in 0..self.random.usize(..=COMMITS_MAX) {
-            hear(&mut output, &mut said);
-        }
+        lines.iter().take(self.random.usize(..=COMMITS_MAX)).for_each(|line| said.hear(&line));
         // Not a wait for something: the moment of the cut.
         thread::sleep(Duration::from_micros(self.random.u64(..DELAY_US_MAX)));
+        lines.try_iter().for_each(|line| said.hear(&line));
+        let before = said.acknowledged;
         self.image.cut(if number.is_multiple_of(2) { Cut::Hard } else { Cut::LogFlushed })?;
-        while hear(&mut output, &mut said) {}
+        lines.iter().for_each(|line| said.hear(&line));
         process.0.wait().unwrap();
         self.image.power_on()?;
         if !mounts_are_numbered(&home) {
@@ -168,9 +170,15 @@ impl Bench {
             let _ = fs::remove_file(home.join("folder/.txn/published"));
         }
         let found = self.writer.check(&home).map_err(|reason| format!("{said:?}, {reason}"))?;
+        let least = match self.system {
+            FileSystem::Ext4 => said.acknowledged,
+            // Here a sync that is under way when the cut comes may report success and have done nothing: a plain loop of
+            // write, fsync, rename and fsync of the folder met it in 39 of 600 cuts. A real cut leaves nobody to report to.
+            FileSystem::Xfs => before,
+        };
         let most = if said.aborted { said.acknowledged } else { said.acknowledged + 1 };
-        if found < said.acknowledged || found > most {
-            return Err(format!("{said:?}, found number {found}"));
+        if found < least || found > most {
+            return Err(format!("{said:?}, {before} before the cut, found number {found}"));
         }
         self.from = found + 1;
         Ok(())
@@ -207,19 +215,24 @@ fn start(writer: Writer, home: &Path, from: u64) -> Child {
         .unwrap()
 }
 
-/// Takes in the writer's next line; `false` at its end.
-fn hear(output: &mut impl BufRead, said: &mut Said) -> bool {
-    let mut line = String::new();
-    if output.read_line(&mut line).unwrap() == 0 {
-        return false;
+/// What the writer says, line by line, until it ends.
+fn listen(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+    });
+    lines
+}
+
+impl Said {
+    fn hear(&mut self, line: &str) {
+        // The harness may have begun this line.
+        match line.split_once('@') {
+            Some((_, "aborted")) => self.aborted = true,
+            Some((_, "unknown")) | None => {}
+            Some((_, number)) => self.acknowledged = number.parse().unwrap(),
+        }
     }
-    // The harness may have begun this line.
-    match line.split_once('@').map(|(_, word)| word.trim_end()) {
-        Some("aborted") => said.aborted = true,
-        Some("unknown") | None => {}
-        Some(number) => said.acknowledged = number.parse().unwrap(),
-    }
-    true
 }
 
 /// One write, as the test harness writes to the same pipe.
