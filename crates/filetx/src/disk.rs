@@ -19,6 +19,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rustix::fs::{
     Access, AtFlags, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, accessat, fchmod, fstat, linkat,
@@ -35,12 +36,13 @@ use beneath::Beneath;
 #[derive(Debug)]
 pub struct Disk {
     beneath: Beneath,
+    boot: OnceLock<Option<u128>>,
 }
 
 impl Disk {
     /// Opens an existing folder. `root` itself may lead through symlinks; nothing below it may.
     pub fn open(root: &Path) -> io::Result<Self> {
-        Ok(Self { beneath: Beneath::open_root(root)? })
+        Ok(Self { beneath: Beneath::open_root(root)?, boot: OnceLock::new() })
     }
 
     /// Opens a folder; when it does not exist it is made, with its missing parents, each with this mode and each durable.
@@ -202,7 +204,7 @@ impl Storage for Disk {
     }
 
     fn boot(&self) -> Option<u128> {
-        system::boot()
+        *self.boot.get_or_init(|| system::boot(self.beneath.root()))
     }
 }
 

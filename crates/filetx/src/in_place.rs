@@ -129,8 +129,8 @@ fn open(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Result<Box
     match root.storage.open(path, Open::Write) {
         Ok(file) => Ok(file),
         Err(error) if error.kind() == io::ErrorKind::NotFound => create(root, path, mode),
-        Err(_) if content.base != Base::Path => {
-            // Not a plain file, or not ours to open: the content is whole, so a new file takes its place.
+        Err(error) if content.base != Base::Path && may_give_way(root, path, &error)? => {
+            // The content is whole, so a new file takes its place.
             clear(root, path)?;
             create(root, path, mode)
         }
@@ -141,6 +141,13 @@ fn open(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Result<Box
         }
         file => root.name(STEP, path, file),
     }
+}
+
+/// Whether what cannot be opened is in the way: not a plain file, or not ours to open. A disk that fails is no reason to
+/// remove anything.
+fn may_give_way(root: &Root, path: &RelPath, error: &io::Error) -> Result<bool> {
+    let is_other = root.stat(path)?.is_some_and(|stat| stat.kind != Kind::File);
+    Ok(is_other || error.kind() == io::ErrorKind::PermissionDenied)
 }
 
 fn create(root: &Root, path: &RelPath, mode: u32) -> Result<Box<dyn StoredFile>> {

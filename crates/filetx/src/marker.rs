@@ -6,7 +6,7 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 0..16 | run of the system |
+//! | 0..16 | run of the system and of the mount |
 //! | 16..24 | epoch |
 //! | 24..32 | sequence number of the last published record |
 //! | 32..40 | where the next record goes |

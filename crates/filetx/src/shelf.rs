@@ -205,6 +205,8 @@ fn recover(root: &Root, mut journal: Journal, records: &[Record], kept: &mut Vec
             kept.push(keep_aside(root, &change.path, strange)?);
         }
     }
+    // All records are published once more, also those that the mark calls published: as long as that lasts it does not hold.
+    marker::erase(root, &*marker::open(root)?)?;
     in_place::publish(root, &changes, &mut in_place::Handles::default())?;
     in_place::sync(root, &changes)?;
     journal.start_epoch(root)?;

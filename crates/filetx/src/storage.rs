@@ -41,7 +41,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
     fn sync_folder(&self, folder: &RelPath) -> io::Result<()>;
     /// Fails when this process may not change the names in a folder.
     fn check_writable(&self, folder: &RelPath) -> io::Result<()>;
-    /// Which run of the system this is. As long as it stays the same, what was written is seen, synced or not.
+    /// Which run of the system, and which mount, this is. As long as it stays the same, what was written is seen, synced or not.
     fn boot(&self) -> Option<u128>;
 }
 

@@ -17,12 +17,12 @@ fn once() -> Wait {
 fn is_busy_elsewhere(path: &Path, mode: Mode) -> bool {
     // Another thread: this one would be told that it has the lock already.
     std::thread::scope(|scope| {
-        let attempt = || match Lock::open(path).unwrap().acquire(mode, &once()) {
+        let attempt = || match Lock::open(path).expect("the lock file opens").acquire(mode, &once()) {
             Ok(_guard) => false,
             Err(Error::Busy { .. }) => true,
             Err(error) => panic!("{error}"),
         };
-        scope.spawn(attempt).join().unwrap()
+        scope.spawn(attempt).join().expect("the attempt does not panic")
     })
 }
 

@@ -6,11 +6,21 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use filetx::{Look, RelPath, Snapshot};
+use tempfile::TempDir;
 
+use crate::notes::is_proof;
 use crate::sim::Node;
 
 /// A folder by path below it.
 pub type Tree = BTreeMap<String, Node>;
+
+/// A folder of its own for a test, in memory where that can be had: nothing there waits for a disk. The long form of the
+/// tests uses the real one.
+pub fn scratch() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let in_memory = if is_proof() { None } else { tempfile::tempdir_in(memory).ok() };
+    in_memory.unwrap_or_else(|| tempfile::tempdir().expect("a temporary folder is made"))
+}
 
 /// All that is below a folder, but for what is below it under the name `without`.
 pub fn tree_without(root: &Path, without: &str) -> Tree {

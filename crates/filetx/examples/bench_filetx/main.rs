@@ -38,6 +38,9 @@ Usage: bench_filetx [--dir DIR] [--only NAME] [--markdown]
 ";
 
 #[cfg(unix)]
+/// Measures one thing in a folder.
+type Case = fn(&std::path::Path, &mut report::Report) -> Result<()>;
+
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (mut dir, mut only, mut markdown) = (None, None, false);
@@ -57,7 +60,7 @@ fn main() -> Result<()> {
 
     let ground = ground::Ground::prepare(dir)?;
     let mut report = report::Report::new(&ground);
-    let cases: [(&str, fn(&std::path::Path, &mut report::Report) -> Result<()>); 6] = [
+    let cases: [(&str, Case); 6] = [
         ("replace", replace::measure),
         ("folder", folder::measure),
         ("threads", folder::measure_threads),

@@ -28,6 +28,8 @@ const ASKED: StatxFlags = StatxFlags::TYPE
     .union(StatxFlags::INO)
     .union(StatxFlags::SIZE)
     .union(StatxFlags::MNT_ID);
+/// `STATX_MNT_ID_UNIQUE` of the kernel's headers.
+const MNT_ID_UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 
 /// Whether the kernel resolves confined. Asked once: older kernels lack the call, and some containers forbid it.
 pub(super) fn resolves_beneath(root: BorrowedFd<'_>) -> bool {
@@ -74,12 +76,17 @@ pub(super) fn set_mode_pinned(pinned: &OwnedFd, mode: Mode) -> Result<()> {
     chmodat(CWD, format!("/proc/self/fd/{}", pinned.as_raw_fd()), mode, AtFlags::empty())
 }
 
-pub(super) fn boot() -> Option<u128> {
+/// The run of the system and the mount: a disk that was taken off and mounted again may have lost what was not synced,
+/// although the system ran on. Kernels before 6.8 do not number mounts uniquely; there it is the run alone.
+pub(super) fn boot(root: impl AsFd) -> Option<u128> {
     static BOOT: OnceLock<Option<u128>> = OnceLock::new();
-    *BOOT.get_or_init(|| {
+    let boot = *BOOT.get_or_init(|| {
         let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         u128::from_str_radix(&id.trim().replace('-', ""), 16).ok()
-    })
+    });
+    let found = statx(root, "", AtFlags::EMPTY_PATH, MNT_ID_UNIQUE).ok()?;
+    let tells_mount = StatxFlags::from_bits_retain(found.stx_mask).contains(MNT_ID_UNIQUE);
+    boot.map(|boot| if tells_mount { boot ^ u128::from(found.stx_mnt_id) } else { boot })
 }
 
 /// What a replaced file keeps. Not `trusted.*`, which belongs to the file system's layers; not the two signatures over the

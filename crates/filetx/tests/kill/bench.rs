@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use testkit::folder::{Tree, copy, tree};
+use testkit::folder::{Tree, copy, scratch, tree};
 use testkit::notes::is_proof;
 use testkit::sim::Node;
 use testkit::strace::{self, Call, Ended, Inject};
@@ -163,7 +163,7 @@ pub(crate) fn errors_in_commit(bench: &mut Bench) {
 
 /// Kills the recovery at its calls, from one crash for each step of the commit.
 pub(crate) fn kills_in_recovery(bench: &mut Bench) {
-    bench.from_each_crash(|bench, Crash { told: crash, recovery, seen, torn }| {
+    bench.each_crash(|bench, Crash { told: crash, recovery, seen, torn }| {
         for call in points(recovery) {
             copy(&bench.crashed, &bench.home);
             let ended = bench.run(Work::Recover, &call, Inject::Kill);
@@ -179,7 +179,7 @@ pub(crate) fn kills_in_recovery(bench: &mut Bench) {
 
 /// Makes calls of the recovery fail, from one crash for each step of the commit.
 pub(crate) fn errors_in_recovery(bench: &mut Bench) {
-    bench.from_each_crash(|bench, Crash { told: crash, recovery, seen, torn }| {
+    bench.each_crash(|bench, Crash { told: crash, recovery, seen, torn }| {
         for (call, what) in
             errors(recovery).into_iter().step_by(if is_proof() { 1 } else { SAMPLE_OF_ERRORS })
         {
@@ -236,7 +236,7 @@ impl Bench {
     }
 
     /// Calls `each` with one crash for each step of the commit, the calls of the recovery from it and what a reader saw.
-    fn from_each_crash(&mut self, mut each: impl FnMut(&mut Self, &Crash)) {
+    fn each_crash(&mut self, mut each: impl FnMut(&mut Self, &Crash)) {
         let mut steps = HashSet::new();
         let mut known = HashSet::new();
         let changing: Vec<Call> = self.commit.iter().filter(|call| call.changes()).cloned().collect();
@@ -312,13 +312,4 @@ fn without_numbers(tree: Tree) -> Vec<String> {
 
 fn told(call: &Call, what: Inject) -> String {
     format!("{what:?} at {} {} ({})", call.name, call.nth, call.step())
-}
-
-/// A folder in memory where there is one: what a kill leaves does not depend on the disk, and nothing waits for syncs.
-fn scratch() -> tempfile::TempDir {
-    let memory = std::path::Path::new("/dev/shm");
-    if is_proof() || !memory.is_dir() {
-        return tempfile::tempdir().unwrap();
-    }
-    tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).unwrap()
 }

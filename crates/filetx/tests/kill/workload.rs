@@ -126,6 +126,8 @@ impl Workload {
                 let mut tx = folder.begin().unwrap();
                 old.iter().for_each(|(path, text)| tx.put(*path, text.as_bytes()).unwrap());
                 tx.put("filler", &[b'o'; 900]).unwrap();
+                // In the journal, and in the files already: recovery comes by it again.
+                tx.symlink("link", "filler".as_ref()).unwrap();
                 assert!(tx.commit().unwrap().pending.is_none());
             }
         }

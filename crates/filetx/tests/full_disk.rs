@@ -1,0 +1,294 @@
+//! Full and read-only disks: a commit that runs out of space leaves all old or all new and says which; both can be read.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use filetx::{
+    Committed, Error, Failure, FolderOptions, Left, OwnFolder, ReplaceOptions, Snapshot, TreeOptions, Trees,
+    Wait, replace_file,
+};
+use testkit::folder::{Tree, scratch, tree, tree_of, tree_without};
+use testkit::mount::SmallDisk;
+use testkit::notes;
+
+const SKIP: &str = "full-disk";
+/// A disk in memory gives space by pages.
+const PAGE_BYTES: u64 = 4096;
+/// More pages than any commit here needs.
+const PAGES_MAX: u64 = 64;
+
+/// A small disk with files on it, and room that can be taken and given back.
+struct Bench {
+    disk: SmallDisk,
+    _scratch: tempfile::TempDir,
+}
+
+/// Which of the two states the files have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Which {
+    Old,
+    New,
+}
+
+impl Bench {
+    /// `None`, reported, where nothing can be mounted.
+    fn new() -> Option<Self> {
+        let scratch = scratch();
+        match SmallDisk::new(scratch.path(), 1 << 20) {
+            Ok(disk) => {
+                for folder in ["folder", "locks", "a", "b"] {
+                    fs::create_dir(disk.point().join(folder)).unwrap();
+                }
+                Some(Self { disk, _scratch: scratch })
+            }
+            Err(reason) => {
+                notes::skipped(SKIP, &reason);
+                None
+            }
+        }
+    }
+
+    fn home(&self) -> &Path {
+        self.disk.point()
+    }
+
+    /// Fills the disk up to a number of pages.
+    fn leave_pages(&self, pages: u64) {
+        let mut filler = File::create(self.home().join("filler")).unwrap();
+        while filler.write_all(&[b'f'; PAGE_BYTES as usize]).is_ok() {}
+        let len = filler.metadata().unwrap().len() / PAGE_BYTES * PAGE_BYTES;
+        filler.set_len(len - pages * PAGE_BYTES).unwrap();
+    }
+
+    fn give_back(&self) {
+        fs::remove_file(self.home().join("filler")).unwrap();
+    }
+}
+
+/// A commit on a disk that is nearly full.
+trait Work {
+    fn set_up(&self, home: &Path);
+    fn commit(&self, home: &Path) -> Result<Committed, Failure>;
+    fn open(&self, home: &Path) -> Result<(), Error>;
+    fn read(&self, home: &Path) -> Result<Tree, Error>;
+    fn raw(&self, home: &Path) -> Tree;
+}
+
+struct Folder;
+
+impl Work for Folder {
+    fn set_up(&self, home: &Path) {
+        let folder = open_folder(home).unwrap();
+        let mut tx = folder.begin().unwrap();
+        for path in ["messages", "metadata", "state"] {
+            tx.put(path, b"old\n").unwrap();
+        }
+        assert!(tx.commit().unwrap().pending.is_none());
+    }
+
+    fn commit(&self, home: &Path) -> Result<Committed, Failure> {
+        let folder = open_folder(home)?;
+        let mut tx = folder.begin()?;
+        tx.append("messages", &[b'm'; 9000])?;
+        tx.put("metadata", b"new")?;
+        tx.put("state", &[b's'; 9000])?;
+        tx.put("context", &[b'c'; 9000])?;
+        tx.commit()
+    }
+
+    fn open(&self, home: &Path) -> Result<(), Error> {
+        open_folder(home).map(|folder| assert_eq!(folder.take_kept(), []))
+    }
+
+    fn read(&self, home: &Path) -> Result<Tree, Error> {
+        tree_of(&Snapshot::of_folder(&home.join("folder"), &lock(home), &Wait::default())?)
+    }
+
+    fn raw(&self, home: &Path) -> Tree {
+        tree_without(&home.join("folder"), ".txn")
+    }
+}
+
+struct TwoTrees;
+
+impl Work for TwoTrees {
+    fn set_up(&self, home: &Path) {
+        for path in ["a/changed", "a/removed", "b/changed"] {
+            fs::write(home.join(path), "old").unwrap();
+        }
+        drop(open_trees(home).unwrap());
+    }
+
+    fn commit(&self, home: &Path) -> Result<Committed, Failure> {
+        let mut trees = open_trees(home)?;
+        let mut tx = trees.begin();
+        tx.put((0, "changed"), &[b'n'; 9000])?;
+        tx.put((0, "new/file"), &[b'n'; 5000])?;
+        tx.remove((0, "removed"))?;
+        tx.symlink((0, "link"), "changed".as_ref())?;
+        tx.put((1, "changed"), &[b'n'; 9000])?;
+        tx.put((1, "created"), &[b'n'; 100])?;
+        tx.commit()
+    }
+
+    fn open(&self, home: &Path) -> Result<(), Error> {
+        open_trees(home).map(|trees| assert!(trees.recovered().iter().all(|one| one.kept.is_empty())))
+    }
+
+    fn read(&self, home: &Path) -> Result<Tree, Error> {
+        let mut both = Tree::new();
+        for root in ["a", "b"] {
+            let snapshot =
+                Snapshot::of_tree(&home.join(root), &TreeOptions::default().home, &Wait::default())?;
+            both.extend(tree_of(&snapshot)?.into_iter().map(|(path, node)| (format!("{root}/{path}"), node)));
+        }
+        Ok(both)
+    }
+
+    fn raw(&self, home: &Path) -> Tree {
+        let mut all = tree_without(home, ".txn");
+        all.retain(|path, _| path.starts_with("a/") || path.starts_with("b/"));
+        all
+    }
+}
+
+fn open_folder(home: &Path) -> Result<OwnFolder, Error> {
+    let options = FolderOptions { journal_bytes: 64 * 1024, ..FolderOptions::default() };
+    OwnFolder::open(&home.join("folder"), &lock(home), options)
+}
+
+fn lock(home: &Path) -> PathBuf {
+    home.join("locks/folder.lock")
+}
+
+fn open_trees(home: &Path) -> Result<Trees, Error> {
+    Trees::open(&[&home.join("a"), &home.join("b")], TreeOptions::default())
+}
+
+/// What each amount of space led to.
+#[derive(Default, Debug)]
+struct Seen {
+    aborted: usize,
+    pending: usize,
+    done: usize,
+}
+
+/// Commits with every amount of space from none to plenty.
+fn run_out_of_space(work: &dyn Work) -> Option<Seen> {
+    let mut seen = Seen::default();
+    for pages in 0..=PAGES_MAX {
+        let bench = Bench::new()?;
+        let home = bench.home();
+        work.set_up(home);
+        let old = work.raw(home);
+        bench.leave_pages(pages);
+        let expected = match work.commit(home) {
+            Ok(Committed { pending: None, .. }) => {
+                seen.done += 1;
+                Some(Which::New)
+            }
+            Ok(_) => {
+                seen.pending += 1;
+                Some(Which::New)
+            }
+            Err(Failure { left: Left::Nothing, .. }) => {
+                seen.aborted += 1;
+                assert_eq!(work.raw(home), old, "{pages} pages: it said that nothing changed");
+                Some(Which::Old)
+            }
+            Err(Failure { left: Left::Unknown, .. }) => None,
+        };
+        // The disk is full, and is read.
+        let read = work.read(home).unwrap_or_else(|error| panic!("{pages} pages: reading: {error:?}"));
+        // On the full disk the next open may fail; it must not make it worse.
+        let _ = work.open(home);
+        assert_eq!(
+            work.read(home).unwrap(),
+            read,
+            "{pages} pages: an open on the full disk changed what is read"
+        );
+        bench.give_back();
+        work.open(home).unwrap_or_else(|error| panic!("{pages} pages: opening: {error:?}"));
+        assert_eq!(work.raw(home), read, "{pages} pages: recovery left something else than a reader saw");
+        let which = if read == old { Which::Old } else { Which::New };
+        assert!(
+            expected.is_none_or(|expected| expected == which),
+            "{pages} pages: {expected:?} expected, {which:?}"
+        );
+        if which == Which::New {
+            let reference = Bench::new()?;
+            work.set_up(reference.home());
+            assert!(work.commit(reference.home()).unwrap().pending.is_none());
+            assert_eq!(read, work.raw(reference.home()), "{pages} pages: a mixed state");
+        }
+    }
+    Some(seen)
+}
+
+#[test]
+fn a_folder_that_runs_out_of_space_is_all_old_or_all_new() {
+    let Some(seen) = run_out_of_space(&Folder) else { return };
+    // The journal has its space, so that a full disk does not keep a commit from being made.
+    assert!(seen.pending > 0 && seen.done > 0, "{seen:?}");
+    notes::figure("sizes of a full disk, own folder", PAGES_MAX + 1);
+}
+
+#[test]
+fn trees_that_run_out_of_space_are_all_old_or_all_new() {
+    let Some(seen) = run_out_of_space(&TwoTrees) else { return };
+    assert!(seen.aborted > 0 && seen.done > 0, "{seen:?}");
+    notes::figure("sizes of a full disk, tree", PAGES_MAX + 1);
+}
+
+#[test]
+fn a_disk_full_after_the_commit_point_is_published_at_the_next_open() {
+    let Some(bench) = Bench::new() else { return };
+    let home = bench.home();
+    Folder.set_up(home);
+    let old = Folder.raw(home);
+    bench.leave_pages(0);
+    let committed = Folder.commit(home).unwrap();
+    let pending = committed.pending.expect("there is no space for the files");
+    assert!(
+        matches!(&pending, Error::Group { source } if matches!(&**source, Error::Io { .. })),
+        "{pending:?}"
+    );
+    let seen = Folder.read(home).unwrap();
+    assert_ne!(seen, old, "a reader sees what was committed");
+    assert_ne!(Folder.raw(home), seen, "the files are not there yet");
+    bench.give_back();
+    Folder.open(home).unwrap();
+    assert_eq!(Folder.raw(home), seen);
+}
+
+#[test]
+fn a_read_only_disk_is_read_and_not_written() {
+    let Some(bench) = Bench::new() else { return };
+    let home = bench.home();
+    Folder.set_up(home);
+    TwoTrees.set_up(home);
+    // Something waits to be published, so that readers have to look into the journal.
+    bench.leave_pages(0);
+    assert!(Folder.commit(home).unwrap().pending.is_some());
+    bench.give_back();
+    let (in_folder, in_trees) = (Folder.read(home).unwrap(), TwoTrees.read(home).unwrap());
+    bench.disk.remount("ro").unwrap();
+    let before = tree(home);
+    assert_eq!(Folder.read(home).unwrap(), in_folder);
+    assert_eq!(TwoTrees.read(home).unwrap(), in_trees);
+    for (what, failed) in [("folder", Folder.commit(home)), ("trees", TwoTrees.commit(home))] {
+        let failure = failed.expect_err("a read-only disk takes nothing");
+        assert_eq!(failure.left, Left::Nothing, "{what}");
+        let told = format!("{:?}", failure.error);
+        assert!(told.contains("ReadOnlyFilesystem") || told.contains("code: 30"), "{what}: {told}");
+    }
+    let failure = replace_file(&home.join("a/changed"), b"new", &ReplaceOptions::default()).unwrap_err();
+    assert_eq!(failure.left, Left::Nothing);
+    assert_eq!(tree(home), before);
+    bench.disk.remount("rw").unwrap();
+    Folder.open(home).unwrap();
+    assert_eq!(Folder.raw(home), in_folder);
+}
