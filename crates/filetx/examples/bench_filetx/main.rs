@@ -37,10 +37,11 @@ Usage: bench_filetx [--dir DIR] [--only NAME] [--markdown]
   --markdown    Print Markdown, for docs/benchmarks.md
 ";
 
-#[cfg(unix)]
 /// Measures one thing in a folder.
+#[cfg(unix)]
 type Case = fn(&std::path::Path, &mut report::Report) -> Result<()>;
 
+#[cfg(unix)]
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (mut dir, mut only, mut markdown) = (None, None, false);
