@@ -45,7 +45,9 @@ pub(crate) fn classify(change: &Change, found: &Found) -> Verdict {
         Some(_) if is_after => Verdict::Done,
         // Restored by hand (say, `git checkout`), or moved away for a folder that is not made yet.
         Some(_) if found.target == change.before => Verdict::Todo,
-        Some(_) if found.target == Seen::Absent && matches!(change.after, Final::Folder { .. }) => Verdict::Todo,
+        Some(_) if found.target == Seen::Absent && matches!(change.after, Final::Folder { .. }) => {
+            Verdict::Todo
+        }
         Some(_) => Verdict::Third,
     }
 }
@@ -153,7 +155,8 @@ mod tests {
 
     #[test]
     fn the_staged_file_itself_is_ours_even_when_edited() {
-        let change = Change { root: 0, path: RelPath::new("a").unwrap(), before: file("old"), after: put("new") };
+        let change =
+            Change { root: 0, path: RelPath::new("a").unwrap(), before: file("old"), after: put("new") };
         let found = Found { target: file("edited"), is_staged: true, displaced: Some(file("old")) };
         assert_eq!(classify(&change, &found), Verdict::Done);
     }

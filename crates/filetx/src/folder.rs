@@ -79,8 +79,11 @@ impl OwnFolder {
     #[track_caller]
     pub fn open(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
         let root = RelPath::root();
-        let storage = crate::Disk::open(folder)
-            .map_err(|source| Error::Io { step: Step::Inspect, path: folder.join(root.as_path()), source })?;
+        let storage = crate::Disk::open(folder).map_err(|source| Error::Io {
+            step: Step::Inspect,
+            path: folder.join(root.as_path()),
+            source,
+        })?;
         let lock = Lock::open(lock)?;
         Self::start(Arc::new(storage), folder, Some(lock), options)
     }
@@ -92,7 +95,12 @@ impl OwnFolder {
     }
 
     #[track_caller]
-    fn start(storage: Arc<dyn Storage>, label: &Path, lock: Option<Lock>, options: FolderOptions) -> Result<Self> {
+    fn start(
+        storage: Arc<dyn Storage>,
+        label: &Path,
+        lock: Option<Lock>,
+        options: FolderOptions,
+    ) -> Result<Self> {
         let home = RelPath::new(FOLDER_HOME).expect("a plain name");
         let inner = Inner {
             root: Root { storage, label: label.to_owned(), home },
@@ -253,7 +261,10 @@ impl Drop for Turn<'_> {
 }
 
 /// Commits to an own folder.
-pub(crate) fn commit(mut tx: Transaction<'_>, changes: Vec<Change>) -> std::result::Result<Committed, Failure> {
+pub(crate) fn commit(
+    mut tx: Transaction<'_>,
+    changes: Vec<Change>,
+) -> std::result::Result<Committed, Failure> {
     tx.stage.sync(&tx.roots)?;
     let Policy::OwnFolder(turn) = &mut tx.policy else { unreachable!("the caller looked") };
     let inner = turn.inner;

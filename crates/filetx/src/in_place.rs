@@ -71,7 +71,8 @@ fn publish_file(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Re
     match &content.base {
         Base::Nothing => {}
         Base::Path if stat.len < content.keep => {
-            let reason = format!("it is {} bytes long, shorter than the {} to be kept", stat.len, content.keep);
+            let reason =
+                format!("it is {} bytes long, shorter than the {} to be kept", stat.len, content.keep);
             return Err(Error::Drifted { path: root.show(path), reason });
         }
         Base::Path => {}
@@ -98,7 +99,13 @@ fn create(root: &Root, path: &RelPath, mode: u32) -> Result<Box<dyn StoredFile>>
 }
 
 /// Gives a path a file of its own with the content of the one it shared.
-fn unshare(root: &Root, path: &RelPath, mode: u32, shared: &dyn StoredFile, len: u64) -> Result<Box<dyn StoredFile>> {
+fn unshare(
+    root: &Root,
+    path: &RelPath,
+    mode: u32,
+    shared: &dyn StoredFile,
+    len: u64,
+) -> Result<Box<dyn StoredFile>> {
     let own_path = root.in_home("unshared");
     root.remove_if_there(STEP, &own_path)?;
     let own = root.open(STEP, &own_path, Open::Create { mode: OUR_FILE_MODE })?;

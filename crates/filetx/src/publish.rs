@@ -147,7 +147,9 @@ impl Job<'_> {
     fn remove_folder(&self) -> Result<bool> {
         match self.root.storage.remove_folder(&self.change.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
-            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory) => Ok(false),
+            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory) => {
+                Ok(false)
+            }
             result => self.say(result).map(|()| true),
         }
     }
@@ -226,13 +228,17 @@ impl Job<'_> {
         let root = self.root;
         root.remove_if_there(Step::Publish, &self.displaced)?;
         let Some(staged) = &self.staged else {
-            let Final::Symlink { target } = &self.change.after else { unreachable!("only symlinks are not staged") };
+            let Final::Symlink { target } = &self.change.after else {
+                unreachable!("only symlinks are not staged")
+            };
             return self.say(root.storage.make_symlink(target, &self.displaced));
         };
         match root.storage.link(staged, &self.displaced) {
             // No hard links here: a copy, then.
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
-                let Final::File { mode, .. } = &self.change.after else { unreachable!("staged content is a file's") };
+                let Final::File { mode, .. } = &self.change.after else {
+                    unreachable!("staged content is a file's")
+                };
                 // Under the name of what was displaced there is never half a file.
                 let copy = root.in_home(COPY);
                 root.remove_if_there(Step::Publish, &copy)?;
@@ -346,7 +352,9 @@ fn sync_parents(roots: &[Root], record: &Record) -> Result<()> {
     for change in &record.changes {
         let root = &roots[change.root];
         let mut parent = change.path.parent().expect("a change is below the root");
-        while !parent.is_root() && !matches!(root.storage.stat(&parent), Ok(Some(stat)) if stat.kind == Kind::Folder) {
+        while !parent.is_root()
+            && !matches!(root.storage.stat(&parent), Ok(Some(stat)) if stat.kind == Kind::Folder)
+        {
             parent = parent.parent().expect("the root exists");
         }
         folders.insert((change.root, parent));

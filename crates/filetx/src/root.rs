@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::platform::is_through_symlink;
 use crate::hash::{CHUNK_BYTES, Hash};
+use crate::platform::is_through_symlink;
 use crate::state::{END_BYTES, Print, Seen};
 use crate::storage::{Kind, Open, Rename, Stat, Storage, StoredFile};
 use crate::{Error, RelPath, Result, Step};

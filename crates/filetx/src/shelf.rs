@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::{home, in_place};
 use crate::journal::{CAPACITY_BYTES_MIN, JOURNAL, JOURNAL_TMP, Journal, RECORDS_OFFSET, Steps};
 use crate::marker::{self, Mark};
 use crate::path::At;
@@ -16,6 +15,7 @@ use crate::storage::{Open, StoredFile};
 use crate::transaction::Kept;
 use crate::view::{Overlay, STAGE};
 use crate::{Hash, RelPath, Result, Step};
+use crate::{home, in_place};
 
 /// Where content goes that nobody recorded and that stood in the way.
 pub(crate) const KEPT: &str = "kept";
@@ -112,6 +112,9 @@ impl Shelf {
         let epoch = journal.chain.epoch;
         (journal.chain, journal.offset) = (Chain::start(epoch), RECORDS_OFFSET);
         let records = journal.scan(root)?;
+        // A sync that fails gives up what it was to write, and a second one would not notice: then the journal alone has it,
+        // and has to be published again.
+        marker::erase(root, &*opened.mark)?;
         in_place::sync(root, &merge(&records))?;
         let needed = RECORDS_OFFSET + bytes;
         if needed <= journal.capacity {
@@ -231,7 +234,8 @@ fn foreign(root: &Root, change: &Change, records: &[Record]) -> Result<Option<Fo
     };
     for one in history {
         if let Final::File { content, .. } = &one.after {
-            let version = versions.last().map_or_else(|| content.clone(), |below| content.clone().over(below));
+            let version =
+                versions.last().map_or_else(|| content.clone(), |below| content.clone().over(below));
             versions.push(version);
         }
     }
@@ -261,6 +265,8 @@ fn whole(root: &Root, content: &Content) -> Result<Vec<u8>> {
 fn is_mixture(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
     let sector = crate::record::SECTOR_BYTES;
     bytes.chunks(sector).enumerate().all(|(index, part)| {
+        // A longer length that was kept while the bytes were lost reads as zeros at the end.
+        let part = &part[..part.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)];
         let zeros: &[u8] = &[];
         let sources = versions.iter().map(|version| version.get(index * sector..).unwrap_or_default());
         let differs = |source: &[u8], at: usize| part[at] != source.get(at).copied().unwrap_or(0);
@@ -311,8 +317,9 @@ pub(crate) fn as_changes(overlay: &Overlay) -> Vec<Change> {
     overlay.iter().map(change).collect()
 }
 
-/// Removes staged files that no record of the epoch names: a process died before it committed them.
+/// Removes an unfinished journal, and staged files that no record of the epoch names: a process died before it committed.
 fn sweep(root: &Root, journal: &mut Journal) -> Result<()> {
+    root.remove_if_there(Step::CleanUp, &root.in_home(JOURNAL_TMP))?;
     let stage = root.in_home(STAGE);
     if root.stat(&stage)?.is_none() || root.list(&stage)?.is_empty() {
         return Ok(());

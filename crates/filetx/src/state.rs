@@ -40,7 +40,7 @@ pub enum Seen {
 pub enum Print {
     /// The hash of all of it.
     Whole(Hash),
-    /// The hash of its last [`END_BYTES`] bytes, for files that only grow and may be long.
+    /// The hash of its last 4096 bytes, for files that only grow and may be long.
     End(Hash),
     /// All of it, where it is short and a write into it may stop half-way.
     Bytes(Vec<u8>),
@@ -164,12 +164,14 @@ impl Final {
             (Final::Absent, Seen::Absent) => true,
             (Final::Folder { mode }, Seen::Folder { mode: now }) => mode == now,
             (Final::Symlink { target }, Seen::Symlink { target: now }) => target == now,
-            (Final::File { mode, content }, Seen::File { mode: mode_now, len, print: Print::Whole(hash) }) => {
-                mode == mode_now && content.len() == *len && content.hash() == Some(*hash)
-            }
-            (Final::File { mode, content }, Seen::File { mode: mode_now, print: Print::Bytes(bytes), .. }) => {
-                mode == mode_now && content.base == Base::Nothing && content.bytes == *bytes
-            }
+            (
+                Final::File { mode, content },
+                Seen::File { mode: mode_now, len, print: Print::Whole(hash) },
+            ) => mode == mode_now && content.len() == *len && content.hash() == Some(*hash),
+            (
+                Final::File { mode, content },
+                Seen::File { mode: mode_now, print: Print::Bytes(bytes), .. },
+            ) => mode == mode_now && content.base == Base::Nothing && content.bytes == *bytes,
             _ => false,
         }
     }

@@ -667,7 +667,7 @@ impl Policy<'_> {
 
 /// A file can be moved from the transaction folder to this one: a failure after the commit point would be too late.
 fn check_parent(root: &Root, parent: &RelPath) -> Result<()> {
-    // The nearest folder that exists: those below it are made by this transaction.
+    // The nearest folder that exists: those below it are made by this transaction, maybe in the place of a file.
     let mut folder = parent.clone();
     while !folder.is_root() && root.stat(&folder)?.is_none_or(|stat| stat.kind != Kind::Folder) {
         folder = folder.parent().expect("it is not the root");

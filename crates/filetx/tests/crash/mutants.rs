@@ -54,10 +54,12 @@ fn mutants() -> Vec<(Step, Finder)> {
         .map(|text| [put("a/f", text), put("a/g", text)])
         .to_vec();
     let many: Vec<&[Op]> = many.iter().map(|ops| &ops[..]).collect();
-    let large: [&[Op]; 2] = [
-        &[Op::Put("a/f", vec![1; filetx::INLINE_BYTES_MAX + 1]), put("a/g", "1")],
-        &[put("a/g", "2")],
-    ];
+    // Four records of a sector fill the journal; the first of the next epoch covers two of them.
+    let wide = "w".repeat(500);
+    let epochs: Vec<Op> = ["one", "two", "six", "ten", &wide].map(|text| put("a/f", text)).to_vec();
+    let epochs: Vec<&[Op]> = epochs.iter().map(std::slice::from_ref).collect();
+    let large: [&[Op]; 2] =
+        [&[Op::Put("a/f", vec![1; filetx::INLINE_BYTES_MAX + 1]), put("a/g", "1")], &[put("a/g", "2")]];
     let long: &'static str = Box::leak("long line\n".repeat(300).into_boxed_str());
     let grows: [&[Op]; 2] = [&[put("a/f", "1")], &[Op::Append("a/f", long), put("a/g", "2")]];
     vec![
@@ -77,7 +79,7 @@ fn mutants() -> Vec<(Step, Finder)> {
         (Step::SyncRecord, folder(16 * 1024, &saves)),
         (Step::SyncCheckpointFile, folder(small, &many)),
         (Step::SyncCheckpointFolder, folder(small, &many)),
-        (Step::SyncEpoch, folder(small, &many)),
+        (Step::SyncEpoch, folder(small, &epochs)),
         (Step::Stabilise, folder(16 * 1024, &saves)),
         (Step::SyncStabilised, folder(16 * 1024, &saves)),
         (Step::SyncStabilisedFolder, folder(16 * 1024, &saves)),
@@ -93,7 +95,8 @@ fn mutants() -> Vec<(Step, Finder)> {
 
 impl Finder {
     fn run(&self) -> Result<(), String> {
-        let clean = |report: Report| if report.failures.is_empty() { Ok(()) } else { Err(report.to_string()) };
+        let clean =
+            |report: Report| if report.failures.is_empty() { Ok(()) } else { Err(report.to_string()) };
         match self {
             Finder::Crashes(plan) => clean(plan.explore(&limits())),
             Finder::People => people::editor_at_every_step().map(|_| ()),

@@ -35,15 +35,18 @@ fn stage_and_commit(trees: &mut Trees) -> Result<filetx::Committed, filetx::Fail
 /// How an editor saves.
 type Save = fn(&SimDisk, &str, &[u8]);
 
-const SAVES: [Save; 2] =
-    [|disk, path, bytes| disk.person_write("a", path, bytes), |disk, path, bytes| disk.person_replace("a", path, bytes)];
+const SAVES: [Save; 2] = [
+    |disk, path, bytes| disk.person_write("a", path, bytes),
+    |disk, path, bytes| disk.person_replace("a", path, bytes),
+];
 
 /// Whether the person's bytes are where they were saved, or were put where the report says.
 fn is_safe(disk: &SimDisk, path: &str, bytes: &[u8], kept: &[filetx::Kept]) -> bool {
     let in_place = disk.person_read("a", path).as_deref() == Some(bytes);
     let aside = disk.person_list("a", ".txn/kept").into_iter();
-    let is_aside =
-        aside.map(|name| disk.person_read("a", &format!(".txn/kept/{name}"))).any(|kept| kept.as_deref() == Some(bytes));
+    let is_aside = aside
+        .map(|name| disk.person_read("a", &format!(".txn/kept/{name}")))
+        .any(|kept| kept.as_deref() == Some(bytes));
     in_place || (is_aside && !kept.is_empty())
 }
 
@@ -58,7 +61,10 @@ fn is_whole(disk: &SimDisk, saved: &str, kept: &[filetx::Kept]) -> Result<(), St
     if all_new || all_old {
         return Ok(());
     }
-    Err(format!("half applied: {:?}, kept {kept:?}", others().map(|path| (path, read(path))).collect::<Vec<_>>()))
+    Err(format!(
+        "half applied: {:?}, kept {kept:?}",
+        others().map(|path| (path, read(path))).collect::<Vec<_>>()
+    ))
 }
 
 /// Saves each path in each way just before each disk call of a commit, which then goes on; and the same with a crash after it.
@@ -66,7 +72,12 @@ pub(crate) fn editor_at_every_step() -> Result<u64, String> {
     let calls = {
         let disk = disk();
         let mut trees = open_trees(&disk, 1).map_err(|error| chain(&error))?;
-        stage_and_commit(&mut trees).map_err(|error| chain(&error))?.kept.is_empty().then_some(()).ok_or("kept")?;
+        stage_and_commit(&mut trees)
+            .map_err(|error| chain(&error))?
+            .kept
+            .is_empty()
+            .then_some(())
+            .ok_or("kept")?;
         disk.calls()
     };
     let mut cases = 0;
@@ -74,8 +85,9 @@ pub(crate) fn editor_at_every_step() -> Result<u64, String> {
         for save in SAVES {
             for call in 0..=calls {
                 for crash in [None, Some(0), Some(1), Some(2), Some(4), Some(8)] {
-                    editor_at(path, save, call, crash)
-                        .map_err(|message| format!("{path} saved before call {call}, crash {crash:?}: {message}"))?;
+                    editor_at(path, save, call, crash).map_err(|message| {
+                        format!("{path} saved before call {call}, crash {crash:?}: {message}")
+                    })?;
                     cases += 1;
                 }
             }
@@ -91,7 +103,9 @@ fn editor_at(path: &'static str, save: Save, call: u64, crash_after: Option<u64>
         disk.crash_at(call + after);
     }
     let mut kept = Vec::new();
-    let outcome = open_trees(&disk, 1).map_err(filetx::Failure::from).and_then(|mut trees| stage_and_commit(&mut trees));
+    let outcome = open_trees(&disk, 1)
+        .map_err(filetx::Failure::from)
+        .and_then(|mut trees| stage_and_commit(&mut trees));
     let saved = disk.calls() > call;
     match outcome {
         Ok(committed) => kept.extend(committed.kept),

@@ -18,5 +18,8 @@ pub(crate) fn limits() -> Limits {
 /// Notes how much was explored, for the page that lists it.
 pub(crate) fn figure(name: &str, report: &Report) {
     testkit::notes::figure(&format!("simulated states, {name}"), report.states);
-    testkit::notes::figure(&format!("simulated crash and fault points, {name}"), report.points + report.second_points);
+    testkit::notes::figure(
+        &format!("simulated crash and fault points, {name}"),
+        report.points + report.second_points,
+    );
 }
