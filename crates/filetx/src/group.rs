@@ -70,7 +70,10 @@ impl<T> Group<T> {
     /// An empty queue.
     #[cfg_attr(
         feature = "shuttle",
-        expect(clippy::new_without_default, reason = "a group belongs to a folder; an empty default one means nothing")
+        expect(
+            clippy::new_without_default,
+            reason = "a group belongs to a folder; an empty default one means nothing"
+        )
     )]
     pub fn new() -> Self {
         let state = State {

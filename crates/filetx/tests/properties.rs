@@ -332,7 +332,7 @@ fn run(mut tx: Transaction<'_>, model: &Model, ops: &[Op], end: End, roots: usiz
     for op in ops {
         let expected = staged.apply(op);
         let found = stage(&mut tx, op);
-        let found = found.as_ref().map(|()| ()).map_err(|error| format!("{error:?}"));
+        let found = found.map_err(|error| format!("{error:?}"));
         match (&found, expected) {
             (Ok(()), Ok(())) => {}
             (Err(error), Err(name)) if error.split(' ').next() == Some(name) => {}
