@@ -17,13 +17,16 @@ const BENCHES: &[Bench] = &[Bench {
     about: "replace, own-folder and tree commits, locks; beside hand-written loops",
 }];
 
-pub(crate) fn bench(name: &str) -> Result<()> {
+/// Runs the bench `name`; what follows the name goes to the bench itself.
+pub(crate) fn bench(name: &str, arguments: &[&str]) -> Result<()> {
     let bench = BENCHES
         .iter()
         .find(|bench| bench.name == name)
         .ok_or_else(|| Error::Usage(format!("there is no bench `{name}`; there is: {}", names())))?;
     let words = format!("run --release --package {} --example {}", bench.package, bench.example);
-    Run::start()?.step(&format!("bench {name}"), cargo(&words))
+    let mut command = cargo(&words);
+    command.arg("--").args(arguments);
+    Run::start()?.step(&format!("bench {name}"), command)
 }
 
 pub(crate) fn names() -> String {
@@ -31,9 +34,10 @@ pub(crate) fn names() -> String {
 }
 
 pub(crate) fn help() -> String {
-    let mut text = "Measures one part beside its peers, interleaved, and prints ratios.\n\nUsage: cargo xtask bench NAME\n\n".to_owned();
+    let mut text = "Measures one part beside its peers, interleaved, and prints ratios.\n\nUsage: cargo xtask bench NAME [ARGUMENT...]\n\n".to_owned();
     for bench in BENCHES {
         text += &format!("  {:10} {}\n", bench.name, bench.about);
     }
+    text += "\nArguments go to the bench: `cargo xtask bench NAME --help` lists them.\n";
     text
 }

@@ -26,7 +26,7 @@ Usage: cargo xtask COMMAND
 Commands:
   test                        Install what is needed, then format check, clippy, tests, coverage gate, docs, type check for Windows
   coverage [--fail-under N]   Run the tests and print line coverage of the library crates
-  bench NAME                  Measure one part beside its peers
+  bench NAME [ARGUMENT...]    Measure one part beside its peers
   proof                       The long form of the tests; writes docs/proof.md
   windows                     Type check for Windows, then lock and replace tests under Wine
   help                        Print this
@@ -61,13 +61,13 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["coverage"] => coverage::coverage(None),
         ["coverage", "--fail-under", percent] => coverage::coverage(Some(coverage::parse_percent(percent)?)),
         ["bench", "--help" | "-h"] => print_help(&bench::help()),
-        ["bench", name] => bench::bench(name),
+        ["bench", name, arguments @ ..] => bench::bench(name, arguments),
         ["proof", "--help" | "-h"] => print_help(proof::HELP),
         ["proof"] => proof::proof(),
         ["windows", "--help" | "-h"] => print_help(windows::HELP),
         ["windows"] => windows::windows(),
         ["bench"] => Err(Error::Usage(format!("bench needs a name: {}", bench::names()))),
-        [command @ ("test" | "coverage" | "bench" | "proof" | "windows"), rest @ ..] => {
+        [command @ ("test" | "coverage" | "proof" | "windows"), rest @ ..] => {
             Err(Error::Usage(format!("`{command}` does not take `{}`", rest.join(" "))))
         }
         [unknown, ..] => Err(Error::Usage(format!("there is no command `{unknown}`"))),

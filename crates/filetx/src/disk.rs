@@ -54,19 +54,18 @@ impl Disk {
         }
     }
 
-    /// Opens a plain file, and says what it is.
-    fn open_plain(&self, path: &RelPath, access: OFlags) -> io::Result<(OwnedFd, rustix::fs::Stat)> {
+    /// Opens a plain file.
+    fn open_plain(&self, path: &RelPath, access: OFlags) -> io::Result<OwnedFd> {
         // Look first: even an open that does not wait lets a writer at a FIFO go on, or rewinds a tape. This look may be
         // led astray through a symlink or be outdated at once, so it can only refuse; the confined open decides.
-        let seen = statat(self.beneath.root(), path.as_path(), AtFlags::SYMLINK_NOFOLLOW);
+        let seen = system::stat(self.beneath.root(), path.as_path().as_os_str());
         if let Ok(seen) = seen {
             check_plain(&seen)?;
         }
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = self.beneath.open(path, flags, Mode::empty())?;
-        let found = fstat(&file)?;
-        check_plain(&found)?;
-        Ok((file, found))
+        check_plain(&system::stat_open(&file)?)?;
+        Ok(file)
     }
 
     fn create_plain(&self, path: &RelPath, mode: Mode) -> io::Result<OwnedFd> {
@@ -94,8 +93,8 @@ impl Storage for Disk {
 
     fn open(&self, path: &RelPath, how: Open) -> io::Result<Box<dyn StoredFile>> {
         let file = match how {
-            Open::Read => self.open_plain(path, OFlags::RDONLY)?.0,
-            Open::Write => self.open_plain(path, OFlags::RDWR)?.0,
+            Open::Read => self.open_plain(path, OFlags::RDONLY)?,
+            Open::Write => self.open_plain(path, OFlags::RDWR)?,
             Open::Create { mode } => self.create_plain(path, to_mode(mode))?,
         };
         Ok(Box::new(DiskFile(file.into())))
@@ -171,10 +170,11 @@ impl Storage for Disk {
     }
 
     fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
-        let (to, to_stat) = self.open_plain(to, OFlags::RDONLY)?;
+        let to = self.open_plain(to, OFlags::RDONLY)?;
+        let to_stat = fstat(&to)?;
         match self.open_plain(from, OFlags::RDONLY) {
-            Ok((from, from_stat)) => {
-                attributes::copy_owner(&from_stat, &to, &to_stat)?;
+            Ok(from) => {
+                attributes::copy_owner(&fstat(&from)?, &to, &to_stat)?;
                 attributes::copy_extended(&from, &to)?;
             }
             // The attributes of a file that may not be read may not be read either. Its owner is no secret.
@@ -255,9 +255,9 @@ fn make_durable_folder(path: &Path, mode: u32) -> io::Result<()> {
     parent.sync_folder(&RelPath::root())
 }
 
-fn check_plain(found: &rustix::fs::Stat) -> io::Result<()> {
-    match FileType::from_raw_mode(found.st_mode) {
-        FileType::RegularFile => Ok(()),
+fn check_plain(found: &Stat) -> io::Result<()> {
+    match found.kind {
+        Kind::File => Ok(()),
         _ => Err(refused("not a plain file")),
     }
 }

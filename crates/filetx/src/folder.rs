@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::group::{Fate, Group, NoTurn};
+use crate::in_place::{self, Handles};
 use crate::lock::{Held, Lock, Mode, Wait};
 use crate::marker::{self, Mark};
 use crate::path::At;
@@ -63,6 +64,8 @@ struct Inner {
     group: Group<Queued>,
     shelf: Mutex<Shelf>,
     held: Mutex<Option<(Held, Instant)>>,
+    /// Of the leader, who publishes.
+    handles: Mutex<Handles>,
 }
 
 /// A transaction on its way into the journal.
@@ -109,6 +112,7 @@ impl OwnFolder {
             group: Group::new(),
             shelf: Mutex::new(Shelf::default()),
             held: Mutex::new(None),
+            handles: Mutex::new(Handles::default()),
         };
         let folder = Self { inner: Arc::new(inner) };
         drop(folder.begin()?);
@@ -212,7 +216,7 @@ impl Inner {
         root.sync_data(Step::SyncRecord, &path, &*file).map_err(unknown)?;
         // 8.3
         let publish = || {
-            crate::in_place::publish(root, &as_changes(&overlay))?;
+            in_place::publish(root, &as_changes(&overlay), &mut sync::lock(&self.handles))?;
             marker::write(root, &*mark_file, mark)
         };
         publish().map_err(|error| Fate::Pending(Arc::new(error)))?;

@@ -43,7 +43,10 @@ pub enum NoTurn {
 /// The queue of one folder.
 pub struct Group<T> {
     state: Mutex<State<T>>,
-    changed: Condvar,
+    /// Notified, for one, when the turn is free.
+    turn_free: Condvar,
+    /// Notified, for all, when a batch is settled.
+    flushed: Condvar,
 }
 
 struct State<T> {
@@ -85,7 +88,7 @@ impl<T> Group<T> {
             failures: 0,
             settled: HashMap::new(),
         };
-        Self { state: Mutex::new(state), changed: Condvar::new() }
+        Self { state: Mutex::new(state), turn_free: Condvar::new(), flushed: Condvar::new() }
     }
 
     /// Waits for the turn to stage.
@@ -99,7 +102,7 @@ impl<T> Group<T> {
         state.waiting += 1;
         while state.turn.is_some() {
             let woken;
-            (state, woken) = sync::wait_until(&self.changed, &self.state, state, deadline);
+            (state, woken) = sync::wait_until(&self.turn_free, &self.state, state, deadline);
             if woken == Woken::TimedOut && state.turn.is_some() {
                 state.waiting -= 1;
                 return Err(NoTurn::Busy);
@@ -115,7 +118,8 @@ impl<T> Group<T> {
         let mut state = self.lock();
         state.turn = None;
         state.when_idle(idle);
-        self.changed.notify_all();
+        // One is enough: whoever is woken takes the turn, or finds that another thread has it, which notifies again.
+        self.turn_free.notify_one();
     }
 
     /// Queues an item and gives the turn back; the answer is the item's ticket for [`settle`](Self::settle). `None` when a flush
@@ -126,7 +130,7 @@ impl<T> Group<T> {
         state.turn = None;
         state.queue.push(item);
         state.next_ticket += 1;
-        self.changed.notify_all();
+        self.turn_free.notify_one();
         Some(state.next_ticket - 1)
     }
 
@@ -148,7 +152,7 @@ impl<T> Group<T> {
             if !state.leading {
                 break;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.flushed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.leading = true;
         let batch = std::mem::take(&mut state.queue);
@@ -170,7 +174,7 @@ impl<T> Group<T> {
     pub fn drain(&self) {
         let mut state = self.lock();
         while state.leading || !state.queue.is_empty() {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.flushed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -213,6 +217,6 @@ impl<T, F: FnOnce()> Drop for Finish<'_, T, F> {
             }
         }
         state.leading = false;
-        self.group.changed.notify_all();
+        self.group.flushed.notify_all();
     }
 }

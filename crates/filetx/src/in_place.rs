@@ -1,21 +1,50 @@
 //! Publishing in an own folder: straight into the files, not synced. The journal holds the same until the next checkpoint.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use crate::root::{OUR_FILE_MODE, Root, copy_range};
 use crate::state::{Base, Change, Content, Final, in_order};
-use crate::storage::{Kind, Open, Rename, StoredFile};
+use crate::storage::{Kind, Open, Rename, Stat, StoredFile};
 use crate::view::STAGE;
-use crate::{Error, RelPath, Result, Step};
+use crate::{Error, FileId, RelPath, Result, Step};
 
 const STEP: Step = Step::PublishInPlace;
+/// How many files a folder keeps open between commits.
+const HANDLES_MAX: usize = 16;
 
-/// Brings every path to its final state, whatever state a crash left it in.
-pub(crate) fn publish(root: &Root, changes: &[Change]) -> Result<()> {
-    in_order(changes).into_iter().try_for_each(|(_, change)| publish_one(root, &change.path, &change.after))
+/// Files kept open from one commit to the next: opening one costs more than writing it.
+#[derive(Default)]
+pub(crate) struct Handles(BTreeMap<RelPath, Handle>);
+
+struct Handle {
+    id: FileId,
+    file: Box<dyn StoredFile>,
 }
 
-fn publish_one(root: &Root, path: &RelPath, after: &Final) -> Result<()> {
+impl Handles {
+    /// Takes out the file at `path`, if that is still the one that was kept. As long as it is open no other file can get its id.
+    fn take(&mut self, root: &Root, path: &RelPath) -> Result<Option<(Box<dyn StoredFile>, Stat)>> {
+        let Some(handle) = self.0.remove(path) else { return Ok(None) };
+        let there = root.stat(path)?.filter(|stat| stat.id == handle.id);
+        Ok(there.map(|stat| (handle.file, stat)))
+    }
+
+    fn keep(&mut self, path: &RelPath, id: FileId, file: Box<dyn StoredFile>) {
+        if self.0.len() < HANDLES_MAX {
+            self.0.insert(path.clone(), Handle { id, file });
+        }
+    }
+}
+
+/// Brings every path to its final state, whatever state a crash left it in.
+pub(crate) fn publish(root: &Root, changes: &[Change], handles: &mut Handles) -> Result<()> {
+    in_order(changes)
+        .into_iter()
+        .try_for_each(|(_, change)| publish_one(root, &change.path, &change.after, handles))
+}
+
+fn publish_one(root: &Root, path: &RelPath, after: &Final, handles: &mut Handles) -> Result<()> {
     match after {
         Final::Absent => clear(root, path),
         Final::Folder { mode } => {
@@ -32,7 +61,7 @@ fn publish_one(root: &Root, path: &RelPath, after: &Final) -> Result<()> {
             clear(root, path)?;
             root.name(STEP, path, root.storage.make_symlink(target, path))
         }
-        Final::File { mode, content } => publish_file(root, path, *mode, content),
+        Final::File { mode, content } => publish_file(root, path, *mode, content, handles),
     }
 }
 
@@ -49,25 +78,24 @@ fn clear(root: &Root, path: &RelPath) -> Result<()> {
     }
 }
 
-fn publish_file(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Result<()> {
-    let file = match root.storage.open(path, Open::Write) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => create(root, path, mode)?,
-        Err(_) if content.base != Base::Path => {
-            // Not a plain file, or not ours to open: the content is whole, so a new file takes its place.
-            clear(root, path)?;
-            create(root, path, mode)?
+fn publish_file(
+    root: &Root,
+    path: &RelPath,
+    mode: u32,
+    content: &Content,
+    handles: &mut Handles,
+) -> Result<()> {
+    let (file, stat) = match handles.take(root, path)? {
+        Some(kept) => kept,
+        None => {
+            let file = open(root, path, mode, content)?;
+            let stat = root.name(STEP, path, file.stat())?;
+            (file, stat)
         }
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            // It is ours, whatever its mode says; that is set again below.
-            root.name(STEP, path, root.storage.set_mode(path, OUR_FILE_MODE))?;
-            root.open(STEP, path, Open::Write)?
-        }
-        file => root.name(STEP, path, file)?,
     };
-    let stat = root.name(STEP, path, file.stat())?;
     // Writing into a file that has another name would change that one too.
-    let file = if stat.links > 1 { unshare(root, path, mode, &*file, stat.len)? } else { file };
+    let is_shared = stat.links > 1;
+    let file = if is_shared { unshare(root, path, mode, &*file, stat.len)? } else { file };
     match &content.base {
         Base::Nothing => {}
         Base::Path if stat.len < content.keep => {
@@ -91,7 +119,28 @@ fn publish_file(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Re
     if stat.mode != mode {
         root.name(STEP, path, root.storage.set_mode(path, mode))?;
     }
+    if !is_shared {
+        handles.keep(path, stat.id, file);
+    }
     Ok(())
+}
+
+fn open(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Result<Box<dyn StoredFile>> {
+    match root.storage.open(path, Open::Write) {
+        Ok(file) => Ok(file),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => create(root, path, mode),
+        Err(_) if content.base != Base::Path => {
+            // Not a plain file, or not ours to open: the content is whole, so a new file takes its place.
+            clear(root, path)?;
+            create(root, path, mode)
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            // It is ours, whatever its mode says; that is set again below.
+            root.name(STEP, path, root.storage.set_mode(path, OUR_FILE_MODE))?;
+            root.open(STEP, path, Open::Write)
+        }
+        file => root.name(STEP, path, file),
+    }
 }
 
 fn create(root: &Root, path: &RelPath, mode: u32) -> Result<Box<dyn StoredFile>> {
@@ -122,7 +171,7 @@ pub(crate) fn sync(root: &Root, changes: &[Change]) -> Result<()> {
         let there = root.stat(&change.path)?.map(|stat| stat.kind);
         match (&change.after, there) {
             (Final::File { .. }, Some(Kind::File)) => {
-                let file = root.open(Step::SyncCheckpointFile, &change.path, Open::Read)?;
+                let file = root.open_to_sync(Step::SyncCheckpointFile, &change.path)?;
                 root.sync_all(Step::SyncCheckpointFile, &change.path, &*file)?;
             }
             (Final::Folder { .. }, Some(Kind::Folder)) => {

@@ -192,7 +192,7 @@ impl Job<'_> {
         match (&self.change.after, &self.change.before) {
             (Final::Folder { .. }, Seen::Folder { .. }) => root.sync_folder(Step::SyncPublished, path),
             (Final::File { .. }, _) if self.staged.is_none() => {
-                let file = root.open(Step::Publish, path, Open::Read)?;
+                let file = root.open_to_sync(Step::Publish, path)?;
                 root.sync_all(Step::SyncPublished, path, &*file)
             }
             _ => Ok(()),

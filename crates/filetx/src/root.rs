@@ -61,6 +61,16 @@ impl Root {
         self.name(step, path, self.storage.open(path, how))
     }
 
+    /// Opens a file only to sync it. Some systems sync what is open to be written only; some files are open to be read only.
+    pub(crate) fn open_to_sync(&self, step: Step, path: &RelPath) -> Result<Box<dyn StoredFile>> {
+        match self.storage.open(path, Open::Write) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.open(step, path, Open::Read)
+            }
+            file => self.name(step, path, file),
+        }
+    }
+
     pub(crate) fn list(&self, folder: &RelPath) -> Result<Vec<OsString>> {
         self.name(Step::Inspect, folder, self.storage.list(folder))
     }

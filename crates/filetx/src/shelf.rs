@@ -11,7 +11,7 @@ use crate::path::At;
 use crate::record::{Chain, Record};
 use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root};
 use crate::state::{Base, Change, Content, Final, Print, Seen};
-use crate::storage::{Open, StoredFile};
+use crate::storage::{Kind, Open, Stat, StoredFile};
 use crate::transaction::Kept;
 use crate::view::{Overlay, STAGE};
 use crate::{Hash, RelPath, Result, Step};
@@ -91,7 +91,7 @@ impl Shelf {
             (journal.chain, journal.offset) = (Chain::start(published.chain.epoch), RECORDS_OFFSET);
         }
         let records = journal.scan(root)?;
-        recover(root, &mut journal, &records, &mut self.kept)?;
+        let journal = recover(root, journal, &records, &mut self.kept)?;
         clean(root, &BTreeSet::new())?;
         self.start(root, journal)
     }
@@ -107,25 +107,27 @@ impl Shelf {
     /// Makes room in the journal for `bytes`: what it holds is synced in the files, then a new epoch starts. Nothing may be
     /// queued. Staged files of `transaction` stay.
     pub(crate) fn checkpoint(&mut self, root: &Root, bytes: u64, transaction: u128) -> Result<()> {
-        let opened = self.open.as_mut().expect("a transaction is under way, so the journal is open");
-        let journal = &mut opened.journal;
+        let opened = self.open.take().expect("a transaction is under way, so the journal is open");
+        let Opened { mut journal, mark } = opened;
         let epoch = journal.chain.epoch;
         (journal.chain, journal.offset) = (Chain::start(epoch), RECORDS_OFFSET);
         let records = journal.scan(root)?;
         // A sync that fails gives up what it was to write, and a second one would not notice: then the journal alone has it,
         // and has to be published again.
-        marker::erase(root, &*opened.mark)?;
+        marker::erase(root, &*mark)?;
         in_place::sync(root, &merge(&records))?;
         let needed = RECORDS_OFFSET + bytes;
         if needed <= journal.capacity {
             journal.start_epoch(root)?;
         } else {
+            // Some systems do not replace a file that is open.
+            drop(journal);
             let capacity = needed.next_power_of_two();
-            *journal = Journal::write_whole(root, epoch + 1, capacity, &[], &CREATE, || Ok(()))?;
+            journal = Journal::write_whole(root, epoch + 1, capacity, &[], &CREATE, || Ok(()))?;
         }
         self.known.clear();
         clean(root, &BTreeSet::from([transaction]))?;
-        opened.write_mark(root)
+        self.start(root, journal)
     }
 
     /// Drops the oldest `count` queued transactions: they are in the files now.
@@ -188,12 +190,14 @@ fn read_mark(root: &Root) -> Result<Option<Mark>> {
 
 /// Step 10: brings the files to what the records say, and starts a new epoch. Nothing that this finds is taken to be durable:
 /// a process may have died, or a sync failed, just before.
-fn recover(root: &Root, journal: &mut Journal, records: &[Record], kept: &mut Vec<Kept>) -> Result<()> {
+fn recover(root: &Root, mut journal: Journal, records: &[Record], kept: &mut Vec<Kept>) -> Result<Journal> {
     // 10.1 to 10.4. The records may be in memory only. They must be on the disk before a later one is acknowledged behind
     // them, and after a failed sync the old file cannot be trusted to take them any more.
     if !Step::Stabilise.is_left_out() {
         let (epoch, capacity) = (journal.chain.epoch, journal.capacity);
-        *journal = Journal::write_whole(root, epoch, capacity, records, &STABILISE, || Ok(()))?;
+        // Some systems do not replace a file that is open.
+        drop(journal);
+        journal = Journal::write_whole(root, epoch, capacity, records, &STABILISE, || Ok(()))?;
     }
     let changes = merge(records);
     for change in &changes {
@@ -201,9 +205,10 @@ fn recover(root: &Root, journal: &mut Journal, records: &[Record], kept: &mut Ve
             kept.push(keep_aside(root, &change.path, strange)?);
         }
     }
-    in_place::publish(root, &changes)?;
+    in_place::publish(root, &changes, &mut in_place::Handles::default())?;
     in_place::sync(root, &changes)?;
-    journal.start_epoch(root)
+    journal.start_epoch(root)?;
+    Ok(journal)
 }
 
 /// Which part of a file was written by somebody else.
@@ -216,37 +221,34 @@ enum Foreign {
 /// Whether a path holds something that neither the records nor a tear of them explain: a person may have written it. A tear
 /// that mixes ours with long content from before the records cannot be told from that, and is kept too.
 fn foreign(root: &Root, change: &Change, records: &[Record]) -> Result<Option<Foreign>> {
-    let Seen::File { len, print: Print::Whole(hash), .. } = root.see(&change.path)? else { return Ok(None) };
-    let history: Vec<&Change> =
-        records.iter().flat_map(|record| &record.changes).filter(|one| one.path == change.path).collect();
+    let Some(Stat { kind: Kind::File, len, .. }) = root.stat(&change.path)? else { return Ok(None) };
+    let history = || records.iter().flat_map(|record| &record.changes).filter(|one| one.path == change.path);
+    let before = &history().next().expect("the change comes from the records").before;
     let mut versions: Vec<Content> = Vec::new();
-    let len_before = match &history[0].before {
-        Seen::File { len: then, print, .. } => {
-            match print {
-                Print::Whole(before) if *then == len && *before == hash => return Ok(None),
-                Print::End(_) if *then == len => return Ok(None),
-                Print::Bytes(bytes) => versions.push(Content::of_bytes(bytes.clone())),
-                _ => {}
-            }
-            *then
-        }
-        _ => 0,
-    };
-    for one in history {
+    if let Seen::File { print: Print::Bytes(bytes), .. } = before {
+        versions.push(Content::of_bytes(bytes.clone()));
+    }
+    for one in history() {
         if let Final::File { content, .. } = &one.after {
             let version =
-                versions.last().map_or_else(|| content.clone(), |below| content.clone().over(below));
+                versions.last().map_or_else(|| content.clone(), |below| content.clone().over(below.clone()));
             versions.push(version);
         }
     }
     if versions.iter().any(|version| version.base == Base::Path) {
         // A file that grows: what is before the recorded end is ours, however torn; what is behind it is not.
+        let len_before = if let Seen::File { len, .. } = before { *len } else { 0 };
         let longest = versions.iter().map(Content::len).chain([len_before]).max().unwrap_or(0);
         return Ok((len > longest).then_some(Foreign::From(longest)));
     }
     let bytes = root.read(&change.path)?.unwrap_or_default();
+    let is_as_before = match before {
+        Seen::File { len: then, print: Print::Whole(hash), .. } => *then == len && Hash::of(&bytes) == *hash,
+        Seen::File { len: then, print: Print::End(_), .. } => *then == len,
+        _ => false,
+    };
     let versions = versions.iter().map(|version| whole(root, version)).collect::<Result<Vec<_>>>()?;
-    Ok((!is_mixture(&bytes, &versions)).then_some(Foreign::Whole))
+    Ok((!is_as_before && !is_mixture(&bytes, &versions)).then_some(Foreign::Whole))
 }
 
 /// All the bytes of content that does not build on a path's own.

@@ -59,7 +59,7 @@ impl Stage {
     /// Changes the mode of a file taken in before.
     pub(crate) fn set_mode(&mut self, root: usize, staged: &Staged, mode: u32, roots: &[Root]) -> Result<()> {
         let path = roots[root].in_home(STAGE).join(staged.name());
-        let file = roots[root].open(Step::Stage, &path, Open::Read)?;
+        let file = roots[root].open_to_sync(Step::Stage, &path)?;
         roots[root].name(Step::Stage, &path, roots[root].storage.set_mode(&path, mode))?;
         self.unsynced.push((root, path, file));
         Ok(())

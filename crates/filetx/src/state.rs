@@ -137,14 +137,13 @@ impl Content {
     }
 
     /// This content where "what the path holds already" is `below`.
-    pub(crate) fn over(self, below: &Content) -> Self {
+    pub(crate) fn over(self, mut below: Content) -> Self {
         if self.base != Base::Path {
             return self;
         }
-        let mut content = below.clone();
-        content.cut(self.keep);
-        content.bytes.extend(self.bytes);
-        content
+        below.cut(self.keep);
+        below.bytes.extend(self.bytes);
+        below
     }
 
     /// The hash of all of it, where that is known without reading a file.

@@ -180,7 +180,7 @@ impl<'a> Transaction<'a> {
             tx.prepare(&at, Touch::End)?;
             match tx.look(&at)? {
                 Look::Absent => tx.put(&at, bytes),
-                _ => tx.rewrite_end(at, None, bytes),
+                look => tx.rewrite_end(at, look, None, bytes),
             }
         })
     }
@@ -188,7 +188,11 @@ impl<'a> Transaction<'a> {
     /// Cuts a file to `len` bytes; longer than it is, is an error.
     pub fn truncate(&mut self, at: impl ToAt, len: u64) -> Result<()> {
         let at = at.to_at()?;
-        self.nested(|tx| tx.rewrite_end(at, Some(len), &[]))
+        self.nested(|tx| {
+            tx.prepare(&at, Touch::End)?;
+            let look = tx.look(&at)?;
+            tx.rewrite_end(at, look, Some(len), &[])
+        })
     }
 
     /// Removes a file or symlink.
@@ -532,10 +536,9 @@ impl<'a> Transaction<'a> {
         Ok(Content::of_staged(self.stage.take(file, mode, &self.roots)?))
     }
 
-    /// Keeps the first bytes of a file (all, unless `keep` says how many) and puts `bytes` behind them.
-    fn rewrite_end(&mut self, at: At, keep: Option<u64>, bytes: &[u8]) -> Result<()> {
-        self.prepare(&at, Touch::End)?;
-        let (mode, len) = match self.look(&at)? {
+    /// Keeps the first bytes of a file (all, unless `keep` says how many) and puts `bytes` behind them. `look` is what was seen there.
+    fn rewrite_end(&mut self, at: At, look: Look, keep: Option<u64>, bytes: &[u8]) -> Result<()> {
+        let (mode, len) = match look {
             Look::File { mode, len } => (mode, len),
             Look::Absent => return Err(Error::Missing { path: self.show(&at) }),
             look => {
@@ -554,7 +557,7 @@ impl<'a> Transaction<'a> {
                 }
                 let content = Content { base: Base::Path, keep, bytes: bytes.to_vec() };
                 let content = match self.staged.get(&at) {
-                    Some(Final::File { content: below, .. }) => content.over(below),
+                    Some(Final::File { content: below, .. }) => content.over(below.clone()),
                     _ => content,
                 };
                 self.change(at, Final::File { mode, content })

@@ -19,8 +19,10 @@ pub(crate) struct Overlay(BTreeMap<At, Final>);
 impl Overlay {
     /// Lays one more change on top.
     pub(crate) fn lay(&mut self, at: At, after: Final) {
-        let after = match (after, self.0.get(&at)) {
+        let after = match (after, self.0.get_mut(&at)) {
             (Final::File { mode, content }, Some(Final::File { content: below, .. })) => {
+                // Moved, not copied: a file that grows is laid over itself at every commit.
+                let below = std::mem::replace(below, Content::of_path(0));
                 Final::File { mode, content: content.over(below) }
             }
             (after, _) => after,
@@ -151,7 +153,7 @@ impl View<'_> {
         for overlay in self.overlays {
             match overlay.get(at) {
                 None => {}
-                Some(Final::File { content: above, .. }) => content = above.clone().over(&content),
+                Some(Final::File { content: above, .. }) => content = above.clone().over(content),
                 // Nothing of it is read: what is laid above brings its own content, or it is no file.
                 Some(_) => content = Content::of_bytes(Vec::new()),
             }

@@ -20,6 +20,15 @@ pub(super) const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OF
 /// A handle on anything, without opening it.
 const NODE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
+/// What a [`Stat`] holds, and no times: once somebody has asked for a file's times, the next write has to note its own exactly, which
+/// changes the inode every time.
+const ASKED: StatxFlags = StatxFlags::TYPE
+    .union(StatxFlags::MODE)
+    .union(StatxFlags::NLINK)
+    .union(StatxFlags::INO)
+    .union(StatxFlags::SIZE)
+    .union(StatxFlags::MNT_ID);
+
 /// Whether the kernel resolves confined. Asked once: older kernels lack the call, and some containers forbid it.
 pub(super) fn resolves_beneath(root: BorrowedFd<'_>) -> bool {
     static RESOLVES: OnceLock<bool> = OnceLock::new();
@@ -33,12 +42,11 @@ pub(super) fn open_beneath(root: BorrowedFd<'_>, path: &Path, flags: OFlags, mod
 
 pub(super) fn stat(folder: impl AsFd, name: &OsStr) -> Result<Stat> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-    statx(folder, name, flags, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID).map(|found| from_statx(&found))
+    statx(folder, name, flags, ASKED).map(|found| from_statx(&found))
 }
 
 pub(super) fn stat_open(file: impl AsFd) -> Result<Stat> {
-    statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID)
-        .map(|found| from_statx(&found))
+    statx(file, "", AtFlags::EMPTY_PATH, ASKED).map(|found| from_statx(&found))
 }
 
 fn from_statx(found: &Statx) -> Stat {

@@ -1,0 +1,109 @@
+//! Where to measure: a fresh file system, or a folder.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::Result;
+
+/// The size of a fresh image. It is sparse, so it takes what is written.
+const IMAGE_BYTES: u64 = 2 << 30;
+
+/// A folder to measure in, gone afterwards.
+pub(crate) struct Ground {
+    folder: TempDir,
+    /// What kind of place it is.
+    about: String,
+    mounted: Option<PathBuf>,
+}
+
+impl Ground {
+    /// In `dir`, or on a fresh image, or in a temporary folder.
+    pub(crate) fn prepare(dir: Option<PathBuf>) -> Result<Self> {
+        if let Some(dir) = dir {
+            return Self::in_folder(TempDir::new_in(dir)?, "a chosen folder");
+        }
+        let folder = tempfile::tempdir()?;
+        match mount_image(folder.path()) {
+            Ok(mounted) => {
+                let about = "a fresh ext4 image, loop-mounted".to_owned();
+                Ok(Self { folder, about, mounted: Some(mounted) })
+            }
+            Err(reason) => {
+                eprintln!("note: no fresh image ({reason}); measuring in a temporary folder instead");
+                Self::in_folder(folder, "a temporary folder")
+            }
+        }
+    }
+
+    fn in_folder(folder: TempDir, what: &str) -> Result<Self> {
+        let about = format!("{what} on {}", file_system_of(folder.path())?);
+        Ok(Self { folder, about, mounted: None })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.mounted.as_deref().unwrap_or(self.folder.path())
+    }
+
+    pub(crate) fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// Waits until everything written so far is on the disk, so that nobody pays for what was before.
+    pub(crate) fn settle(&self) -> Result<()> {
+        settle(self.path())
+    }
+}
+
+/// As [`Ground::settle`], for any place on it.
+pub(crate) fn settle(place: &Path) -> Result<()> {
+    Ok(rustix::fs::syncfs(File::open(place)?)?)
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        if let Some(mounted) = &self.mounted
+            && let Err(error) = run(Command::new("umount").arg(mounted))
+        {
+            eprintln!("note: cannot unmount the image: {error}");
+        }
+    }
+}
+
+fn mount_image(folder: &Path) -> Result<PathBuf> {
+    if !rustix::process::geteuid().is_root() {
+        return Err("only root mounts".into());
+    }
+    let image = folder.join("image");
+    File::create(&image)?.set_len(IMAGE_BYTES)?;
+    run(Command::new("mkfs.ext4")
+        .args(["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"])
+        .arg(&image))?;
+    let mounted = folder.join("mounted");
+    fs::create_dir(&mounted)?;
+    run(Command::new("mount").args(["-o", "loop"]).args([&image, &mounted]))?;
+    Ok(mounted)
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let name = command.get_program().display().to_string();
+    let output = command.output().map_err(|error| format!("cannot start {name}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{name} failed: {}", String::from_utf8_lossy(&output.stderr).trim()).into())
+}
+
+/// The type of the file system that `path` is on.
+fn file_system_of(path: &Path) -> Result<String> {
+    let path = path.canonicalize()?;
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mounts = mounts.lines().filter_map(|line| {
+        let mut words = line.split(' ').skip(1);
+        Some((words.next()?, words.next()?))
+    });
+    let nearest = mounts.filter(|(at, _)| path.starts_with(at)).max_by_key(|(at, _)| at.len());
+    Ok(nearest.map_or("an unknown file system", |(_, kind)| kind).to_owned())
+}

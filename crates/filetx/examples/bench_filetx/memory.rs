@@ -1,0 +1,58 @@
+//! Peak memory of a tree commit, each in a process of its own: 1,000 small files, then 64 times the bytes in as many files.
+
+use std::fs;
+use std::io::{Read, repeat};
+use std::path::Path;
+use std::process::Command;
+
+use filetx::{TreeOptions, Trees};
+
+use crate::Result;
+use crate::report::Report;
+
+/// The argument that makes this program the child that is measured.
+pub(crate) const CHILD: &str = "--memory-of";
+const FILES: usize = 1000;
+const SMALL_BYTES: u64 = 4 * 1024;
+const LARGE_BYTES: u64 = 256 * 1024;
+/// Memory that grew with the bytes moved would be 64 times; this leaves room for one buffer more or less.
+const RATIO_MAX: f64 = 1.5;
+
+pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
+    let small_kib = peak_kib(&place.join("small"), SMALL_BYTES)?;
+    let large_kib = peak_kib(&place.join("large"), LARGE_BYTES)?;
+    let figures = [large_kib, small_kib].map(|kib| format!("{:.1} MiB", kib as f64 / 1024.0));
+    let ratio = large_kib as f64 / small_kib as f64;
+    report.add_figures("peak memory, 1,000 x 256 KiB beside 1,000 x 4 KiB", figures, ratio, RATIO_MAX);
+    Ok(())
+}
+
+fn peak_kib(root: &Path, bytes: u64) -> Result<u64> {
+    fs::create_dir(root)?;
+    let output =
+        Command::new(std::env::current_exe()?).arg(CHILD).arg(root).arg(bytes.to_string()).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    fs::remove_dir_all(root)?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().parse()?)
+}
+
+/// Commits, then prints the most memory this process ever had, in KiB.
+pub(crate) fn child(mut arguments: impl Iterator<Item = String>) -> Result<()> {
+    let mut next = || arguments.next().ok_or("the folder, then the bytes of one file");
+    let (root, bytes) = (next()?, next()?.parse::<u64>()?);
+    let mut trees = Trees::open(&[Path::new(&root)], TreeOptions::default())?;
+    let mut transaction = trees.begin();
+    for file in 0..FILES {
+        transaction.put_reader(&*format!("file-{file}"), &mut repeat(b'x').take(bytes))?;
+    }
+    let committed = transaction.commit()?;
+    if let Some(error) = committed.pending {
+        return Err(error.into());
+    }
+    let status = fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
+    println!("{}", peak.ok_or("the system does not tell the peak")?.trim());
+    Ok(())
+}
