@@ -3,7 +3,8 @@
 //! Commits go to a journal first; one `fdatasync` of it makes them durable, then the files themselves are written, not synced.
 //! The threads of a process share syncs; processes take turns by the folder's lock.
 //!
-//! Lock order: the turn, then the lock file, then the shelf. A leader has the lock file by the turn that took it.
+//! Lock order: the turn, then the lock file, then the queue's mutex, then the shelf. A leader has the lock file by the turn that
+//! took it.
 
 use std::panic::Location;
 use std::path::Path;
@@ -184,11 +185,8 @@ impl Inner {
     fn flush(&self, batch: Vec<Queued>) -> Fate {
         let count = batch.len();
         let fate = self.write(batch).unwrap_or_else(|fate| fate);
-        let mut shelf = self.shelf();
-        match fate {
-            Fate::Durable => shelf.published(count),
-            // Journal and memory may differ now: the next transaction reads everything again.
-            _ => shelf.reset(),
+        if let Fate::Durable = fate {
+            self.shelf().published(count);
         }
         fate
     }
@@ -276,10 +274,17 @@ pub(crate) fn commit(
     let inner = turn.inner;
     let record = Record { id: tx.id, owner: Vec::new(), roots: Vec::new(), changes };
     let queued = inner.enqueue(record)?;
-    let ticket = inner.group.submit(queued);
+    let Some(ticket) = inner.group.submit(queued) else {
+        // Since the turn was taken a flush failed that this was staged on. Its place in the journal stays empty, so what this
+        // process knows of the journal is wrong.
+        inner.shelf().reset();
+        return Err(Failure::aborted(Error::Superseded));
+    };
     turn.has_it = false;
     tx.settled = true;
-    match inner.group.settle(ticket, |batch| inner.flush(batch), || inner.release()) {
+    // After a failure journal and memory may differ: the next transaction reads everything again.
+    let failed = || inner.shelf().reset();
+    match inner.group.settle(ticket, |batch| inner.flush(batch), failed, || inner.release()) {
         Fate::Durable => Ok(Committed { id: tx.id, kept: Vec::new(), pending: None }),
         Fate::Pending(source) => {
             Ok(Committed { id: tx.id, kept: Vec::new(), pending: Some(Error::Group { source }) })

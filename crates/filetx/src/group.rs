@@ -50,17 +50,34 @@ pub struct Group<T> {
 }
 
 struct State<T> {
-    turn: Option<(thread::ThreadId, &'static Location<'static>)>,
+    turn: Option<Turn>,
     waiting: usize,
     queue: Vec<T>,
     /// The ticket of the next item; those in the queue are just below it.
     next_ticket: u64,
     leading: bool,
+    /// How many flushes failed. Who took the turn before the last of them staged on what failed.
+    failures: u64,
     settled: HashMap<u64, Fate>,
+}
+
+/// Who stages.
+#[derive(Clone, Copy)]
+struct Turn {
+    holder: thread::ThreadId,
+    since: &'static Location<'static>,
+    failures: u64,
 }
 
 impl<T> Group<T> {
     /// An empty queue.
+    #[cfg_attr(
+        feature = "shuttle",
+        expect(
+            clippy::new_without_default,
+            reason = "a group belongs to a folder; an empty default one means nothing"
+        )
+    )]
     pub fn new() -> Self {
         let state = State {
             turn: None,
@@ -68,6 +85,7 @@ impl<T> Group<T> {
             queue: Vec::new(),
             next_ticket: 0,
             leading: false,
+            failures: 0,
             settled: HashMap::new(),
         };
         Self { state: Mutex::new(state), turn_free: Condvar::new(), flushed: Condvar::new() }
@@ -78,8 +96,8 @@ impl<T> Group<T> {
         let me = thread::current().id();
         let deadline = Instant::now() + timeout;
         let mut state = self.lock();
-        if let Some((_, since)) = state.turn.filter(|(holder, _)| *holder == me) {
-            return Err(NoTurn::AlreadyHeld(since));
+        if let Some(turn) = state.turn.filter(|turn| turn.holder == me) {
+            return Err(NoTurn::AlreadyHeld(turn.since));
         }
         state.waiting += 1;
         while state.turn.is_some() {
@@ -91,7 +109,7 @@ impl<T> Group<T> {
             }
         }
         state.waiting -= 1;
-        state.turn = Some((me, at));
+        state.turn = Some(Turn { holder: me, since: at, failures: state.failures });
         Ok(())
     }
 
@@ -104,18 +122,27 @@ impl<T> Group<T> {
         self.turn_free.notify_one();
     }
 
-    /// Queues an item and gives the turn back; the answer is the item's ticket for [`settle`](Self::settle).
-    pub fn submit(&self, item: T) -> u64 {
+    /// Queues an item and gives the turn back; the answer is the item's ticket for [`settle`](Self::settle). `None` when a flush
+    /// failed since the turn was taken: the item was staged on that, is not queued, and the turn is still the caller's.
+    pub fn submit(&self, item: T) -> Option<u64> {
         let mut state = self.lock();
+        state.turn.filter(|turn| turn.failures == state.failures)?;
         state.turn = None;
         state.queue.push(item);
         state.next_ticket += 1;
         self.turn_free.notify_one();
-        state.next_ticket - 1
+        Some(state.next_ticket - 1)
     }
 
-    /// Waits until the item is settled, leading a flush when nobody does. `idle` runs when nobody else is here afterwards.
-    pub fn settle(&self, ticket: u64, flush: impl FnOnce(Vec<T>) -> Fate, idle: impl FnOnce()) -> Fate {
+    /// Waits until the item is settled, leading a flush when nobody does. `failed` runs when that flush fails, before anybody
+    /// can take the turn. `idle` runs when nobody else is here afterwards.
+    pub fn settle(
+        &self,
+        ticket: u64,
+        flush: impl FnOnce(Vec<T>) -> Fate,
+        failed: impl FnOnce(),
+        idle: impl FnOnce(),
+    ) -> Fate {
         let mut state = self.lock();
         loop {
             if let Some(fate) = state.settled.remove(&ticket) {
@@ -133,7 +160,7 @@ impl<T> Group<T> {
         let tickets = first..state.next_ticket;
         drop(state);
 
-        let mut finish = Finish { group: self, tickets, fate: Fate::Superseded };
+        let mut finish = Finish { group: self, tickets, fate: Fate::Superseded, failed: Some(failed) };
         finish.fate = flush(batch);
         drop(finish);
 
@@ -165,24 +192,29 @@ impl<T> State<T> {
 }
 
 /// Settles a batch when the leader is done with it, even if it panics: nobody waits for a leader that is gone.
-struct Finish<'a, T> {
+struct Finish<'a, T, F: FnOnce()> {
     group: &'a Group<T>,
     tickets: std::ops::Range<u64>,
     fate: Fate,
+    failed: Option<F>,
 }
 
-impl<T> Drop for Finish<'_, T> {
+impl<T, F: FnOnce()> Drop for Finish<'_, T, F> {
     fn drop(&mut self) {
         let mut state = self.group.lock();
         for ticket in self.tickets.clone() {
             state.settled.insert(ticket, self.fate.clone());
         }
         if !matches!(self.fate, Fate::Durable) {
+            state.failures += 1;
             let staged_on_it = self.tickets.end..state.next_ticket;
             for ticket in staged_on_it {
                 state.settled.insert(ticket, Fate::Superseded);
             }
             state.queue.clear();
+            if let Some(failed) = self.failed.take() {
+                failed();
+            }
         }
         state.leading = false;
         self.group.flushed.notify_all();

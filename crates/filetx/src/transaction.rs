@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 
 use crate::folder::Turn;
 use crate::path::{At, ToAt};
-use crate::root::Root;
+use crate::root::{OUR_FILE_MODE, Root};
 use crate::stage::{Stage, StagedFile};
 use crate::state::{Base, Change, Content, Final, Print, Seen};
 use crate::storage::Kind;
@@ -232,7 +232,7 @@ impl<'a> Transaction<'a> {
                         Some(Final::File { content, .. }) => content.clone(),
                         _ => Content::of_path(len),
                     };
-                    if let Base::Staged(staged) = &content.base {
+                    if let (Base::Staged(staged), Policy::UserTree(_)) = (&content.base, &tx.policy) {
                         tx.stage.set_mode(at.root, staged, mode, &tx.roots)?;
                     }
                     tx.change(at, Final::File { mode, content })
@@ -340,7 +340,7 @@ impl<'a> Transaction<'a> {
         if result.is_err() {
             while self.undo.len() > savepoint {
                 let (at, before) = self.undo.pop().expect("it is longer than the savepoint");
-                if matches!(before, Some(Final::File { .. })) {
+                if matches!((&before, &self.policy), (Some(Final::File { .. }), Policy::UserTree(_))) {
                     self.restored.insert(at.clone());
                 }
                 self.staged.restore(at, before);
@@ -525,6 +525,10 @@ impl<'a> Transaction<'a> {
         file: StagedFile,
         mode: u32,
     ) -> Result<Content> {
+        if let Policy::OwnFolder(_) = self.policy {
+            // Only the content goes from here into the file.
+            return Ok(Content::of_staged(self.stage.take(file, OUR_FILE_MODE, &self.roots)?));
+        }
         if let Some(like) = like {
             let root = &self.roots[root];
             root.name(crate::Step::Stage, &like, root.storage.copy_attributes(&like, &file.path))?;

@@ -5,7 +5,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Mutex, PoisonError};
 
-use filetx::{Disk, Open, RelPath, ReplaceOptions, Storage, Sweep, SymlinkRule, replace_file, sync_count};
+use filetx::{
+    Disk, FolderOptions, Open, OwnFolder, RelPath, ReplaceOptions, Storage, Sweep, SymlinkRule, Transaction,
+    TreeOptions, Trees, replace_file, sync_count,
+};
 use rustix::fs::Mode;
 use rustix::process::umask;
 
@@ -37,6 +40,89 @@ fn make_some(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Error>>
     replace_file(&folder.join("r/s/new"), b"first", &options)?;
     replace_file(&folder.join("r/s/new"), b"second", &ReplaceOptions::default())?;
     Ok(())
+}
+
+#[test]
+fn transactions_make_exact_modes_and_keep_their_own_folder_closed() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for mask in [0o000, 0o077, 0o027] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = |name: &str| folder.path().join(name);
+        let before = umask(Mode::from_raw_mode(mask));
+        let made = make_by_transactions(folder.path());
+        umask(before);
+        made.unwrap();
+        let mode = |path: &std::path::Path| fs::symlink_metadata(path).unwrap().mode() & 0o7777;
+        for (name, expected) in [
+            ("tree/f", 0o644),
+            ("tree/d", 0o755),
+            ("tree/d/f", 0o666),
+            ("tree/e", 0o777),
+            ("own/f", 0o600),
+            ("own/d", 0o700),
+            ("own/d/f", 0o666),
+            ("own/e", 0o777),
+        ] {
+            assert_eq!(mode(&root(name)), expected, "{name} under umask {mask:03o}");
+        }
+        for root in [root("tree"), root("own")] {
+            let mut folders = vec![root.join(".txn")];
+            while let Some(folder) = folders.pop() {
+                assert_eq!(mode(&folder), 0o700, "{folder:?} under umask {mask:03o}");
+                for entry in fs::read_dir(folder).unwrap() {
+                    let entry = entry.unwrap();
+                    if entry.file_type().unwrap().is_dir() {
+                        folders.push(entry.path());
+                    } else {
+                        assert_eq!(mode(&entry.path()), 0o600, "{:?} under umask {mask:03o}", entry.path());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Leaves staged content, a journal and what is waiting to be acknowledged.
+fn make_by_transactions(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Error>> {
+    let make = |tx: &mut Transaction<'_>| -> filetx::Result<()> {
+        tx.put("f", b"new")?;
+        tx.put("d/f", &vec![0; 100_000])?;
+        tx.set_mode("d/f", 0o666)?;
+        tx.make_folder("e", 0o777)
+    };
+    for name in ["own", "tree"] {
+        fs::create_dir(folder.join(name))?;
+    }
+    let own = OwnFolder::open(&folder.join("own"), &folder.join("own.lock"), FolderOptions::default())?;
+    let mut tx = own.begin()?;
+    make(&mut tx)?;
+    let _ = tx.commit()?;
+    let mut trees = Trees::open(&[&folder.join("tree")], TreeOptions::default())?;
+    let mut tx = trees.begin();
+    make(&mut tx)?;
+    let _ = tx.commit_for(b"somebody")?;
+    Ok(())
+}
+
+/// A staged copy of a file that only its owner may read is not more open than that, at any time.
+#[test]
+fn staged_content_is_closed_until_it_is_published() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let before = umask(Mode::from_raw_mode(0o000));
+    fs::write(folder.path().join("secret"), "secret").unwrap();
+    fs::set_permissions(folder.path().join("secret"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
+        .unwrap();
+    let mut trees = Trees::open(&[folder.path()], TreeOptions::default()).unwrap();
+    let mut tx = trees.begin();
+    tx.append("secret", b" too").unwrap();
+    let staged: Vec<u32> = fs::read_dir(folder.path().join(".txn/stage"))
+        .unwrap()
+        .map(|entry| entry.unwrap().metadata().unwrap().mode() & 0o7777)
+        .collect();
+    drop(tx);
+    umask(before);
+    assert_eq!(staged, [0o600]);
 }
 
 #[test]

@@ -133,6 +133,18 @@ fn rename_moves_what_was_staged() {
 }
 
 #[test]
+fn rename_moves_long_content_that_is_nowhere_yet() {
+    let text = "0123456789abcdef".repeat(5_000);
+    let work = |tx: &mut Transaction<'_>| {
+        tx.put("f", b"")?;
+        tx.append("f", text.as_bytes())?;
+        tx.rename("f", "d/g")
+    };
+    check(&[], work, &["d/", &format!("d/g={text}")]);
+    check(&["f:640=", "d/", "d/g=old"], work, &["d/", &format!("d/g:640={text}")]);
+}
+
+#[test]
 fn two_files_change_places() {
     let swap = |tx: &mut Transaction<'_>| {
         tx.rename("f", "tmp")?;

@@ -1,0 +1,497 @@
+//! Random calls with both policies against a model in memory: what each call answers, what the transaction sees, and what the
+//! disk holds after each commit and each abort.
+#![cfg(not(feature = "shuttle"))]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use filetx::{
+    Error, FolderOptions, INLINE_BYTES_MAX, Look, OwnFolder, RelPath, Storage, Transaction, TreeOptions,
+    Trees,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, TestRunner};
+use testkit::sim::{Node, SimDisk};
+
+/// One call. Paths come from a short list, so that calls meet each other.
+#[derive(Clone, Debug)]
+enum Op {
+    Put(Place, Text),
+    Append(Place, Text),
+    Truncate(Place, u64),
+    Remove(Place),
+    Rename(Place, Place),
+    SetMode(Place, u32),
+    Symlink(Place),
+    MakeFolder(Place, u32),
+    RemoveFolder(Place),
+    /// Calls that stand or fall together, and whether they fall.
+    Nested(Vec<Op>, bool),
+}
+
+/// A root, where there are several, and a path.
+type Place = (usize, &'static str);
+
+#[derive(Clone, Debug)]
+struct Text {
+    letter: u8,
+    len: usize,
+}
+
+/// How a transaction ends, and whether another program goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    Commit,
+    Abort,
+    CommitAndReopen,
+}
+
+const PATHS: [&str; 9] = ["a", "b", "a/x", "a/y", "b/x", "a/x/p", "a/x/q", "c/x/p", "a-x"];
+const ROOTS: [&str; 2] = ["r0", "r1"];
+const LINK: &str = "a/x";
+
+fn place() -> impl Strategy<Value = Place> {
+    (0..2_usize, proptest::sample::select(&PATHS[..]))
+}
+
+fn text() -> impl Strategy<Value = Text> {
+    let len =
+        prop_oneof![8 => 0..40_usize, 2 => 500..5_000_usize, 1 => INLINE_BYTES_MAX - 2..INLINE_BYTES_MAX + 3];
+    (b'a'..=b'z', len).prop_map(|(letter, len)| Text { letter, len })
+}
+
+fn mode() -> impl Strategy<Value = u32> {
+    proptest::sample::select(&[0o600, 0o644, 0o700, 0o755, 0o640, 0o4755][..])
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let one = prop_oneof![
+        6 => (place(), text()).prop_map(|(at, text)| Op::Put(at, text)),
+        4 => (place(), text()).prop_map(|(at, text)| Op::Append(at, text)),
+        2 => (place(), 0..50_u64).prop_map(|(at, len)| Op::Truncate(at, len)),
+        4 => place().prop_map(Op::Remove),
+        5 => (place(), place()).prop_map(|(from, to)| Op::Rename(from, (from.0, to.1))),
+        2 => (place(), mode()).prop_map(|(at, mode)| Op::SetMode(at, mode)),
+        2 => place().prop_map(Op::Symlink),
+        2 => (place(), mode()).prop_map(|(at, mode)| Op::MakeFolder(at, mode)),
+        3 => place().prop_map(Op::RemoveFolder),
+    ];
+    one.prop_recursive(2, 12, 4, |inner| {
+        (proptest::collection::vec(inner, 1..4), any::<bool>())
+            .prop_map(|(ops, falls)| Op::Nested(ops, falls))
+    })
+}
+
+fn transactions() -> impl Strategy<Value = Vec<(Vec<Op>, End)>> {
+    let end = prop_oneof![6 => Just(End::Commit), 1 => Just(End::Abort), 1 => Just(End::CommitAndReopen)];
+    proptest::collection::vec((proptest::collection::vec(op(), 0..6), end), 1..12)
+}
+
+/// All roots by `root/path`.
+#[derive(Clone, PartialEq, Debug)]
+struct Model {
+    nodes: BTreeMap<String, Node>,
+    modes: Modes,
+}
+
+/// What new files and folders get.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Modes {
+    file: u32,
+    folder: u32,
+}
+
+/// The name of the error that a call is refused with.
+type Refused = &'static str;
+
+impl Text {
+    fn bytes(&self) -> Vec<u8> {
+        vec![self.letter; self.len]
+    }
+}
+
+fn key(at: &Place) -> String {
+    format!("{}/{}", ROOTS[at.0], at.1)
+}
+
+impl Model {
+    /// Does a call, or nothing of it.
+    fn apply(&mut self, op: &Op) -> Result<(), Refused> {
+        let mut after = self.clone();
+        after.try_apply(op)?;
+        *self = after;
+        Ok(())
+    }
+
+    fn try_apply(&mut self, op: &Op) -> Result<(), Refused> {
+        match op {
+            Op::Put(at, text) => self.put(&key(at), text.bytes()),
+            Op::Append(at, text) => {
+                let path = key(at);
+                self.make_parents(&path)?;
+                match self.nodes.get_mut(&path) {
+                    None => self.put(&path, text.bytes()),
+                    Some(Node::File { content, .. }) => {
+                        content.extend(text.bytes());
+                        Ok(())
+                    }
+                    Some(_) => Err("WrongKind"),
+                }
+            }
+            Op::Truncate(at, len) => {
+                let path = key(at);
+                self.make_parents(&path)?;
+                match self.nodes.get_mut(&path) {
+                    None => Err("Missing"),
+                    Some(Node::File { content, .. }) if *len > content.len() as u64 => Err("TooLarge"),
+                    Some(Node::File { content, .. }) => {
+                        content.truncate(*len as usize);
+                        Ok(())
+                    }
+                    Some(_) => Err("WrongKind"),
+                }
+            }
+            Op::Remove(at) => self.remove(&key(at)),
+            Op::Rename(from, to) if from == to => Ok(()),
+            Op::Rename(from, to) => self.rename(&key(from), &key(to)),
+            Op::SetMode(at, new) => {
+                let path = key(at);
+                self.make_parents(&path)?;
+                match self.nodes.get_mut(&path) {
+                    None => Err("Missing"),
+                    Some(Node::File { mode, .. } | Node::Folder { mode }) => {
+                        *mode = *new;
+                        Ok(())
+                    }
+                    Some(_) => Err("WrongKind"),
+                }
+            }
+            Op::Symlink(at) => self.place(&key(at), Node::Symlink { target: LINK.into() }),
+            Op::MakeFolder(at, mode) => self.make_folder(&key(at), *mode),
+            Op::RemoveFolder(at) => {
+                let path = key(at);
+                self.make_parents(&path)?;
+                match self.nodes.get(&path) {
+                    None => Err("Missing"),
+                    Some(Node::Folder { .. }) if self.children(&path).next().is_some() => Err("NotEmpty"),
+                    Some(Node::Folder { .. }) => {
+                        self.nodes.remove(&path);
+                        Ok(())
+                    }
+                    Some(_) => Err("WrongKind"),
+                }
+            }
+            Op::Nested(ops, falls) => {
+                // A refused call inside is passed over, as a caller may do.
+                for op in ops {
+                    let _ = self.apply(op);
+                }
+                if *falls { Err("Superseded") } else { Ok(()) }
+            }
+        }
+    }
+
+    fn children<'a>(&'a self, folder: &str) -> impl Iterator<Item = &'a String> {
+        let prefix = format!("{folder}/");
+        self.nodes.keys().filter(move |path| path.starts_with(&prefix))
+    }
+
+    fn make_parents(&mut self, path: &str) -> Result<(), Refused> {
+        let folder = Node::Folder { mode: self.modes.folder };
+        // The first slash ends the root.
+        for (end, _) in path.match_indices('/').skip(1) {
+            match self.nodes.entry(path[..end].to_owned()).or_insert_with(|| folder.clone()) {
+                Node::Folder { .. } => {}
+                _ => return Err("WrongKind"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a file or symlink there.
+    fn place(&mut self, path: &str, node: Node) -> Result<(), Refused> {
+        self.make_parents(path)?;
+        if let Some(Node::Folder { .. }) = self.nodes.get(path) {
+            return Err("WrongKind");
+        }
+        self.nodes.insert(path.to_owned(), node);
+        Ok(())
+    }
+
+    fn put(&mut self, path: &str, content: Vec<u8>) -> Result<(), Refused> {
+        let mode = match self.nodes.get(path) {
+            Some(Node::File { mode, .. }) => *mode,
+            _ => self.modes.file,
+        };
+        self.place(path, Node::File { mode, content })
+    }
+
+    fn remove(&mut self, path: &str) -> Result<(), Refused> {
+        self.make_parents(path)?;
+        match self.nodes.get(path) {
+            None => Err("Missing"),
+            Some(Node::Folder { .. }) => Err("WrongKind"),
+            Some(_) => {
+                self.nodes.remove(path);
+                Ok(())
+            }
+        }
+    }
+
+    fn make_folder(&mut self, path: &str, mode: u32) -> Result<(), Refused> {
+        self.make_parents(path)?;
+        if self.nodes.contains_key(path) {
+            return Err("Exists");
+        }
+        self.nodes.insert(path.to_owned(), Node::Folder { mode });
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> Result<(), Refused> {
+        self.make_parents(from)?;
+        match self.nodes.get(from).cloned() {
+            None => Err("Missing"),
+            Some(Node::Folder { .. }) if to.starts_with(&format!("{from}/")) => Err("BadPath"),
+            Some(Node::Folder { mode }) => {
+                self.make_folder(to, mode)?;
+                for child in self.children(from).cloned().collect::<Vec<_>>() {
+                    let node = self.nodes.remove(&child).unwrap();
+                    self.nodes.insert(format!("{to}{}", &child[from.len()..]), node);
+                }
+                self.nodes.remove(from);
+                Ok(())
+            }
+            Some(node) => {
+                self.place(to, node)?;
+                self.nodes.remove(from);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Stages one call; inside nested ones refusals are passed over.
+fn stage(tx: &mut Transaction<'_>, op: &Op) -> Result<(), Error> {
+    match op {
+        Op::Put(at, text) => tx.put(*at, &text.bytes()),
+        Op::Append(at, text) => tx.append(*at, &text.bytes()),
+        Op::Truncate(at, len) => tx.truncate(*at, *len),
+        Op::Remove(at) => tx.remove(*at),
+        Op::Rename(from, to) => tx.rename(*from, *to),
+        Op::SetMode(at, mode) => tx.set_mode(*at, *mode),
+        Op::Symlink(at) => tx.symlink(*at, LINK.as_ref()),
+        Op::MakeFolder(at, mode) => tx.make_folder(*at, *mode),
+        Op::RemoveFolder(at) => tx.remove_folder(*at),
+        Op::Nested(ops, falls) => tx.nested(|tx| {
+            ops.iter().for_each(|op| drop(stage(tx, op)));
+            if *falls { Err(Error::Superseded) } else { Ok(()) }
+        }),
+    }
+}
+
+/// Everything, as the transaction sees it.
+fn seen(tx: &Transaction<'_>, roots: usize) -> BTreeMap<String, Node> {
+    let mut nodes = BTreeMap::new();
+    for (index, root) in ROOTS.iter().enumerate().take(roots) {
+        let mut folders: Vec<RelPath> = vec![RelPath::root()];
+        while let Some(folder) = folders.pop() {
+            let at = filetx::At { root: index, path: folder.clone() };
+            for name in tx.list(&at).unwrap() {
+                let at = filetx::At { root: index, path: folder.join(name) };
+                let node = match tx.look(&at).unwrap() {
+                    Look::File { mode, .. } => Node::File { mode, content: tx.read(&at).unwrap().unwrap() },
+                    Look::Symlink { target } => Node::Symlink { target },
+                    Look::Folder { mode } => {
+                        folders.push(at.path.clone());
+                        Node::Folder { mode }
+                    }
+                    look => panic!("{look:?} at {at:?}"),
+                };
+                nodes.insert(format!("{root}/{}", at.path), node);
+            }
+        }
+    }
+    nodes
+}
+
+fn on_disk(disk: &SimDisk) -> BTreeMap<String, Node> {
+    let of = |root: &&str| {
+        let root = root.to_string();
+        disk.tree_without(&root, ".txn").into_iter().map(move |(path, node)| (format!("{root}/{path}"), node))
+    };
+    ROOTS.iter().flat_map(of).collect()
+}
+
+/// Stages the calls in a transaction, compares each answer and the view with the model, and ends it. What is expected on the
+/// disk afterwards.
+fn run(mut tx: Transaction<'_>, model: &Model, ops: &[Op], end: End, roots: usize) -> Model {
+    let mut staged = model.clone();
+    for op in ops {
+        let expected = staged.apply(op);
+        let found = stage(&mut tx, op);
+        let found = found.map_err(|error| format!("{error:?}"));
+        match (&found, expected) {
+            (Ok(()), Ok(())) => {}
+            (Err(error), Err(name)) if error.split(' ').next() == Some(name) => {}
+            _ => panic!("{op:?}: {found:?}, expected {expected:?}"),
+        }
+        assert_eq!(seen(&tx, roots), staged.nodes, "as the transaction sees it after {op:?}");
+    }
+    if end == End::Abort {
+        drop(tx);
+        return model.clone();
+    }
+    let committed = tx.commit().unwrap();
+    assert!(committed.pending.is_none() && committed.kept.is_empty(), "{committed:?}");
+    staged
+}
+
+fn new_disk() -> SimDisk {
+    let disk = SimDisk::new();
+    for (root, mount) in ROOTS.iter().zip(1..) {
+        disk.make_root_on(root, mount);
+        disk.person_write(root, "a/x", b"a person's");
+        disk.person_write(root, "b", b"a person's");
+    }
+    disk
+}
+
+fn folder_follows_the_model(transactions: &[(Vec<Op>, End)]) {
+    // Small, so that there are checkpoints.
+    let options = FolderOptions { journal_bytes: 8 * 1024, ..FolderOptions::default() };
+    let mut disk = new_disk();
+    let open =
+        |disk: &SimDisk| OwnFolder::on_storage(disk.root("r0"), Path::new("r0"), options.clone()).unwrap();
+    let mut model = Model { nodes: on_disk(&disk), modes: Modes { file: 0o600, folder: 0o700 } };
+    model.nodes.retain(|path, _| path.starts_with("r0/"));
+    let mut folder = open(&disk);
+    for (ops, end) in transactions {
+        let ops: Vec<Op> = ops.iter().map(in_first_root).collect();
+        model = run(folder.begin().unwrap(), &model, &ops, *end, 1);
+        if *end == End::CommitAndReopen {
+            drop(folder);
+            disk = disk.kill();
+            folder = open(&disk);
+            assert_eq!(folder.take_kept(), []);
+        }
+        let mut now = on_disk(&disk);
+        now.retain(|path, _| path.starts_with("r0/"));
+        assert_eq!(now, model.nodes, "after {end:?}");
+    }
+    // The journal alone tells the same, without the mark of what is published.
+    drop(folder);
+    disk.person_remove("r0", ".txn/published");
+    let folder = open(&disk);
+    assert_eq!(folder.take_kept(), []);
+    let mut now = on_disk(&disk);
+    now.retain(|path, _| path.starts_with("r0/"));
+    assert_eq!(now, model.nodes, "after recovery");
+}
+
+fn in_first_root(op: &Op) -> Op {
+    let first = |at: &Place| (0, at.1);
+    match op {
+        Op::Put(at, text) => Op::Put(first(at), text.clone()),
+        Op::Append(at, text) => Op::Append(first(at), text.clone()),
+        Op::Truncate(at, len) => Op::Truncate(first(at), *len),
+        Op::Remove(at) => Op::Remove(first(at)),
+        Op::Rename(from, to) => Op::Rename(first(from), first(to)),
+        Op::SetMode(at, mode) => Op::SetMode(first(at), *mode),
+        Op::Symlink(at) => Op::Symlink(first(at)),
+        Op::MakeFolder(at, mode) => Op::MakeFolder(first(at), *mode),
+        Op::RemoveFolder(at) => Op::RemoveFolder(first(at)),
+        Op::Nested(ops, falls) => Op::Nested(ops.iter().map(in_first_root).collect(), *falls),
+    }
+}
+
+fn trees_follow_the_model(transactions: &[(Vec<Op>, End)]) {
+    let mut disk = new_disk();
+    let open = |disk: &SimDisk| {
+        let disk = disk.clone();
+        let find =
+            move |path: &Path| -> io::Result<Arc<dyn Storage>> { Ok(disk.root(path.to_str().unwrap())) };
+        Trees::on_storage(&ROOTS.map(Path::new), Arc::new(find), TreeOptions::default()).unwrap()
+    };
+    let mut model = Model { nodes: on_disk(&disk), modes: Modes { file: 0o644, folder: 0o755 } };
+    let mut trees = open(&disk);
+    for (ops, end) in transactions {
+        model = run(trees.begin(), &model, ops, *end, ROOTS.len());
+        assert_eq!(on_disk(&disk), model.nodes, "after {end:?}");
+        for root in ROOTS {
+            assert_eq!(
+                disk.person_list(root, ".txn/stage").len(),
+                0,
+                "left in the staging folder after {end:?}"
+            );
+            let home = disk.person_list(root, ".txn");
+            assert!(home.iter().all(|name| [".git", ".gitignore", "stage"].contains(&&**name)), "{home:?}");
+        }
+        if *end == End::CommitAndReopen {
+            drop(trees);
+            disk = disk.kill();
+            trees = open(&disk);
+            assert_eq!(trees.recovered(), []);
+            assert_eq!(on_disk(&disk), model.nodes, "after {end:?}");
+        }
+    }
+}
+
+/// Runs a property on many random inputs, the same ones each time unless the environment says otherwise.
+fn check(test: &str, property: fn(&[(Vec<Op>, End)])) {
+    let cases = if testkit::notes::is_proof() { 20_000 } else { 2_000 };
+    let seed = testkit::seed::or(1);
+    let _replay = testkit::seed::Replay::new("cleveragents-filetx --test properties", test, seed);
+    let config = ProptestConfig {
+        cases,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(seed),
+        max_shrink_iters: 20_000,
+        ..ProptestConfig::default()
+    };
+    let result = TestRunner::new(config).run(&transactions(), |transactions| {
+        property(&transactions);
+        Ok(())
+    });
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+    testkit::notes::figure(&format!("random sequences of transactions, {test}"), cases);
+}
+
+#[test]
+fn own_folders_do_what_the_model_does() {
+    check("own_folders_do_what_the_model_does", folder_follows_the_model);
+}
+
+#[test]
+fn user_trees_do_what_the_model_does() {
+    check("user_trees_do_what_the_model_does", trees_follow_the_model);
+}
+
+/// The control: a model that is wrong in one rare point is told apart.
+#[test]
+fn a_wrong_model_is_noticed() {
+    let wrong = |transactions: &[(Vec<Op>, End)]| {
+        let mut disk_says = Model { nodes: BTreeMap::new(), modes: Modes { file: 0o600, folder: 0o700 } };
+        let mut wrong = disk_says.clone();
+        for op in transactions.iter().flat_map(|(ops, _)| ops) {
+            let _ = disk_says.apply(op);
+            // It forgets that a refused call does nothing.
+            let _ = wrong.try_apply(op);
+        }
+        disk_says == wrong
+    };
+    let config = ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    };
+    let result = TestRunner::new(config).run(&transactions(), |transactions| {
+        prop_assert!(wrong(&transactions));
+        Ok(())
+    });
+    assert!(result.is_err(), "the calls are too tame to show anything");
+}

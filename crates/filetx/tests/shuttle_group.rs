@@ -1,0 +1,345 @@
+//! Group commit under shuttle: many schedules of threads that take turns, submit, flush, fail, time out and give back.
+//!
+//! The journal is modelled: a list of what was flushed, in order, and a flush that sometimes fails. An item knows what was
+//! queued or flushed when it was staged; it may be flushed only behind exactly that.
+#![cfg(feature = "shuttle")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::panic::{Location, catch_unwind};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use filetx::Error;
+use filetx::group::{Fate, Group, NoTurn};
+use shuttle::rand::{Rng, thread_rng};
+use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use shuttle::sync::{Mutex, MutexGuard};
+use shuttle::thread;
+
+const SCHEDULES: usize = 5_000;
+const THREADS: usize = 3;
+const ROUNDS: usize = 2;
+
+/// What stands for a transaction: its number, and the numbers it was staged on.
+#[derive(Clone, Debug)]
+struct Item {
+    number: usize,
+    staged_on: Vec<usize>,
+}
+
+/// What the folder around a group keeps.
+#[derive(Default)]
+struct Shelf {
+    /// Flushed for good, in order.
+    journal: Vec<usize>,
+    /// Submitted and not yet flushed, in order.
+    queued: Vec<usize>,
+    next: usize,
+    /// After a failed flush everything is read again before anybody stages.
+    lost: bool,
+}
+
+struct World {
+    group: Group<Item>,
+    shelf: Mutex<Shelf>,
+    has_turn: AtomicBool,
+    is_flushing: AtomicBool,
+    idle_calls: AtomicUsize,
+    failing: bool,
+    broken: Broken,
+}
+
+/// What is wrong on purpose.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Broken {
+    Nothing,
+    /// A batch is flushed in reverse.
+    Reversed,
+    /// A thread that has the turn dies without giving it back.
+    KeepsTurn,
+    /// A failed flush is taken for a good one.
+    FailureIgnored,
+    /// What is known is forgotten before the group knows of the failure, not together with it.
+    FailureIsLate,
+    /// A thread settles twice with one ticket.
+    SettlesTwice,
+}
+
+impl World {
+    fn new(failing: bool, broken: Broken) -> Self {
+        Self {
+            group: Group::new(),
+            shelf: Mutex::new(Shelf::default()),
+            has_turn: AtomicBool::new(false),
+            is_flushing: AtomicBool::new(false),
+            idle_calls: AtomicUsize::new(0),
+            failing,
+            broken,
+        }
+    }
+
+    /// Also after a panic: the first one is what counts.
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs in the group when it thinks that nobody is here: it may let the lock file go.
+    fn idle(&self) {
+        assert!(!self.has_turn.load(Ordering::SeqCst), "idle while somebody stages");
+        assert!(!self.is_flushing.load(Ordering::SeqCst), "idle during a flush");
+        self.idle_calls.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Runs in the group after a flush that failed: everything is read again before anybody stages.
+    fn failed(&self) {
+        let mut shelf = self.shelf();
+        shelf.queued.clear();
+        shelf.lost = true;
+    }
+
+    fn flush(&self, mut batch: Vec<Item>) -> Fate {
+        assert!(!self.is_flushing.swap(true, Ordering::SeqCst), "two leaders");
+        assert!(!batch.is_empty(), "a flush of nothing");
+        thread::yield_now();
+        if self.broken == Broken::Reversed {
+            batch.reverse();
+        }
+        let fails = self.failing && thread_rng().r#gen::<bool>();
+        if fails && self.broken == Broken::FailureIsLate {
+            self.failed();
+            thread::yield_now();
+        }
+        let mut shelf = self.shelf();
+        let fate = if fails && self.broken != Broken::FailureIgnored {
+            Fate::Unknown(Arc::new(Error::Superseded))
+        } else {
+            for item in &batch {
+                if !fails {
+                    assert_eq!(shelf.journal, item.staged_on, "{} was staged on something else", item.number);
+                    shelf.journal.push(item.number);
+                }
+                shelf.queued.retain(|queued| *queued != item.number);
+            }
+            Fate::Durable
+        };
+        drop(shelf);
+        self.is_flushing.store(false, Ordering::SeqCst);
+        fate
+    }
+
+    /// One transaction. Tells whether it is durable.
+    fn commit(&self, gives_back: bool) -> Option<usize> {
+        match self.group.take_turn(Duration::from_secs(1), Location::caller()) {
+            Err(NoTurn::Busy) => return None,
+            Err(NoTurn::AlreadyHeld(at)) => panic!("this thread has no turn, not from {at}"),
+            Ok(()) => {}
+        }
+        assert!(!self.has_turn.swap(true, Ordering::SeqCst), "two threads have the turn");
+        let again = self.group.take_turn(Duration::from_secs(1), Location::caller());
+        assert!(matches!(again, Err(NoTurn::AlreadyHeld(_))), "the turn was given twice to one thread");
+        if self.broken == Broken::KeepsTurn {
+            return None;
+        }
+        let item = {
+            let mut shelf = self.shelf();
+            shelf.lost = false;
+            shelf.next += 1;
+            let staged_on = [shelf.journal.as_slice(), &shelf.queued].concat();
+            Item { number: shelf.next, staged_on }
+        };
+        thread::yield_now();
+        if gives_back {
+            self.has_turn.store(false, Ordering::SeqCst);
+            self.group.give_back(|| self.idle());
+            return None;
+        }
+        let number = item.number;
+        {
+            let mut shelf = self.shelf();
+            if !shelf.lost {
+                shelf.queued.push(number);
+            }
+        }
+        thread::yield_now();
+        self.has_turn.store(false, Ordering::SeqCst);
+        let Some(ticket) = self.group.submit(item) else {
+            // What this was staged on failed meanwhile: as `OwnFolder` does it, everything is read again.
+            self.shelf().queued.clear();
+            self.group.give_back(|| self.idle());
+            return None;
+        };
+        let failed = || {
+            if self.broken != Broken::FailureIsLate {
+                self.failed();
+            }
+        };
+        let fate = self.group.settle(ticket, |batch| self.flush(batch), failed, || self.idle());
+        if self.broken == Broken::SettlesTwice {
+            self.group.settle(ticket, |batch| self.flush(batch), || (), || self.idle());
+        }
+        let is_there = self.shelf().journal.contains(&number);
+        match fate {
+            Fate::Durable => assert!(is_there, "{number} is durable and not in the journal"),
+            Fate::Unknown(_) | Fate::Superseded => {
+                assert!(!is_there, "{number} failed and is in the journal")
+            }
+            fate => panic!("{fate:?}"),
+        }
+        matches!(fate, Fate::Durable).then_some(number)
+    }
+}
+
+fn body(threads: usize, failing: bool, broken: Broken) {
+    let world = Arc::new(World::new(failing, broken));
+    // In one round nobody meets a turn of its own.
+    let rounds = if broken == Broken::KeepsTurn { 1 } else { ROUNDS };
+    let threads: Vec<_> = (0..threads)
+        .map(|index| {
+            let world = Arc::clone(&world);
+            thread::spawn(move || {
+                let commit = |round| world.commit((index + round) % 4 == 3);
+                (0..rounds).filter_map(commit).collect::<Vec<_>>()
+            })
+        })
+        .collect();
+    let mut durable: Vec<usize> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    durable.sort_unstable();
+    let shelf = world.shelf();
+    assert!(shelf.journal.is_sorted(), "flushed in another order than submitted: {:?}", shelf.journal);
+    assert_eq!(shelf.journal, durable, "each durable item is flushed once");
+    assert_eq!(shelf.queued, [0; 0], "something was never flushed");
+    assert!(world.idle_calls.load(Ordering::SeqCst) > 0, "the last one out lets the lock go");
+    drop(shelf);
+    world.group.take_turn(Duration::from_secs(1), Location::caller()).expect("a free turn is had at once");
+    world.group.drain();
+    world.group.give_back(|| ());
+}
+
+fn schedules() -> usize {
+    if testkit::notes::is_proof() { 10 * SCHEDULES } else { SCHEDULES }
+}
+
+fn explore(threads: usize, failing: bool, broken: Broken) {
+    shuttle::check_random(move || body(threads, failing, broken), schedules());
+    shuttle::check_pct(move || body(threads, failing, broken), schedules(), 3);
+    if broken == Broken::Nothing {
+        let name = format!(
+            "shuttle schedules, group commit, {threads} threads{}",
+            if failing { ", failing" } else { "" }
+        );
+        testkit::notes::figure(&name, 2 * schedules());
+    }
+}
+
+#[test]
+fn what_is_submitted_is_flushed_once_in_order() {
+    explore(THREADS, false, Broken::Nothing);
+}
+
+#[test]
+fn a_failed_flush_takes_along_what_was_staged_on_it_and_nothing_else() {
+    explore(THREADS, true, Broken::Nothing);
+}
+
+#[test]
+fn four_threads_come_through() {
+    explore(4, true, Broken::Nothing);
+}
+
+/// Whoever has the turn waits for those that are being written, who need no turn.
+#[test]
+fn a_drain_under_the_turn_finds_nothing_under_way() {
+    let body = || {
+        let world = Arc::new(World::new(false, Broken::Nothing));
+        let writer = {
+            let world = Arc::clone(&world);
+            thread::spawn(move || (0..ROUNDS).filter_map(|_| world.commit(false)).count())
+        };
+        if world.group.take_turn(Duration::from_secs(1), Location::caller()).is_ok() {
+            world.group.drain();
+            assert_eq!(world.shelf().queued, [0; 0]);
+            assert!(!world.is_flushing.load(Ordering::SeqCst));
+            thread::yield_now();
+            assert!(!world.is_flushing.load(Ordering::SeqCst));
+            world.group.give_back(|| ());
+        }
+        writer.join().unwrap();
+    };
+    shuttle::check_random(body, schedules());
+    shuttle::check_pct(body, schedules(), 3);
+}
+
+/// A leader that panics is seen by those who wait for it: they are not durable, and nobody waits for ever.
+#[test]
+fn a_leader_that_panics_blocks_nobody() {
+    let body = || {
+        let group = Arc::new(Group::<usize>::new());
+        let threads: Vec<_> = (0..THREADS)
+            .map(|index| {
+                let group = Arc::clone(&group);
+                thread::spawn(move || {
+                    while group.take_turn(Duration::from_secs(1), Location::caller()).is_err() {}
+                    let Some(ticket) = group.submit(index) else {
+                        return group.give_back(|| ());
+                    };
+                    let settle = || {
+                        group.settle(
+                            ticket,
+                            |_| std::panic::resume_unwind(Box::new("on purpose")),
+                            || (),
+                            || (),
+                        )
+                    };
+                    let settled = catch_unwind(std::panic::AssertUnwindSafe(settle));
+                    assert!(!matches!(settled, Ok(Fate::Durable)), "nothing was written");
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    };
+    shuttle::check_random(body, schedules());
+}
+
+/// What shuttle says of a broken variant.
+fn failure(broken: Broken) -> String {
+    let failing = matches!(broken, Broken::FailureIgnored | Broken::FailureIsLate);
+    let panic = catch_unwind(|| explore(THREADS, failing, broken)).expect_err("the broken variant passed");
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or_default()
+}
+
+#[test]
+fn a_batch_in_reverse_is_found() {
+    let failure = failure(Broken::Reversed);
+    assert!(failure.contains("was staged on something else"), "{failure}");
+}
+
+#[test]
+fn a_turn_that_is_never_given_back_is_found() {
+    let failure = failure(Broken::KeepsTurn);
+    assert!(failure.contains("deadlock"), "{failure}");
+}
+
+#[test]
+fn a_failure_that_is_taken_for_success_is_found() {
+    let failure = failure(Broken::FailureIgnored);
+    assert!(failure.contains("durable and not in the journal") || failure.contains("staged on"), "{failure}");
+}
+
+#[test]
+fn a_failure_that_the_group_learns_too_late_is_found() {
+    let failure = failure(Broken::FailureIsLate);
+    assert!(
+        failure.contains("was staged on something else") || failure.contains("never flushed"),
+        "{failure}"
+    );
+}
+
+#[test]
+fn a_ticket_settled_twice_is_found() {
+    let failure = failure(Broken::SettlesTwice);
+    assert!(
+        failure.contains("the batch held this ticket") || failure.contains("flush of nothing"),
+        "{failure}"
+    );
+}
