@@ -108,14 +108,6 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// A file has a second name somewhere, so writing into it would change that too.
-    #[error("`{}` has {links} names (hard links); it is not written in place", path.display())]
-    HardLinked {
-        /// The file.
-        path: PathBuf,
-        /// How many names it has.
-        links: u64,
-    },
     /// A path is on another mount than its root's transaction folder, so a file cannot be moved there atomically.
     #[error("`{}` is on another mount than its root", path.display())]
     OtherMount {
@@ -165,6 +157,9 @@ pub enum Error {
     /// A commit that this one was staged on failed, so this one was not begun.
     #[error("a commit that this one builds on failed")]
     Superseded,
+    /// The thread that wrote a group of commits panicked.
+    #[error("the thread that wrote this commit with others panicked")]
+    Panicked,
     /// The commits of several threads were written together, and that failed.
     #[error("the group of commits that this one was in failed")]
     Group {

@@ -242,12 +242,13 @@ impl Turn<'_> {
         }
     }
 
-    /// Fails, once, when a file has another length than this process left it with.
+    /// Fails, once, when a file has another length than it was left with.
     pub(crate) fn check_drift(&self, root: &Root, at: &At, len: u64) -> Result<()> {
         let mut shelf = self.inner.shelf();
         match shelf.known.get(&at.path) {
             Some(&left) if left != len => {
                 shelf.known.remove(&at.path);
+                shelf.drifted = true;
                 let reason = format!("it was left with {left} bytes and has {len} now");
                 Err(Error::Drifted { path: root.show(&at.path), reason })
             }
@@ -297,11 +298,11 @@ pub(crate) fn commit(
 
 impl Inner {
     /// Gives a record its place in the journal. Only the thread that has the turn calls this.
-    fn enqueue(&self, record: Record) -> Result<Queued> {
+    fn enqueue(&self, mut record: Record) -> Result<Queued> {
         let mut shelf = self.shelf();
         let Some(opened) = &shelf.open else { return Err(Error::Superseded) };
         let (mut bytes, mut chain) = record.encode(opened.journal.chain);
-        if !opened.journal.has_room(bytes.len() as u64) {
+        if !opened.journal.has_room(bytes.len() as u64) || shelf.wants_checkpoint() {
             drop(shelf);
             self.group.drain();
             shelf = self.shelf();
@@ -312,6 +313,10 @@ impl Inner {
             if let Err(error) = made_room {
                 shelf.reset();
                 return Err(error);
+            }
+            // What this builds on is no longer in the journal's records.
+            for change in record.changes.iter_mut().filter(|change| change.before == Seen::Ours) {
+                change.before = self.root.see_bytes(&change.path, INLINE_BYTES_MAX as u64)?;
             }
             let opened = shelf.open.as_ref().expect("the checkpoint left it open");
             (bytes, chain) = record.encode(opened.journal.chain);

@@ -160,7 +160,8 @@ impl<T> Group<T> {
         let tickets = first..state.next_ticket;
         drop(state);
 
-        let mut finish = Finish { group: self, tickets, fate: Fate::Superseded, failed: Some(failed) };
+        let fate = Fate::Unknown(Arc::new(Error::Panicked));
+        let mut finish = Finish { group: self, tickets, fate, failed: Some(failed) };
         finish.fate = flush(batch);
         drop(finish);
 

@@ -17,11 +17,14 @@ pub(crate) fn prepare(root: &Root) -> Result<()> {
     }
     let make = |folder: &RelPath| root.make_folders(Step::MakeHome, folder, OUR_FOLDER_MODE);
     make(&root.in_home(STAGE))?;
-    // `git clean -xdf` would remove what waits here; it passes by what looks like a repository of its own.
-    let git = root.in_home(".git");
-    make(&git.join("objects"))?;
-    make(&git.join("refs"))?;
-    write(root, &git.join("HEAD"), "ref: refs/heads/none\n")?;
+    // `git clean -xdf` would remove what waits here; it passes by what looks like a repository of its own. Such a folder must
+    // be below one that git ignores, so right below the root it is left out.
+    if root.home.depth() > 1 {
+        let git = root.in_home(".git");
+        make(&git.join("objects"))?;
+        make(&git.join("refs"))?;
+        write(root, &git.join("HEAD"), "ref: refs/heads/none\n")?;
+    }
     // A folder that was there may have been made by a process that died before it synced: so all of them, up to the root.
     let mut folder = Some(root.home.clone());
     while let Some(path) = folder {

@@ -49,6 +49,7 @@ pub(crate) fn republish(roots: &[Root], record: &Record) -> Result<Vec<Kept>> {
 
 fn carry_out(roots: &[Root], record: &Record, jobs: &[Job<'_>], verdicts: &[Verdict]) -> Result<Vec<Kept>> {
     let mut kept = Vec::new();
+    let mut folders = Vec::new();
     for (job, verdict) in jobs.iter().zip(verdicts) {
         let landed = match verdict {
             Verdict::Done => true,
@@ -59,13 +60,16 @@ fn carry_out(roots: &[Root], record: &Record, jobs: &[Job<'_>], verdicts: &[Verd
                 false
             }
         };
-        if landed {
-            job.sync_mode()?;
-        } else {
-            kept.push(job.keep()?);
+        match &job.change.after {
+            _ if !landed => kept.push(job.keep()?),
+            Final::Folder { mode } => folders.push((job, *mode)),
+            Final::File { .. } if job.staged.is_none() => job.sync_mode()?,
+            _ => {}
         }
     }
     sync_parents(roots, record)?;
+    // A folder gets its mode last, the deepest first: until then something may have to be put into it.
+    folders.into_iter().rev().try_for_each(|(job, mode)| job.settle_folder(mode))?;
     Ok(kept)
 }
 
@@ -157,7 +161,9 @@ impl Job<'_> {
     fn make_folder(&self, mode: u32) -> Result<bool> {
         let path = &self.change.path;
         match self.change.before {
-            Seen::Folder { .. } => return self.set_mode(mode),
+            Seen::Folder { .. } => {
+                return Ok(self.root.stat(path)?.is_some_and(|stat| stat.kind == Kind::Folder));
+            }
             Seen::Absent => {}
             // Displaced before a crash already, or now.
             _ => {
@@ -166,7 +172,7 @@ impl Job<'_> {
                 }
             }
         }
-        match self.root.storage.make_folder(path, mode) {
+        match self.root.storage.make_folder(path, mode | OUR_FOLDER_MODE) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 Ok(self.root.stat(path)?.is_some_and(|stat| stat.kind == Kind::Folder))
             }
@@ -176,26 +182,32 @@ impl Job<'_> {
 
     fn set_mode(&self, mode: u32) -> Result<bool> {
         let (root, path) = (self.root, &self.change.path);
-        let kind = match self.change.after {
-            Final::Folder { .. } => Kind::Folder,
-            _ => Kind::File,
-        };
-        if root.stat(path)?.is_none_or(|stat| stat.kind != kind) {
+        if root.stat(path)?.is_none_or(|stat| stat.kind != Kind::File) {
             return Ok(false);
         }
         self.say(root.storage.set_mode(path, mode)).map(|()| true)
     }
 
-    /// Makes a new mode durable. What is found to be changed already may have been changed by a process that died before this.
+    /// Makes a file's new mode durable. What is found changed already may have been changed by a process that died before this.
     fn sync_mode(&self) -> Result<()> {
+        let file = self.root.open_to_sync(Step::Publish, &self.change.path)?;
+        self.root.sync_all(Step::SyncPublished, &self.change.path, &*file)
+    }
+
+    /// Gives a folder its mode, durably, where that is not the one it was made with.
+    fn settle_folder(&self, mode: u32) -> Result<()> {
         let (root, path) = (self.root, &self.change.path);
-        match (&self.change.after, &self.change.before) {
-            (Final::Folder { .. }, Seen::Folder { .. }) => root.sync_folder(Step::SyncPublished, path),
-            (Final::File { .. }, _) if self.staged.is_none() => {
-                let file = root.open_to_sync(Step::Publish, path)?;
-                root.sync_all(Step::SyncPublished, path, &*file)
-            }
-            _ => Ok(()),
+        let was_made = !matches!(self.change.before, Seen::Folder { .. });
+        if was_made && mode | OUR_FOLDER_MODE == mode {
+            return Ok(());
+        }
+        if root.stat(path)?.is_some_and(|stat| stat.kind == Kind::Folder && stat.mode != mode) {
+            self.say(root.storage.set_mode(path, mode))?;
+        }
+        match root.sync_folder(Step::SyncPublished, path) {
+            // A folder that not even its owner may read cannot be opened to be synced.
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => Ok(()),
+            result => result,
         }
     }
 

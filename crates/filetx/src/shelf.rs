@@ -17,6 +17,9 @@ use crate::view::{Overlay, STAGE};
 use crate::{Hash, RelPath, Result, Step};
 use crate::{home, in_place};
 
+/// How much staged content may wait for a checkpoint although it is in the files.
+const STAGED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// Where content goes that nobody recorded and that stood in the way.
 pub(crate) const KEPT: &str = "kept";
 
@@ -38,8 +41,12 @@ const STABILISE: Steps = Steps {
 pub(crate) struct Shelf {
     /// `None` until the first use and after anything went wrong: then everything is read again.
     pub open: Option<Opened>,
-    /// How long each file was when this process last wrote it in this epoch.
+    /// How long each file that the epoch's records name was left.
     pub known: BTreeMap<RelPath, u64>,
+    /// A file was found not to be as it was left, and whoever asked knows.
+    pub drifted: bool,
+    /// Staged content that the records of this epoch lead to.
+    pub staged_bytes: u64,
     /// What is queued or being written, oldest first: not in the files yet.
     pub queued: VecDeque<Vec<Change>>,
     /// The same as one overlay.
@@ -80,20 +87,40 @@ impl Shelf {
             let journal = Journal::write_whole(root, 1, capacity, &[], &CREATE, || Ok(()))?;
             return self.start(root, journal);
         };
-        let published = read_mark(root)?.filter(|mark| mark.chain.epoch == journal.chain.epoch);
-        if let Some(published) = published {
-            (journal.chain, journal.offset) = (published.chain, published.offset);
-            if journal.next(root)?.is_none() {
-                sweep(root, &mut journal)?;
-                self.open = Some(Opened { journal, mark: marker::open(root)?.into() });
-                return Ok(());
-            }
-            (journal.chain, journal.offset) = (Chain::start(published.chain.epoch), RECORDS_OFFSET);
-        }
         let records = journal.scan(root)?;
+        if read_mark(root)? == Some(Mark { chain: journal.chain, offset: journal.offset }) {
+            // Everything is published, and what the mark covers is durable. Staged files of others were never committed.
+            clean(root, &records.iter().map(|record| record.id).collect())?;
+            self.learn(&merge(&records));
+            self.open = Some(Opened { journal, mark: marker::open(root)?.into() });
+            return Ok(());
+        }
         let journal = recover(root, journal, &records, &mut self.kept)?;
         clean(root, &BTreeSet::new())?;
         self.start(root, journal)
+    }
+
+    /// Remembers how long files were left, and how much staged content the journal leads to.
+    fn learn(&mut self, changes: &[Change]) {
+        for change in changes {
+            match &change.after {
+                Final::File { content, .. } => {
+                    self.known.insert(change.path.clone(), content.len());
+                    if let Base::Staged(staged) = &content.base {
+                        self.staged_bytes += staged.len;
+                    }
+                }
+                _ => {
+                    self.known.remove(&change.path);
+                }
+            }
+        }
+    }
+
+    /// Whether a record has to wait for a checkpoint although there is room: a file is not what the journal says, and what comes next
+    /// builds on it; or staged content that is published already takes too much space.
+    pub(crate) fn wants_checkpoint(&self) -> bool {
+        self.drifted || self.staged_bytes > STAGED_BYTES_MAX
     }
 
     /// Goes on with a journal that is durable, with all that it says in the files.
@@ -126,20 +153,15 @@ impl Shelf {
             journal = Journal::write_whole(root, epoch + 1, capacity, &[], &CREATE, || Ok(()))?;
         }
         self.known.clear();
+        (self.drifted, self.staged_bytes) = (false, 0);
         clean(root, &BTreeSet::from([transaction]))?;
         self.start(root, journal)
     }
 
     /// Drops the oldest `count` queued transactions: they are in the files now.
     pub(crate) fn published(&mut self, count: usize) {
-        for changes in self.queued.drain(..count) {
-            for change in changes {
-                match &change.after {
-                    Final::File { content, .. } => self.known.insert(change.path, content.len()),
-                    _ => self.known.remove(&change.path),
-                };
-            }
-        }
+        let published: Vec<Change> = self.queued.drain(..count).flatten().collect();
+        self.learn(&published);
         self.overlay = Overlay::default();
         for changes in &self.queued {
             self.overlay.lay_all(changes);
@@ -319,20 +341,6 @@ pub(crate) fn as_changes(overlay: &Overlay) -> Vec<Change> {
         after: after.clone(),
     };
     overlay.iter().map(change).collect()
-}
-
-/// Removes an unfinished journal, and staged files that no record of the epoch names: a process died before it committed.
-fn sweep(root: &Root, journal: &mut Journal) -> Result<()> {
-    root.remove_if_there(Step::CleanUp, &root.in_home(JOURNAL_TMP))?;
-    let stage = root.in_home(STAGE);
-    if root.stat(&stage)?.is_none() || root.list(&stage)?.is_empty() {
-        return Ok(());
-    }
-    let (chain, offset) = (journal.chain, journal.offset);
-    (journal.chain, journal.offset) = (Chain::start(chain.epoch), RECORDS_OFFSET);
-    let named = journal.scan(root)?.iter().map(|record| record.id).collect();
-    (journal.chain, journal.offset) = (chain, offset);
-    clean(root, &named)
 }
 
 /// Removes leftovers: an unfinished journal, and staged files but those of the transactions to keep.

@@ -8,11 +8,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::lock::{Guard, Lock, Mode, Wait};
+use crate::lock::{Guard, Lock, Mode, Wait, acquire_all};
 use crate::path::{At, ToAt};
 use crate::root::Root;
 use crate::storage::Storage;
-use crate::tree::{Finder, LOCK, read_record, touched};
+use crate::tree::{Finder, LOCK, locks_above, read_record, touched};
 use crate::view::{Body, Look, Overlay, View};
 use crate::{Disk, Error, RelPath, Result, Step, pointer, shelf};
 
@@ -22,27 +22,28 @@ pub struct Snapshot {
     roots: Vec<Root>,
     overlay: Overlay,
     none: Overlay,
-    _guard: Option<Guard>,
+    _guards: Vec<Guard>,
 }
 
 impl Snapshot {
     /// Reads an [`OwnFolder`](crate::OwnFolder) with its lock file.
     #[track_caller]
     pub fn of_folder(folder: &Path, lock: &Path, wait: &Wait) -> Result<Self> {
-        let guard = lock_shared(lock, wait)?;
-        Self::start_folder(disk(folder)?, folder, guard)
+        let lock = Lock::open_existing(lock)?.map(|lock| (lock, Mode::Shared));
+        let guards = lock_shared(lock.as_slice(), wait)?;
+        Self::start_folder(disk(folder)?, folder, guards)
     }
 
     /// Reads an own folder on any storage. The caller sees to it that nobody writes.
     pub fn of_folder_on_storage(storage: Arc<dyn Storage>, label: &Path) -> Result<Self> {
-        Self::start_folder(storage, label, None)
+        Self::start_folder(storage, label, Vec::new())
     }
 
-    fn start_folder(storage: Arc<dyn Storage>, label: &Path, guard: Option<Guard>) -> Result<Self> {
+    fn start_folder(storage: Arc<dyn Storage>, label: &Path, guards: Vec<Guard>) -> Result<Self> {
         let home = RelPath::new(crate::FOLDER_HOME).expect("a plain name");
         let root = Root { storage, label: label.to_owned(), home };
         let overlay = shelf::pending(&root)?;
-        Ok(Self { roots: vec![root], overlay, none: Overlay::default(), _guard: guard })
+        Ok(Self { roots: vec![root], overlay, none: Overlay::default(), _guards: guards })
     }
 
     /// Reads one root of [`Trees`](crate::Trees) whose transaction folder is `home`.
@@ -53,20 +54,23 @@ impl Snapshot {
             path: path.to_owned(),
             source,
         })?;
-        let guard = lock_shared(&path.join(home.as_path()).join(LOCK), wait)?;
-        Self::start_tree(&path, home, &|path| Disk::open(path).map(|disk| Arc::new(disk) as _), guard)
+        let mut locks = locks_above(&path, home)?;
+        let own = Lock::open_existing(&path.join(home.as_path()).join(LOCK))?;
+        locks.extend(own.map(|lock| (lock, Mode::Shared)));
+        let guards = lock_shared(&locks, wait)?;
+        Self::start_tree(&path, home, &|path| Disk::open(path).map(|disk| Arc::new(disk) as _), guards)
     }
 
     /// Reads a root on any storage. The caller sees to it that nobody writes.
     pub fn of_tree_on_storage(path: &Path, home: &RelPath, find: &Finder) -> Result<Self> {
-        Self::start_tree(path, home, &**find, None)
+        Self::start_tree(path, home, &**find, Vec::new())
     }
 
     fn start_tree(
         path: &Path,
         home: &RelPath,
         find: &dyn Fn(&Path) -> io::Result<Arc<dyn Storage>>,
-        guard: Option<Guard>,
+        guards: Vec<Guard>,
     ) -> Result<Self> {
         let open = |path: &Path| -> Result<Root> {
             let storage = find(path).map_err(|source| Error::Io {
@@ -94,7 +98,7 @@ impl Snapshot {
                 lay(record, index);
             }
         }
-        Ok(Self { roots: vec![root], overlay, none: Overlay::default(), _guard: guard })
+        Ok(Self { roots: vec![root], overlay, none: Overlay::default(), _guards: guards })
     }
 
     /// What is at a path.
@@ -144,9 +148,7 @@ fn disk(folder: &Path) -> Result<Arc<dyn Storage>> {
 
 /// Locks what can be locked: where no lock file is, nobody has written yet.
 #[track_caller]
-fn lock_shared(path: &Path, wait: &Wait) -> Result<Option<Guard>> {
-    match Lock::open_existing(path)? {
-        Some(lock) => lock.acquire(Mode::Shared, wait).map(Some),
-        None => Ok(None),
-    }
+fn lock_shared(locks: &[(Lock, Mode)], wait: &Wait) -> Result<Vec<Guard>> {
+    let locks: Vec<_> = locks.iter().map(|(lock, mode)| (lock, *mode)).collect();
+    acquire_all(&locks, wait)
 }

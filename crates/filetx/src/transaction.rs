@@ -226,11 +226,17 @@ impl<'a> Transaction<'a> {
             tx.prepare(&at, Touch::All)?;
             match tx.look(&at)? {
                 Look::Absent => Err(Error::Missing { path: tx.show(&at) }),
-                Look::Folder { .. } => tx.change(at, Final::Folder { mode }),
+                Look::Folder { .. } => {
+                    tx.check_folder_mode(&at, mode)?;
+                    tx.change(at, Final::Folder { mode })
+                }
                 Look::File { len, .. } => {
                     let content = match tx.staged.get(&at) {
                         Some(Final::File { content, .. }) => content.clone(),
-                        _ => Content::of_path(len),
+                        _ => {
+                            tx.check_drift(&at, len)?;
+                            Content::of_path(len)
+                        }
                     };
                     if let (Base::Staged(staged), Policy::UserTree(_)) = (&content.base, &tx.policy) {
                         tx.stage.set_mode(at.root, staged, mode, &tx.roots)?;
@@ -268,6 +274,7 @@ impl<'a> Transaction<'a> {
             if tx.look(&at)? != Look::Absent {
                 return Err(Error::Exists { path: tx.show(&at) });
             }
+            tx.check_folder_mode(&at, mode)?;
             tx.change(at, Final::Folder { mode })
         })
     }
@@ -550,11 +557,9 @@ impl<'a> Transaction<'a> {
         if keep > len {
             return Err(Error::TooLarge { what: "what is kept of a file", limit: len });
         }
+        self.check_drift(&at, len)?;
         match &self.policy {
-            Policy::OwnFolder(turn) => {
-                if self.below.get(&at).is_none() && self.staged.get(&at).is_none() {
-                    turn.check_drift(&self.roots[at.root], &at, len)?;
-                }
+            Policy::OwnFolder(_) => {
                 let content = Content { base: Base::Path, keep, bytes: bytes.to_vec() };
                 let content = match self.staged.get(&at) {
                     Some(Final::File { content: below, .. }) => content.over(below.clone()),
@@ -566,6 +571,27 @@ impl<'a> Transaction<'a> {
                 let body = self.view().open(&at)?.expect("a file was seen there");
                 self.put_body(&at, &body, keep, bytes)
             }
+        }
+    }
+
+    /// In an own folder, what builds on a file's content needs the file to be as it was left.
+    fn check_drift(&self, at: &At, len: u64) -> Result<()> {
+        match &self.policy {
+            Policy::OwnFolder(turn) if self.below.get(at).is_none() && self.staged.get(at).is_none() => {
+                turn.check_drift(&self.roots[at.root], at, len)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// In an own folder, what is published again after a crash must be able to get into every folder.
+    fn check_folder_mode(&self, at: &At, mode: u32) -> Result<()> {
+        match &self.policy {
+            Policy::OwnFolder(_) if mode | 0o700 != mode => {
+                let reason = "a folder of an own folder stays open to its owner (mode 700 at least)";
+                Err(Error::BadPath { path: self.show(at), reason })
+            }
+            _ => Ok(()),
         }
     }
 

@@ -42,7 +42,8 @@ const STABILISE: Steps = Steps {
 /// How user trees are used.
 #[derive(Clone)]
 pub struct TreeOptions {
-    /// The transaction folder below each root.
+    /// The transaction folder below each root. In a git repository, put it below a folder that git ignores (`.tool/.txn`): there
+    /// it is safe from `git clean -xdf`.
     pub home: RelPath,
     /// The mode of new files.
     pub file_mode: u32,
@@ -118,6 +119,10 @@ impl Trees {
         if given > ROOTS_MAX {
             return Err(Error::TooLarge { what: "roots of one transaction", limit: ROOTS_MAX as u64 });
         }
+        let twice = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path));
+        if let Some((_, path)) = twice {
+            return Err(Error::BadPath { path: path.clone(), reason: "this root is given twice" });
+        }
         for _ in 0..ROUNDS_MAX {
             let roots = paths.iter().map(|path| places.root(path, &options)).collect::<Result<Vec<_>>>()?;
             let guards = places.lock(&roots, &options)?;
@@ -179,16 +184,18 @@ impl Places {
         for root in roots {
             let name = root.show(&root.in_home(LOCK));
             locks.push((Lock::open(&name)?, Mode::Exclusive));
-            // A root inside another one: a transaction of the outer one must not run at the same time.
-            for above in root.label.ancestors().skip(1) {
-                if let Some(lock) = Lock::open_existing(&above.join(options.home.as_path()).join(LOCK))? {
-                    locks.push((lock, Mode::Shared));
-                }
-            }
+            locks.extend(locks_above(&root.label, &options.home)?);
         }
         let locks: Vec<_> = locks.iter().map(|(lock, mode)| (lock, *mode)).collect();
         acquire_all(&locks, &options.wait)
     }
+}
+
+/// The locks of roots that a root is inside of: a transaction of the outer one must not run at the same time.
+pub(crate) fn locks_above(path: &Path, home: &RelPath) -> Result<Vec<(Lock, Mode)>> {
+    let lock_of = |above: &Path| Lock::open_existing(&above.join(home.as_path()).join(LOCK));
+    let found = path.ancestors().skip(1).filter_map(|above| lock_of(above).transpose());
+    found.map(|lock| lock.map(|lock| (lock, Mode::Shared))).collect()
 }
 
 /// The lock's name in the transaction folder.

@@ -399,9 +399,10 @@ fn in_first_root(op: &Op) -> Op {
         Op::Truncate(at, len) => Op::Truncate(first(at), *len),
         Op::Remove(at) => Op::Remove(first(at)),
         Op::Rename(from, to) => Op::Rename(first(from), first(to)),
-        Op::SetMode(at, mode) => Op::SetMode(first(at), *mode),
+        // Folders of an own folder stay open to their owner.
+        Op::SetMode(at, mode) => Op::SetMode(first(at), *mode | 0o700),
         Op::Symlink(at) => Op::Symlink(first(at)),
-        Op::MakeFolder(at, mode) => Op::MakeFolder(first(at), *mode),
+        Op::MakeFolder(at, mode) => Op::MakeFolder(first(at), *mode | 0o700),
         Op::RemoveFolder(at) => Op::RemoveFolder(first(at)),
         Op::Nested(ops, falls) => Op::Nested(ops.iter().map(in_first_root).collect(), *falls),
     }

@@ -189,3 +189,70 @@ fn a_lock_file_that_is_gone_stops_the_commit() {
     change(&folder, |tx| tx.put("f", b"y"));
     assert_eq!(place.lines(), ["f=y"]);
 }
+
+#[test]
+fn a_line_added_by_hand_survives_what_is_appended_after_it_and_recovery() {
+    let place = Place::new(Policy::OwnFolder);
+    let folder = place.open_folder();
+    let append = |text: &[u8]| -> filetx::Result<()> {
+        let mut tx = folder.begin()?;
+        tx.append("log", text)?;
+        tx.commit().map(|committed| assert!(committed.pending.is_none())).map_err(|failure| failure.error)
+    };
+    append(b"one\n").unwrap();
+    fs::OpenOptions::new()
+        .append(true)
+        .open(place.root("log"))
+        .and_then(|mut file| file.write_all(b"by hand\n"))
+        .unwrap();
+    assert!(matches!(append(b"two\n"), Err(Error::Drifted { .. })));
+    append(b"two\n").unwrap();
+    append(b"three\n").unwrap();
+    drop(folder);
+    // As after a power cut: everything in the journal is published again.
+    fs::remove_file(place.root(".txn/published")).unwrap();
+    let again = place.open_folder();
+    assert_eq!(again.take_kept(), []);
+    drop(again);
+    assert_eq!(place.lines(), ["log=one\\nby hand\\ntwo\\nthree\\n"]);
+}
+
+#[test]
+fn another_process_notices_a_line_added_by_hand_too() {
+    let place = Place::new(Policy::OwnFolder);
+    place.change(|tx| tx.append("log", b"one\n"));
+    fs::write(place.root("log"), "one\nby hand\n").unwrap();
+    // A new handle knows from the journal what was left.
+    let error = place.open_folder().begin().unwrap().append("log", b"two\n").unwrap_err();
+    place.assert_error(&error, "Drifted", "log");
+    let error = place.open_folder().begin().unwrap().set_mode("log", 0o640).unwrap_err();
+    place.assert_error(&error, "Drifted", "log");
+}
+
+#[test]
+fn a_folder_that_its_owner_could_not_enter_is_refused() {
+    let place = Place::new(Policy::OwnFolder);
+    place.make(&["d/"]);
+    let folder = place.open_folder();
+    let mut tx = folder.begin().unwrap();
+    place.assert_error(&tx.make_folder("e", 0o500).unwrap_err(), "BadPath", "e");
+    place.assert_error(&tx.set_mode("d", 0o077).unwrap_err(), "BadPath", "d");
+    tx.make_folder("e", 0o750).unwrap();
+}
+
+#[test]
+fn staged_content_does_not_pile_up_until_the_journal_is_full() {
+    let place = Place::new(Policy::OwnFolder);
+    let folder = place.open_folder();
+    let large = vec![7; 24 * 1024 * 1024];
+    for _ in 0..6 {
+        let mut tx = folder.begin().unwrap();
+        tx.put("large", &large).unwrap();
+        assert!(tx.commit().unwrap().pending.is_none());
+    }
+    let staged: u64 = fs::read_dir(place.root(".txn/stage"))
+        .unwrap()
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum();
+    assert!(staged <= 4 * large.len() as u64, "{staged} bytes are staged");
+}

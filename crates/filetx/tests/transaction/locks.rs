@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::{fs, thread};
 
-use filetx::{Error, FolderOptions, TreeOptions, Trees};
+use filetx::{Error, FolderOptions, Snapshot, TreeOptions, Trees};
 
 use super::place::{Place, Policy, briefly, on_both};
 
@@ -155,4 +155,18 @@ fn disjoint_own_folders_do_not_wait_for_each_other() {
     let folder = one.open_folder();
     let _tx = folder.begin().unwrap();
     thread::scope(|scope| scope.spawn(|| two.change(|tx| tx.put("f", b"x"))).join().unwrap());
+}
+
+#[test]
+fn a_reader_of_an_inner_root_waits_for_a_writer_of_the_outer_one() {
+    let place = Place::new(Policy::UserTree);
+    place.make(&["in/", "in/f=old"]);
+    drop(Trees::open(&[&place.root("in")], TreeOptions::default()).unwrap());
+    let outer = place.open_trees();
+    let inner = place.root("in");
+    let read = || Snapshot::of_tree(&inner, &TreeOptions::default().home, &briefly()).map(drop);
+    let elsewhere = || thread::scope(|scope| scope.spawn(read).join().unwrap());
+    assert!(matches!(elsewhere(), Err(Error::Busy { .. })));
+    drop(outer);
+    elsewhere().unwrap();
 }

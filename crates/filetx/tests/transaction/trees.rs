@@ -91,7 +91,7 @@ fn several_roots_change_together() {
     assert_eq!(fs::read(place.root("b/g")).unwrap(), b"in b alone");
     for root in ["a", "b"] {
         let left = names(&place.root(root).join(".txn"));
-        assert_eq!(left, [".git", ".gitignore", "lock", "stage"].map(str::to_owned).into(), "{root}");
+        assert_eq!(left, [".gitignore", "lock", "stage"].map(str::to_owned).into(), "{root}");
         assert_eq!(names(&place.root(root).join(".txn/stage")).len(), 0, "{root}");
     }
 }
@@ -248,4 +248,30 @@ fn a_missing_root_is_an_error_that_names_it() {
     let place = Place::new(Policy::UserTree);
     let error = Trees::open(&[&place.root("missing")], TreeOptions::default()).map(drop).unwrap_err();
     place.assert_error(&error, "Io", "root/missing");
+}
+
+#[test]
+fn a_root_that_is_given_twice_is_refused() {
+    let place = Place::new(Policy::UserTree);
+    let error =
+        Trees::open(&[&place.root(""), &place.root("")], TreeOptions::default()).map(drop).unwrap_err();
+    assert!(error.to_string().contains("given twice"), "{error}");
+}
+
+/// Its mode is the last thing a new folder gets: before that, things are put into it.
+#[test]
+fn a_new_folder_that_nobody_may_write_is_filled_all_the_same() {
+    let place = Place::new(Policy::UserTree);
+    let all = |path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    all(place.root(""));
+    all(place.root(".."));
+    as_ordinary_user(|| {
+        place.change(|tx| {
+            tx.make_folder("d", 0o555)?;
+            tx.make_folder("d/e", 0o300)?;
+            tx.put("d/e/f", b"x")
+        });
+    });
+    fs::set_permissions(place.root("d/e"), fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(place.lines(), ["d/:555", "d/e/", "d/e/f=x"]);
 }
