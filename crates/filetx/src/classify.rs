@@ -34,6 +34,8 @@ pub(crate) fn classify(change: &Change, found: &Found) -> Verdict {
     match &found.displaced {
         None if is_after => Verdict::Done,
         None if found.target == change.before => Verdict::Todo,
+        // An empty folder that made way for a file, and the crash came before the file.
+        None if found.target == Seen::Absent && matches!(change.before, Seen::Folder { .. }) => Verdict::Todo,
         None => Verdict::Third,
         Some(displaced) if *displaced != change.before => {
             // Ours, or the gap that ours was to fill, stands where a person's content was.
@@ -43,7 +45,9 @@ pub(crate) fn classify(change: &Change, found: &Found) -> Verdict {
         Some(_) if is_after => Verdict::Done,
         // Restored by hand (say, `git checkout`), or moved away for a folder that is not made yet.
         Some(_) if found.target == change.before => Verdict::Todo,
-        Some(_) if found.target == Seen::Absent && matches!(change.after, Final::Folder { .. }) => Verdict::Todo,
+        Some(_) if found.target == Seen::Absent && matches!(change.after, Final::Folder { .. }) => {
+            Verdict::Todo
+        }
         Some(_) => Verdict::Third,
     }
 }
@@ -129,6 +133,7 @@ mod tests {
         check(file("old"), NEW_FOLDER, FOLDER, Some(file("old")), Verdict::Done);
         check(FOLDER, put("new"), FOLDER, None, Verdict::Todo);
         check(FOLDER, put("new"), file("new"), None, Verdict::Done);
+        check(FOLDER, put("new"), Seen::Absent, None, Verdict::Todo);
         check(FOLDER, Final::Absent, FOLDER, None, Verdict::Todo);
         check(Seen::Absent, NEW_FOLDER, Seen::Folder { mode: 0o700 }, None, Verdict::Done);
         check(FOLDER, Final::Folder { mode: 0o700 }, FOLDER, None, Verdict::Todo);
@@ -150,7 +155,8 @@ mod tests {
 
     #[test]
     fn the_staged_file_itself_is_ours_even_when_edited() {
-        let change = Change { root: 0, path: RelPath::new("a").unwrap(), before: file("old"), after: put("new") };
+        let change =
+            Change { root: 0, path: RelPath::new("a").unwrap(), before: file("old"), after: put("new") };
         let found = Found { target: file("edited"), is_staged: true, displaced: Some(file("old")) };
         assert_eq!(classify(&change, &found), Verdict::Done);
     }

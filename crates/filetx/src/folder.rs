@@ -21,7 +21,7 @@ use crate::shelf::{Shelf, as_changes};
 use crate::state::{Change, Seen};
 use crate::storage::Storage;
 use crate::sync::{self, Mutex, MutexGuard};
-use crate::transaction::{Committed, Kept, Policy, Transaction};
+use crate::transaction::{Committed, INLINE_BYTES_MAX, Kept, Policy, Touch, Transaction};
 use crate::view::Overlay;
 use crate::{Error, Failure, RelPath, Result, Step};
 
@@ -81,8 +81,11 @@ impl OwnFolder {
     #[track_caller]
     pub fn open(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
         let root = RelPath::root();
-        let storage = crate::Disk::open(folder)
-            .map_err(|source| Error::Io { step: Step::Inspect, path: folder.join(root.as_path()), source })?;
+        let storage = crate::Disk::open(folder).map_err(|source| Error::Io {
+            step: Step::Inspect,
+            path: folder.join(root.as_path()),
+            source,
+        })?;
         let lock = Lock::open(lock)?;
         Self::start(Arc::new(storage), folder, Some(lock), options)
     }
@@ -94,7 +97,12 @@ impl OwnFolder {
     }
 
     #[track_caller]
-    fn start(storage: Arc<dyn Storage>, label: &Path, lock: Option<Lock>, options: FolderOptions) -> Result<Self> {
+    fn start(
+        storage: Arc<dyn Storage>,
+        label: &Path,
+        lock: Option<Lock>,
+        options: FolderOptions,
+    ) -> Result<Self> {
         let home = RelPath::new(FOLDER_HOME).expect("a plain name");
         let inner = Inner {
             root: Root { storage, label: label.to_owned(), home },
@@ -226,11 +234,14 @@ pub(crate) struct Turn<'a> {
 
 impl Turn<'_> {
     /// What was at a path before the transaction, as far as recovery needs it.
-    pub(crate) fn before(&self, root: &Root, at: &At, below: &Overlay) -> Result<Seen> {
+    pub(crate) fn before(&self, root: &Root, at: &At, below: &Overlay, touch: Touch) -> Result<Seen> {
         if below.get(at).is_some() || self.inner.shelf().known.contains_key(&at.path) {
             return Ok(Seen::Ours);
         }
-        root.see_end(&at.path)
+        match touch {
+            Touch::End => root.see_end(&at.path),
+            Touch::All => root.see_bytes(&at.path, INLINE_BYTES_MAX as u64),
+        }
     }
 
     /// Fails, once, when a file has another length than this process left it with.
@@ -256,7 +267,10 @@ impl Drop for Turn<'_> {
 }
 
 /// Commits to an own folder.
-pub(crate) fn commit(mut tx: Transaction<'_>, changes: Vec<Change>) -> std::result::Result<Committed, Failure> {
+pub(crate) fn commit(
+    mut tx: Transaction<'_>,
+    changes: Vec<Change>,
+) -> std::result::Result<Committed, Failure> {
     tx.stage.sync(&tx.roots)?;
     let Policy::OwnFolder(turn) = &mut tx.policy else { unreachable!("the caller looked") };
     let inner = turn.inner;

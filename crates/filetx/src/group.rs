@@ -70,7 +70,6 @@ struct State<T> {
 
 impl<T> Group<T> {
     /// An empty queue.
-    #[expect(clippy::new_without_default, reason = "a group belongs to a folder; an empty default one means nothing")]
     pub fn new() -> Self {
         let state = State {
             turn: None,

@@ -78,7 +78,13 @@ fn clear(root: &Root, path: &RelPath) -> Result<()> {
     }
 }
 
-fn publish_file(root: &Root, path: &RelPath, mode: u32, content: &Content, handles: &mut Handles) -> Result<()> {
+fn publish_file(
+    root: &Root,
+    path: &RelPath,
+    mode: u32,
+    content: &Content,
+    handles: &mut Handles,
+) -> Result<()> {
     let (file, stat) = match handles.take(root, path)? {
         Some(kept) => kept,
         None => {
@@ -93,7 +99,8 @@ fn publish_file(root: &Root, path: &RelPath, mode: u32, content: &Content, handl
     match &content.base {
         Base::Nothing => {}
         Base::Path if stat.len < content.keep => {
-            let reason = format!("it is {} bytes long, shorter than the {} to be kept", stat.len, content.keep);
+            let reason =
+                format!("it is {} bytes long, shorter than the {} to be kept", stat.len, content.keep);
             return Err(Error::Drifted { path: root.show(path), reason });
         }
         Base::Path => {}
@@ -127,6 +134,11 @@ fn open(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Result<Box
             clear(root, path)?;
             create(root, path, mode)
         }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            // It is ours, whatever its mode says; that is set again below.
+            root.name(STEP, path, root.storage.set_mode(path, OUR_FILE_MODE))?;
+            root.open(STEP, path, Open::Write)
+        }
         file => root.name(STEP, path, file),
     }
 }
@@ -136,7 +148,13 @@ fn create(root: &Root, path: &RelPath, mode: u32) -> Result<Box<dyn StoredFile>>
 }
 
 /// Gives a path a file of its own with the content of the one it shared.
-fn unshare(root: &Root, path: &RelPath, mode: u32, shared: &dyn StoredFile, len: u64) -> Result<Box<dyn StoredFile>> {
+fn unshare(
+    root: &Root,
+    path: &RelPath,
+    mode: u32,
+    shared: &dyn StoredFile,
+    len: u64,
+) -> Result<Box<dyn StoredFile>> {
     let own_path = root.in_home("unshared");
     root.remove_if_there(STEP, &own_path)?;
     let own = root.open(STEP, &own_path, Open::Create { mode: OUR_FILE_MODE })?;
@@ -153,7 +171,7 @@ pub(crate) fn sync(root: &Root, changes: &[Change]) -> Result<()> {
         let there = root.stat(&change.path)?.map(|stat| stat.kind);
         match (&change.after, there) {
             (Final::File { .. }, Some(Kind::File)) => {
-                let file = root.open(Step::SyncCheckpointFile, &change.path, Open::Read)?;
+                let file = root.open_to_sync(Step::SyncCheckpointFile, &change.path)?;
                 root.sync_all(Step::SyncCheckpointFile, &change.path, &*file)?;
             }
             (Final::Folder { .. }, Some(Kind::Folder)) => {

@@ -91,7 +91,9 @@ impl Journal {
         }
         let bytes = read(self.offset, padded as u64)?;
         let damaged = |Malformed(reason)| Error::Damaged { path: root.show(&path), reason };
-        let Some((record, chain)) = Record::decode(&bytes, self.chain).map_err(damaged)? else { return Ok(None) };
+        let Some((record, chain)) = Record::decode(&bytes, self.chain).map_err(damaged)? else {
+            return Ok(None);
+        };
         self.chain = chain;
         self.offset += padded as u64;
         Ok(Some(record))
@@ -115,7 +117,10 @@ impl Journal {
         for record in records {
             let (bytes, after) = record.encode(chain);
             if bytes.len() > BODY_BYTES_MAX {
-                return Err(Error::TooLarge { what: "a transaction's journal", limit: BODY_BYTES_MAX as u64 });
+                return Err(Error::TooLarge {
+                    what: "a transaction's journal",
+                    limit: BODY_BYTES_MAX as u64,
+                });
             }
             root.name(steps.write, &tmp, file.write_at(&bytes, offset))?;
             chain = after;

@@ -1,4 +1,88 @@
 //! Change N plain files all-or-nothing.
+//!
+//! A [`Transaction`] stages changes and commits them together. After a kill at any instruction, a full disk, an I/O error at any
+//! call or a power cut, the next open finds all of the old files or all of the new ones, and nobody has to repair anything.
+//!
+//! Two policies, chosen by where a transaction begins:
+//!
+//! | | [`OwnFolder::begin`] | [`Trees::begin`] |
+//! |---|---|---|
+//! | for | files that only this program writes | folders that belong to people |
+//! | roots | one | one or several, on one or several file systems |
+//! | a commit costs | one sync, shared by the threads that commit at once | some syncs per file and folder |
+//! | files are | written in place, after the commit point | replaced whole, before the commit returns |
+//! | a person's save in between | kept aside | left where it is; ours is kept aside |
+//!
+//! [`replace_file`] is the case of one file, without a journal. [`Snapshot`] reads.
+//!
+//! # Promises
+//!
+//! - **No torn state.** All of a commit or nothing of it, in every file and every root.
+//! - **Durable when acknowledged.** When [`Transaction::commit`] returns `Ok`, the change survives a power cut. When it fails,
+//!   [`Failure::left`] says what is there; [`Committed::pending`] tells that publishing will finish at the next open.
+//! - **No lost update.** Whoever reads and writes in one transaction is alone meanwhile, among threads and processes.
+//! - **Nothing of a person is overwritten** in [`Trees`]: what is not as it was before stays, see [`Committed::kept`].
+//! - **Readers see one commit**, also after a crash and before recovery, and write nothing.
+//! - **Nothing leaves the root**, by `..`, symlinks or folders that are swapped meanwhile.
+//! - **Every wait ends**, by the timeout of its [`Wait`], with an error that names the lock and who holds it.
+//! - **No fallback to something less safe.** What fails, fails.
+//!
+//! # Limits
+//!
+//! - Other programs that read an own folder's files during a save may see them half-written; a [`Snapshot`] does not.
+//! - Where the file system has no atomic exchange, a person who saves in the moment between our look and our rename loses that save.
+//! - Deleting the transaction folder in the middle of an interrupted commit is beyond recovery.
+//! - Network file systems are refused unless [`NetworkRule::Allow`] is given.
+//! - On Windows there are no modes, owners or attributes, and no exchange; macOS is written for, not run.
+//!
+//! # Example
+//!
+//! ```
+//! use filetx::{FolderOptions, OwnFolder, Snapshot, TreeOptions, Trees, Wait};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let home = tempfile::tempdir()?;
+//!     let [conversation, app, site] = ["conversation", "app", "site"].map(|name| home.path().join(name));
+//!     for folder in [&conversation, &app, &site] {
+//!         std::fs::create_dir(folder)?;
+//!     }
+//!
+//!     // A folder of our own. Opening it finishes what a killed process left. The lock file is not inside it.
+//!     let lock = home.path().join("conversation.lock");
+//!     let folder = OwnFolder::open(&conversation, &lock, FolderOptions::default())?;
+//!     let mut tx = folder.begin()?;
+//!     tx.append("messages.jsonl", b"{\"role\":\"user\",\"content\":\"hello\"}\n")?;
+//!     tx.put("metadata.json", b"{\"message_count\":1}\n")?;
+//!     let committed = tx.commit()?; // Both files or none; from here on they survive a power cut.
+//!     assert!(committed.pending.is_none(), "all of it is in the files already");
+//!
+//!     // A reader sees one commit, never half of one, and writes nothing.
+//!     let snapshot = Snapshot::of_folder(&conversation, &lock, &Wait::default())?;
+//!     assert_eq!(snapshot.read("metadata.json")?.as_deref(), Some(&b"{\"message_count\":1}\n"[..]));
+//!
+//!     // Two folders of people, one commit.
+//!     let mut trees = Trees::open(&[app.as_path(), site.as_path()], TreeOptions::default())?;
+//!     let mut tx = trees.begin();
+//!     tx.put("src/name.rs", b"pub const NAME: &str = \"new\";\n")?;
+//!     tx.put((1, "index.html"), b"<h1>new</h1>\n")?;
+//!     let committed = tx.commit()?;
+//!     assert!(committed.kept.is_empty(), "nobody else saved one of these files meanwhile");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Map of the modules
+//!
+//! From what callers use down to the disk; `docs/design/file-transaction.md` numbers the steps.
+//!
+//! - callers: `transaction` (staging and commit), `folder` (own folders), `tree` (user trees), `snapshot` (readers), `replace` (one
+//!   file), `lock` (lock files), `error`
+//! - protocol: `record` and `journal` (bytes), `marker` (how far an own folder's files follow), `pointer` (from other roots to the journal),
+//!   `shelf` (an own folder's recovery and checkpoints), `classify` (what recovery makes of what it finds), `step` (the numbers)
+//! - files: `stage` (content on its way in), `in_place` and `publish` (bringing it into the files, by policy), `view` (what is seen
+//!   meanwhile), `state`, `home` (the transaction folder), `root`, `path`, `hash`
+//! - threads: `group` (one sync for many), `registry` (which thread holds which lock), `holder` (who waits for whom), `sync`
+//! - disk: `storage` (the only seam), `disk` (the real one), `platform`, `sync_count`
 
 mod classify;
 #[cfg(unix)]
@@ -61,3 +145,8 @@ pub use sync_count::sync_count;
 pub use transaction::{CHANGES_MAX, Committed, Expected, INLINE_BYTES_MAX, Kept, Transaction};
 pub use tree::{Finder, ROOTS_MAX, Recovered, TreeOptions, Trees};
 pub use view::{Body, Look};
+
+/// Keeps the example in the README compiling and running.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

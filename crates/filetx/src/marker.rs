@@ -68,3 +68,8 @@ pub(crate) fn write(root: &Root, file: &dyn StoredFile, mark: Mark) -> Result<()
     bytes[72..].copy_from_slice(&checksum.0);
     root.name(Step::PublishInPlace, &root.in_home(PUBLISHED), file.write_at(&bytes, 0))
 }
+
+/// Takes the mark back: whoever opens next publishes everything again.
+pub(crate) fn erase(root: &Root, file: &dyn StoredFile) -> Result<()> {
+    root.name(Step::PublishInPlace, &root.in_home(PUBLISHED), file.write_at(&[0; MARK_BYTES], 0))
+}

@@ -9,14 +9,17 @@ use std::io::ErrorKind;
 use crate::classify::{Found, Verdict, classify};
 use crate::platform::is_through_symlink;
 use crate::record::Record;
-use crate::root::{OUR_FOLDER_MODE, Root};
+use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root, copy_range};
 use crate::shelf::KEPT;
-use crate::stage::{copy_aside, in_parallel};
+use crate::stage::in_parallel;
 use crate::state::{Base, Change, Final, Seen, in_order};
 use crate::storage::{Kind, Open, Rename};
 use crate::transaction::Kept;
 use crate::view::STAGE;
 use crate::{Error, RelPath, Result, Step};
+
+/// Where a file is copied to that cannot have a second name.
+pub(crate) const COPY: &str = "copy";
 
 /// One change with the names it uses in the staging folder.
 struct Job<'a> {
@@ -56,7 +59,9 @@ fn carry_out(roots: &[Root], record: &Record, jobs: &[Job<'_>], verdicts: &[Verd
                 false
             }
         };
-        if !landed {
+        if landed {
+            job.sync_mode()?;
+        } else {
             kept.push(job.keep()?);
         }
     }
@@ -99,15 +104,12 @@ impl Job<'_> {
         let path = &self.change.path;
         let id_of = |path: &RelPath| root.stat(path).map(|stat| stat.map(|stat| stat.id));
         let staged_id = self.staged.as_ref().map(id_of).transpose()?.flatten();
-        let target_id = match root.storage.stat(path) {
-            Ok(stat) => stat.map(|stat| stat.id),
-            // A person put a symlink where a folder was: our path leads nowhere.
-            Err(_) => return Ok(Verdict::Third),
-        };
-        let displaced_id = id_of(&self.displaced)?;
-        let displaced = match displaced_id {
-            Some(id) if Some(id) != staged_id => Some(root.see(&self.displaced)?),
-            _ => None,
+        let target_id = id_of(path)?;
+        let displaced = match id_of(&self.displaced)? {
+            // The second name of ours has not changed places yet.
+            Some(id) if Some(id) == staged_id => None,
+            Some(_) => Some(root.see(&self.displaced)?).filter(|seen| !self.change.after.is(seen)),
+            None => None,
         };
         let is_staged = staged_id.is_some() && target_id == staged_id;
         let found = Found { target: root.see(path)?, is_staged, displaced };
@@ -144,7 +146,10 @@ impl Job<'_> {
 
     fn remove_folder(&self) -> Result<bool> {
         match self.root.storage.remove_folder(&self.change.path) {
-            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory) => Ok(false),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory) => {
+                Ok(false)
+            }
             result => self.say(result).map(|()| true),
         }
     }
@@ -178,14 +183,20 @@ impl Job<'_> {
         if root.stat(path)?.is_none_or(|stat| stat.kind != kind) {
             return Ok(false);
         }
-        self.say(root.storage.set_mode(path, mode))?;
-        if kind == Kind::Folder {
-            root.sync_folder(Step::SyncPublished, path)?;
-        } else {
-            let file = root.open(Step::Publish, path, Open::Read)?;
-            root.sync_all(Step::SyncPublished, path, &*file)?;
+        self.say(root.storage.set_mode(path, mode)).map(|()| true)
+    }
+
+    /// Makes a new mode durable. What is found to be changed already may have been changed by a process that died before this.
+    fn sync_mode(&self) -> Result<()> {
+        let (root, path) = (self.root, &self.change.path);
+        match (&self.change.after, &self.change.before) {
+            (Final::Folder { .. }, Seen::Folder { .. }) => root.sync_folder(Step::SyncPublished, path),
+            (Final::File { .. }, _) if self.staged.is_none() => {
+                let file = root.open_to_sync(Step::Publish, path)?;
+                root.sync_all(Step::SyncPublished, path, &*file)
+            }
+            _ => Ok(()),
         }
-        Ok(true)
     }
 
     /// Puts a new file or symlink at the path.
@@ -217,18 +228,22 @@ impl Job<'_> {
         let root = self.root;
         root.remove_if_there(Step::Publish, &self.displaced)?;
         let Some(staged) = &self.staged else {
-            let Final::Symlink { target } = &self.change.after else { unreachable!("only symlinks are not staged") };
+            let Final::Symlink { target } = &self.change.after else {
+                unreachable!("only symlinks are not staged")
+            };
             return self.say(root.storage.make_symlink(target, &self.displaced));
         };
         match root.storage.link(staged, &self.displaced) {
             // No hard links here: a copy, then.
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
-                copy_aside(root, staged, &self.displaced, Step::Publish, Step::SyncPublished)?;
-                self.say(root.storage.copy_attributes(staged, &self.displaced))?;
-                let Final::File { mode, .. } = &self.change.after else { unreachable!("staged content is a file's") };
-                self.say(root.storage.set_mode(&self.displaced, *mode))?;
-                let file = root.open(Step::Publish, &self.displaced, Open::Read)?;
-                root.sync_all(Step::SyncPublished, &self.displaced, &*file)
+                let Final::File { mode, .. } = &self.change.after else {
+                    unreachable!("staged content is a file's")
+                };
+                // Under the name of what was displaced there is never half a file.
+                let copy = root.in_home(COPY);
+                root.remove_if_there(Step::Publish, &copy)?;
+                copy_aside(root, staged, &copy, *mode)?;
+                root.rename(Step::Publish, &copy, &self.displaced, Rename::Replace)
             }
             result => self.say(result),
         }
@@ -315,6 +330,17 @@ impl Job<'_> {
     }
 }
 
+/// Copies a staged file with its attributes, synced.
+fn copy_aside(root: &Root, staged: &RelPath, copy: &RelPath, mode: u32) -> Result<()> {
+    let source = root.open(Step::Publish, staged, Open::Read)?;
+    let len = root.name(Step::Publish, staged, source.stat())?.len;
+    let target = root.open(Step::Publish, copy, Open::Create { mode: OUR_FILE_MODE })?;
+    root.name(Step::Publish, copy, copy_range(&*source, &*target, len, &mut blake3::Hasher::new()))?;
+    root.name(Step::Publish, copy, root.storage.copy_attributes(staged, copy))?;
+    root.name(Step::Publish, copy, root.storage.set_mode(copy, mode))?;
+    root.sync_all(Step::SyncPublished, copy, &*target)
+}
+
 /// Whether an error says that the way to the path is not what it was.
 fn is_no_way(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) || is_through_symlink(error)
@@ -326,7 +352,9 @@ fn sync_parents(roots: &[Root], record: &Record) -> Result<()> {
     for change in &record.changes {
         let root = &roots[change.root];
         let mut parent = change.path.parent().expect("a change is below the root");
-        while !parent.is_root() && !matches!(root.storage.stat(&parent), Ok(Some(stat)) if stat.kind == Kind::Folder) {
+        while !parent.is_root()
+            && !matches!(root.storage.stat(&parent), Ok(Some(stat)) if stat.kind == Kind::Folder)
+        {
             parent = parent.parent().expect("the root exists");
         }
         folders.insert((change.root, parent));

@@ -131,7 +131,8 @@ impl Record {
             if root >= roots.len().max(1) {
                 return Err(Malformed("a change names a root that is not listed"));
             }
-            let path = RelPath::from_bytes(input.bytes()?).map_err(|_| Malformed("a path leaves its root"))?;
+            let path =
+                RelPath::from_bytes(input.bytes()?).map_err(|_| Malformed("a path leaves its root"))?;
             changes.push(Change { root, path, before: input.seen()?, after: input.after()? });
         }
         if !input.0.is_empty() {
@@ -167,14 +168,19 @@ fn put_seen(out: &mut Vec<u8>, seen: &Seen) {
             put_bytes(out, target.as_encoded_bytes());
         }
         Seen::File { mode, len, print } => {
-            let (tag, hash) = match print {
-                Print::Whole(hash) => (3, hash),
-                Print::End(hash) => (4, hash),
-            };
-            out.push(tag);
+            out.push(match print {
+                Print::Whole(_) => 3,
+                Print::End(_) => 4,
+                Print::Bytes(_) => 7,
+            });
             out.extend(mode.to_le_bytes());
-            out.extend(len.to_le_bytes());
-            out.extend(hash.0);
+            match print {
+                Print::Whole(hash) | Print::End(hash) => {
+                    out.extend(len.to_le_bytes());
+                    out.extend(hash.0);
+                }
+                Print::Bytes(bytes) => put_bytes(out, bytes),
+            }
         }
         Seen::Other => out.push(5),
         Seen::Ours => out.push(6),
@@ -259,6 +265,10 @@ impl<'a> Input<'a> {
             4 => Seen::File { mode: self.u32()?, len: self.u64()?, print: Print::End(self.hash()?) },
             5 => Seen::Other,
             6 => Seen::Ours,
+            7 => {
+                let (mode, bytes) = (self.u32()?, self.bytes()?.to_vec());
+                Seen::File { mode, len: bytes.len() as u64, print: Print::Bytes(bytes) }
+            }
             _ => return Err(Malformed("a state before is of no known kind")),
         })
     }
@@ -281,7 +291,10 @@ impl<'a> Input<'a> {
                         hash: self.hash()?,
                     }),
                 };
-                Final::File { mode, content: Content { base, keep: self.u64()?, bytes: self.bytes()?.to_vec() } }
+                Final::File {
+                    mode,
+                    content: Content { base, keep: self.u64()?, bytes: self.bytes()?.to_vec() },
+                }
             }
             _ => return Err(Malformed("a state after is of no known kind")),
         })
@@ -301,19 +314,34 @@ mod tests {
             owner: b"plan 1".to_vec(),
             roots: vec![PathBuf::from("/a"), PathBuf::from("/b")],
             changes: vec![
-                change("a", Seen::Absent, Final::File { mode: 0o600, content: Content::of_bytes(b"abc".to_vec()) }),
+                change(
+                    "a",
+                    Seen::Absent,
+                    Final::File { mode: 0o600, content: Content::of_bytes(b"abc".to_vec()) },
+                ),
                 change("b", Seen::Folder { mode: 0o700 }, Final::Absent),
                 change("c", Seen::Symlink { target: "t".into() }, Final::Folder { mode: 0o755 }),
                 change("d", Seen::Other, Final::Symlink { target: "u".into() }),
                 change(
                     "e",
                     Seen::File { mode: 0o644, len: 3, print: Print::Whole(hash) },
-                    Final::File { mode: 1, content: Content::of_staged(Staged { id: 7, number: 9, len: 4, hash }) },
+                    Final::File {
+                        mode: 1,
+                        content: Content::of_staged(Staged { id: 7, number: 9, len: 4, hash }),
+                    },
                 ),
                 change(
                     "f",
                     Seen::File { mode: 0o644, len: 3, print: Print::End(hash) },
-                    Final::File { mode: 2, content: Content { base: Base::Path, keep: 2, bytes: b"z".to_vec() } },
+                    Final::File {
+                        mode: 2,
+                        content: Content { base: Base::Path, keep: 2, bytes: b"z".to_vec() },
+                    },
+                ),
+                change(
+                    "h",
+                    Seen::File { mode: 0o644, len: 2, print: Print::Bytes(b"hi".to_vec()) },
+                    Final::Absent,
                 ),
                 Change {
                     root: 1,
@@ -361,14 +389,17 @@ mod tests {
     #[test]
     fn bodies_that_a_stranger_wrote_are_refused_not_believed() {
         let check = |body: &[u8], reason: &str| {
-            assert_eq!(Record::decode_body(body), Err(Malformed(match reason {
-                "early" => "it ends too early",
-                "left" => "bytes are left over",
-                "root" => "a change names a root that is not listed",
-                "path" => "a path leaves its root",
-                "before" => "a state before is of no known kind",
-                _ => "a state after is of no known kind",
-            })));
+            assert_eq!(
+                Record::decode_body(body),
+                Err(Malformed(match reason {
+                    "early" => "it ends too early",
+                    "left" => "bytes are left over",
+                    "root" => "a change names a root that is not listed",
+                    "path" => "a path leaves its root",
+                    "before" => "a state before is of no known kind",
+                    _ => "a state after is of no known kind",
+                }))
+            );
         };
         let empty = [[0u8; 16].as_slice(), &[0; 4], &[0; 2], &[0; 4]].concat();
         let one = |change: &[u8]| [[0u8; 16].as_slice(), &[0; 4], &[0; 2], &[1, 0, 0, 0], change].concat();

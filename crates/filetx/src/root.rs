@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::hash::{CHUNK_BYTES, Hash};
+use crate::platform::is_through_symlink;
 use crate::state::{END_BYTES, Print, Seen};
 use crate::storage::{Kind, Open, Rename, Stat, Storage, StoredFile};
 use crate::{Error, RelPath, Result, Step};
@@ -48,12 +49,26 @@ impl Root {
         result.map_err(|source| Error::Io { step, path: self.show(path), source })
     }
 
+    /// What is at `path`. Behind a symlink there is nothing: no path of ours leads through one.
     pub(crate) fn stat(&self, path: &RelPath) -> Result<Option<Stat>> {
-        self.name(Step::Inspect, path, self.storage.stat(path))
+        match self.storage.stat(path) {
+            Err(error) if is_through_symlink(&error) => Ok(None),
+            stat => self.name(Step::Inspect, path, stat),
+        }
     }
 
     pub(crate) fn open(&self, step: Step, path: &RelPath, how: Open) -> Result<Box<dyn StoredFile>> {
         self.name(step, path, self.storage.open(path, how))
+    }
+
+    /// Opens a file only to sync it. Some systems sync what is open to be written only; some files are open to be read only.
+    pub(crate) fn open_to_sync(&self, step: Step, path: &RelPath) -> Result<Box<dyn StoredFile>> {
+        match self.storage.open(path, Open::Write) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.open(step, path, Open::Read)
+            }
+            file => self.name(step, path, file),
+        }
     }
 
     pub(crate) fn list(&self, folder: &RelPath) -> Result<Vec<OsString>> {
@@ -138,6 +153,17 @@ impl Root {
     /// What is at `path`, with the hash of the end of a file.
     pub(crate) fn see_end(&self, path: &RelPath) -> Result<Seen> {
         self.see_with(path, |len| len.saturating_sub(END_BYTES))
+    }
+
+    /// What is at `path`, with all of a file that is at most `most` bytes long, else with the hash of its end.
+    pub(crate) fn see_bytes(&self, path: &RelPath, most: u64) -> Result<Seen> {
+        match self.stat(path)? {
+            Some(Stat { kind: Kind::File, mode, len, .. }) if len <= most => {
+                let bytes = self.read(path)?.unwrap_or_default();
+                Ok(Seen::File { mode, len: bytes.len() as u64, print: Print::Bytes(bytes) })
+            }
+            _ => self.see_end(path),
+        }
     }
 
     fn see_with(&self, path: &RelPath, start: fn(u64) -> u64) -> Result<Seen> {

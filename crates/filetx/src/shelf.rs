@@ -5,18 +5,17 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::{home, in_place};
 use crate::journal::{CAPACITY_BYTES_MIN, JOURNAL, JOURNAL_TMP, Journal, RECORDS_OFFSET, Steps};
 use crate::marker::{self, Mark};
 use crate::path::At;
 use crate::record::{Chain, Record};
-use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root, read_range};
-use crate::stage::copy_aside;
+use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root};
 use crate::state::{Base, Change, Content, Final, Print, Seen};
-use crate::storage::{Open, StoredFile};
+use crate::storage::{Kind, Open, Stat, StoredFile};
 use crate::transaction::Kept;
 use crate::view::{Overlay, STAGE};
-use crate::{RelPath, Result, Step};
+use crate::{Hash, RelPath, Result, Step};
+use crate::{home, in_place};
 
 /// Where content goes that nobody recorded and that stood in the way.
 pub(crate) const KEPT: &str = "kept";
@@ -92,7 +91,7 @@ impl Shelf {
             (journal.chain, journal.offset) = (Chain::start(published.chain.epoch), RECORDS_OFFSET);
         }
         let records = journal.scan(root)?;
-        recover(root, &mut journal, &records, &mut self.kept)?;
+        let journal = recover(root, journal, &records, &mut self.kept)?;
         clean(root, &BTreeSet::new())?;
         self.start(root, journal)
     }
@@ -108,22 +107,27 @@ impl Shelf {
     /// Makes room in the journal for `bytes`: what it holds is synced in the files, then a new epoch starts. Nothing may be
     /// queued. Staged files of `transaction` stay.
     pub(crate) fn checkpoint(&mut self, root: &Root, bytes: u64, transaction: u128) -> Result<()> {
-        let opened = self.open.as_mut().expect("a transaction is under way, so the journal is open");
-        let journal = &mut opened.journal;
+        let opened = self.open.take().expect("a transaction is under way, so the journal is open");
+        let Opened { mut journal, mark } = opened;
         let epoch = journal.chain.epoch;
         (journal.chain, journal.offset) = (Chain::start(epoch), RECORDS_OFFSET);
         let records = journal.scan(root)?;
+        // A sync that fails gives up what it was to write, and a second one would not notice: then the journal alone has it,
+        // and has to be published again.
+        marker::erase(root, &*mark)?;
         in_place::sync(root, &merge(&records))?;
         let needed = RECORDS_OFFSET + bytes;
         if needed <= journal.capacity {
             journal.start_epoch(root)?;
         } else {
+            // Some systems do not replace a file that is open.
+            drop(journal);
             let capacity = needed.next_power_of_two();
-            *journal = Journal::write_whole(root, epoch + 1, capacity, &[], &CREATE, || Ok(()))?;
+            journal = Journal::write_whole(root, epoch + 1, capacity, &[], &CREATE, || Ok(()))?;
         }
         self.known.clear();
         clean(root, &BTreeSet::from([transaction]))?;
-        opened.write_mark(root)
+        self.start(root, journal)
     }
 
     /// Drops the oldest `count` queued transactions: they are in the files now.
@@ -186,12 +190,14 @@ fn read_mark(root: &Root) -> Result<Option<Mark>> {
 
 /// Step 10: brings the files to what the records say, and starts a new epoch. Nothing that this finds is taken to be durable:
 /// a process may have died, or a sync failed, just before.
-fn recover(root: &Root, journal: &mut Journal, records: &[Record], kept: &mut Vec<Kept>) -> Result<()> {
+fn recover(root: &Root, mut journal: Journal, records: &[Record], kept: &mut Vec<Kept>) -> Result<Journal> {
     // 10.1 to 10.4. The records may be in memory only. They must be on the disk before a later one is acknowledged behind
     // them, and after a failed sync the old file cannot be trusted to take them any more.
     if !Step::Stabilise.is_left_out() {
         let (epoch, capacity) = (journal.chain.epoch, journal.capacity);
-        *journal = Journal::write_whole(root, epoch, capacity, records, &STABILISE, || Ok(()))?;
+        // Some systems do not replace a file that is open.
+        drop(journal);
+        journal = Journal::write_whole(root, epoch, capacity, records, &STABILISE, || Ok(()))?;
     }
     let changes = merge(records);
     for change in &changes {
@@ -201,7 +207,8 @@ fn recover(root: &Root, journal: &mut Journal, records: &[Record], kept: &mut Ve
     }
     in_place::publish(root, &changes, &mut in_place::Handles::default())?;
     in_place::sync(root, &changes)?;
-    journal.start_epoch(root)
+    journal.start_epoch(root)?;
+    Ok(journal)
 }
 
 /// Which part of a file was written by somebody else.
@@ -211,35 +218,48 @@ enum Foreign {
     From(u64),
 }
 
-/// Whether a path holds something that neither the records nor a tear of them explain: a person wrote it.
+/// Whether a path holds something that neither the records nor a tear of them explain: a person may have written it. A tear
+/// that mixes ours with long content from before the records cannot be told from that, and is kept too.
 fn foreign(root: &Root, change: &Change, records: &[Record]) -> Result<Option<Foreign>> {
-    let now = root.see(&change.path)?;
-    let Seen::File { len, print: Print::Whole(hash), .. } = now else { return Ok(None) };
-    let history = records.iter().flat_map(|record| &record.changes).filter(|one| one.path == change.path);
-    let was_there_before = |seen: &Seen| match seen {
-        Seen::File { len: then, print: Print::Whole(print), .. } => *then == len && *print == hash,
+    let Some(Stat { kind: Kind::File, len, .. }) = root.stat(&change.path)? else { return Ok(None) };
+    let history = || records.iter().flat_map(|record| &record.changes).filter(|one| one.path == change.path);
+    let before = &history().next().expect("the change comes from the records").before;
+    let mut versions: Vec<Content> = Vec::new();
+    if let Seen::File { print: Print::Bytes(bytes), .. } = before {
+        versions.push(Content::of_bytes(bytes.clone()));
+    }
+    for one in history() {
+        if let Final::File { content, .. } = &one.after {
+            let version =
+                versions.last().map_or_else(|| content.clone(), |below| content.clone().over(below.clone()));
+            versions.push(version);
+        }
+    }
+    if versions.iter().any(|version| version.base == Base::Path) {
+        // A file that grows: what is before the recorded end is ours, however torn; what is behind it is not.
+        let len_before = if let Seen::File { len, .. } = before { *len } else { 0 };
+        let longest = versions.iter().map(Content::len).chain([len_before]).max().unwrap_or(0);
+        return Ok((len > longest).then_some(Foreign::From(longest)));
+    }
+    let bytes = root.read(&change.path)?.unwrap_or_default();
+    let is_as_before = match before {
+        Seen::File { len: then, print: Print::Whole(hash), .. } => *then == len && Hash::of(&bytes) == *hash,
         Seen::File { len: then, print: Print::End(_), .. } => *then == len,
         _ => false,
     };
-    if history.clone().next().is_some_and(|first| was_there_before(&first.before)) {
-        return Ok(None);
-    }
-    let content_of = |one: &Change| match &one.after {
-        Final::File { content, .. } => Some(content.clone()),
-        _ => None,
+    let versions = versions.iter().map(|version| whole(root, version)).collect::<Result<Vec<_>>>()?;
+    Ok((!is_as_before && !is_mixture(&bytes, &versions)).then_some(Foreign::Whole))
+}
+
+/// All the bytes of content that does not build on a path's own.
+fn whole(root: &Root, content: &Content) -> Result<Vec<u8>> {
+    let mut bytes = match &content.base {
+        Base::Staged(staged) => root.read(&root.in_home(STAGE).join(staged.name()))?.unwrap_or_default(),
+        Base::Nothing | Base::Path => Vec::new(),
     };
-    if let Final::File { content: Content { base: Base::Path, .. }, .. } = &change.after {
-        // A file that grows: what is before the recorded end is ours, however torn; what is behind it is not.
-        let longest = history.filter_map(content_of).map(|content| content.len()).max().unwrap_or(0);
-        return Ok((len > longest).then_some(Foreign::From(longest)));
-    }
-    let file = root.open(Step::Classify, &change.path, Open::Read)?;
-    let bytes = root.name(Step::Classify, &change.path, read_range(&*file, 0, len))?;
-    let versions: Vec<Vec<u8>> =
-        history.filter_map(content_of).filter(|content| content.base == Base::Nothing).map(|content| content.bytes).collect();
-    let staged = matches!(&change.after, Final::File { content: Content { base: Base::Staged(_), .. }, .. });
-    let explained = staged || is_mixture(&bytes, &versions);
-    Ok((!explained).then_some(Foreign::Whole))
+    bytes.truncate(content.keep as usize);
+    bytes.extend(&content.bytes);
+    Ok(bytes)
 }
 
 /// Whether every sector begins as one version and goes on as another or as zeros: what a power cut, or a write that stopped
@@ -247,6 +267,8 @@ fn foreign(root: &Root, change: &Change, records: &[Record]) -> Result<Option<Fo
 fn is_mixture(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
     let sector = crate::record::SECTOR_BYTES;
     bytes.chunks(sector).enumerate().all(|(index, part)| {
+        // A longer length that was kept while the bytes were lost reads as zeros at the end.
+        let part = &part[..part.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)];
         let zeros: &[u8] = &[];
         let sources = versions.iter().map(|version| version.get(index * sector..).unwrap_or_default());
         let differs = |source: &[u8], at: usize| part[at] != source.get(at).copied().unwrap_or(0);
@@ -257,23 +279,21 @@ fn is_mixture(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
     })
 }
 
+/// Keeps content where a person finds it. The name comes from the content: doing it again after a crash makes no second one.
 fn keep_aside(root: &Root, path: &RelPath, what: Foreign) -> Result<Kept> {
     let folder = root.in_home(KEPT);
     root.make_folders(Step::Keep, &folder, OUR_FOLDER_MODE)?;
-    let name = path.name().expect("a change is below the root").display().to_string();
-    let cut: String = name.chars().take(100).collect();
-    let aside = folder.join(format!("{:016x}-{cut}", fastrand::u64(..)));
-    match what {
-        Foreign::Whole => copy_aside(root, path, &aside, Step::Keep, Step::SyncKept)?,
-        Foreign::From(offset) => {
-            let source = root.open(Step::Keep, path, Open::Read)?;
-            let len = root.name(Step::Keep, path, source.stat())?.len;
-            let bytes = root.name(Step::Keep, path, read_range(&*source, offset, len - offset))?;
-            let target = root.open(Step::Keep, &aside, Open::Create { mode: OUR_FILE_MODE })?;
-            root.name(Step::Keep, &aside, target.write_at(&bytes, 0))?;
-            root.sync_all(Step::SyncKept, &aside, &*target)?;
-        }
+    let mut bytes = root.read(path)?.unwrap_or_default();
+    if let Foreign::From(offset) = what {
+        bytes.drain(..offset as usize);
     }
+    let name = path.name().expect("a change is below the root").display().to_string();
+    let cut: String = name.chars().take(50).collect();
+    let aside = folder.join(format!("{:?}-{cut}", Hash::of(&bytes)));
+    root.remove_if_there(Step::Keep, &aside)?;
+    let file = root.open(Step::Keep, &aside, Open::Create { mode: OUR_FILE_MODE })?;
+    root.name(Step::Keep, &aside, file.write_at(&bytes, 0))?;
+    root.sync_all(Step::SyncKept, &aside, &*file)?;
     root.sync_folder(Step::SyncKept, &folder)?;
     root.sync_folder(Step::SyncKept, &root.home)?;
     Ok(Kept { path: root.show(path), aside: Some(root.show(&aside)) })
@@ -299,8 +319,9 @@ pub(crate) fn as_changes(overlay: &Overlay) -> Vec<Change> {
     overlay.iter().map(change).collect()
 }
 
-/// Removes staged files that no record of the epoch names: a process died before it committed them.
+/// Removes an unfinished journal, and staged files that no record of the epoch names: a process died before it committed.
 fn sweep(root: &Root, journal: &mut Journal) -> Result<()> {
+    root.remove_if_there(Step::CleanUp, &root.in_home(JOURNAL_TMP))?;
     let stage = root.in_home(STAGE);
     if root.stat(&stage)?.is_none() || root.list(&stage)?.is_empty() {
         return Ok(());

@@ -48,8 +48,11 @@ impl Snapshot {
     /// Reads one root of [`Trees`](crate::Trees) whose transaction folder is `home`.
     #[track_caller]
     pub fn of_tree(path: &Path, home: &RelPath, wait: &Wait) -> Result<Self> {
-        let path =
-            path.canonicalize().map_err(|source| Error::Io { step: Step::Inspect, path: path.to_owned(), source })?;
+        let path = path.canonicalize().map_err(|source| Error::Io {
+            step: Step::Inspect,
+            path: path.to_owned(),
+            source,
+        })?;
         let guard = lock_shared(&path.join(home.as_path()).join(LOCK), wait)?;
         Self::start_tree(&path, home, &|path| Disk::open(path).map(|disk| Arc::new(disk) as _), guard)
     }
@@ -66,8 +69,11 @@ impl Snapshot {
         guard: Option<Guard>,
     ) -> Result<Self> {
         let open = |path: &Path| -> Result<Root> {
-            let storage =
-                find(path).map_err(|source| Error::Io { step: Step::Inspect, path: path.to_owned(), source })?;
+            let storage = find(path).map_err(|source| Error::Io {
+                step: Step::Inspect,
+                path: path.to_owned(),
+                source,
+            })?;
             Ok(Root { storage, label: path.to_owned(), home: home.clone() })
         };
         let root = open(path)?;
@@ -118,15 +124,21 @@ impl Snapshot {
     fn checked(&self, at: impl ToAt) -> Result<At> {
         let at = at.to_at()?;
         if at.root != 0 {
-            return Err(Error::BadPath { path: at.path.as_path().to_owned(), reason: "a snapshot has one root" });
+            return Err(Error::BadPath {
+                path: at.path.as_path().to_owned(),
+                reason: "a snapshot has one root",
+            });
         }
         Ok(at)
     }
 }
 
 fn disk(folder: &Path) -> Result<Arc<dyn Storage>> {
-    let disk = Disk::open(folder)
-        .map_err(|source| Error::Io { step: Step::Inspect, path: folder.to_owned(), source })?;
+    let disk = Disk::open(folder).map_err(|source| Error::Io {
+        step: Step::Inspect,
+        path: folder.to_owned(),
+        source,
+    })?;
     Ok(Arc::new(disk))
 }
 

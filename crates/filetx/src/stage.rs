@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 
 use crate::hash::CHUNK_BYTES;
-use crate::root::{OUR_FILE_MODE, Root, copy_range};
+use crate::root::{OUR_FILE_MODE, Root};
 use crate::state::Staged;
 use crate::storage::{Open, StoredFile};
 use crate::view::{Body, STAGE};
@@ -59,7 +59,7 @@ impl Stage {
     /// Changes the mode of a file taken in before.
     pub(crate) fn set_mode(&mut self, root: usize, staged: &Staged, mode: u32, roots: &[Root]) -> Result<()> {
         let path = roots[root].in_home(STAGE).join(staged.name());
-        let file = roots[root].open(Step::Stage, &path, Open::Read)?;
+        let file = roots[root].open_to_sync(Step::Stage, &path)?;
         roots[root].name(Step::Stage, &path, roots[root].storage.set_mode(&path, mode))?;
         self.unsynced.push((root, path, file));
         Ok(())
@@ -103,6 +103,11 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
+    /// The transaction that it belongs to.
+    pub(crate) fn transaction(&self) -> u128 {
+        self.staged.id
+    }
+
     /// Takes all that a reader gives, in bounded memory.
     pub(crate) fn fill(&mut self, reader: &mut dyn Read) -> Result<()> {
         let mut buffer = vec![0; CHUNK_BYTES];
@@ -164,13 +169,4 @@ pub(crate) fn in_parallel<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<()> 
         let threads: Vec<_> = (0..SYNC_THREADS_MAX).map(|_| scope.spawn(run)).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("the work does not panic"))
     })
-}
-
-/// Copies a plain file of a root into another path of it, new, synced.
-pub(crate) fn copy_aside(root: &Root, from: &RelPath, to: &RelPath, step: Step, sync: Step) -> Result<()> {
-    let source = root.open(step, from, Open::Read)?;
-    let len = root.name(step, from, source.stat())?.len;
-    let target = root.open(step, to, Open::Create { mode: OUR_FILE_MODE })?;
-    root.name(step, to, copy_range(&*source, &*target, len, &mut blake3::Hasher::new()))?;
-    root.sync_all(sync, to, &*target)
 }

@@ -35,13 +35,15 @@ pub enum Seen {
     Ours,
 }
 
-/// A file's content in 32 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What tells a file's content.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Print {
     /// The hash of all of it.
     Whole(Hash),
-    /// The hash of its last [`END_BYTES`] bytes, for files that only grow and may be long.
+    /// The hash of its last 4096 bytes, for files that only grow and may be long.
     End(Hash),
+    /// All of it, where it is short and a write into it may stop half-way.
+    Bytes(Vec<u8>),
 }
 
 /// How much of the end of a file tells whether somebody else appended to it.
@@ -56,6 +58,7 @@ impl fmt::Display for Seen {
             Seen::File { len, print: Print::Whole(hash) | Print::End(hash), .. } => {
                 write!(f, "a file of {len} bytes with hash {hash:?}")
             }
+            Seen::File { len, print: Print::Bytes(_), .. } => write!(f, "a file of {len} bytes"),
             Seen::Other => f.write_str("a FIFO, socket or device"),
             Seen::Ours => f.write_str("what was last written there"),
         }
@@ -160,9 +163,14 @@ impl Final {
             (Final::Absent, Seen::Absent) => true,
             (Final::Folder { mode }, Seen::Folder { mode: now }) => mode == now,
             (Final::Symlink { target }, Seen::Symlink { target: now }) => target == now,
-            (Final::File { mode, content }, Seen::File { mode: mode_now, len, print: Print::Whole(hash) }) => {
-                mode == mode_now && content.len() == *len && content.hash() == Some(*hash)
-            }
+            (
+                Final::File { mode, content },
+                Seen::File { mode: mode_now, len, print: Print::Whole(hash) },
+            ) => mode == mode_now && content.len() == *len && content.hash() == Some(*hash),
+            (
+                Final::File { mode, content },
+                Seen::File { mode: mode_now, print: Print::Bytes(bytes), .. },
+            ) => mode == mode_now && content.base == Base::Nothing && content.bytes == *bytes,
             _ => false,
         }
     }

@@ -23,6 +23,8 @@ use crate::{Error, Failure, Hash, RelPath, Result};
 pub const CHANGES_MAX: usize = 1 << 20;
 /// The largest new content that an own folder's journal carries itself; larger content is a staged file.
 pub const INLINE_BYTES_MAX: usize = 64 * 1024;
+/// The longest target of a symlink, in bytes: the limit of Linux.
+const TARGET_BYTES_MAX: usize = 4095;
 
 /// Staged changes to plain files. [`commit`](Self::commit) makes them all, dropping it makes none.
 ///
@@ -39,8 +41,10 @@ pub struct Transaction<'a> {
     undo: Vec<(At, Option<Final>)>,
     pub(crate) stage: Stage,
     pub(crate) policy: Policy<'a>,
-    /// Parents known to be writable and on their root's mount.
+    /// Folders on the disk that are known to be writable and on their root's mount.
     checked: BTreeSet<At>,
+    /// Files that a savepoint restored: their staged content may have got another mode meanwhile.
+    restored: BTreeSet<At>,
     /// Whether staged files are the commit's business by now.
     pub(crate) settled: bool,
     _of_one_thread: PhantomData<*const ()>,
@@ -52,6 +56,13 @@ pub(crate) enum Policy<'a> {
     OwnFolder(Turn<'a>),
     /// Folders of people: staged, published and synced before the commit returns.
     UserTree(&'a mut Trees),
+}
+
+/// How much of a path a change may disturb until it is published.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Touch {
+    All,
+    End,
 }
 
 /// What [`Transaction::expect`] compares a path with.
@@ -99,6 +110,7 @@ impl<'a> Transaction<'a> {
             stage: Stage::new(id),
             policy,
             checked: BTreeSet::new(),
+            restored: BTreeSet::new(),
             settled: false,
             _of_one_thread: PhantomData,
         }
@@ -107,26 +119,30 @@ impl<'a> Transaction<'a> {
     /// Gives a file new content. A new file gets the policy's mode, an existing one keeps its own.
     pub fn put(&mut self, at: impl ToAt, bytes: &[u8]) -> Result<()> {
         let at = at.to_at()?;
-        let mode = self.prepare_file(&at)?;
-        let content = match self.policy {
-            Policy::OwnFolder(_) if bytes.len() <= INLINE_BYTES_MAX => Content::of_bytes(bytes.to_vec()),
-            _ => {
-                let mut file = self.stage.create(at.root, &self.roots)?;
-                file.add(bytes)?;
-                self.take(&at, file, mode)?
-            }
-        };
-        self.change(at, Final::File { mode, content })
+        self.nested(|tx| {
+            let mode = tx.prepare_file(&at)?;
+            let content = match tx.policy {
+                Policy::OwnFolder(_) if bytes.len() <= INLINE_BYTES_MAX => Content::of_bytes(bytes.to_vec()),
+                _ => {
+                    let mut file = tx.stage.create(at.root, &tx.roots)?;
+                    file.add(bytes)?;
+                    tx.take(&at, file, mode)?
+                }
+            };
+            tx.change(at, Final::File { mode, content })
+        })
     }
 
     /// Gives a file what a reader gives, in bounded memory.
     pub fn put_reader(&mut self, at: impl ToAt, reader: &mut dyn Read) -> Result<()> {
         let at = at.to_at()?;
-        let mode = self.prepare_file(&at)?;
-        let mut file = self.stage.create(at.root, &self.roots)?;
-        file.fill(reader)?;
-        let content = self.take(&at, file, mode)?;
-        self.change(at, Final::File { mode, content })
+        self.nested(|tx| {
+            let mode = tx.prepare_file(&at)?;
+            let mut file = tx.stage.create(at.root, &tx.roots)?;
+            file.fill(reader)?;
+            let content = tx.take(&at, file, mode)?;
+            tx.change(at, Final::File { mode, content })
+        })
     }
 
     /// Opens a file to write content into that [`put_staged`](Self::put_staged) then gives a path of the same root.
@@ -138,13 +154,20 @@ impl<'a> Transaction<'a> {
     /// Gives a file the content staged before.
     pub fn put_staged(&mut self, at: impl ToAt, file: StagedFile) -> Result<()> {
         let at = at.to_at()?;
-        if file.root != at.root {
-            let path = self.roots[file.root].show(&file.path);
-            return Err(Error::BadPath { path, reason: "it was staged in another root" });
+        self.check_root(at.root)?;
+        let reason = match &file {
+            file if file.transaction() != self.id => Some("it was staged in another transaction"),
+            file if file.root != at.root => Some("it was staged in another root"),
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            return Err(Error::BadPath { path: file.path.as_path().to_owned(), reason });
         }
-        let mode = self.prepare_file(&at)?;
-        let content = self.take(&at, file, mode)?;
-        self.change(at, Final::File { mode, content })
+        self.nested(|tx| {
+            let mode = tx.prepare_file(&at)?;
+            let content = tx.take(&at, file, mode)?;
+            tx.change(at, Final::File { mode, content })
+        })
     }
 
     /// Adds to the end of a file, or makes it.
@@ -153,32 +176,38 @@ impl<'a> Transaction<'a> {
     /// again, then append again.
     pub fn append(&mut self, at: impl ToAt, bytes: &[u8]) -> Result<()> {
         let at = at.to_at()?;
-        match self.look(&at)? {
-            Look::Absent => self.put(&at, bytes),
-            look => {
-                self.prepare(&at)?;
-                self.rewrite_end(at, look, None, bytes)
+        self.nested(|tx| {
+            tx.prepare(&at, Touch::End)?;
+            match tx.look(&at)? {
+                Look::Absent => tx.put(&at, bytes),
+                look => tx.rewrite_end(at, look, None, bytes),
             }
-        }
+        })
     }
 
     /// Cuts a file to `len` bytes; longer than it is, is an error.
     pub fn truncate(&mut self, at: impl ToAt, len: u64) -> Result<()> {
         let at = at.to_at()?;
-        self.prepare(&at)?;
-        let look = self.look(&at)?;
-        self.rewrite_end(at, look, Some(len), &[])
+        self.nested(|tx| {
+            tx.prepare(&at, Touch::End)?;
+            let look = tx.look(&at)?;
+            tx.rewrite_end(at, look, Some(len), &[])
+        })
     }
 
     /// Removes a file or symlink.
     pub fn remove(&mut self, at: impl ToAt) -> Result<()> {
         let at = at.to_at()?;
-        self.prepare(&at)?;
-        match self.look(&at)?.kind() {
-            None => Err(Error::Missing { path: self.show(&at) }),
-            Some(Kind::File | Kind::Symlink) => self.change(at, Final::Absent),
-            Some(found) => Err(Error::WrongKind { path: self.show(&at), found, expected: "a file or symlink" }),
-        }
+        self.nested(|tx| {
+            tx.prepare(&at, Touch::All)?;
+            match tx.look(&at)?.kind() {
+                None => Err(Error::Missing { path: tx.show(&at) }),
+                Some(Kind::File | Kind::Symlink) => tx.change(at, Final::Absent),
+                Some(found) => {
+                    Err(Error::WrongKind { path: tx.show(&at), found, expected: "a file or symlink" })
+                }
+            }
+        })
     }
 
     /// Moves a file, symlink or folder within a root; a file or symlink at the new place is replaced.
@@ -187,94 +216,80 @@ impl<'a> Transaction<'a> {
         if from == to {
             return Ok(());
         }
-        match self.look(&from)? {
-            Look::Absent => Err(Error::Missing { path: self.show(&from) }),
-            Look::Other => {
-                let (path, expected) = (self.show(&from), "a file, symlink or folder");
-                Err(Error::WrongKind { path, found: Kind::Other, expected })
-            }
-            Look::Symlink { target } => {
-                self.symlink(&to, &target)?;
-                self.remove(&from)
-            }
-            Look::File { mode, .. } => {
-                let body = self.view().open(&from)?.expect("a file was seen there");
-                self.put_body(&to, &body, body.len(), &[])?;
-                self.set_mode(&to, mode)?;
-                self.remove(&from)
-            }
-            Look::Folder { mode } => {
-                if to.root == from.root && to.path.is_within(&from.path) {
-                    let path = self.show(&to);
-                    return Err(Error::BadPath { path, reason: "a folder cannot move into itself" });
-                }
-                self.make_folder(&to, mode)?;
-                for name in self.view().list(&from)? {
-                    let child = |at: &At| At { root: at.root, path: at.path.join(&name) };
-                    self.rename(&child(&from), &child(&to))?;
-                }
-                self.remove_folder(&from)
-            }
-        }
+        self.nested(|tx| tx.move_to(&from, &to))
     }
 
     /// Changes the permission bits of a file or folder.
     pub fn set_mode(&mut self, at: impl ToAt, mode: u32) -> Result<()> {
         let at = at.to_at()?;
-        self.prepare(&at)?;
-        match self.look(&at)? {
-            Look::Absent => Err(Error::Missing { path: self.show(&at) }),
-            Look::Folder { .. } => self.change(at, Final::Folder { mode }),
-            Look::File { len, .. } => {
-                let content = match self.staged.get(&at) {
-                    Some(Final::File { content, .. }) => content.clone(),
-                    _ => Content::of_path(len),
-                };
-                if let Base::Staged(staged) = &content.base {
-                    self.stage.set_mode(at.root, staged, mode, &self.roots)?;
+        self.nested(|tx| {
+            tx.prepare(&at, Touch::All)?;
+            match tx.look(&at)? {
+                Look::Absent => Err(Error::Missing { path: tx.show(&at) }),
+                Look::Folder { .. } => tx.change(at, Final::Folder { mode }),
+                Look::File { len, .. } => {
+                    let content = match tx.staged.get(&at) {
+                        Some(Final::File { content, .. }) => content.clone(),
+                        _ => Content::of_path(len),
+                    };
+                    if let Base::Staged(staged) = &content.base {
+                        tx.stage.set_mode(at.root, staged, mode, &tx.roots)?;
+                    }
+                    tx.change(at, Final::File { mode, content })
                 }
-                self.change(at, Final::File { mode, content })
+                look => {
+                    let found = look.kind().expect("something is there");
+                    Err(Error::WrongKind { path: tx.show(&at), found, expected: "a file or folder" })
+                }
             }
-            look => {
-                let found = look.kind().expect("something is there");
-                Err(Error::WrongKind { path: self.show(&at), found, expected: "a file or folder" })
-            }
-        }
+        })
     }
 
     /// Makes a symlink; a file or symlink at that path is replaced. Where it points is not checked: it is text.
     pub fn symlink(&mut self, at: impl ToAt, target: &OsStr) -> Result<()> {
         let at = at.to_at()?;
-        self.prepare_file(&at)?;
-        self.change(at, Final::Symlink { target: target.to_owned() })
+        self.check_root(at.root)?;
+        // What the system would refuse must not be found out after the commit point.
+        if target.is_empty() || target.len() > TARGET_BYTES_MAX || target.as_encoded_bytes().contains(&0) {
+            let reason = "its target is empty, longer than 4095 bytes or contains a NUL byte";
+            return Err(Error::BadPath { path: self.show(&at), reason });
+        }
+        self.nested(|tx| {
+            tx.prepare_file(&at)?;
+            tx.change(at, Final::Symlink { target: target.to_owned() })
+        })
     }
 
     /// Makes a folder, and those above it that are missing.
     pub fn make_folder(&mut self, at: impl ToAt, mode: u32) -> Result<()> {
         let at = at.to_at()?;
-        self.prepare(&at)?;
-        if self.look(&at)? != Look::Absent {
-            return Err(Error::Exists { path: self.show(&at) });
-        }
-        self.change(at, Final::Folder { mode })
+        self.nested(|tx| {
+            tx.prepare(&at, Touch::All)?;
+            if tx.look(&at)? != Look::Absent {
+                return Err(Error::Exists { path: tx.show(&at) });
+            }
+            tx.change(at, Final::Folder { mode })
+        })
     }
 
     /// Removes a folder that is empty by then.
     pub fn remove_folder(&mut self, at: impl ToAt) -> Result<()> {
         let at = at.to_at()?;
-        self.prepare(&at)?;
-        match self.look(&at)?.kind() {
-            None => return Err(Error::Missing { path: self.show(&at) }),
-            Some(Kind::Folder) => {}
-            Some(found) => {
-                return Err(Error::WrongKind { path: self.show(&at), found, expected: "a folder" });
+        self.nested(|tx| {
+            tx.prepare(&at, Touch::All)?;
+            match tx.look(&at)?.kind() {
+                None => return Err(Error::Missing { path: tx.show(&at) }),
+                Some(Kind::Folder) => {}
+                Some(found) => {
+                    return Err(Error::WrongKind { path: tx.show(&at), found, expected: "a folder" });
+                }
             }
-        }
-        let holds_home = self.roots[at.root].home.is_within(&at.path);
-        if holds_home || !self.view().list(&at)?.is_empty() {
-            return Err(Error::NotEmpty { path: self.show(&at) });
-        }
-        self.change(at, Final::Absent)
+            let holds_home = tx.roots[at.root].home.is_within(&at.path);
+            if holds_home || !tx.view().list(&at)?.is_empty() {
+                return Err(Error::NotEmpty { path: tx.show(&at) });
+            }
+            tx.change(at, Final::Absent)
+        })
     }
 
     /// Fails with [`Error::Conflict`] when a path is not what the caller thinks it is.
@@ -316,12 +331,18 @@ impl<'a> Transaction<'a> {
 
     /// Runs calls that stand or fall together inside this transaction: when `work` fails, what it staged is taken back and the
     /// rest stays. What it returns is *joined*: durable only when the whole transaction is.
-    pub fn nested<T, E>(&mut self, work: impl FnOnce(&mut Self) -> std::result::Result<T, E>) -> std::result::Result<T, E> {
+    pub fn nested<T, E>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         let savepoint = self.undo.len();
         let result = work(self);
         if result.is_err() {
             while self.undo.len() > savepoint {
                 let (at, before) = self.undo.pop().expect("it is longer than the savepoint");
+                if matches!(before, Some(Final::File { .. })) {
+                    self.restored.insert(at.clone());
+                }
                 self.staged.restore(at, before);
             }
         }
@@ -373,6 +394,13 @@ impl<'a> Transaction<'a> {
         if changes.is_empty() {
             return Ok(Committed { id: self.id, kept: Vec::new(), pending: None });
         }
+        for at in &self.restored {
+            if let Some(Final::File { mode, content: Content { base: Base::Staged(staged), .. } }) =
+                self.staged.get(at)
+            {
+                self.stage.set_mode(at.root, staged, *mode, &self.roots)?;
+            }
+        }
         match &mut self.policy {
             Policy::OwnFolder(_) => crate::folder::commit(self, changes),
             Policy::UserTree(_) => crate::tree::commit(self, changes, owner),
@@ -417,34 +445,27 @@ impl<'a> Transaction<'a> {
     }
 
     /// Gets a path ready to be changed: it is ours to change, its parents exist, and what is there is remembered.
-    fn prepare(&mut self, at: &At) -> Result<()> {
+    fn prepare(&mut self, at: &At, touch: Touch) -> Result<()> {
         self.check_root(at.root)?;
         if at.path.is_within(&self.roots[at.root].home) {
             return Err(Error::Reserved { path: self.show(at) });
         }
-        if self.before.contains_key(at) {
-            return Ok(());
-        }
-        let parent = At { root: at.root, path: at.path.parent().expect("a checked path is not the root") };
-        if !parent.path.is_root() && !self.checked.contains(&parent) {
-            match self.look(&parent)?.kind() {
-                Some(Kind::Folder) => {}
-                None => {
-                    let mode = self.policy.new_folder_mode();
-                    self.make_folder(&parent, mode)?;
-                }
-                Some(found) => {
-                    return Err(Error::WrongKind { path: self.show(&parent), found, expected: "a folder" });
-                }
-            }
+        let Some(parent) = at.path.parent() else {
+            return Err(Error::BadPath { path: self.show(at), reason: "it is the root itself" });
+        };
+        // Each time: what was staged, or taken back, since the last call may have changed what the parent is.
+        self.prepare_parent(&At { root: at.root, path: parent })?;
+        match self.before.get(at) {
+            // Only its end was looked at so far.
+            Some(Seen::File { print: Print::End(_), .. }) if touch == Touch::All => {}
+            Some(_) => return Ok(()),
+            None => {}
         }
         let root = &self.roots[at.root];
         let seen = match &self.policy {
-            Policy::OwnFolder(turn) => turn.before(root, at, &self.below)?,
+            Policy::OwnFolder(turn) => turn.before(root, at, &self.below, touch)?,
             Policy::UserTree(_) => {
-                if self.checked.insert(parent.clone()) {
-                    check_parent(root, &parent.path)?;
-                }
+                check_mount(root, &at.path)?;
                 root.see(&at.path)?
             }
         };
@@ -452,9 +473,34 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
+    /// Sees to it that a folder is there by then and that names in it can change. One that is on the disk is asked once.
+    fn prepare_parent(&mut self, parent: &At) -> Result<()> {
+        let is_staged = self.staged.get(parent).is_some();
+        if !is_staged && self.checked.contains(parent) {
+            return Ok(());
+        }
+        match if parent.path.is_root() { Some(Kind::Folder) } else { self.look(parent)?.kind() } {
+            Some(Kind::Folder) => {}
+            None => {
+                let mode = self.policy.new_folder_mode();
+                return self.make_folder(parent, mode);
+            }
+            Some(found) => {
+                return Err(Error::WrongKind { path: self.show(parent), found, expected: "a folder" });
+            }
+        }
+        if let Policy::UserTree(_) = self.policy {
+            check_parent(&self.roots[parent.root], &parent.path)?;
+            if !is_staged {
+                self.checked.insert(parent.clone());
+            }
+        }
+        Ok(())
+    }
+
     /// As `prepare`, for what puts a file or symlink there; the mode it is to have.
     fn prepare_file(&mut self, at: &At) -> Result<u32> {
-        self.prepare(at)?;
+        self.prepare(at, Touch::All)?;
         match self.look(at)? {
             Look::File { mode, .. } => Ok(mode),
             Look::Absent | Look::Symlink { .. } => Ok(self.policy.new_file_mode()),
@@ -467,10 +513,21 @@ impl<'a> Transaction<'a> {
 
     /// Takes a written file in, with the owner and attributes of what it replaces.
     fn take(&mut self, at: &At, file: StagedFile, mode: u32) -> Result<Content> {
-        if matches!(self.before.get(at), Some(Seen::File { .. })) {
-            let root = &self.roots[at.root];
-            let copied = root.storage.copy_attributes(&at.path, &file.path);
-            root.name(crate::Step::Stage, &at.path, copied)?;
+        let replaced = matches!(self.before.get(at), Some(Seen::File { .. })).then(|| at.path.clone());
+        self.take_like(replaced, at.root, file, mode)
+    }
+
+    /// Takes a written file in, with the owner and attributes of the file at `like`.
+    fn take_like(
+        &mut self,
+        like: Option<RelPath>,
+        root: usize,
+        file: StagedFile,
+        mode: u32,
+    ) -> Result<Content> {
+        if let Some(like) = like {
+            let root = &self.roots[root];
+            root.name(crate::Step::Stage, &like, root.storage.copy_attributes(&like, &file.path))?;
         }
         Ok(Content::of_staged(self.stage.take(file, mode, &self.roots)?))
     }
@@ -511,6 +568,19 @@ impl<'a> Transaction<'a> {
     /// Puts the first `keep` bytes of a body and then `bytes`.
     fn put_body(&mut self, at: &At, body: &Body, keep: u64, bytes: &[u8]) -> Result<()> {
         let mode = self.prepare_file(at)?;
+        let replaced = matches!(self.before.get(at), Some(Seen::File { .. })).then(|| at.path.clone());
+        self.put_body_like(at, body, (keep, bytes), mode, replaced)
+    }
+
+    /// As `put_body`, with this mode, and with the owner and attributes of the file at `like`.
+    fn put_body_like(
+        &mut self,
+        at: &At,
+        body: &Body,
+        (keep, bytes): (u64, &[u8]),
+        mode: u32,
+        like: Option<RelPath>,
+    ) -> Result<()> {
         let inline = keep as usize + bytes.len() <= INLINE_BYTES_MAX;
         let content = match self.policy {
             Policy::OwnFolder(_) if inline => {
@@ -522,10 +592,55 @@ impl<'a> Transaction<'a> {
                 let mut file = self.stage.create(at.root, &self.roots)?;
                 file.fill_from(body, keep)?;
                 file.add(bytes)?;
-                self.take(at, file, mode)?
+                self.take_like(like, at.root, file, mode)?
             }
         };
         self.change(at.clone(), Final::File { mode, content })
+    }
+
+    fn move_to(&mut self, from: &At, to: &At) -> Result<()> {
+        self.prepare(from, Touch::All)?;
+        match self.look(from)? {
+            Look::Absent => Err(Error::Missing { path: self.show(from) }),
+            Look::Other => {
+                let (path, expected) = (self.show(from), "a file, symlink or folder");
+                Err(Error::WrongKind { path, found: Kind::Other, expected })
+            }
+            Look::Symlink { target } => {
+                self.symlink(to, &target)?;
+                self.remove(from)
+            }
+            Look::File { mode, .. } => {
+                let body = self.view().open(from)?.expect("a file was seen there");
+                self.prepare_file(to)?;
+                // Owner and attributes go along, within a root.
+                let like = (from.root == to.root).then(|| self.source_of(from));
+                self.put_body_like(to, &body, (body.len(), &[]), mode, like)?;
+                self.remove(from)
+            }
+            Look::Folder { mode } => {
+                if to.root == from.root && to.path.is_within(&from.path) {
+                    let path = self.show(to);
+                    return Err(Error::BadPath { path, reason: "a folder cannot move into itself" });
+                }
+                self.make_folder(to, mode)?;
+                for name in self.view().list(from)? {
+                    let child = |at: &At| At { root: at.root, path: at.path.join(&name) };
+                    self.move_to(&child(from), &child(to))?;
+                }
+                self.remove_folder(from)
+            }
+        }
+    }
+
+    /// The file on the disk that has the owner and attributes of the file at a path.
+    fn source_of(&self, at: &At) -> RelPath {
+        match self.staged.get(at) {
+            Some(Final::File { content: Content { base: Base::Staged(staged), .. }, .. }) => {
+                self.roots[at.root].in_home(crate::view::STAGE).join(staged.name())
+            }
+            _ => at.path.clone(),
+        }
     }
 }
 
@@ -555,17 +670,18 @@ impl Policy<'_> {
 
 /// A file can be moved from the transaction folder to this one: a failure after the commit point would be too late.
 fn check_parent(root: &Root, parent: &RelPath) -> Result<()> {
-    // The nearest folder that exists: those below it are made by this transaction.
+    // The nearest folder that exists: those below it are made by this transaction, maybe in the place of a file.
     let mut folder = parent.clone();
-    let stat = loop {
-        match root.stat(&folder)? {
-            Some(stat) => break stat,
-            None => folder = folder.parent().expect("the root exists"),
-        }
-    };
-    let home = root.stat(&root.home)?.ok_or_else(|| Error::Missing { path: root.show(&root.home) })?;
-    if stat.mount != home.mount {
-        return Err(Error::OtherMount { path: root.show(&folder) });
+    while !folder.is_root() && root.stat(&folder)?.is_none_or(|stat| stat.kind != Kind::Folder) {
+        folder = folder.parent().expect("it is not the root");
     }
+    check_mount(root, &folder)?;
     root.name(crate::Step::Inspect, &folder, root.storage.check_writable(&folder))
+}
+
+/// What is at a path, if anything is, is on the mount of the transaction folder: it can be replaced.
+fn check_mount(root: &Root, path: &RelPath) -> Result<()> {
+    let Some(stat) = root.stat(path)? else { return Ok(()) };
+    let home = root.stat(&root.home)?.ok_or_else(|| Error::Missing { path: root.show(&root.home) })?;
+    if stat.mount == home.mount { Ok(()) } else { Err(Error::OtherMount { path: root.show(path) }) }
 }

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use crate::journal::{JOURNAL, JOURNAL_TMP, Journal, Steps};
 use crate::lock::{Guard, Lock, Mode, Wait, acquire_all};
-use crate::{home, pointer, publish};
 use crate::record::Record;
 use crate::root::Root;
 use crate::state::Change;
@@ -20,6 +19,7 @@ use crate::storage::{Open, Rename, Storage};
 use crate::transaction::{Committed, Kept, Policy, Transaction};
 use crate::view::{Overlay, STAGE};
 use crate::{Disk, Error, Failure, RelPath, Result, Step};
+use crate::{home, pointer, publish};
 
 /// How often the set of roots may grow while pending transactions over several roots are followed.
 const ROUNDS_MAX: usize = 8;
@@ -95,7 +95,11 @@ impl Trees {
     #[track_caller]
     pub fn open(paths: &[&Path], options: TreeOptions) -> Result<Self> {
         let canonical = |path: &&Path| {
-            path.canonicalize().map_err(|source| Error::Io { step: Step::Inspect, path: path.to_path_buf(), source })
+            path.canonicalize().map_err(|source| Error::Io {
+                step: Step::Inspect,
+                path: path.to_path_buf(),
+                source,
+            })
         };
         let paths = paths.iter().map(canonical).collect::<Result<Vec<_>>>()?;
         Self::start(paths, &Places::Disk, options)
@@ -127,7 +131,10 @@ impl Trees {
             drop(guards);
             paths.extend(missing);
         }
-        Err(Error::TooLarge { what: "unfinished transactions that lead from root to root", limit: ROUNDS_MAX as u64 })
+        Err(Error::TooLarge {
+            what: "unfinished transactions that lead from root to root",
+            limit: ROUNDS_MAX as u64,
+        })
     }
 
     /// Begins a transaction over all roots.
@@ -156,7 +163,8 @@ impl Places {
             Places::Disk => Disk::open(path).map(|disk| Arc::new(disk) as Arc<dyn Storage>),
             Places::Caller(find) => find(path),
         };
-        let storage = storage.map_err(|source| Error::Io { step: Step::Inspect, path: path.to_owned(), source })?;
+        let storage =
+            storage.map_err(|source| Error::Io { step: Step::Inspect, path: path.to_owned(), source })?;
         let root = Root { storage, label: path.to_owned(), home: options.home.clone() };
         home::prepare(&root)?;
         Ok(root)
@@ -207,7 +215,8 @@ fn named_elsewhere(roots: &[Root]) -> Result<BTreeSet<PathBuf>> {
 pub(crate) fn read_record(root: &Root) -> Result<Option<Record>> {
     let Some(mut journal) = Journal::open(root, Open::Read)? else { return Ok(None) };
     // It was renamed into place whole and synced: a record that does not fit is damage, not a tear.
-    let damaged = || Error::Damaged { path: root.show(&root.in_home(JOURNAL)), reason: "its record does not hold" };
+    let damaged =
+        || Error::Damaged { path: root.show(&root.in_home(JOURNAL)), reason: "its record does not hold" };
     journal.next(root)?.ok_or_else(damaged).map(Some)
 }
 
@@ -228,7 +237,7 @@ fn recover(roots: &[Root], guards: &[Guard]) -> Result<Vec<Recovered>> {
         recovered.extend(unacknowledged(root, &recovered)?);
         // Whatever it pointed to is finished, or was never committed.
         pointer::clear(root)?;
-        for name in [JOURNAL_TMP, pointer::POINTER_TMP] {
+        for name in [JOURNAL_TMP, pointer::POINTER_TMP, publish::COPY] {
             root.remove_if_there(Step::CleanUp, &root.in_home(name))?;
         }
         for name in root.list(&root.in_home(STAGE))? {
@@ -279,7 +288,11 @@ fn unacknowledged(root: &Root, known: &[Recovered]) -> Result<Vec<Recovered>> {
         let path = root.in_home(&name);
         // Whoever made the mark may have died before its sync.
         root.sync_folder(Step::SyncDone, &root.home)?;
-        match Journal::open_at(root, &path, Open::Read)?.map(|mut journal| journal.next(root)).transpose()?.flatten() {
+        match Journal::open_at(root, &path, Open::Read)?
+            .map(|mut journal| journal.next(root))
+            .transpose()?
+            .flatten()
+        {
             Some(record) if !record.owner.is_empty() => {
                 found.push(Recovered { id, owner: record.owner, kept: Vec::new() });
             }
@@ -318,7 +331,9 @@ pub(crate) fn commit(
     if let Err(error) = place() {
         let placed = match &error {
             Error::Io { step: Step::SyncJournalFolder, .. } => true,
-            Error::Io { step: Step::PlaceJournal, .. } => !matches!(main.stat(&main.in_home(JOURNAL)), Ok(None)),
+            Error::Io { step: Step::PlaceJournal, .. } => {
+                !matches!(main.stat(&main.in_home(JOURNAL)), Ok(None))
+            }
             _ => false,
         };
         if placed {
@@ -347,7 +362,7 @@ pub(crate) fn commit(
             return Ok(committed);
         }
     }
-    // 6.3 to 6.6: only tidiness is left, and the next open sees to what fails here.
+    // 6.3 to 6.5: only tidiness is left, and the next open sees to what fails here.
     for root in others {
         let _ = pointer::clear(root);
     }

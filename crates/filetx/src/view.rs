@@ -200,7 +200,10 @@ impl Body {
     }
 
     /// Length in bytes.
-    #[expect(clippy::len_without_is_empty, reason = "a body is read by ranges; nobody asks whether it is empty")]
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a body is read by ranges; nobody asks whether it is empty"
+    )]
     pub fn len(&self) -> u64 {
         self.keep + self.bytes.len() as u64
     }

@@ -2,9 +2,14 @@
 //!
 //! - [`sim`]: a disk in memory that loses at a power cut what was not synced.
 //! - [`explore`]: crashes a workload at every disk call, and its recovery too, and checks every disk that may be left.
+//! - [`strace`], [`folder`]: a real program killed, or failed, at any system call; real folders as values.
 //! - [`seed`]: one seed per test run, and the command that replays it.
 
 pub mod explore;
+#[cfg(unix)]
+pub mod folder;
 pub mod notes;
 pub mod seed;
 pub mod sim;
+#[cfg(unix)]
+pub mod strace;

@@ -27,7 +27,8 @@ fn note(variable: &str, line: &str) {
     eprintln!("{line}");
     if let Some(path) = env::var_os(variable) {
         // One append of one line: tests that run at the same time do not mix theirs.
-        let mut file = OpenOptions::new().append(true).create(true).open(path).expect("the file of notes opens");
+        let mut file =
+            OpenOptions::new().append(true).create(true).open(path).expect("the file of notes opens");
         file.write_all(format!("{line}\n").as_bytes()).expect("the file of notes takes a line");
     }
 }

@@ -32,19 +32,29 @@ fn modules(file: &str, text: &str, is_start: bool) -> Vec<Vec<String>> {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     let stem = name.trim_end_matches(".rs");
     let inside = if is_start || stem == "mod" { folder.to_owned() } else { format!("{folder}/{stem}") };
-    let mut explicit: Option<&str> = None;
+    // More than one where systems have different files for one module.
+    let mut explicit: Vec<&str> = Vec::new();
     let mut found = Vec::new();
     for line in text.lines().map(str::trim) {
-        if let Some(path) = line.strip_prefix("#[path = \"").and_then(|rest| rest.strip_suffix("\"]")) {
-            explicit = Some(path);
+        if let Some(path) = given_path(line) {
+            explicit.push(path);
         } else if let Some(module) = declared(line) {
-            found.push(match explicit.take() {
-                Some(path) => vec![joined(folder, path)],
-                None => vec![format!("{inside}/{module}.rs"), format!("{inside}/{module}/mod.rs")],
+            found.push(match &explicit[..] {
+                [] => vec![format!("{inside}/{module}.rs"), format!("{inside}/{module}/mod.rs")],
+                paths => paths.iter().map(|path| joined(folder, path)).collect(),
             });
+            explicit.clear();
         }
     }
     found
+}
+
+/// `path` of a line `#[path = "path"]` or `#[cfg_attr(condition, path = "path")]`.
+fn given_path(line: &str) -> Option<&str> {
+    let (start, rest) = line.split_once("path = \"")?;
+    let (path, end) = rest.split_once('"')?;
+    let is_given = start == "#[" && end == "]" || start.starts_with("#[cfg_attr(") && end == ")]";
+    is_given.then_some(path)
 }
 
 /// `name` of a line `mod name;`, public or not.
@@ -90,7 +100,12 @@ mod tests {
             ("a/src/one/three.rs", ""),
             ("a/src/two/mod.rs", "mod four;\n#[path = \"../five_of_linux.rs\"]\nmod five;"),
             ("a/src/two/four.rs", ""),
-            ("a/src/five_of_linux.rs", ""),
+            (
+                "a/src/five_of_linux.rs",
+                "#[cfg_attr(unix, path = \"seven/unix.rs\")]\n#[cfg_attr(not(unix), path = \"eight.rs\")]\nmod x;",
+            ),
+            ("a/src/seven/unix.rs", ""),
+            ("a/src/eight.rs", ""),
             ("a/src/six.rs", ""),
             ("elsewhere/x.rs", ""),
         ];

@@ -56,7 +56,8 @@ fn a_checkpoint_in_between() {
 #[test]
 fn records_of_an_older_epoch_lie_behind_the_new_ones() {
     let kind = Kind::Folder { journal_bytes: 8192 + 4 * 512 };
-    let transactions = ["one", "two", "six", "ten", "act", "bat"].map(|text| vec![put("a/f", text), put("a/g", text)]);
+    let transactions =
+        ["one", "two", "six", "ten", "act", "bat"].map(|text| vec![put("a/f", text), put("a/g", text)]);
     check(&plan("folder: old epoch left behind", kind, &[], transactions.to_vec()));
 }
 
@@ -65,15 +66,18 @@ fn a_record_larger_than_the_journal() {
     let kind = Kind::Folder { journal_bytes: 8192 + 4 * 512 };
     let long = "long line\n".repeat(300);
     let long: &'static str = Box::leak(long.into_boxed_str());
-    let transactions = vec![vec![put("a/f", "small")], vec![Op::Append("a/f", long), put("a/g", "1")], save(1)];
+    let transactions =
+        vec![vec![put("a/f", "small")], vec![Op::Append("a/f", long), put("a/g", "1")], save(1)];
     check(&plan("folder: journal grows", kind, &[], transactions));
 }
 
 #[test]
 fn content_too_large_for_the_journal_is_staged() {
     let large = vec![b'x'; filetx::INLINE_BYTES_MAX + 1];
-    let transactions =
-        vec![vec![Op::Put("a/large", large), put("a/small", "1")], vec![Op::Append("a/large", "tail"), put("a/small", "2")]];
+    let transactions = vec![
+        vec![Op::Put("a/large", large), put("a/small", "1")],
+        vec![Op::Append("a/large", "tail"), put("a/small", "2")],
+    ];
     check(&plan("folder: staged content", FOLDER, &[put("a/large", "was small")], transactions));
 }
 
@@ -89,7 +93,12 @@ fn every_kind_of_change() {
             put("a/f/y", "was a file"),
             Op::SetMode("a/m", 0o640),
         ],
-        vec![Op::Rename("a/l", "a/k"), Op::Rename("a/m", "a/new/m"), Op::Symlink("a/d", "k"), Op::MakeFolder("a/e")],
+        vec![
+            Op::Rename("a/l", "a/k"),
+            Op::Rename("a/m", "a/new/m"),
+            Op::Symlink("a/d", "k"),
+            Op::MakeFolder("a/e"),
+        ],
     ];
     check(&plan("folder: every kind of change", FOLDER, &start, transactions));
 }
@@ -97,6 +106,7 @@ fn every_kind_of_change() {
 #[test]
 fn sectors_torn_at_the_ends_of_records() {
     // Contents that make records end exactly at, just before and just after a sector.
-    let transactions = (0..4).map(|extra| vec![Op::Put("a/f", vec![b'a' + extra as u8; 290 + extra])]).collect();
+    let transactions =
+        (0..4).map(|extra| vec![Op::Put("a/f", vec![b'a' + extra as u8; 290 + extra])]).collect();
     check(&plan("folder: records at sector ends", FOLDER, &[], transactions));
 }

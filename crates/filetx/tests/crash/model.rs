@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use filetx::{
-    Committed, Error, Failure, Finder, FolderOptions, Left, Look, OwnFolder, Snapshot, Storage, Transaction, TreeOptions,
-    Trees,
+    Committed, Error, Failure, Finder, FolderOptions, Left, Look, OwnFolder, Snapshot, Storage, Transaction,
+    TreeOptions, Trees,
 };
 use testkit::explore::{Acks, Limits, Report, Workload, explore};
 use testkit::sim::{Node, SimDisk};
@@ -115,7 +115,8 @@ impl Plan {
         let mut model = Model::of(&disk);
         let mut states = vec![model.clone()];
         for ops in &self.transactions {
-            let modes = if matches!(self.kind, Kind::Folder { .. }) { (0o600, 0o700) } else { (0o644, 0o755) };
+            let modes =
+                if matches!(self.kind, Kind::Folder { .. }) { (0o600, 0o700) } else { (0o644, 0o755) };
             ops.iter().for_each(|op| model.apply(op, modes));
             states.push(model.clone());
         }
@@ -172,7 +173,11 @@ impl Model {
             }
         };
         match op {
-            Op::Put(path, _) | Op::Symlink(path, _) | Op::MakeFolder(path) | Op::Append(path, _) | Op::Rename(_, path) => {
+            Op::Put(path, _)
+            | Op::Symlink(path, _)
+            | Op::MakeFolder(path)
+            | Op::Append(path, _)
+            | Op::Rename(_, path) => {
                 make_parents(path);
             }
             _ => {}
@@ -186,12 +191,17 @@ impl Model {
                 self.0.insert((*path).to_owned(), Node::File { mode, content: bytes.clone() });
             }
             Op::Append(path, text) => {
-                let node = self.0.entry((*path).to_owned()).or_insert(Node::File { mode: modes.0, content: Vec::new() });
+                let node = self
+                    .0
+                    .entry((*path).to_owned())
+                    .or_insert(Node::File { mode: modes.0, content: Vec::new() });
                 let Node::File { content, .. } = node else { panic!("no file at {path}") };
                 content.extend(text.as_bytes());
             }
             Op::Truncate(path, len) => {
-                let Some(Node::File { content, .. }) = self.0.get_mut(*path) else { panic!("no file at {path}") };
+                let Some(Node::File { content, .. }) = self.0.get_mut(*path) else {
+                    panic!("no file at {path}")
+                };
                 content.truncate(*len as usize);
             }
             Op::Remove(path) | Op::RemoveFolder(path) => {
@@ -309,7 +319,9 @@ fn read(disk: &SimDisk, kind: Kind) -> Result<Model, Error> {
     let mut all = BTreeMap::new();
     for root in ROOTS {
         let snapshot = match kind {
-            Kind::Folder { .. } if root == "a" => Snapshot::of_folder_on_storage(disk.root("a"), Path::new("a"))?,
+            Kind::Folder { .. } if root == "a" => {
+                Snapshot::of_folder_on_storage(disk.root("a"), Path::new("a"))?
+            }
             Kind::Folder { .. } => continue,
             Kind::Tree { .. } => {
                 Snapshot::of_tree_on_storage(Path::new(root), &TreeOptions::default().home, &finder(disk))?

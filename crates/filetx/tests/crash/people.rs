@@ -1,1 +1,181 @@
-//! TODO
+//! A person's hand: an editor saves while a tree commit is under way, or between a crash and the recovery.
+
+use filetx::{Error, Expected, Hash, Trees};
+use testkit::sim::SimDisk;
+
+use super::model::{chain, open_trees};
+
+const PATHS: [&str; 3] = ["changed", "created", "removed"];
+
+fn disk() -> SimDisk {
+    let disk = SimDisk::new();
+    disk.make_root_on("a", 1);
+    disk.make_root_on("b", 2);
+    disk.person_write("a", "changed", b"old");
+    disk.person_write("a", "removed", b"old");
+    drop(open_trees(&disk, 1).expect("an empty root opens"));
+    disk.settle();
+    disk.new_program();
+    disk
+}
+
+fn stage_and_commit(trees: &mut Trees) -> Result<filetx::Committed, filetx::Failure> {
+    // A file that changed before the transaction looks at it is a conflict; afterwards it is a third state.
+    let old = Expected::Content(Hash::of(b"old"));
+    let mut tx = trees.begin();
+    tx.expect("changed", &old)?;
+    tx.put("changed", b"new")?;
+    tx.expect("created", &Expected::Absent)?;
+    tx.put("created", b"new")?;
+    tx.expect("removed", &old)?;
+    tx.remove("removed")?;
+    tx.commit()
+}
+
+/// How an editor saves.
+type Save = fn(&SimDisk, &str, &[u8]);
+
+const SAVES: [Save; 2] = [
+    |disk, path, bytes| disk.person_write("a", path, bytes),
+    |disk, path, bytes| disk.person_replace("a", path, bytes),
+];
+
+/// Whether the person's bytes are where they were saved, or were put where the report says.
+fn is_safe(disk: &SimDisk, path: &str, bytes: &[u8], kept: &[filetx::Kept]) -> bool {
+    let in_place = disk.person_read("a", path).as_deref() == Some(bytes);
+    let aside = disk.person_list("a", ".txn/kept").into_iter();
+    let is_aside = aside
+        .map(|name| disk.person_read("a", &format!(".txn/kept/{name}")))
+        .any(|kept| kept.as_deref() == Some(bytes));
+    in_place || (is_aside && !kept.is_empty())
+}
+
+/// Every path is as the commit wants it, as it was, or the person's.
+fn is_whole(disk: &SimDisk, saved: &str, kept: &[filetx::Kept]) -> Result<(), String> {
+    let read = |path| disk.person_read("a", path);
+    let wanted = |path: &str| if path == "removed" { None } else { Some(b"new".to_vec()) };
+    let old = |path: &str| if path == "created" { None } else { Some(b"old".to_vec()) };
+    let others = || PATHS.into_iter().filter(|path| *path != saved);
+    let all_new = others().all(|path| read(path) == wanted(path));
+    let all_old = others().all(|path| read(path) == old(path));
+    if all_new || all_old {
+        return Ok(());
+    }
+    Err(format!(
+        "half applied: {:?}, kept {kept:?}",
+        others().map(|path| (path, read(path))).collect::<Vec<_>>()
+    ))
+}
+
+/// Saves each path in each way just before each disk call of a commit, which then goes on; and the same with a crash after it.
+pub(crate) fn editor_at_every_step() -> Result<u64, String> {
+    let calls = {
+        let disk = disk();
+        let mut trees = open_trees(&disk, 1).map_err(|error| chain(&error))?;
+        stage_and_commit(&mut trees)
+            .map_err(|error| chain(&error))?
+            .kept
+            .is_empty()
+            .then_some(())
+            .ok_or("kept")?;
+        disk.calls()
+    };
+    let mut cases = 0;
+    for path in PATHS {
+        for save in SAVES {
+            for call in 0..=calls {
+                for crash in [None, Some(0), Some(1), Some(2), Some(4), Some(8)] {
+                    editor_at(path, save, call, crash).map_err(|message| {
+                        format!("{path} saved before call {call}, crash {crash:?}: {message}")
+                    })?;
+                    cases += 1;
+                }
+            }
+        }
+    }
+    Ok(cases)
+}
+
+fn editor_at(path: &'static str, save: Save, call: u64, crash_after: Option<u64>) -> Result<(), String> {
+    let disk = disk();
+    disk.on_call(call, move |disk| save(disk, path, b"the person's"));
+    if let Some(after) = crash_after {
+        disk.crash_at(call + after);
+    }
+    let mut kept = Vec::new();
+    let outcome = open_trees(&disk, 1)
+        .map_err(filetx::Failure::from)
+        .and_then(|mut trees| stage_and_commit(&mut trees));
+    let saved = disk.calls() > call;
+    match outcome {
+        Ok(committed) => kept.extend(committed.kept),
+        Err(failure) if crash_after.is_none() && !matches!(failure.error, Error::Conflict { .. }) => {
+            return Err(chain(&failure));
+        }
+        Err(_) => {}
+    }
+    let crashed = disk.is_crashed();
+    disk.heal();
+    let check = |disk: &SimDisk, kept: &[filetx::Kept]| {
+        let mut kept = kept.to_vec();
+        let trees = open_trees(disk, 1).map_err(|error| chain(&error))?;
+        kept.extend(trees.recovered().iter().flat_map(|recovered| recovered.kept.clone()));
+        drop(trees);
+        is_whole(disk, path, &kept)?;
+        if saved && !is_safe(disk, path, b"the person's", &kept) {
+            return Err(format!("the person's content is gone, kept {kept:?}\n{}", disk.log().join("\n")));
+        }
+        Ok(())
+    };
+    if crashed {
+        for cut in disk.cuts_sampled(1, 20) {
+            check(&cut.disk, &kept)?;
+        }
+        return check(&disk.kill(), &kept);
+    }
+    for cut in disk.cuts_sampled(1, 50) {
+        are_kept(&cut.disk, &kept)?;
+    }
+    check(&disk, &kept)
+}
+
+/// What an acknowledged commit kept aside is there after a power cut.
+fn are_kept(disk: &SimDisk, kept: &[filetx::Kept]) -> Result<(), String> {
+    for aside in kept.iter().filter_map(|kept| kept.aside.as_ref()) {
+        let path = aside.strip_prefix("a").expect("it is in the root").to_str().expect("plain names");
+        if disk.person_read("a", path).as_deref() != Some(b"new") {
+            return Err(format!("{path} was kept aside and is lost"));
+        }
+    }
+    Ok(())
+}
+
+/// A person undoes a change by hand after the commit was acknowledged; then the power fails: it stays undone.
+pub(crate) fn edits_after_the_commit() -> Result<(), String> {
+    let disk = disk();
+    let mut trees = open_trees(&disk, 1).map_err(|error| chain(&error))?;
+    let committed = stage_and_commit(&mut trees).map_err(|error| chain(&error))?;
+    drop(trees);
+    assert!(committed.pending.is_none() && committed.kept.is_empty());
+    disk.person_write("a", "changed", b"old");
+    disk.person_remove("a", "created");
+    for cut in disk.cuts_sampled(1, 1000) {
+        drop(open_trees(&cut.disk, 1).map_err(|error| chain(&error))?);
+        let now = (cut.disk.person_read("a", "changed"), cut.disk.person_read("a", "created"));
+        if now != (Some(b"old".to_vec()), None) {
+            return Err(format!("the person's work was undone: {now:?}\n{}", cut.describe()));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn an_editor_saving_at_every_step_loses_nothing() {
+    let cases = editor_at_every_step().unwrap_or_else(|message| panic!("{message}"));
+    testkit::notes::figure("saves of an editor during a commit", cases);
+}
+
+#[test]
+fn work_done_after_a_commit_is_not_undone_by_a_power_cut() {
+    edits_after_the_commit().unwrap_or_else(|message| panic!("{message}"));
+}

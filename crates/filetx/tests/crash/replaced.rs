@@ -1,1 +1,67 @@
-//! TODO
+//! The one-file path, crashed everywhere.
+
+use filetx::{Left, RelPath, ReplaceOptions, Sweep, replace_in};
+use testkit::explore::{Report, Workload};
+use testkit::sim::SimDisk;
+
+use super::model::{Outcomes, chain};
+use super::states::{figure, limits};
+
+const CONTENTS: [&str; 3] = ["old", "new content", "newest"];
+
+fn options() -> ReplaceOptions {
+    ReplaceOptions { sweep: Sweep::Leftovers, ..ReplaceOptions::default() }
+}
+
+fn replace(disk: &SimDisk, content: &str) -> Result<(), filetx::Failure> {
+    let path = RelPath::new("config").expect("a plain name");
+    replace_in(&*disk.root("a"), &path, content.as_bytes(), &options()).map(|_| ())
+}
+
+pub(crate) fn explore() -> Report {
+    let workload = Workload {
+        name: "replace one file",
+        setup: &|disk| {
+            disk.make_root("a");
+            disk.person_write("a", "config", CONTENTS[0].as_bytes());
+        },
+        run: &|disk, acks: &testkit::explore::Acks<Outcomes>| {
+            for content in &CONTENTS[1..] {
+                match replace(disk, content) {
+                    Ok(()) => acks.note(|outcomes| outcomes.acknowledged += 1),
+                    Err(failure) => {
+                        acks.note(|outcomes| outcomes.aborted = failure.left == Left::Nothing);
+                        return;
+                    }
+                }
+            }
+        },
+        recover: &|_| Ok(()),
+        check: &|disk, outcomes| {
+            let now = disk.person_read("a", "config").ok_or("the file is gone")?;
+            let found = CONTENTS.iter().position(|content| content.as_bytes() == now);
+            let found = found.ok_or_else(|| format!("a torn file: {now:?}"))?;
+            let least = outcomes.acknowledged;
+            let most = if outcomes.aborted { least } else { least + 1 };
+            if found < least || found > most {
+                return Err(format!("content {found} is there, expected {least} to {most}"));
+            }
+            // The next replacement sweeps what a killed one left.
+            let next = disk.fork();
+            next.new_program();
+            replace(&next, "last").map_err(|error| chain(&error))?;
+            match next.person_list("a", "").len() {
+                1 => Ok(()),
+                _ => Err(format!("leftovers: {:?}", next.person_list("a", ""))),
+            }
+        },
+    };
+    testkit::explore::explore::<Outcomes>(&workload, &limits())
+}
+
+#[test]
+fn one_file_is_old_or_new() {
+    let report = explore();
+    report.assert_clean();
+    figure("replace one file", &report);
+}

@@ -27,16 +27,18 @@ fn calls() -> Vec<Vec<Op>> {
 fn start() -> Vec<Op> {
     let file = |path| put(path, "old");
     let mut start: Vec<Op> =
-        ["a/put", "a/append", "a/truncate", "a/remove", "a/from", "a/mode", "a/link", "a/file"].map(file).to_vec();
+        ["a/put", "a/append", "a/truncate", "a/remove", "a/from", "a/mode", "a/link", "a/file"]
+            .map(file)
+            .to_vec();
     start.extend([Op::MakeFolder("a/empty"), Op::MakeFolder("a/dir"), put("a/tree/x", "x")]);
     start
 }
 
 fn every_sequence(kind: Kind, name: &str) {
     let limits = Limits {
-        cuts_per_point: if is_proof() { 2_000 } else { 150 },
-        second_crash: if is_proof() { SecondCrash::Every } else { SecondCrash::OneIn(8) },
-        second_cuts_per_point: if is_proof() { 50 } else { 6 },
+        cuts_per_point: if is_proof() { 2_000 } else { 50 },
+        second_crash: SecondCrash::OneIn(if is_proof() { 4 } else { 64 }),
+        second_cuts_per_point: if is_proof() { 20 } else { 4 },
         seed: testkit::seed::or(1),
         ..Limits::default()
     };
@@ -48,7 +50,9 @@ fn every_sequence(kind: Kind, name: &str) {
             // One transaction of both, and two transactions of one each.
             let both: Vec<Op> = one.iter().chain(two).cloned().collect();
             total.add(Plan::new(&format!("{name}: {both:?}"), kind, &start(), &[&both]).hold(&limits));
-            total.add(Plan::new(&format!("{name}: {one:?}, {two:?}"), kind, &start(), &[one, two]).hold(&limits));
+            total.add(
+                Plan::new(&format!("{name}: {one:?}, {two:?}"), kind, &start(), &[one, two]).hold(&limits),
+            );
         }
     }
     figure(&format!("{name}, all sequences of up to 2 operations"), &total);

@@ -5,11 +5,11 @@ use testkit::notes::is_proof;
 
 /// The limits of a listed workload: every state where that is possible. The long form goes further.
 pub(crate) fn limits() -> Limits {
-    let factor = if is_proof() { 20 } else { 1 };
+    let (cuts, second, second_cuts) = if is_proof() { (20_000, 8, 40) } else { (1_000, 64, 8) };
     Limits {
-        cuts_per_point: 2_000 * factor,
-        second_crash: SecondCrash::OneIn(if is_proof() { 1 } else { 8 }),
-        second_cuts_per_point: 16 * factor,
+        cuts_per_point: cuts,
+        second_crash: SecondCrash::OneIn(second),
+        second_cuts_per_point: second_cuts,
         seed: testkit::seed::or(1),
         ..Limits::default()
     }
@@ -18,5 +18,8 @@ pub(crate) fn limits() -> Limits {
 /// Notes how much was explored, for the page that lists it.
 pub(crate) fn figure(name: &str, report: &Report) {
     testkit::notes::figure(&format!("simulated states, {name}"), report.states);
-    testkit::notes::figure(&format!("simulated crash and fault points, {name}"), report.points + report.second_points);
+    testkit::notes::figure(
+        &format!("simulated crash and fault points, {name}"),
+        report.points + report.second_points,
+    );
 }

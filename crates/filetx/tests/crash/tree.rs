@@ -15,7 +15,12 @@ fn first_use_of_an_empty_root() {
 #[test]
 fn create_change_and_remove() {
     let start = [put("a/change", "old"), put("a/remove", "old"), put("a/untouched", "stays")];
-    let ops = [put("a/create", "new"), put("a/change", "new"), Op::Remove("a/remove"), put("a/deep/er/file", "new")];
+    let ops = [
+        put("a/create", "new"),
+        put("a/change", "new"),
+        Op::Remove("a/remove"),
+        put("a/deep/er/file", "new"),
+    ];
     check(&Plan::new("tree: create, change, remove", TREE, &start, &[&ops]));
 }
 

@@ -1,0 +1,121 @@
+//! The writers that are killed: this program started again, in a role. They acknowledge each save by a line.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{control, own_folder, tree};
+use crate::error::{Error, Result};
+use crate::output::Answer;
+
+/// The command that starts a writer.
+pub(crate) const NAME: &str = "__writer";
+/// How long a writer may take for a save.
+const SAVE_MAX: Duration = Duration::from_secs(20);
+
+/// What a writer does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Role {
+    /// Saves four files by renames, without end.
+    Control,
+    /// Saves four files by commits, without end.
+    OwnFolder,
+    /// Commits to two folders, once.
+    Tree,
+}
+
+/// Be a writer that `agents demo` kills
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    #[arg(value_enum)]
+    role: Role,
+    folder: PathBuf,
+}
+
+/// Runs in the child.
+pub(crate) fn run(args: &Args) -> Result<Answer> {
+    match args.role {
+        Role::Control => control::save_without_end(&args.folder, acknowledge)?,
+        Role::OwnFolder => own_folder::save_without_end(&args.folder, acknowledge)?,
+        Role::Tree => tree::commit(&args.folder)?,
+    }
+    Ok(Answer::ok(Value::Null))
+}
+
+/// Tells the parent that a save is done. One write, so it hears of it wholly or not at all.
+fn acknowledge(save: u64) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(format!("{save}\n").as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|source| Error::Print { source })
+}
+
+/// A child process, killed when this is dropped.
+pub(super) struct Child {
+    process: process::Child,
+    acknowledged: Receiver<u64>,
+}
+
+impl Child {
+    pub(super) fn start(role: Role, folder: &Path) -> Result<Self> {
+        let name = clap::ValueEnum::to_possible_value(&role).expect("every role has a name");
+        let start = || {
+            Command::new(std::env::current_exe()?)
+                .args([NAME, name.get_name()])
+                .arg(folder)
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .spawn()
+        };
+        let mut process = start().map_err(|source| Error::StartChild { source })?;
+        let mut lines = BufReader::new(process.stdout.take().expect("it is piped"));
+        let (sender, acknowledged) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            while lines.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
+                let save = line.strip_suffix('\n').and_then(|number| number.parse().ok());
+                if save.is_none_or(|save| sender.send(save).is_err()) {
+                    return;
+                }
+                line.clear();
+            }
+        });
+        Ok(Self { process, acknowledged })
+    }
+
+    /// Waits until a save is acknowledged.
+    pub(super) fn wait_for_save(&self) -> Result<u64> {
+        self.acknowledged.recv_timeout(SAVE_MAX).map_err(|error| match error {
+            RecvTimeoutError::Timeout => Error::Child { did: "saved nothing" },
+            RecvTimeoutError::Disconnected => Error::Child { did: "ended" },
+        })
+    }
+
+    pub(super) fn is_running(&mut self) -> bool {
+        matches!(self.process.try_wait(), Ok(None))
+    }
+
+    /// Ends it on the spot, and gives the last save that it acknowledged and nobody has heard of yet.
+    pub(super) fn kill(mut self) -> Result<Option<u64>> {
+        self.end().map_err(|source| Error::EndChild { source })?;
+        // The pipe is closed now, so this ends.
+        Ok(self.acknowledged.iter().last())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.process.kill()?;
+        self.process.wait().map(drop)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // It has ended already, or there is nothing more to be done about it.
+        let _ = self.end();
+    }
+}

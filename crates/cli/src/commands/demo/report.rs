@@ -1,0 +1,148 @@
+//! How the demo is told: to people line by line, to programs as data.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::kills::Tally;
+use super::tree::{Content, FILES, Files, Killed, ROOTS};
+use crate::error::Result;
+use crate::output::{Output, Paint};
+
+/// Width of what stands before the figures.
+const LABEL_WIDTH: usize = 34;
+/// Width of a figure.
+const FIGURE_WIDTH: usize = 14;
+
+/// All that the demo found.
+pub(super) struct Report {
+    pub(super) seed: u64,
+    pub(super) usual: Tally,
+    pub(super) ours: Tally,
+    pub(super) tree: Killed,
+    /// Where the folder is, when it was kept.
+    pub(super) kept: Option<PathBuf>,
+}
+
+impl Report {
+    pub(super) fn held(&self) -> bool {
+        self.ours.held() && self.tree.held()
+    }
+
+    pub(super) fn data(&self) -> Value {
+        let count = |files: &Files| {
+            files.each_ref().map(|root| root.iter().filter(|content| **content == Content::New).count())
+        };
+        json!({
+            "held": self.held(),
+            "kills": self.ours.kills,
+            "seed": self.seed,
+            "usual": self.usual,
+            "commit": self.ours,
+            "tree": {
+                "held": self.tree.held(),
+                "tries": self.tree.tries,
+                "roots": ROOTS,
+                "files_per_root": FILES,
+                "new_before": count(&self.tree.before),
+                "new_at_kill": count(&self.tree.at_kill),
+                "new_for_reader": count(&self.tree.for_reader),
+                "new_after_open": count(&self.tree.after_open),
+                "recovered": self.tree.recovered,
+            },
+            "kept": self.kept,
+        })
+    }
+
+    /// The verdict, in the last line.
+    pub(super) fn print_end(&self, output: &mut Output) -> Result<()> {
+        let paint = output.paint();
+        output.say("")?;
+        if let Some(folder) = &self.kept {
+            output.say(format_args!("Kept: {}", folder.display()))?;
+        }
+        let Tally { kills, mixed_after_open, lost, .. } = self.ours;
+        if !self.held() {
+            let verdict = paint.bad(format_args!("{}BROKEN", paint.sign("✗ ", "")));
+            return output.say(format_args!(
+                "{verdict}: {mixed_after_open} of {kills} kills left a mixed set, {lost} lost an acknowledged save, the tree is {}. \
+                 This is a bug: please report it with seed {}.",
+                if self.tree.held() { "whole" } else { "mixed" },
+                self.seed,
+            ));
+        }
+        let verdict = paint.good(format_args!("{}HELD", paint.sign("✓ ", "")));
+        output.say(format_args!(
+            "{verdict}: 0 of {kills} kills left a mixed set or lost an acknowledged save, and the half-done commit was finished."
+        ))
+    }
+}
+
+pub(super) fn print_start(output: &mut Output, seed: u64) -> Result<()> {
+    let paint = output.paint();
+    let title = paint.strong("What a kill leaves");
+    let seed = paint.faint(format_args!("(seed {seed})"));
+    output.say(format_args!("{title} {seed}"))?;
+    output.say(
+        "Four files of a conversation belong together. A program saves them over and over, and is killed.\n",
+    )
+}
+
+pub(super) fn print_step(output: &mut Output, number: u32, text: &str) -> Result<()> {
+    let number = output.paint().strong(format_args!("{number}."));
+    output.say(format_args!("{number} {text}"))
+}
+
+pub(super) fn print_tallies(output: &mut Output, usual: &Tally, ours: &Tally) -> Result<()> {
+    let paint = output.paint();
+    let head =
+        format!("   {:LABEL_WIDTH$}{:>FIGURE_WIDTH$}{:>FIGURE_WIDTH$}", "", "four renames", "one commit");
+    output.say(format_args!("\n{}", paint.strong(head)))?;
+    let counted = |count: u64| format!("{count:>FIGURE_WIDTH$}");
+    let judged = |count: u32| {
+        let text = counted(count.into());
+        if count == 0 { paint.good(text) } else { paint.bad(text) }
+    };
+    let mut row = |label: &str, usual: String, ours: String| {
+        output.say(format_args!("   {label:LABEL_WIDTH$}{usual}{ours}"))
+    };
+    row("kills", counted(usual.kills.into()), counted(ours.kills.into()))?;
+    row("saves acknowledged", counted(usual.acknowledged), counted(ours.acknowledged))?;
+    row(
+        "files mixed right after the kill",
+        counted(usual.mixed_at_kill.into()),
+        counted(ours.mixed_at_kill.into()),
+    )?;
+    row("mixed for a reader", judged(usual.mixed_for_reader), judged(ours.mixed_for_reader))?;
+    row("mixed after the next open", judged(usual.mixed_after_open), judged(ours.mixed_after_open))?;
+    row("acknowledged saves lost", judged(usual.lost), judged(ours.lost))?;
+    output.say("")
+}
+
+pub(super) fn print_tree(output: &mut Output, killed: &Killed) -> Result<()> {
+    let paint = output.paint();
+    let label = LABEL_WIDTH - 10;
+    let (old, new) = (picture(paint, Content::Old), picture(paint, Content::New));
+    let head = paint.strong(format_args!("{:FILES$}  {}", ROOTS[0], ROOTS[1]));
+    // Signs have a width of one, whatever they take to paint.
+    let legend_width = ". old  # new".len();
+    output.say(format_args!("\n   {old} old  {new} new{:1$}{head}", "", label - legend_width))?;
+    let mut row = |text: &str, files: &Files| {
+        let [first, second] = files
+            .each_ref()
+            .map(|root| root.iter().map(|content| picture(paint, *content)).collect::<String>());
+        output.say(format_args!("   {text:label$}{first}  {second}"))
+    };
+    row("before", &killed.before)?;
+    row("right after the kill", &killed.at_kill)?;
+    row("for a reader", &killed.for_reader)?;
+    row("after the next open", &killed.after_open)
+}
+
+fn picture(paint: Paint, content: Content) -> String {
+    match content {
+        Content::Old => paint.faint(paint.sign("○", ".")),
+        Content::New => paint.good(paint.sign("●", "#")),
+        Content::Other => paint.bad(paint.sign("✗", "?")),
+    }
+}

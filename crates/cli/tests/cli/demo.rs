@@ -1,0 +1,109 @@
+//! `agents demo`, with few kills.
+
+use snapbox::cmd::OutputAssert;
+use snapbox::str;
+
+use crate::program::{Program, json, text};
+
+#[test]
+fn the_demo_counts_kills_and_finds_nothing_mixed() {
+    let program = Program::new();
+    let envelope = json(&program.run("demo --format json --kills 12 --seed 7").success().stderr_eq(""));
+    assert_eq!(envelope["command"], "demo");
+    assert_eq!(envelope["status"], "ok");
+    assert_eq!(envelope["exit_code"], 0);
+    assert!(envelope["timing"]["duration_ms"].is_u64());
+    assert_eq!(envelope["messages"].as_array().unwrap().len(), 0);
+
+    let data = &envelope["data"];
+    assert_eq!(data["held"], true);
+    assert_eq!((&data["kills"], &data["seed"]), (&12.into(), &7.into()));
+    assert_eq!(data["usual"]["kills"], 12);
+    assert_eq!(data["commit"]["kills"], 12);
+    assert!(data["commit"]["acknowledged"].as_u64().unwrap() >= 12);
+    for count in ["mixed_for_reader", "mixed_after_open", "lost"] {
+        assert_eq!(data["commit"][count], 0, "{count}");
+    }
+
+    let tree = &data["tree"];
+    let all = serde_json::json!([24, 24]);
+    assert_eq!(tree["new_before"], serde_json::json!([0, 0]));
+    assert_ne!(tree["new_at_kill"], all);
+    assert_eq!((&tree["new_for_reader"], &tree["new_after_open"]), (&all, &all));
+    assert_eq!(tree["recovered"], true);
+    program.check_nothing_is_left();
+}
+
+#[test]
+fn the_demo_in_plain_text() {
+    let program = Program::new();
+    let run = program.run("demo --kills 3 --seed 1").success().stderr_eq("").stdout_eq(str![[r#"
+What a kill leaves (seed 1)
+Four files of a conversation belong together. A program saves them over and over, and is killed.
+
+1. The usual way: each of the four files to a temporary file, synced, renamed.
+2. The same four files, the same number of kills, each save one commit.
+
+                                       four renames    one commit
+   kills                                          3             3
+   saves acknowledged                  [..]
+   files mixed right after the kill    [..]
+   mixed for a reader                             [..]             0
+   mixed after the next open                      [..]             0
+   acknowledged saves lost                        0             0
+
+3. One commit over two folders of 24 files each, killed half-way.
+
+   . old  # new            project-a                 project-b
+   before                  ........................  ........................
+   right after the kill    [..]#[..].[..]
+   for a reader            ########################  ########################
+   after the next open     ########################  ########################
+
+HELD: 0 of 3 kills left a mixed set or lost an acknowledged save, and the half-done commit was finished.
+
+"#]]);
+    assert!(text(&run).is_ascii());
+    program.check_nothing_is_left();
+}
+
+#[test]
+fn colours_need_a_terminal_and_no_color_switches_them_off() {
+    let program = Program::new();
+    let mut command = program.command("demo --kills 1 --format rich");
+    let run =
+        |command: &mut std::process::Command| text(&OutputAssert::new(command.output().unwrap()).success());
+    let in_a_pipe = run(&mut command);
+    assert!(in_a_pipe.contains("✓ HELD") && !in_a_pipe.contains('\x1b'));
+    assert!(run(command.env("CLICOLOR_FORCE", "1")).contains('\x1b'));
+    assert!(!run(command.env_remove("CLICOLOR_FORCE").env("NO_COLOR", "1")).contains('\x1b'));
+}
+
+#[test]
+fn a_kept_folder_is_there() {
+    let program = Program::new();
+    let envelope = json(&program.run("demo --kills 1 --keep --format json").success());
+    let kept = std::path::Path::new(envelope["data"]["kept"].as_str().unwrap());
+    assert!(kept.starts_with(program.temporary()));
+    assert!(kept.join("commit/messages.jsonl").exists());
+}
+
+#[test]
+fn a_missing_folder_for_temporary_files_is_an_error_with_a_hint() {
+    let program = Program::new();
+    let mut command = program.command("demo");
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        command.env(name, program.temporary().join("missing"));
+    }
+    OutputAssert::new(command.output().unwrap()).code(1).stdout_eq("").stderr_eq(str![[r#"
+error: cannot make a folder for temporary files
+  because: [..] at path "[..]"
+  hint: set TMPDIR to a folder that you may write to
+
+"#]]);
+    let envelope =
+        json(&OutputAssert::new(command.args(["--format", "json"]).output().unwrap()).code(1).stderr_eq(""));
+    assert_eq!(envelope["status"], "error");
+    assert_eq!(envelope["data"], serde_json::Value::Null);
+    assert_eq!(envelope["messages"][0]["code"], "temporary-folder");
+}

@@ -1,0 +1,222 @@
+//! Nothing outside the root changes, whatever stands in the way, before staging or between staging and commit.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use filetx::{Result, Transaction};
+
+use super::place::{Place, Policy, on_both, refused};
+
+type Work<'a> = &'a dyn Fn(&mut Transaction<'_>) -> Result<()>;
+
+#[test]
+fn a_symlinked_folder_is_no_way_out() {
+    let start = ["f=x", "d/", "d/out->../../outside"];
+    let check = |work: Work<'_>, path: &str| refused(&start, work, "WrongKind", path);
+    check(&|tx| tx.put("d/out/secret", b"x"), "root/d/out` is a symlink, not a folder");
+    check(&|tx| tx.put("d/out/new", b"x"), "root/d/out");
+    check(&|tx| tx.remove("d/out/secret"), "root/d/out");
+    check(&|tx| tx.rename("f", "d/out/new"), "root/d/out");
+    check(&|tx| tx.set_mode("d/out/secret", 0o666), "root/d/out");
+    check(&|tx| tx.truncate("d/out/secret", 0), "root/d/out");
+    check(&|tx| tx.symlink("d/out/l", "x".as_ref()), "root/d/out");
+    check(&|tx| tx.make_folder("d/out/e", 0o755), "root/d/out");
+}
+
+#[test]
+fn what_lies_behind_a_symlink_is_not_read() {
+    on_both(|place| {
+        place.make(&["out->../outside", "l->../outside/secret"]);
+        place.aborted(|tx| {
+            assert_eq!(tx.read("out/secret").unwrap(), None);
+            assert_eq!(tx.look("out/secret").unwrap(), filetx::Look::Absent);
+            assert!(tx.rename("out/secret", "mine").is_err());
+            assert!(tx.append("out/secret", b"x").is_err());
+            assert!(tx.read("l").is_err());
+            assert_eq!(tx.list("out").unwrap().len(), 0);
+        });
+        place.assert_outside_untouched();
+    });
+}
+
+#[test]
+fn a_symlink_to_a_file_outside_is_replaced_not_followed() {
+    let check = |work: Work<'_>, expected: &[&str]| {
+        super::place::check(&["l->../outside/secret", "f:640=x"], work, expected);
+    };
+    check(&|tx| tx.put("l", b"new"), &["f:640=x", "l=new"]);
+    check(&|tx| tx.remove("l"), &["f:640=x"]);
+    check(&|tx| tx.rename("f", "l"), &["l:640=x"]);
+    check(&|tx| tx.rename("l", "m"), &["f:640=x", "m->../outside/secret"]);
+}
+
+/// Stages `work` where `d` is a folder, makes `d` a symlink to the folder outside, and commits. What makes something cannot land.
+fn swapped(work: Work<'_>) {
+    let committed = commit_swapped(work);
+    assert!(
+        committed.iter().all(|one| one.pending.is_some() || !one.kept.is_empty()),
+        "it landed: {committed:?}"
+    );
+}
+
+fn commit_swapped(work: Work<'_>) -> Vec<filetx::Committed> {
+    let results = std::cell::RefCell::new(Vec::new());
+    on_both(|place| {
+        fs::write(place.outside("f"), "outside").unwrap();
+        fs::set_permissions(place.outside("f"), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+        fs::create_dir(place.outside("e")).unwrap();
+        place.make(&["d/", "d/f=inside", "d/e/"]);
+        let outside = listing(&place.outside(""));
+        let committed = place
+            .try_change(|tx| {
+                work(tx)?;
+                fs::rename(place.root("d"), place.root("moved")).unwrap();
+                symlink("../outside", place.root("d")).unwrap();
+                Ok(())
+            })
+            .unwrap();
+        results.borrow_mut().push(committed);
+        assert_eq!(listing(&place.outside("")), outside);
+        if place.policy == Policy::UserTree {
+            // Recovery, too, leaves the outside alone, and what the person put there.
+            drop(place.open_trees());
+            assert_eq!(listing(&place.outside("")), outside);
+            assert_eq!(fs::read_link(place.root("d")).unwrap(), Path::new("../outside"));
+        } else {
+            // The person takes it back: then the commit is finished.
+            fs::remove_file(place.root("d")).unwrap();
+            fs::rename(place.root("moved"), place.root("d")).unwrap();
+            place.change(|tx| tx.put("later", b"x"));
+            assert_eq!(listing(&place.outside("")), outside);
+        }
+    });
+    results.into_inner()
+}
+
+fn listing(folder: &Path) -> Vec<(String, Option<Vec<u8>>, u32)> {
+    let mode = |path: &Path| std::os::unix::fs::MetadataExt::mode(&fs::metadata(path).unwrap());
+    let entry = |name: String| {
+        let path = folder.join(&name);
+        (name, fs::read(&path).ok(), mode(&path))
+    };
+    super::place::names(folder).into_iter().map(entry).collect()
+}
+
+#[test]
+fn a_folder_swapped_for_a_symlink_before_the_commit_leads_nowhere() {
+    swapped(&|tx| tx.put("d/f", b"new"));
+    swapped(&|tx| tx.put("d/new", b"new"));
+    swapped(&|tx| tx.put("d/e/new", b"new"));
+    swapped(&|tx| tx.append("d/f", b"new"));
+    swapped(&|tx| tx.set_mode("d/f", 0o600));
+    swapped(&|tx| tx.symlink("d/l", "x".as_ref()));
+    swapped(&|tx| tx.make_folder("d/new", 0o755));
+}
+
+#[test]
+fn what_is_removed_is_not_removed_elsewhere() {
+    commit_swapped(&|tx| tx.remove("d/f"));
+    commit_swapped(&|tx| tx.remove_folder("d/e"));
+    swapped(&|tx| tx.rename("d/f", "d/g"));
+    swapped(&|tx| tx.rename("d/e", "d/g"));
+}
+
+#[test]
+fn a_file_swapped_for_a_symlink_before_the_commit_is_not_followed() {
+    on_both(|place| {
+        place.make(&["f=inside"]);
+        let committed = place
+            .try_change(|tx| {
+                tx.put("f", b"new")?;
+                fs::remove_file(place.root("f")).unwrap();
+                symlink("../outside/secret", place.root("f")).unwrap();
+                Ok(())
+            })
+            .unwrap();
+        assert!(committed.pending.is_none());
+        place.assert_outside_untouched();
+        if place.policy == Policy::UserTree {
+            assert_eq!(place.lines(), ["f->../outside/secret"], "the person's link stays");
+            let aside = committed.kept[0].aside.as_ref().unwrap();
+            assert_eq!(fs::read(aside).unwrap(), b"new");
+            assert!(committed.kept[0].path.ends_with("root/f"));
+        } else {
+            assert_eq!(place.lines(), ["f=new"], "the folder is ours");
+        }
+    });
+}
+
+#[test]
+fn another_name_of_a_file_keeps_its_content() {
+    let check = |work: Work<'_>, expected: &str| {
+        on_both(|place| {
+            fs::hard_link(place.outside("secret"), place.root("f")).unwrap();
+            place.change(work);
+            assert_eq!(fs::read(place.root("f")).unwrap(), expected.as_bytes());
+            place.assert_outside_untouched();
+        });
+    };
+    check(&|tx| tx.put("f", b"new"), "new");
+    check(&|tx| tx.append("f", b" and more"), "secret and more");
+    check(&|tx| tx.truncate("f", 3), "sec");
+    check(
+        &|tx| {
+            tx.put("g", b"from g")?;
+            tx.rename("g", "f")
+        },
+        "from g",
+    );
+}
+
+#[test]
+fn removing_one_name_leaves_the_other() {
+    on_both(|place| {
+        fs::hard_link(place.outside("secret"), place.root("f")).unwrap();
+        place.change(|tx| tx.rename("f", "g"));
+        place.change(|tx| tx.remove("g"));
+        place.assert_outside_untouched();
+        assert_eq!(place.lines(), Vec::<String>::new());
+    });
+}
+
+/// Names are bytes: what is odd to a person is none of our business.
+#[test]
+fn odd_names_are_names() {
+    let odd: [&[u8]; 6] =
+        [&[b'n'; 255], &[0xff; 255], b"\xff\xfe", b"new\nline", b" ", "\u{202e}\u{65}\u{301}".as_bytes()];
+    on_both(|place| {
+        for name in odd {
+            let path = Path::new(OsStr::from_bytes(name));
+            place.change(|tx| tx.put(path, b"one"));
+            place.change(|tx| tx.append(path, b" two"));
+            place.change(|tx| {
+                assert_eq!(tx.list(&filetx::RelPath::root())?, [path.as_os_str()]);
+                assert_eq!(tx.read(path)?.unwrap(), b"one two");
+                tx.rename(path, Path::new("folder").join(path).as_path())
+            });
+            assert_eq!(fs::read(place.root("folder").join(path)).unwrap(), b"one two");
+            place.change(|tx| {
+                tx.remove(Path::new("folder").join(path).as_path())?;
+                tx.remove_folder("folder")
+            });
+            assert_eq!(place.lines(), Vec::<String>::new());
+        }
+    });
+}
+
+/// What a person wrote is put aside under a name that the file system takes, however long theirs is.
+#[test]
+fn content_is_kept_aside_whatever_its_name() {
+    let place = Place::new(Policy::OwnFolder);
+    let name = Path::new(OsStr::from_bytes(&[0xff; 255]));
+    place.change(|tx| tx.put(name, b"ours"));
+    fs::write(place.root(name), "a person's").unwrap();
+    // Without the mark of what is published, the journal is carried out again.
+    fs::remove_file(place.root(".txn/published")).unwrap();
+    let kept = place.open_folder().take_kept();
+    assert_eq!(fs::read(kept[0].aside.as_ref().unwrap()).unwrap(), b"a person's");
+    assert_eq!(fs::read(place.root(name)).unwrap(), b"ours");
+}

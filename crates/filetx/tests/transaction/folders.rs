@@ -1,0 +1,191 @@
+//! What is special about an own folder: its journal, its checkpoints, and lines that a person adds.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+use filetx::{Error, FolderOptions, INLINE_BYTES_MAX, OwnFolder, Transaction};
+
+use super::place::{Place, Policy, names};
+use super::support::as_ordinary_user;
+
+fn small_journal() -> FolderOptions {
+    FolderOptions { journal_bytes: 4096, ..FolderOptions::default() }
+}
+
+fn change(folder: &OwnFolder, work: impl FnOnce(&mut Transaction<'_>) -> filetx::Result<()>) {
+    let mut tx = folder.begin().unwrap();
+    work(&mut tx).unwrap();
+    let committed = tx.commit().unwrap();
+    assert!(committed.pending.is_none(), "{:?}", committed.pending);
+}
+
+#[test]
+fn a_line_added_by_hand_is_reported_once_and_kept() {
+    let place = Place::new(Policy::OwnFolder);
+    let folder = place.open_folder();
+    change(&folder, |tx| tx.put("log", b"one\n"));
+    let mut by_hand = fs::OpenOptions::new().append(true).open(place.root("log")).unwrap();
+    by_hand.write_all(b"by hand\n").unwrap();
+    let mut tx = folder.begin().unwrap();
+    let error = tx.append("log", b"two\n").unwrap_err();
+    place.assert_error(
+        &error,
+        "Drifted",
+        "root/log` was changed by someone else: it was left with 4 bytes and has 12 now",
+    );
+    assert_eq!(tx.read("log").unwrap().unwrap(), b"one\nby hand\n");
+    drop(tx);
+    change(&folder, |tx| tx.append("log", b"two\n"));
+    change(&folder, |tx| tx.append("log", b"three\n"));
+    drop(folder);
+    assert_eq!(fs::read(place.root("log")).unwrap(), b"one\nby hand\ntwo\nthree\n");
+}
+
+#[test]
+fn a_file_cut_by_hand_is_reported_too() {
+    let place = Place::new(Policy::OwnFolder);
+    let folder = place.open_folder();
+    change(&folder, |tx| tx.put("log", b"one\ntwo\n"));
+    fs::write(place.root("log"), "one\n").unwrap();
+    let mut tx = folder.begin().unwrap();
+    assert!(matches!(tx.truncate("log", 2), Err(Error::Drifted { .. })));
+    // It was said: the same transaction may go on.
+    tx.append("log", b"three\n").unwrap();
+    let _ = tx.commit().unwrap();
+    assert_eq!(fs::read(place.root("log")).unwrap(), b"one\nthree\n");
+}
+
+#[test]
+fn an_append_larger_than_the_journal_makes_it_grow() {
+    let place = Place::new(Policy::OwnFolder);
+    let folder = place.open_folder_with(small_journal());
+    let journal_len = || fs::metadata(place.root(".txn/journal")).unwrap().len();
+    change(&folder, |tx| tx.put("log", b"start\n"));
+    let before = journal_len();
+    let large = vec![b'x'; 300_000];
+    change(&folder, |tx| tx.append("log", &large));
+    assert!(journal_len() > 300_000 && before < 300_000);
+    change(&folder, |tx| tx.append("log", b"end\n"));
+    drop(folder);
+    let expected = [b"start\n", large.as_slice(), b"end\n"].concat();
+    assert!(fs::read(place.root("log")).unwrap() == expected);
+    // A process that finds the grown journal goes on with it.
+    place.change(|tx| tx.append("log", b"later\n"));
+    assert!(fs::read(place.root("log")).unwrap() == [expected.as_slice(), b"later\n"].concat());
+}
+
+#[test]
+fn many_commits_over_many_checkpoints_stay_right() {
+    let place = Place::new(Policy::OwnFolder);
+    let folder = place.open_folder_with(small_journal());
+    let mut log = String::new();
+    for round in 0..120_u32 {
+        let line = format!("line {round}\n");
+        log.push_str(&line);
+        change(&folder, |tx| {
+            tx.append("log", line.as_bytes())?;
+            tx.put("count", round.to_string().as_bytes())?;
+            if round % 10 == 3 {
+                // Content by the name of a staged file.
+                tx.put("large", &vec![round as u8; INLINE_BYTES_MAX + 1])?;
+            }
+            match round % 4 {
+                0 => tx.put("d/f", b"there"),
+                1 => tx.rename("d", "e"),
+                2 => tx.remove("e/f"),
+                _ => tx.remove_folder("e"),
+            }
+        });
+        assert_eq!(fs::read_to_string(place.root("log")).unwrap(), log);
+    }
+    drop(folder);
+    assert_eq!(names(&place.root("")), ["log", "count", "large", ".txn"].map(str::to_owned).into());
+    assert_eq!(fs::read_to_string(place.root("count")).unwrap(), "119");
+    assert!(fs::read(place.root("large")).unwrap() == vec![113; INLINE_BYTES_MAX + 1]);
+    assert!(
+        names(&place.root(".txn/stage")).len() <= 1,
+        "checkpoints remove staged content that is in the files"
+    );
+}
+
+#[test]
+fn two_handles_of_one_folder_see_each_others_commits() {
+    let place = Place::new(Policy::OwnFolder);
+    let handles = [place.open_folder_with(small_journal()), place.open_folder_with(small_journal())];
+    for round in 0..40 {
+        change(&handles[round % 2], |tx| {
+            let count =
+                tx.read("count")?.map_or(0, |count| String::from_utf8(count).unwrap().parse().unwrap());
+            assert_eq!(count, round);
+            tx.append("log", b"x")?;
+            tx.put("count", (count + 1).to_string().as_bytes())
+        });
+    }
+    assert_eq!(fs::read(place.root("log")).unwrap().len(), 40);
+}
+
+#[test]
+fn two_handles_of_one_folder_in_two_threads_lose_nothing() {
+    let place = Place::new(Policy::OwnFolder);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let folder = place.open_folder_with(small_journal());
+                for _ in 0..50 {
+                    change(&folder, |tx| tx.append("log", b"x"));
+                }
+            });
+        }
+    });
+    assert_eq!(fs::read(place.root("log")).unwrap().len(), 100);
+}
+
+/// The mode is the caller's business; it must not stop a commit half-way, nor every later one.
+#[test]
+fn files_without_write_permission_are_still_ours_to_change() {
+    let place = Place::new(Policy::OwnFolder);
+    let all = |path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    all(place.root(""));
+    all(place.root(".."));
+    as_ordinary_user(|| {
+        let folder = place.open_folder_with(small_journal());
+        change(&folder, |tx| {
+            tx.put("f", b"one")?;
+            tx.set_mode("f", 0o400)
+        });
+        change(&folder, |tx| tx.append("f", b" two"));
+        for _ in 0..20 {
+            change(&folder, |tx| tx.put("g", &[b'x'; 400]));
+        }
+        change(&folder, |tx| tx.put("f", b"three"));
+    });
+    assert_eq!(fs::read(place.root("f")).unwrap(), b"three");
+    assert_eq!(fs::metadata(place.root("f")).unwrap().mode() & 0o777, 0o400);
+}
+
+#[test]
+fn a_missing_folder_is_an_error_that_names_it() {
+    let place = Place::new(Policy::OwnFolder);
+    let missing = place.root("missing");
+    let error =
+        OwnFolder::open(&missing, &place.lock_file(), FolderOptions::default()).map(drop).unwrap_err();
+    place.assert_error(&error, "Io", "root/missing");
+}
+
+/// The lock file is removed while the lock is held: the commit must not go on as if it were alone.
+#[test]
+fn a_lock_file_that_is_gone_stops_the_commit() {
+    let place = Place::new(Policy::OwnFolder);
+    let folder = place.open_folder();
+    let mut tx = folder.begin().unwrap();
+    tx.put("f", b"x").unwrap();
+    fs::remove_file(place.lock_file()).unwrap();
+    let failure = tx.commit().unwrap_err();
+    assert_eq!(failure.left, filetx::Left::Nothing);
+    let Error::Group { source } = failure.error else { panic!("{:?}", failure.error) };
+    place.assert_error(&source, "LockGone", "lock` was removed or replaced while it was held");
+    assert_eq!(place.lines(), Vec::<String>::new());
+    change(&folder, |tx| tx.put("f", b"y"));
+    assert_eq!(place.lines(), ["f=y"]);
+}

@@ -1,0 +1,17 @@
+//! What a transaction does when nothing crashes, on real folders, with both policies.
+#![cfg(all(target_os = "linux", not(feature = "shuttle")))]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod escapes;
+mod expectations;
+mod folders;
+mod locks;
+mod nested;
+mod operations;
+mod place;
+mod refusals;
+mod snapshots;
+#[expect(dead_code, reason = "made for the disk tests")]
+#[path = "../support/mod.rs"]
+mod support;
+mod trees;

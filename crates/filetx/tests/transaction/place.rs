@@ -1,0 +1,359 @@
+//! A folder for one test, what is in it as lines of text, and the checks that every operation goes through.
+//!
+//! A line is `file=text`, `folder/` or `link->target`. A mode that is not the policy's own stands behind the path: `file:640=text`,
+//! `folder/:700`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use filetx::{
+    Committed, Error, Failure, FolderOptions, Left, Look, OwnFolder, RelPath, Result, Snapshot, Transaction,
+    TreeOptions, Trees, Wait,
+};
+use tempfile::TempDir;
+
+/// The two policies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Policy {
+    OwnFolder,
+    UserTree,
+}
+
+/// A root folder `root`, a folder `outside` beside it that nothing may touch, and a lock file.
+pub(crate) struct Place {
+    folder: TempDir,
+    pub(crate) policy: Policy,
+}
+
+/// Runs a case with both policies, each on a place of its own.
+pub(crate) fn on_both(case: impl Fn(&Place)) {
+    for policy in [Policy::OwnFolder, Policy::UserTree] {
+        eprintln!("with policy {policy:?}");
+        case(&Place::new(policy));
+    }
+}
+
+/// With both policies: `work` turns `start` into `expected`. The transaction itself sees that before the commit, the disk and a
+/// reader see it after the commit and not earlier, and nothing is left over.
+pub(crate) fn check(start: &[&str], work: impl Fn(&mut Transaction<'_>) -> Result<()>, expected: &[&str]) {
+    on_both(|place| {
+        place.make(start);
+        let start = place.lines();
+        place.aborted(|tx| {
+            work(tx).unwrap();
+            assert_eq!(place.lines_of(tx), sorted(expected), "as the transaction sees it");
+        });
+        assert_eq!(place.lines(), start, "after a transaction that was dropped");
+        place.change(&work);
+        assert_eq!(place.lines(), sorted(expected), "after the commit");
+        assert_eq!(place.lines_of(&place.snapshot()), sorted(expected), "as a reader sees it");
+        place.assert_tidy();
+    });
+}
+
+/// With both policies: `work` is refused with this variant and a text that names `path`; it stages nothing, and the transaction
+/// can go on.
+pub(crate) fn refused(
+    start: &[&str],
+    work: impl Fn(&mut Transaction<'_>) -> Result<()>,
+    variant: &str,
+    path: &str,
+) {
+    on_both(|place| {
+        place.make(start);
+        let start = place.lines();
+        let committed = place.try_change(|tx| {
+            let error = work(tx).expect_err("it was not refused");
+            place.assert_error(&error, variant, path);
+            assert_eq!(place.lines_of(tx), start, "what the refused call staged");
+            Ok(())
+        });
+        assert!(committed.unwrap().pending.is_none());
+        assert_eq!(place.lines(), start, "after the commit of nothing");
+        place.assert_nothing_left();
+    });
+}
+
+impl Place {
+    pub(crate) fn new(policy: Policy) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["root", "outside"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        fs::write(folder.path().join("outside/secret"), "secret").unwrap();
+        Self { folder, policy }
+    }
+
+    /// A path below the root.
+    pub(crate) fn root(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.folder.path().join("root").join(path)
+    }
+
+    /// A path below the folder that nothing may touch.
+    pub(crate) fn outside(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.folder.path().join("outside").join(path)
+    }
+
+    pub(crate) fn lock_file(&self) -> PathBuf {
+        match self.policy {
+            Policy::OwnFolder => self.folder.path().join("lock"),
+            Policy::UserTree => self.root(".txn/lock"),
+        }
+    }
+
+    pub(crate) fn open_folder(&self) -> OwnFolder {
+        self.open_folder_with(FolderOptions::default())
+    }
+
+    pub(crate) fn open_folder_with(&self, options: FolderOptions) -> OwnFolder {
+        OwnFolder::open(&self.root(""), &self.folder.path().join("lock"), options).unwrap()
+    }
+
+    pub(crate) fn open_trees(&self) -> Trees {
+        Trees::open(&[&self.root("")], TreeOptions::default()).unwrap()
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.try_snapshot(&Wait::default()).unwrap()
+    }
+
+    pub(crate) fn try_snapshot(&self, wait: &Wait) -> Result<Snapshot> {
+        match self.policy {
+            Policy::OwnFolder => Snapshot::of_folder(&self.root(""), &self.lock_file(), wait),
+            Policy::UserTree => Snapshot::of_tree(&self.root(""), &TreeOptions::default().home, wait),
+        }
+    }
+
+    /// Runs `work` in a transaction of its own, and then does `end` with it.
+    fn in_transaction<T>(
+        &self,
+        work: impl FnOnce(&mut Transaction<'_>) -> T,
+        end: impl FnOnce(Transaction<'_>, T) -> Ended,
+    ) -> Ended {
+        match self.policy {
+            Policy::OwnFolder => {
+                let folder = self.open_folder();
+                let mut tx = folder.begin().unwrap();
+                let result = work(&mut tx);
+                end(tx, result)
+            }
+            Policy::UserTree => {
+                let mut trees = self.open_trees();
+                let mut tx = trees.begin();
+                let result = work(&mut tx);
+                end(tx, result)
+            }
+        }
+    }
+
+    /// Stages and commits, unless staging fails.
+    pub(crate) fn try_change(&self, work: impl FnOnce(&mut Transaction<'_>) -> Result<()>) -> Ended {
+        self.in_transaction(work, |tx, result| {
+            result?;
+            tx.commit()
+        })
+    }
+
+    /// Stages and commits; nobody else is there, so all of it lands.
+    pub(crate) fn change(&self, work: impl FnOnce(&mut Transaction<'_>) -> Result<()>) {
+        let committed = self.try_change(work).unwrap();
+        assert_eq!(committed.kept, []);
+        assert!(committed.pending.is_none(), "{:?}", committed.pending);
+    }
+
+    /// Stages, and drops the transaction.
+    pub(crate) fn aborted(&self, work: impl FnOnce(&mut Transaction<'_>)) {
+        let end = |tx: Transaction<'_>, ()| {
+            drop(tx);
+            self.assert_nothing_left();
+            Err(Failure { left: Left::Nothing, error: Error::Superseded })
+        };
+        let _: Ended = self.in_transaction(work, end);
+    }
+
+    /// Makes what the lines say, as a person would.
+    pub(crate) fn make(&self, lines: &[&str]) {
+        for line in lines {
+            if let Some((path, target)) = line.split_once("->") {
+                symlink(target, self.root(path)).unwrap();
+                continue;
+            }
+            let (name, text) = line.split_once('=').map_or((*line, None), |(name, text)| (name, Some(text)));
+            let (path, mode) = name.split_once(':').map_or((name, None), |(path, mode)| (path, Some(mode)));
+            let at = self.root(path);
+            let mut own = self.folder_mode();
+            if let Some(text) = text {
+                fs::write(&at, text).unwrap();
+                own = self.file_mode();
+            } else {
+                fs::create_dir(&at).unwrap();
+            }
+            let mode = mode.map_or(own, |mode| u32::from_str_radix(mode, 8).unwrap());
+            fs::set_permissions(&at, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    }
+
+    /// What is in the root, without the transaction folder, sorted.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        self.add_lines(&mut lines, &self.root(""), "");
+        lines.sort();
+        lines
+    }
+
+    fn add_lines(&self, lines: &mut Vec<String>, folder: &Path, prefix: &str) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let path = format!("{prefix}{}", entry.file_name().display());
+            let kind = entry.file_type().unwrap();
+            if path == ".txn" {
+                continue;
+            }
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o7777;
+            if kind.is_symlink() {
+                lines.push(format!("{path}->{}", fs::read_link(entry.path()).unwrap().display()));
+            } else if kind.is_dir() {
+                lines.push(self.folder_line(&path, mode));
+                self.add_lines(lines, &entry.path(), &format!("{path}/"));
+            } else if kind.is_file() {
+                lines.push(self.file_line(&path, mode, &fs::read(entry.path()).unwrap()));
+            } else {
+                lines.push(format!("{path}?"));
+            }
+        }
+    }
+
+    /// The same, as a transaction or a reader sees it.
+    pub(crate) fn lines_of(&self, view: &impl View) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut folders = vec![RelPath::root()];
+        while let Some(folder) = folders.pop() {
+            for name in view.names(&folder) {
+                let at = folder.join(&name);
+                let path = at.to_string();
+                lines.push(match view.kind(&at) {
+                    Look::File { mode, len } => {
+                        let content = view.content(&at);
+                        assert_eq!(content.len() as u64, len, "{path}");
+                        self.file_line(&path, mode, &content)
+                    }
+                    Look::Symlink { target } => format!("{path}->{}", target.display()),
+                    Look::Folder { mode } => {
+                        folders.push(at);
+                        self.folder_line(&path, mode)
+                    }
+                    Look::Other => format!("{path}?"),
+                    Look::Absent => panic!("{path} is listed and absent"),
+                });
+            }
+        }
+        lines.sort();
+        lines
+    }
+
+    pub(crate) fn file_mode(&self) -> u32 {
+        if self.policy == Policy::OwnFolder { 0o600 } else { 0o644 }
+    }
+
+    fn folder_mode(&self) -> u32 {
+        if self.policy == Policy::OwnFolder { 0o700 } else { 0o755 }
+    }
+
+    fn file_line(&self, path: &str, mode: u32, content: &[u8]) -> String {
+        let text = content.escape_ascii();
+        if mode == self.file_mode() { format!("{path}={text}") } else { format!("{path}:{mode:o}={text}") }
+    }
+
+    fn folder_line(&self, path: &str, mode: u32) -> String {
+        if mode == self.folder_mode() { format!("{path}/") } else { format!("{path}/:{mode:o}") }
+    }
+
+    /// Fails unless nothing is staged, and all is tidy.
+    pub(crate) fn assert_nothing_left(&self) {
+        assert_eq!(names(&self.root(".txn/stage")), BTreeSet::new(), "in the staging folder");
+        self.assert_tidy();
+    }
+
+    /// Fails unless the transaction folder holds what it should between commits, and the folder outside is as it was. An own
+    /// folder's journal may name staged files until its next checkpoint.
+    pub(crate) fn assert_tidy(&self) {
+        self.assert_outside_untouched();
+        if self.policy == Policy::UserTree {
+            assert_eq!(names(&self.root(".txn/stage")), BTreeSet::new(), "in the staging folder");
+        }
+        let mut left = names(&self.root(".txn"));
+        left.retain(|name| ![".git", ".gitignore", "stage"].contains(&&**name));
+        let own = match self.policy {
+            Policy::OwnFolder => ["journal", "published"].as_slice(),
+            Policy::UserTree => &["lock"],
+        };
+        assert_eq!(left, own.iter().map(|name| name.to_string()).collect(), "in the transaction folder");
+    }
+
+    pub(crate) fn assert_outside_untouched(&self) {
+        assert_eq!(names(&self.outside("")), BTreeSet::from(["secret".to_owned()]));
+        assert_eq!(fs::read(self.outside("secret")).unwrap(), b"secret");
+        assert_eq!(fs::metadata(self.outside("secret")).unwrap().permissions().mode() & 0o777, 0o644);
+    }
+
+    /// Fails unless the error is this variant and its text names `path`, below the root if it is relative.
+    pub(crate) fn assert_error(&self, error: &Error, variant: &str, path: &str) {
+        let debug = format!("{error:?}");
+        assert!(debug.split(' ').next() == Some(variant), "{variant} expected: {debug}");
+        let text = error.to_string();
+        assert!(text.contains(path), "`{path}` expected in: {text}");
+    }
+}
+
+/// How a transaction ended.
+pub(crate) type Ended = std::result::Result<Committed, Failure>;
+
+/// What transactions and readers have in common.
+pub(crate) trait View {
+    fn names(&self, folder: &RelPath) -> Vec<std::ffi::OsString>;
+    fn kind(&self, path: &RelPath) -> Look;
+    fn content(&self, path: &RelPath) -> Vec<u8>;
+}
+
+impl View for Transaction<'_> {
+    fn names(&self, folder: &RelPath) -> Vec<std::ffi::OsString> {
+        self.list(folder).unwrap()
+    }
+    fn kind(&self, path: &RelPath) -> Look {
+        self.look(path).unwrap()
+    }
+    fn content(&self, path: &RelPath) -> Vec<u8> {
+        self.read(path).unwrap().unwrap()
+    }
+}
+
+impl View for Snapshot {
+    fn names(&self, folder: &RelPath) -> Vec<std::ffi::OsString> {
+        self.list(folder).unwrap()
+    }
+    fn kind(&self, path: &RelPath) -> Look {
+        self.look(path).unwrap()
+    }
+    fn content(&self, path: &RelPath) -> Vec<u8> {
+        self.read(path).unwrap().unwrap()
+    }
+}
+
+pub(crate) fn sorted(lines: &[&str]) -> Vec<String> {
+    let mut lines: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
+    lines.sort();
+    lines
+}
+
+pub(crate) fn names(folder: &Path) -> BTreeSet<String> {
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().display().to_string();
+    fs::read_dir(folder).unwrap().map(name).collect()
+}
+
+/// A wait that ends soon, for locks that will not be free.
+pub(crate) fn briefly() -> Wait {
+    Wait { timeout: Duration::from_millis(30), ..Wait::default() }
+}

@@ -1,0 +1,251 @@
+//! What is special about user trees: what a person's file keeps, several roots, and owners that acknowledge.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use filetx::{Error, Expected, RelPath, Result, Transaction, TreeOptions, Trees};
+use rustix::fs::{XattrFlags, getxattr, setxattr};
+use rustix::process::geteuid;
+
+use super::place::{Place, Policy, names};
+use super::support::{NOBODY, as_ordinary_user};
+
+#[test]
+fn a_replaced_file_keeps_mode_owner_and_attributes() {
+    let place = Place::new(Policy::UserTree);
+    place.make(&["f:640=old", "g:4711=old"]);
+    let attribute = |name: &str| {
+        let mut value = [0; 16];
+        let len = getxattr(place.root(name), "user.mark", &mut value).unwrap();
+        value[..len].to_vec()
+    };
+    for name in ["f", "g"] {
+        setxattr(place.root(name), "user.mark", b"mine", XattrFlags::empty()).unwrap();
+        if geteuid().is_root() {
+            std::os::unix::fs::chown(place.root(name), Some(NOBODY), Some(NOBODY)).unwrap();
+            let mode = if name == "f" { 0o640 } else { 0o4711 };
+            fs::set_permissions(place.root(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+    }
+    let before = ["f", "g"].map(|name| fs::metadata(place.root(name)).unwrap());
+    place.change(|tx| {
+        tx.put("f", b"new")?;
+        tx.append("g", b"er")
+    });
+    assert_eq!(place.lines(), ["f:640=new", "g:4711=older"]);
+    for (name, before) in ["f", "g"].into_iter().zip(before) {
+        let now = fs::metadata(place.root(name)).unwrap();
+        assert_eq!((now.uid(), now.gid()), (before.uid(), before.gid()), "{name}");
+        assert_eq!(attribute(name), b"mine");
+    }
+}
+
+/// A file that only moves is the same file: what it is to others goes with it.
+#[test]
+fn a_moved_file_keeps_owner_and_attributes() {
+    let place = Place::new(Policy::UserTree);
+    place.make(&["f:640=text", "over=other"]);
+    setxattr(place.root("f"), "user.mark", b"mine", XattrFlags::empty()).unwrap();
+    setxattr(place.root("over"), "user.other", b"theirs", XattrFlags::empty()).unwrap();
+    if geteuid().is_root() {
+        std::os::unix::fs::chown(place.root("f"), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let owner = fs::metadata(place.root("f")).unwrap().uid();
+    place.change(|tx| tx.rename("f", "over"));
+    let mut value = [0; 16];
+    assert_eq!(getxattr(place.root("over"), "user.mark", &mut value), Ok(4));
+    assert!(getxattr(place.root("over"), "user.other", &mut value).is_err());
+    assert_eq!(fs::metadata(place.root("over")).unwrap().uid(), owner);
+}
+
+fn two_roots(place: &Place, options: TreeOptions) -> Trees {
+    for name in ["a", "b"] {
+        let _ = fs::create_dir(place.root(name));
+    }
+    Trees::open(&[&place.root("a"), &place.root("b")], options).unwrap()
+}
+
+fn commit(trees: &mut Trees, work: impl FnOnce(&mut Transaction<'_>) -> Result<()>) {
+    let mut tx = trees.begin();
+    work(&mut tx).unwrap();
+    let committed = tx.commit().unwrap();
+    assert!(committed.pending.is_none() && committed.kept.is_empty(), "{committed:?}");
+}
+
+#[test]
+fn several_roots_change_together() {
+    let place = Place::new(Policy::UserTree);
+    let mut trees = two_roots(&place, TreeOptions::default());
+    commit(&mut trees, |tx| {
+        tx.put((0, "f"), b"in a")?;
+        tx.put((1, "d/f"), b"in b")?;
+        assert_eq!(tx.list((1, "d"))?, ["f"]);
+        assert_eq!(tx.read((0, "d/f"))?, None);
+        Ok(())
+    });
+    commit(&mut trees, |tx| tx.put((1, "g"), b"in b alone"));
+    drop(trees);
+    assert_eq!(fs::read(place.root("a/f")).unwrap(), b"in a");
+    assert_eq!(fs::read(place.root("b/d/f")).unwrap(), b"in b");
+    assert_eq!(fs::read(place.root("b/g")).unwrap(), b"in b alone");
+    for root in ["a", "b"] {
+        let left = names(&place.root(root).join(".txn"));
+        assert_eq!(left, [".git", ".gitignore", "lock", "stage"].map(str::to_owned).into(), "{root}");
+        assert_eq!(names(&place.root(root).join(".txn/stage")).len(), 0, "{root}");
+    }
+}
+
+/// One root's conflict keeps the other as it was.
+#[test]
+fn a_conflict_in_one_root_touches_neither() {
+    let place = Place::new(Policy::UserTree);
+    let mut trees = two_roots(&place, TreeOptions::default());
+    fs::write(place.root("b/g"), "drifted").unwrap();
+    let mut tx = trees.begin();
+    tx.put((0, "f"), b"new").unwrap();
+    assert!(matches!(tx.expect((1, "g"), &Expected::Absent), Err(Error::Conflict { .. })));
+    drop(tx);
+    assert!(!place.root("a/f").exists());
+    assert_eq!(fs::read(place.root("b/g")).unwrap(), b"drifted");
+}
+
+#[test]
+fn roots_on_two_file_systems() {
+    let memory = Path::new("/dev/shm");
+    let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
+    let place = Place::new(Policy::UserTree);
+    if device(memory).is_none_or(|other| Some(other) == device(&place.root(""))) {
+        testkit::notes::skipped("roots_on_two_file_systems", "no second file system at /dev/shm");
+        return;
+    }
+    let other = tempfile::tempdir_in(memory).unwrap();
+    let mut trees = Trees::open(&[&place.root(""), other.path()], TreeOptions::default()).unwrap();
+    commit(&mut trees, |tx| {
+        tx.put((0, "f"), b"here")?;
+        tx.put((1, "f"), b"there")
+    });
+    assert_eq!(fs::read(place.root("f")).unwrap(), b"here");
+    assert_eq!(fs::read(other.path().join("f")).unwrap(), b"there");
+}
+
+#[test]
+fn an_owners_transaction_is_remembered_until_acknowledged() {
+    let place = Place::new(Policy::UserTree);
+    let mut trees = place.open_trees();
+    let mut tx = trees.begin();
+    tx.put("f", b"new").unwrap();
+    let id = tx.id();
+    let committed = tx.commit_for(b"plan 7").unwrap();
+    assert_eq!(committed.id, id);
+    drop(trees);
+    for _ in 0..2 {
+        let trees = place.open_trees();
+        let [recovered] = trees.recovered() else { panic!("{:?}", trees.recovered()) };
+        assert_eq!((recovered.id, recovered.owner.as_slice()), (id, b"plan 7".as_slice()));
+        assert_eq!(recovered.kept, []);
+    }
+    let mut trees = place.open_trees();
+    trees.acknowledge(id + 1).unwrap();
+    assert_eq!(trees.recovered().len(), 1, "another one was acknowledged");
+    trees.acknowledge(id).unwrap();
+    assert_eq!(trees.recovered(), []);
+    drop(trees);
+    assert_eq!(place.open_trees().recovered(), []);
+    place.assert_nothing_left();
+    assert_eq!(place.lines(), ["f=new"]);
+}
+
+#[test]
+fn a_commit_without_an_owner_is_not_remembered() {
+    let place = Place::new(Policy::UserTree);
+    place.change(|tx| tx.put("f", b"new"));
+    assert_eq!(place.open_trees().recovered(), []);
+}
+
+#[test]
+fn the_transaction_folder_may_be_deeper() {
+    let place = Place::new(Policy::UserTree);
+    place.make(&["meta/", "meta/f=x"]);
+    let home = RelPath::new("meta/.txn").unwrap();
+    let mut trees = Trees::open(&[&place.root("")], TreeOptions { home, ..TreeOptions::default() }).unwrap();
+    let mut tx = trees.begin();
+    place.assert_error(&tx.put("meta/.txn/x", b"x").unwrap_err(), "Reserved", "meta/.txn/x");
+    assert_eq!(tx.list("meta").unwrap(), ["f"]);
+    // The folder that holds it cannot go, and a call that says so stages nothing.
+    place.assert_error(&tx.rename("meta", "other").unwrap_err(), "NotEmpty", "root/meta");
+    assert_eq!(tx.list(&RelPath::root()).unwrap(), ["meta"]);
+    assert_eq!(tx.list("meta").unwrap(), ["f"]);
+    tx.remove("meta/f").unwrap();
+    place.assert_error(&tx.remove_folder("meta").unwrap_err(), "NotEmpty", "root/meta");
+    let _ = tx.commit().unwrap();
+    assert_eq!(names(&place.root("meta")), [".txn".to_owned()].into());
+}
+
+#[test]
+fn a_person_who_saves_before_the_commit_keeps_what_they_saved() {
+    let place = Place::new(Policy::UserTree);
+    place.make(&["f=old", "g=old", "gone=old"]);
+    let committed = place
+        .try_change(|tx| {
+            tx.put("f", b"ours")?;
+            tx.put("g", b"ours")?;
+            tx.put("new", b"ours")?;
+            tx.remove("gone")?;
+            for name in ["f", "new", "gone"] {
+                fs::write(place.root(name), "theirs").unwrap();
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert!(committed.pending.is_none());
+    assert_eq!(place.lines(), ["f=theirs", "g=ours", "gone=theirs", "new=theirs"]);
+    let mut kept: Vec<_> = committed.kept.iter().map(|kept| kept.path.file_name().unwrap()).collect();
+    kept.sort();
+    assert_eq!(kept, ["f", "gone", "new"]);
+    for kept in &committed.kept {
+        let aside = kept.aside.as_ref().map(|aside| fs::read(aside).unwrap());
+        assert_eq!(aside.is_some(), !kept.path.ends_with("gone"), "{kept:?}");
+        assert!(aside.is_none_or(|aside| aside == b"ours"));
+    }
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_is_refused_before_the_commit() {
+    let place = Place::new(Policy::UserTree);
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    place.make(&["closed/", "closed/f=x"]);
+    mode(&place.root(""), 0o777);
+    mode(&place.root(".."), 0o777);
+    if !geteuid().is_root() {
+        mode(&place.root("closed"), 0o555);
+    }
+    as_ordinary_user(|| {
+        let mut trees = place.open_trees();
+        let mut tx = trees.begin();
+        // Twice: asking again does not help.
+        for _ in 0..2 {
+            place.assert_error(&tx.put("closed/new", b"x").unwrap_err(), "Io", "root/closed");
+            place.assert_error(&tx.remove("closed/f").unwrap_err(), "Io", "root/closed");
+        }
+        drop(tx);
+    });
+    mode(&place.root("closed"), 0o755);
+    assert_eq!(place.lines(), ["closed/", "closed/f=x"]);
+}
+
+#[test]
+fn more_roots_than_the_limit_are_refused() {
+    let place = Place::new(Policy::UserTree);
+    let root = place.root("");
+    let roots: Vec<&Path> = vec![&root; filetx::ROOTS_MAX + 1];
+    let error = Trees::open(&roots, TreeOptions::default()).map(drop).unwrap_err();
+    place.assert_error(&error, "TooLarge", "roots of one transaction");
+}
+
+#[test]
+fn a_missing_root_is_an_error_that_names_it() {
+    let place = Place::new(Policy::UserTree);
+    let error = Trees::open(&[&place.root("missing")], TreeOptions::default()).map(drop).unwrap_err();
+    place.assert_error(&error, "Io", "root/missing");
+}

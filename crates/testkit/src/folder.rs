@@ -1,0 +1,113 @@
+//! Real folders as values: what is in them, and copies of them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, DirEntry};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use filetx::{Look, RelPath, Snapshot};
+
+use crate::sim::Node;
+
+/// A folder by path below it.
+pub type Tree = BTreeMap<String, Node>;
+
+/// All that is below a folder, but for what is below it under the name `without`.
+pub fn tree_without(root: &Path, without: &str) -> Tree {
+    let mut tree = Tree::new();
+    visit(root, &mut |entry| {
+        let path = entry.path();
+        if entry.file_name() == without {
+            return false;
+        }
+        let name =
+            path.strip_prefix(root).expect("it is below").to_str().expect("tests use plain names").to_owned();
+        tree.insert(name, node(&path));
+        true
+    });
+    tree
+}
+
+/// All that is below a folder.
+pub fn tree(root: &Path) -> Tree {
+    tree_without(root, "")
+}
+
+fn node(path: &Path) -> Node {
+    let found = fs::symlink_metadata(path).expect("it was listed");
+    let mode = found.mode() & 0o7777;
+    if found.is_dir() {
+        Node::Folder { mode }
+    } else if found.is_symlink() {
+        Node::Symlink { target: fs::read_link(path).expect("a symlink reads").into() }
+    } else if found.is_file() {
+        Node::File { mode, content: fs::read(path).expect("a file reads") }
+    } else {
+        Node::Other
+    }
+}
+
+/// Makes `to` a copy of the folder `from`, with modes, symlinks and files that have several names. What was at `to` goes.
+pub fn copy(from: &Path, to: &Path) {
+    if fs::symlink_metadata(to).is_ok() {
+        fs::remove_dir_all(to).expect("the old copy goes");
+    }
+    fs::create_dir(to).expect("a copy begins");
+    let mut named: HashMap<u64, PathBuf> = HashMap::new();
+    let mut modes = vec![(to.to_owned(), fs::metadata(from).expect("the original is there").permissions())];
+    visit(from, &mut |entry| {
+        let source = entry.path();
+        let target = to.join(source.strip_prefix(from).expect("it is below"));
+        let found = fs::symlink_metadata(&source).expect("it was listed");
+        if found.is_dir() {
+            fs::create_dir(&target).expect("a folder is made");
+            // Last, as a read-only folder takes no files.
+            modes.push((target, found.permissions()));
+        } else if found.is_symlink() {
+            symlink(fs::read_link(&source).expect("a symlink reads"), &target).expect("a symlink is made");
+        } else if let Some(first) = named.get(&found.ino()) {
+            fs::hard_link(first, &target).expect("a second name is given");
+        } else {
+            fs::copy(&source, &target).expect("a file is copied");
+            named.insert(found.ino(), target);
+        }
+        true
+    });
+    for (path, mode) in modes.into_iter().rev() {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode.mode())).expect("a mode is set");
+    }
+}
+
+/// Calls `each` for all below a folder, what is above first; what is below a folder only when it says so.
+fn visit(folder: &Path, each: &mut dyn FnMut(&DirEntry) -> bool) {
+    for entry in fs::read_dir(folder).expect("a folder lists") {
+        let entry = entry.expect("a folder lists");
+        if each(&entry) && entry.file_type().expect("it was listed").is_dir() {
+            visit(&entry.path(), each);
+        }
+    }
+}
+
+/// All that a reader sees.
+pub fn tree_of(snapshot: &Snapshot) -> filetx::Result<Tree> {
+    let mut tree = Tree::new();
+    let mut folders = vec![RelPath::root()];
+    while let Some(folder) = folders.pop() {
+        for name in snapshot.list(&folder)? {
+            let path = folder.join(&name);
+            let node = match snapshot.look(&path)? {
+                Look::File { mode, .. } => {
+                    Node::File { mode, content: snapshot.read(&path)?.unwrap_or_default() }
+                }
+                Look::Folder { mode } => {
+                    folders.push(path.clone());
+                    Node::Folder { mode }
+                }
+                Look::Symlink { target } => Node::Symlink { target },
+                Look::Other | Look::Absent => Node::Other,
+            };
+            tree.insert(path.to_string(), node);
+        }
+    }
+    Ok(tree)
+}

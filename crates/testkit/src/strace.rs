@@ -1,0 +1,268 @@
+//! Drives a program under strace: lists its system calls, kills it at any of them, makes any of them fail.
+//!
+//! `when` in strace counts per thread and per call name from the program's start, so a reference run says which numbers lie
+//! in the part that matters: between a look at a path that ends in [`BEGIN`] and one at a path that ends in [`END`]. A
+//! program with one thread is needed, or another thread would be hit first. A killed call is not carried out, and neither is
+//! a failed one.
+//!
+//! Killing between two calls that change nothing leaves the same disk as killing before the next one that does:
+//! [`Call::changes`] tells them apart.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A look at a path of this name begins the part that is listed.
+pub const BEGIN: &str = "@begin";
+/// A look at a path of this name ends it.
+pub const END: &str = "@end";
+
+/// Calls that change files, names or what is durable. `openat` and the like count when they create.
+const CHANGING: &[&str] = &[
+    "write",
+    "writev",
+    "pwrite64",
+    "pwritev",
+    "pwritev2",
+    "fsync",
+    "fdatasync",
+    "sync_file_range",
+    "syncfs",
+    "rename",
+    "renameat",
+    "renameat2",
+    "link",
+    "linkat",
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "mkdir",
+    "mkdirat",
+    "symlink",
+    "symlinkat",
+    "truncate",
+    "ftruncate",
+    "fallocate",
+    "copy_file_range",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "fchmodat2",
+    "chown",
+    "fchown",
+    "fchownat",
+    "setxattr",
+    "fsetxattr",
+    "fremovexattr",
+];
+/// Calls that have nothing to do with files, or cannot fail for a reason that lies in the disk.
+const APART: &[&str] = &[
+    "mmap",
+    "munmap",
+    "mremap",
+    "mprotect",
+    "madvise",
+    "brk",
+    "futex",
+    "close",
+    "dup",
+    "fcntl",
+    "getrandom",
+    "poll",
+    "clock_gettime",
+    "clock_nanosleep",
+    "nanosleep",
+    "sched_yield",
+    "sched_getaffinity",
+    "sigaltstack",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "getpid",
+    "gettid",
+    "geteuid",
+    "getuid",
+    "prctl",
+    "exit",
+    "exit_group",
+    "clone",
+    "clone3",
+    "set_robust_list",
+    "rseq",
+    "wait4",
+    "kill",
+    "tgkill",
+    "restart_syscall",
+];
+
+/// One system call of the reference run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// Its name.
+    pub name: String,
+    /// The how-manieth of its name in its thread.
+    pub nth: usize,
+    /// Its arguments as strace prints them.
+    pub arguments: String,
+}
+
+impl Call {
+    /// Whether it changes files, names or what is durable.
+    pub fn changes(&self) -> bool {
+        CHANGING.contains(&&*self.name)
+            || (self.name.starts_with("open") && self.arguments.contains("O_CREAT"))
+    }
+
+    /// Whether a disk could make it fail.
+    pub fn can_fail(&self) -> bool {
+        !APART.contains(&&*self.name)
+    }
+
+    /// What it does, without numbers: equal for two calls of the same step for the same path.
+    pub fn step(&self) -> String {
+        let mut step = self.name.clone();
+        for part in self.arguments.split(['"', '<', '>']) {
+            let name = part.rsplit('/').next().expect("a split has a part");
+            // A transaction's own names begin with its id.
+            let is_of_id = |c: char| c.is_ascii_hexdigit() || c == '-';
+            let name = if name.len() > 32 { name.trim_start_matches(is_of_id) } else { name };
+            if name.chars().all(|c| c.is_alphanumeric() || c == '.')
+                && name.contains(|c: char| !c.is_ascii_digit())
+            {
+                step.push(' ');
+                step.push_str(name);
+            }
+        }
+        step
+    }
+}
+
+/// What to do to the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inject {
+    /// SIGKILL when the call begins.
+    Kill,
+    /// The call fails, and those after it do not.
+    Once(&'static str),
+    /// The call and all later ones of its name fail.
+    Lasting(&'static str),
+}
+
+/// How a program ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ended {
+    /// Its exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// Whether SIGKILL ended it.
+    pub killed: bool,
+    /// What it wrote to its standard output.
+    pub output: String,
+    /// What it wrote to its standard error.
+    pub complaint: String,
+}
+
+/// Why strace cannot be used here, if it cannot.
+pub fn unusable() -> Option<String> {
+    let tried =
+        Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::piped()).output();
+    match tried {
+        Err(error) => Some(format!("strace does not start: {error}")),
+        Ok(output) if !output.status.success() => {
+            Some(format!("strace cannot trace: {}", String::from_utf8_lossy(&output.stderr).trim()))
+        }
+        Ok(_) => None,
+    }
+}
+
+/// The calls of a program between its two looks at the markers. The trace goes to the file `log`.
+pub fn calls(command: &Command, log: &Path) -> Vec<Call> {
+    let options = ["-f", "-qq", "-y", "-s", "0", "-o"].map(OsString::from);
+    let ended = run_traced(command, options.into_iter().chain([log.into()]));
+    let text = fs::read_to_string(log).expect("strace wrote its log");
+    let calls = between_markers(&text);
+    assert!(!calls.is_empty(), "no call between the markers: {ended:?}\n{text}");
+    assert!(ended.complaint.is_empty(), "nothing was done to it, but: {ended:?}");
+    calls
+}
+
+/// Runs a program and does something to it at one call.
+pub fn run(command: &Command, at: &Call, what: Inject) -> Ended {
+    let Call { name, nth, .. } = at;
+    let what = match what {
+        Inject::Kill => format!("inject={name}:signal=SIGKILL:when={nth}"),
+        Inject::Once(error) => format!("inject={name}:error={error}:when={nth}"),
+        Inject::Lasting(error) => format!("inject={name}:error={error}:when={nth}+"),
+    };
+    // Not `--seccomp-bpf`: with it strace 6.1 loses the signal.
+    let options =
+        ["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={name}"), "-e", &what].map(OsString::from);
+    run_traced(command, options.into_iter())
+}
+
+fn run_traced(command: &Command, options: impl Iterator<Item = OsString>) -> Ended {
+    let mut traced = Command::new("strace");
+    traced.args(options).arg("--").arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => traced.env(name, value),
+            None => traced.env_remove(name),
+        };
+    }
+    let output = traced.stdin(Stdio::null()).output().expect("strace starts");
+    Ended {
+        code: output.status.code(),
+        killed: output.status.signal() == Some(9),
+        output: String::from_utf8_lossy(&output.stdout).into_owned(),
+        complaint: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn between_markers(text: &str) -> Vec<Call> {
+    let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut thread = None;
+    let mut calls = Vec::new();
+    for line in text.lines() {
+        let Some((pid, rest)) = line.split_once(' ') else { continue };
+        let Some((name, arguments)) = rest.trim_start().split_once('(') else { continue };
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            continue;
+        }
+        let count = counts.entry((pid, name)).or_default();
+        *count += 1;
+        if arguments.contains(&format!("{BEGIN}\"")) {
+            thread = Some(pid);
+        } else if arguments.contains(&format!("{END}\"")) {
+            break;
+        } else if thread == Some(pid) {
+            calls.push(Call { name: name.to_owned(), nth: *count, arguments: arguments.to_owned() });
+        }
+    }
+    calls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = r#"7 openat(AT_FDCWD</>, "lib", O_RDONLY) = 3
+7 statx(AT_FDCWD</>, "/x/@begin", 0) = -1 ENOENT
+8 openat(AT_FDCWD</>, "other thread", O_RDONLY) = 3
+7 openat(5</x/a>, "4f5e6d7c4f5e6d7c4f5e6d7c4f5e6d7c-3.was", O_RDWR|O_CREAT) = 3
+7 --- SIGCHLD {si_signo=SIGCHLD} ---
+7 fsync(3</x/b> <unfinished ...>
+7 <... fsync resumed>) = 0
+7 statx(AT_FDCWD</>, "/x/@end", 0) = -1 ENOENT
+7 fsync(3</x/b>) = 0
+"#;
+
+    #[test]
+    fn calls_are_counted_from_the_start_and_listed_between_the_markers() {
+        let calls = between_markers(LOG);
+        let short: Vec<_> = calls.iter().map(|call| (&*call.name, call.nth, call.changes())).collect();
+        assert_eq!(short, [("openat", 2, true), ("fsync", 1, true)]);
+        assert_eq!(calls[0].step(), "openat a .was");
+    }
+}
