@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 use crate::Error;
 use crate::sync::{self, Condvar, Mutex, MutexGuard, Woken, thread};
 
+/// How often a leader lets other threads run before it flushes.
+const YIELDS_MAX: usize = 16;
+
 /// What became of a submitted item.
 #[derive(Clone, Debug)]
 pub enum Fate {
@@ -45,14 +48,20 @@ pub struct Group<T> {
     state: Mutex<State<T>>,
     /// Notified, for one, when the turn is free.
     turn_free: Condvar,
-    /// Notified, for all, when a batch is settled.
-    flushed: Condvar,
+    /// Where the threads of a batch wait, by its number, odd or even: only one batch is being flushed while the next one gathers.
+    settled: [Condvar; 2],
+    /// Notified when a batch is settled, for the thread that waits until nothing is queued.
+    drained: Condvar,
 }
 
 struct State<T> {
     turn: Option<Turn>,
     waiting: usize,
     queue: Vec<T>,
+    /// The number of the batch that the queue will be.
+    batch: u64,
+    /// Whether several threads were here when the last batch was settled.
+    in_company: bool,
     /// The ticket of the next item; those in the queue are just below it.
     next_ticket: u64,
     leading: bool,
@@ -83,12 +92,15 @@ impl<T> Group<T> {
             turn: None,
             waiting: 0,
             queue: Vec::new(),
+            batch: 0,
+            in_company: false,
             next_ticket: 0,
             leading: false,
             failures: 0,
             settled: HashMap::new(),
         };
-        Self { state: Mutex::new(state), turn_free: Condvar::new(), flushed: Condvar::new() }
+        let settled = [Condvar::new(), Condvar::new()];
+        Self { state: Mutex::new(state), turn_free: Condvar::new(), settled, drained: Condvar::new() }
     }
 
     /// Waits for the turn to stage.
@@ -152,17 +164,23 @@ impl<T> Group<T> {
             if !state.leading {
                 break;
             }
-            state = self.flushed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let is_queued = ticket >= state.first_queued();
+            let batch = if is_queued { state.batch } else { state.batch - 1 };
+            state = self.settled_of(batch).wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.leading = true;
-        let batch = std::mem::take(&mut state.queue);
-        let first = state.next_ticket - batch.len() as u64;
-        let tickets = first..state.next_ticket;
+        if state.in_company {
+            state = self.gather(state);
+        }
+        let tickets = state.first_queued()..state.next_ticket;
+        let items = std::mem::take(&mut state.queue);
+        let batch = state.batch;
+        state.batch += 1;
         drop(state);
 
         let fate = Fate::Unknown(Arc::new(Error::Panicked));
-        let mut finish = Finish { group: self, tickets, fate, failed: Some(failed) };
-        finish.fate = flush(batch);
+        let mut finish = Finish { group: self, batch, tickets, fate, failed: Some(failed) };
+        finish.fate = flush(items);
         drop(finish);
 
         let mut state = self.lock();
@@ -175,8 +193,27 @@ impl<T> Group<T> {
     pub fn drain(&self) {
         let mut state = self.lock();
         while state.leading || !state.queue.is_empty() {
-            state = self.flushed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Lets threads join that are staging or, just woken by the last batch, about to: otherwise two halves of them take turns, each with
+    /// a sync of its own. With nobody to run a yield returns at once, so this waits for no thread that does something else.
+    fn gather<'a>(&'a self, mut state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
+        for _ in 0..YIELDS_MAX {
+            let gathered = state.queue.len();
+            drop(state);
+            thread::yield_now();
+            state = self.lock();
+            if state.queue.len() == gathered && state.turn.is_none() && state.waiting == 0 {
+                break;
+            }
+        }
+        state
+    }
+
+    fn settled_of(&self, batch: u64) -> &Condvar {
+        &self.settled[(batch % 2) as usize]
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -185,6 +222,11 @@ impl<T> Group<T> {
 }
 
 impl<T> State<T> {
+    /// The ticket of the oldest item in the queue.
+    fn first_queued(&self) -> u64 {
+        self.next_ticket - self.queue.len() as u64
+    }
+
     fn when_idle(&self, idle: impl FnOnce()) {
         if self.turn.is_none() && self.waiting == 0 && !self.leading && self.queue.is_empty() {
             idle();
@@ -195,6 +237,7 @@ impl<T> State<T> {
 /// Settles a batch when the leader is done with it, even if it panics: nobody waits for a leader that is gone.
 struct Finish<'a, T, F: FnOnce()> {
     group: &'a Group<T>,
+    batch: u64,
     tickets: std::ops::Range<u64>,
     fate: Fate,
     failed: Option<F>,
@@ -216,8 +259,16 @@ impl<T, F: FnOnce()> Drop for Finish<'_, T, F> {
             if let Some(failed) = self.failed.take() {
                 failed();
             }
+            self.group.settled_of(self.batch + 1).notify_all();
         }
         state.leading = false;
-        self.group.flushed.notify_all();
+        state.in_company = self.tickets.end - self.tickets.start > 1
+            || !state.queue.is_empty()
+            || state.turn.is_some()
+            || state.waiting > 0;
+        self.group.settled_of(self.batch).notify_all();
+        // Somebody of the next batch leads it.
+        self.group.settled_of(self.batch + 1).notify_one();
+        self.group.drained.notify_one();
     }
 }

@@ -30,6 +30,11 @@ impl Handles {
         Ok(there.map(|stat| (handle.file, stat)))
     }
 
+    /// Closes the file of a path that will hold none.
+    fn forget(&mut self, path: &RelPath) {
+        self.0.remove(path);
+    }
+
     fn keep(&mut self, path: &RelPath, id: FileId, file: Box<dyn StoredFile>) {
         if self.0.len() < HANDLES_MAX {
             self.0.insert(path.clone(), Handle { id, file });
@@ -45,6 +50,9 @@ pub(crate) fn publish(root: &Root, changes: &[Change], handles: &mut Handles) ->
 }
 
 fn publish_one(root: &Root, path: &RelPath, after: &Final, handles: &mut Handles) -> Result<()> {
+    if !matches!(after, Final::File { .. }) {
+        handles.forget(path);
+    }
     match after {
         Final::Absent => clear(root, path),
         Final::Folder { mode } => {
