@@ -56,7 +56,11 @@ fn visit(world: &World, act: Act) {
         world.group.give_back(|| {});
         return;
     }
-    let ticket = world.group.submit(item).unwrap();
+    let Some(ticket) = world.group.submit(item) else {
+        // A flush failed since the turn was taken.
+        world.group.give_back(|| {});
+        return;
+    };
     let fate = world.group.settle(ticket, |batch| flush(world, &batch), || {}, || {});
     let is_written = world.journal.lock().unwrap().contains(&item);
     match fate {
