@@ -131,7 +131,9 @@ impl<T> Group<T> {
         state.turn = None;
         state.when_idle(idle);
         // One is enough: whoever is woken takes the turn, or finds that another thread has it, which notifies again.
-        self.turn_free.notify_one();
+        if state.waiting > 0 {
+            self.turn_free.notify_one();
+        }
     }
 
     /// Queues an item and gives the turn back; the answer is the item's ticket for [`settle`](Self::settle). `None` when a flush
@@ -142,7 +144,10 @@ impl<T> Group<T> {
         state.turn = None;
         state.queue.push(item);
         state.next_ticket += 1;
-        self.turn_free.notify_one();
+        // Waking costs a system call, also when nobody waits.
+        if state.waiting > 0 {
+            self.turn_free.notify_one();
+        }
         Some(state.next_ticket - 1)
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::record::{BODY_BYTES_MAX, Chain, HEAD_BYTES, Malformed, Record, SECTOR_BYTES};
 use crate::root::{OUR_FILE_MODE, Root, read_range};
 use crate::storage::{Open, StoredFile};
-use crate::{Error, FileId, Hash, RelPath, Result, Step};
+use crate::{Error, Hash, RelPath, Result, Step};
 
 /// The journal's name in the transaction folder.
 pub(crate) const JOURNAL: &str = "journal";
@@ -32,7 +32,6 @@ pub(crate) const RECORDS_OFFSET: u64 = 8192;
 /// An open journal and where its next record goes.
 pub(crate) struct Journal {
     pub file: Arc<dyn StoredFile>,
-    pub id: FileId,
     pub capacity: u64,
     pub chain: Chain,
     /// Where the next record goes.
@@ -66,9 +65,8 @@ impl Journal {
             file => root.name(Step::Inspect, path, file)?,
         };
         let header = read_header(root, path, &*file)?;
-        let id = root.name(Step::Inspect, path, file.stat())?.id;
         let chain = Chain::start(header.epoch);
-        Ok(Some(Self { file: file.into(), id, capacity: header.capacity, chain, offset: RECORDS_OFFSET }))
+        Ok(Some(Self { file: file.into(), capacity: header.capacity, chain, offset: RECORDS_OFFSET }))
     }
 
     /// Reads the records from where this stands to the first that does not fit, and moves there.
@@ -97,6 +95,15 @@ impl Journal {
         self.chain = chain;
         self.offset += padded as u64;
         Ok(Some(record))
+    }
+
+    /// Whether another record of this epoch follows; afterwards this stands somewhere else. Behind the last record there may be one
+    /// of an older epoch, which its head tells without reading all of it.
+    pub(crate) fn goes_on(&mut self, root: &Root) -> Result<bool> {
+        let path = root.in_home(JOURNAL);
+        let head =
+            root.name(Step::Inspect, &path, read_range(&*self.file, self.offset, HEAD_BYTES as u64))?;
+        Ok(head.get(8..16) == Some(&self.chain.epoch.to_le_bytes()[..]) && self.next(root)?.is_some())
     }
 
     /// Writes a whole journal under another name and moves it into place: it is there with all its records, or not at all.
@@ -133,11 +140,10 @@ impl Journal {
         root.name(steps.write, &tmp, file.write_at(&header_bytes(epoch, capacity), slot_offset(epoch)))?;
         root.name(steps.write, &tmp, file.write_at(&[0; SLOT_BYTES], slot_offset(epoch + 1)))?;
         root.sync_all(steps.sync, &tmp, &*file)?;
-        let id = root.name(steps.write, &tmp, file.stat())?.id;
         before_placing()?;
         root.rename(steps.place, &tmp, &root.in_home(JOURNAL), crate::Rename::Replace)?;
         root.sync_folder(steps.sync_folder, &root.home)?;
-        Ok(Self { file: file.into(), id, capacity, chain, offset })
+        Ok(Self { file: file.into(), capacity, chain, offset })
     }
 
     /// Starts a new epoch: no record written so far is replayed any more.

@@ -108,6 +108,7 @@ mod path;
 mod platform;
 mod pointer;
 mod publish;
+mod reading;
 mod record;
 #[cfg(not(feature = "shuttle"))]
 mod registry;
@@ -135,6 +136,7 @@ pub use hash::Hash;
 pub use holder::Holder;
 pub use lock::{Guard, Held, Lock, Mode, NetworkRule, OnWait, Wait, Waiting, acquire_all};
 pub use path::{At, NAME_BYTES_MAX, PATH_BYTES_MAX, RelPath, ToAt};
+pub use reading::Expected;
 pub use replace::{ReplaceOptions, Replaced, Sweep, SymlinkRule, replace_file, replace_in};
 pub use snapshot::Snapshot;
 pub use stage::StagedFile;
@@ -142,7 +144,7 @@ pub use state::{Print, Seen};
 pub use step::Step;
 pub use storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile};
 pub use sync_count::sync_count;
-pub use transaction::{CHANGES_MAX, Committed, Expected, INLINE_BYTES_MAX, Kept, Transaction};
+pub use transaction::{CHANGES_MAX, Committed, INLINE_BYTES_MAX, Kept, Transaction};
 pub use tree::{Finder, ROOTS_MAX, Recovered, TreeOptions, Trees};
 pub use view::{Body, Look};
 

@@ -172,12 +172,14 @@ impl Shelf {
 impl Opened {
     /// Whether nobody else wrote since this process did.
     fn is_current(&mut self, root: &Root) -> Result<bool> {
-        if root.stat(&root.in_home(JOURNAL))?.is_none_or(|stat| stat.id != self.journal.id) {
+        // A journal that was replaced or removed has no name any more.
+        let stat = root.name(Step::Inspect, &root.in_home(JOURNAL), self.journal.file.stat())?;
+        if stat.links == 0 {
             return Ok(false);
         }
         let ours = Mark { chain: self.journal.chain, offset: self.journal.offset };
         let (chain, offset) = (ours.chain, ours.offset);
-        let current = marker::read(root, &*self.mark)? == Some(ours) && self.journal.next(root)?.is_none();
+        let current = marker::read(root, &*self.mark)? == Some(ours) && !self.journal.goes_on(root)?;
         (self.journal.chain, self.journal.offset) = (chain, offset);
         Ok(current)
     }

@@ -5,7 +5,7 @@
 //! state per path, so the order of calls inside a transaction matters only to the calls themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::Read;
 use std::marker::PhantomData;
 
@@ -17,7 +17,7 @@ use crate::state::{Base, Change, Content, Final, Print, Seen};
 use crate::storage::Kind;
 use crate::tree::Trees;
 use crate::view::{Body, Look, Overlay, View};
-use crate::{Error, Failure, Hash, RelPath, Result};
+use crate::{Error, Failure, RelPath, Result};
 
 /// The most paths one transaction changes.
 pub const CHANGES_MAX: usize = 1 << 20;
@@ -63,17 +63,6 @@ pub(crate) enum Policy<'a> {
 pub(crate) enum Touch {
     All,
     End,
-}
-
-/// What [`Transaction::expect`] compares a path with.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Expected {
-    /// Nothing is there.
-    Absent,
-    /// A plain file with this content, whatever its mode.
-    Content(Hash),
-    /// A symlink that points there.
-    Symlink(OsString),
 }
 
 /// A transaction that reached its commit point.
@@ -299,43 +288,6 @@ impl<'a> Transaction<'a> {
         })
     }
 
-    /// Fails with [`Error::Conflict`] when a path is not what the caller thinks it is.
-    pub fn expect(&self, at: impl ToAt, expected: &Expected) -> Result<()> {
-        let at = at.to_at()?;
-        self.check_root(at.root)?;
-        let (found, holds) = match self.look(&at)? {
-            Look::Absent => (Seen::Absent, *expected == Expected::Absent),
-            Look::Folder { mode } => (Seen::Folder { mode }, false),
-            Look::Other => (Seen::Other, false),
-            Look::Symlink { target } => {
-                let holds = *expected == Expected::Symlink(target.clone());
-                (Seen::Symlink { target }, holds)
-            }
-            Look::File { mode, .. } => {
-                let body = self.view().open(&at)?.expect("a file was seen there");
-                let mut hasher = blake3::Hasher::new();
-                let mut offset = 0;
-                while offset < body.len() {
-                    let bytes = body.read_range(offset, crate::hash::CHUNK_BYTES as u64)?;
-                    hasher.update(&bytes);
-                    offset += bytes.len() as u64;
-                }
-                let hash = Hash(*hasher.finalize().as_bytes());
-                let found = Seen::File { mode, len: body.len(), print: Print::Whole(hash) };
-                (found, *expected == Expected::Content(hash))
-            }
-        };
-        if holds {
-            return Ok(());
-        }
-        let expected = match expected {
-            Expected::Absent => "nothing".to_owned(),
-            Expected::Content(hash) => format!("a file with hash {hash:?}"),
-            Expected::Symlink(target) => format!("a symlink to `{}`", target.display()),
-        };
-        Err(Error::Conflict { path: self.show(&at), expected, found: found.to_string() })
-    }
-
     /// Runs calls that stand or fall together inside this transaction: when `work` fails, what it staged is taken back and the
     /// rest stays. What it returns is *joined*: durable only when the whole transaction is.
     pub fn nested<T, E>(
@@ -354,34 +306,6 @@ impl<'a> Transaction<'a> {
             }
         }
         result
-    }
-
-    /// What is at a path, with what was staged.
-    pub fn look(&self, at: impl ToAt) -> Result<Look> {
-        let at = at.to_at()?;
-        self.check_root(at.root)?;
-        self.view().look(&at)
-    }
-
-    /// All the bytes of a file, with what was staged; `None` when nothing is there.
-    pub fn read(&self, at: impl ToAt) -> Result<Option<Vec<u8>>> {
-        let at = at.to_at()?;
-        self.check_root(at.root)?;
-        self.view().read(&at)
-    }
-
-    /// A file's content to be read in pieces, with what was staged so far; `None` when nothing is there.
-    pub fn open(&self, at: impl ToAt) -> Result<Option<Body>> {
-        let at = at.to_at()?;
-        self.check_root(at.root)?;
-        self.view().open(&at)
-    }
-
-    /// The names in a folder, with what was staged, sorted.
-    pub fn list(&self, at: impl ToAt) -> Result<Vec<OsString>> {
-        let at = at.to_at()?;
-        self.check_root(at.root)?;
-        self.view().list(&at)
     }
 
     /// The transaction's id: what recovery and journals call it.
@@ -431,11 +355,11 @@ impl<'a> Transaction<'a> {
         View { roots: &self.roots, overlays: [&self.below, &self.staged] }
     }
 
-    fn show(&self, at: &At) -> std::path::PathBuf {
+    pub(crate) fn show(&self, at: &At) -> std::path::PathBuf {
         self.roots[at.root].show(&at.path)
     }
 
-    fn check_root(&self, root: usize) -> Result<()> {
+    pub(crate) fn check_root(&self, root: usize) -> Result<()> {
         if root < self.roots.len() {
             return Ok(());
         }
