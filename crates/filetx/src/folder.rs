@@ -309,14 +309,14 @@ impl Inner {
             if shelf.open.is_none() {
                 return Err(Error::Superseded);
             }
-            let made_room = shelf.checkpoint(&self.root, bytes.len() as u64, record.id);
-            if let Err(error) = made_room {
-                shelf.reset();
-                return Err(error);
-            }
-            // What this builds on is no longer in the journal's records.
+            // What this builds on will no longer be in the journal's records, so it goes into this one, which may get longer.
             for change in record.changes.iter_mut().filter(|change| change.before == Seen::Ours) {
                 change.before = self.root.see_bytes(&change.path, INLINE_BYTES_MAX as u64)?;
+            }
+            let (longer, _) = record.encode(chain);
+            if let Err(error) = shelf.checkpoint(&self.root, longer.len() as u64, record.id) {
+                shelf.reset();
+                return Err(error);
             }
             let opened = shelf.open.as_ref().expect("the checkpoint left it open");
             (bytes, chain) = record.encode(opened.journal.chain);

@@ -62,6 +62,14 @@ fn records_of_an_older_epoch_lie_behind_the_new_ones() {
 }
 
 #[test]
+fn a_record_that_gets_longer_at_a_checkpoint() {
+    // What a record builds on goes into it when the records before are dropped: it then needs more room than it asked for.
+    let kind = Kind::Folder { journal_bytes: 8192 + 4 * 512 };
+    let transactions = (0..5).map(|number| vec![Op::Put("a/f", vec![b'a' + number; 1100])]).collect();
+    check(&plan("folder: longer at a checkpoint", kind, &[], transactions));
+}
+
+#[test]
 fn a_record_larger_than_the_journal() {
     let kind = Kind::Folder { journal_bytes: 8192 + 4 * 512 };
     let long = "long line\n".repeat(300);
