@@ -287,26 +287,27 @@ fn remove_line(text: &str, key_start: usize, value_end: usize) -> Splice {
 
 /// An entry between braces, with the comma that parts it from its neighbour.
 fn remove_inline(text: &str, inline: &InlineTable, value_end: usize) -> Splice {
-    let mut ends: Vec<usize> = entries(inline).into_iter().map(|entry| entry.end).collect();
-    ends.sort_unstable();
-    let before = ends.iter().rev().find(|end| **end < value_end);
+    let mut all = entries(inline);
+    all.sort_unstable_by_key(|entry| entry.end);
+    let index = all.iter().position(|entry| entry.end == value_end).expect("the entry was found");
+    let before = index.checked_sub(1).map(|before| all[before].end);
+    let key_start = all[index].start;
     let comma_end = |from: usize| {
         let rest = text[from..].trim_start();
         rest.starts_with(',').then(|| text.len() - rest.len() + 1)
     };
     let range = match before {
         // A comment between the two stays, and so does the comma before it.
-        Some(before) if text[*before..value_end].contains('#') => {
-            let start = text[..value_end].rfind('\n').map_or(*before, |newline| newline + 1);
-            start..comma_end(value_end).unwrap_or(value_end)
+        Some(before) if text[before..key_start].contains('#') => {
+            line_start(text, key_start)..comma_end(value_end).unwrap_or(value_end)
         }
-        Some(before) => *before..value_end,
+        Some(before) => before..value_end,
         None => {
             let opening = inline.span().expect("what was parsed has a span").start + 1;
             let start = text.len() - text[opening..].trim_start().len();
             let end = comma_end(value_end).map(|comma| {
                 let rest = &text[comma..];
-                let is_last = ends.len() == 1;
+                let is_last = all.len() == 1;
                 if is_last { comma } else { text.len() - rest.trim_start_matches([' ', '\t']).len() }
             });
             start..end.unwrap_or(value_end)
@@ -451,6 +452,7 @@ mod tests {
         check_unset("a = { b = 1, c = 2, d = 3 }\n", "a.c", "a = { b = 1, d = 3 }\n");
         check_unset("a = { b = 1, }\n", "a.b", "a = {  }\n");
         check_unset("a = {\n  b = 1, # b\n  c = 2, # c\n}\n", "a.c", "a = {\n  b = 1, # b\n # c\n}\n");
+        check_unset("a = { b = 1, c = '#' }\n", "a.c", "a = { b = 1 }\n");
         check_unset("a = { b = 1 }\n", "a", "");
         assert!(parse("a = 1\n").unset(&key("b")).unwrap().is_none());
     }
