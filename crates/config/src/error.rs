@@ -319,3 +319,38 @@ fn at(origin: &Option<Box<Origin>>) -> String {
 fn names(scopes: &[Scope]) -> String {
     scopes.iter().map(Scope::to_string).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(error: Error, hint: &str) {
+        assert_eq!(error.hint().as_deref(), Some(hint));
+    }
+
+    #[test]
+    fn hints_name_what_to_do() {
+        let key = || Key::parse("core.color").expect("it is a key");
+        let file = || PathBuf::from("f.toml");
+        check(Error::IsTable { key: key() }, "`agents config list core.color` shows what is in it");
+        check(Error::NotAFile { file: file() }, "`agents config path` shows which files are read");
+        check(Error::TooLarge { file: file(), limit: 1 }, "`agents config path` shows which files are read");
+        check(Error::VariableNotUtf8 { variable: "A".to_owned() }, "`unset A`");
+        check(
+            Error::BadAssignment { argument: "a".to_owned() },
+            "for one key: `agents config set KEY VALUE`",
+        );
+        check(
+            Error::Interpolation { key: key(), variable: "A".to_owned(), reason: "", origin: None },
+            "set the variable, or give a default: `agents config set core.color '${A:default}'`",
+        );
+        check(
+            Error::NoProject { scope: Scope::Local },
+            "name a project with `--project DIR`, or use `--scope global`",
+        );
+        check(
+            Error::LeadsOut { file: file(), target: file() },
+            "replace the symlink by a file; only the global file may lead elsewhere: `agents config path`",
+        );
+    }
+}

@@ -4,6 +4,7 @@
 //! elsewhere, so in them a variable that may hold a secret is refused, set or not: the variables of keys that projects may not set,
 //! and names such as `*_TOKEN`, `*_KEY`, `*_SECRET`, `*PASSWORD*`.
 
+use crate::value::REDACTED;
 use crate::{Environment, Error, Key, Origin, Registry, Scope, Value};
 
 /// Why a variable without a value is refused.
@@ -79,7 +80,10 @@ impl Interpolation<'_> {
     }
 
     fn refuse(&self, variable: &str, reason: &'static str) -> Error {
-        let (key, variable) = (self.key.clone(), variable.to_owned());
+        // What looks like a variable that is none may be a part of a secret.
+        let is_secret = self.registry.look_up(self.key).is_ok_and(|known| known.is_secret());
+        let shown = if is_secret && reason != UNSET { REDACTED } else { variable };
+        let (key, variable) = (self.key.clone(), shown.to_owned());
         Error::Interpolation { key, variable, reason, origin: self.at() }
     }
 
@@ -167,9 +171,22 @@ mod tests {
     #[test]
     fn what_cannot_be_filled_in_is_an_error() {
         check("${NONE}", Err("`x.a`: `${NONE}` is not set and has no default"));
-        check("a ${USER", Err("`x.a`: `${USER` is not closed").map_err(|_| "`x.a`: `${USER}` is not closed"));
+        check("a ${USER", Err("`x.a`: `${USER}` is not closed"));
         check("${}", Err("`x.a`: `${}` does not name a variable"));
         check("${A B}", Err("`x.a`: `${A B}` does not name a variable"));
+    }
+
+    #[test]
+    fn a_secret_that_looks_like_a_variable_is_not_shown() {
+        let (registry, environment) = (Registry::standard(), Environment::empty());
+        let key = Key::parse("server.token").unwrap();
+        let scope = Scope::Global;
+        let interpolation =
+            Interpolation { registry: &registry, environment: &environment, key: &key, scope, origin: None };
+        for text in ["a${hunter2", "a${hunter 2}"] {
+            let error = interpolation.fill(text).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("hunter"), "{error}");
+        }
     }
 
     #[test]

@@ -202,6 +202,10 @@ impl<'a> Layers<'a> {
         let layer = Layer::from(file.scope);
         let document = match &file.content {
             Content::Absent => return Consulted { layer, origin: None, says: Says::Nothing },
+            // Whatever it says about a key that it may not set does not count, so it hides nothing.
+            Content::Unusable(_) if !known.scopes().contains(&file.scope) => {
+                return Consulted { layer, origin: None, says: Says::Nothing };
+            }
             Content::Unusable(error) => {
                 return Consulted { layer, origin: None, says: Says::Unusable(error.clone()) };
             }

@@ -161,6 +161,11 @@ impl ConfigService {
     /// Safe among threads and processes, like [`set_value`](Self::set_value). A failure leaves the file as it was.
     #[track_caller]
     pub fn unset(&self, scope: Scope, key: &Key) -> Result<Written, Error> {
+        // Where there is no file there is nothing to remove, and no folder to make for it.
+        if Target::find(&self.places, scope)?.read()?.is_none() {
+            self.registry.look_up(key)?;
+            return Ok(Written { scope, file: self.file(scope)?, keys: Vec::new(), changed: false });
+        }
         Ok(self.batch(scope, |tx| tx.unset(key))?.1)
     }
 

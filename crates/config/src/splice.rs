@@ -28,7 +28,10 @@ impl Document {
     pub fn set(&self, key: &Key, value: &Value) -> Result<Document, Error> {
         let ways = match self.find(key) {
             Some(found) => match found.item {
-                Item::Value(old) if old.is_inline_table() == matches!(value, Value::Table(_)) => {
+                Item::Value(old)
+                    if old.is_inline_table() == matches!(value, Value::Table(_))
+                        && !old.as_inline_table().is_some_and(InlineTable::is_dotted) =>
+                {
                     let range = old.span().expect("what was parsed has a span");
                     vec![Splice { range, with: value.to_toml() }]
                 }
@@ -474,17 +477,28 @@ mod tests {
         check_refused("[[a]]\n", "a", "cannot set `a`: `a` is a list of tables in `f.toml`, line 1");
         check_refused("[[a]]\n", "a.b", "cannot set `a.b`: `a` is a list of tables in `f.toml`, line 1");
         let value = Value::Table([("b".to_owned(), Value::Integer(1))].into());
-        let error = parse("a = 1").set(&key("a"), &value).unwrap_err();
-        assert!(matches!(error, Error::TableAndValue { .. }));
+        for (before, name) in [("a = 1", "a"), ("a = { b.c = 1 }", "a.b"), ("a.b = 1", "a"), ("[a]", "a")] {
+            let error = parse(before).set(&key(name), &value).unwrap_err();
+            assert!(matches!(error, Error::TableAndValue { .. }), "{before}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_table_that_headers_imply_is_extended_from_around_it() {
+        check_new("[a.b.c]\nd = 1\n[a]\n", "a.b.e", "[a.b.c]\nd = 1\n[a]\nb.e = 9\n");
+        check_new("[a]\nb.c = 1\n[a.b.d.e]\n", "a.b.d.f", "[a]\nb.c = 1\nb.d.f = 9\n[a.b.d.e]\n");
     }
 
     #[test]
     fn where_no_way_holds_nothing_is_changed() {
-        // A list of tables inside of `a` keeps `a` from being extended from above it in some orders; whatever happens is checked.
-        let odd = "[a.b.c]\nd = 1\n[a]\n";
-        match parse(odd).set(&key("a.b.e"), &Value::Integer(9)) {
-            Ok(set) => assert_eq!(text(&set.unset(&key("a.b.e")).unwrap().unwrap()), odd),
-            Err(error) => assert!(matches!(error, Error::NoPlace { .. })),
-        }
+        let document = parse("a = 1\nb = 2\n");
+        let way = |range: Range<usize>, with: &str| Splice { range, with: with.to_owned() };
+        // The first does not parse, the second changes another key, the third is right.
+        let ways = || vec![way(0..6, "= = "), way(6..12, "a.x = 9\n"), way(6..6, "c = 9\n")];
+        let changed = document.first_that_holds(&key("c"), Some(&Value::Integer(9)), ways()).unwrap();
+        assert_eq!(text(&changed), "a = 1\nc = 9\nb = 2\n");
+        let error = document.first_that_holds(&key("c"), Some(&Value::Integer(8)), ways()).unwrap_err();
+        assert!(matches!(error, Error::NoPlace { .. }));
+        assert!(error.hint().is_some_and(|hint| hint.contains("agents config edit")));
     }
 }

@@ -83,7 +83,9 @@ impl Target {
 
     /// Fails when the file or its folder is write-protected, also for those whom the system would let through.
     pub(crate) fn check_writable(&self) -> Result<(), Error> {
-        for path in [Some(self.real.as_path()), self.real.parent()].into_iter().flatten() {
+        // On Windows the attribute means something else for folders.
+        let folder = self.real.parent().filter(|_| cfg!(unix));
+        for path in [Some(self.real.as_path()), folder].into_iter().flatten() {
             if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
                 return Err(Error::ReadOnly { path: path.to_owned() });
             }

@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::interpolate::{Interpolation, UNSET, refers};
-use crate::layers::Content;
+use crate::layers::{Content, FileLayer};
 use crate::store::LockedTarget;
-use crate::{ConfigService, Document, Error, Key, Known, Layer, Resolved, Says, Scope, Value};
+use crate::{
+    ConfigService, Document, Error, FILE_BYTES_MAX, Flags, Key, Known, Layer, Layers, Resolved, Says, Scope,
+    Value,
+};
 
 /// Changes of one scope that are made together. It holds the scope's lock, and what it reads was read under that lock.
 ///
@@ -68,7 +71,10 @@ impl<'a> ConfigTransaction<'a> {
     /// The value that a key has in this scope, with what is staged.
     pub fn get(&self, key: &Key) -> Result<Option<Value>, Error> {
         let layer = Layer::from(self.scope);
-        let consulted = self.layers().consult(key)?.into_iter().find(|consulted| consulted.layer == layer);
+        let staged = FileLayer { scope: self.scope, file: self.file().to_owned(), content: self.staged() };
+        let (flags, environment) = (Flags::default(), self.service.environment());
+        let layers = Layers::new(self.service.registry(), &flags, environment, vec![staged]);
+        let consulted = layers.consult(key)?.into_iter().find(|consulted| consulted.layer == layer);
         match consulted.map(|consulted| consulted.says) {
             Some(Says::Value(value)) => Ok(Some(value)),
             Some(Says::Unusable(error)) => Err(error),
@@ -78,7 +84,7 @@ impl<'a> ConfigTransaction<'a> {
 
     /// The value of a key over all layers, with what is staged.
     pub fn resolve(&self, key: &Key) -> Result<Resolved, Error> {
-        self.layers().resolve(key)
+        self.service.layers_with(Some((self.scope, self.staged()))).resolve(key)
     }
 
     /// Sets a key to a value given as text, which is read by the key's type. `${VAR}` is kept and filled in by readers.
@@ -133,8 +139,9 @@ impl<'a> ConfigTransaction<'a> {
         let after = self.document.to_bytes();
         let changed = self.before.as_deref().unwrap_or_default() != after;
         if changed {
-            // Refuses what would be too large to be read again.
-            Document::parse(self.file(), &after, self.service.registry())?;
+            if after.len() as u64 > FILE_BYTES_MAX {
+                return Err(Error::TooLarge { file: self.locked.target.file, limit: FILE_BYTES_MAX });
+            }
             self.locked.replace(&after)?;
         }
         Ok(Written { scope: self.scope, file: self.locked.target.file, keys: self.touched, changed })
@@ -181,8 +188,7 @@ impl<'a> ConfigTransaction<'a> {
         }
     }
 
-    fn layers(&self) -> crate::Layers<'_> {
-        let staged = Content::Document(Arc::new(self.document.clone()));
-        self.service.layers_with(Some((self.scope, staged)))
+    fn staged(&self) -> Content {
+        Content::Document(Arc::new(self.document.clone()))
     }
 }

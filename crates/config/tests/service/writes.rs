@@ -21,6 +21,15 @@ fn a_key_is_set_and_unset() {
 }
 
 #[test]
+fn unsetting_where_there_is_no_file_makes_nothing() {
+    let fixture = Fixture::new();
+    let service = fixture.service();
+    assert!(!service.unset(Scope::Project, &key("core.color")).unwrap().changed);
+    assert!(matches!(service.unset(Scope::Project, &key("core.colr")), Err(Error::UnknownKey { .. })));
+    assert_eq!(crate::support::names(&fixture.path("project")), Vec::<String>::new());
+}
+
+#[test]
 fn several_keys_land_together_or_not_at_all() {
     let fixture = Fixture::new();
     let service = fixture.service();
@@ -121,7 +130,7 @@ fn nested_writes_see_what_is_staged_and_commit_once() {
             let resolved = tx.resolve(&key("core.color"))?;
             assert!(matches!(resolved.origin, Origin::File { scope: Scope::Local, line: 2, .. }));
             tx.unset(&key("x.outer"))?;
-            Ok::<_, Error>(tx.get(&key("x.outer"))?)
+            tx.get(&key("x.outer"))
         })
         .unwrap();
     assert_eq!(seen, None);
