@@ -77,6 +77,12 @@ impl Document {
         [mark.as_bytes(), self.text().as_bytes()].concat()
     }
 
+    /// Whether this is the document of these bytes.
+    pub(crate) fn is(&self, bytes: &[u8]) -> bool {
+        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
+        bytes.strip_prefix(mark.as_bytes()) == Some(self.text().as_bytes())
+    }
+
     /// The keys of all values in the order of their names, each with its line. A table in any of its forms is no value.
     pub fn keys(&self) -> Vec<(Key, usize)> {
         let leaves = self.leaves();
@@ -130,7 +136,6 @@ impl fmt::Debug for Document {
 /// A value in a document.
 pub(crate) struct Leaf<'a> {
     pub(crate) names: Vec<&'a str>,
-    pub(crate) item: &'a Item,
     pub(crate) key_start: usize,
 }
 
@@ -139,7 +144,7 @@ fn collect<'a>(table: &'a dyn TableLike, names: &mut Vec<&'a str>, leaves: &mut 
         names.push(name);
         match item.as_table_like() {
             Some(inner) => collect(inner, names, leaves),
-            None => leaves.push(Leaf { names: names.clone(), item, key_start: key_start(table, name) }),
+            None => leaves.push(Leaf { names: names.clone(), key_start: key_start(table, name) }),
         }
         names.pop();
     }
@@ -264,7 +269,9 @@ mod tests {
         for text in
             ["", "\u{feff}", "\u{feff}a=1\r\nb  =  2 # c\n\n\n", "[a]\n  b.c=1\n\n[d]", "# only a comment"]
         {
-            assert_eq!(parse(text).unwrap().to_bytes(), text.as_bytes());
+            let document = parse(text).unwrap();
+            assert_eq!(document.to_bytes(), text.as_bytes());
+            assert!(document.is(text.as_bytes()) && !document.is(b"a = 2"));
         }
     }
 }

@@ -55,10 +55,11 @@
 //! # Map of the modules
 //!
 //! - what there is: `key`, `value`, `kind` (types), `registry` and `keys` (the program's own), `scope`, `environment`
-//! - one file: `document` (reading, lines), `splice` (changing the text)
+//! - one file: `document` (reading, lines), `splice` (changing the text), `compare` (checking the change)
 //! - what holds: `layers` (precedence), `flags`, `origin`, `interpolate` (`${VAR}`), `settings` (typed), `schema` (for editors)
 //! - the disk: `store` (where files are, locks), `transaction` (changes of one scope), `service`, `edit`
 
+mod compare;
 mod document;
 mod edit;
 mod environment;

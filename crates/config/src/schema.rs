@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::registry::FREE_SECTION;
-use crate::{Declared, Registry, Scope, Type, Value};
+use crate::{Declared, Registry, Scope, Type};
 
 /// The schema of the file of one scope, or with every key.
 pub fn schema(registry: &Registry, scope: Option<Scope>) -> Json {
@@ -46,7 +46,7 @@ fn property(declared: &Declared) -> Json {
         format!("{} (scopes: {}; variable: {})", declared.help, scopes.join(", "), declared.variable);
     fields.insert("description".to_owned(), description.into());
     if let Some(default) = &declared.default {
-        fields.insert("default".to_owned(), json(default));
+        fields.insert("default".to_owned(), default.to_json());
     }
     property
 }
@@ -73,20 +73,6 @@ fn rule(kind: &Type) -> Json {
         Type::List(element) => json!({ "type": "array", "items": rule(element) }),
         Type::Table => json!({ "type": "object" }),
         Type::Any => json!({}),
-    }
-}
-
-/// A value as JSON has it.
-fn json(value: &Value) -> Json {
-    match value {
-        Value::Bool(is_true) => (*is_true).into(),
-        Value::Integer(number) => (*number).into(),
-        Value::Float(number) => (*number).into(),
-        Value::List(values) => values.iter().map(json).collect(),
-        Value::Table(values) => {
-            Json::Object(values.iter().map(|(name, value)| (name.clone(), json(value))).collect())
-        }
-        text => text.to_string().into(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Reading and writing configuration: the only part of this crate that calls the disk, through `store`.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use filetx::Wait;
 
@@ -14,7 +15,7 @@ use crate::{
 
 /// Configuration of one user in one project.
 ///
-/// Every reading call reads the files anew, so a service may live long and never shows or writes what was read an hour ago. Every writing
+/// Every reading call reads the files anew (and parses them only if their bytes have changed), so a service may live long and never shows or writes what was read an hour ago. Every writing
 /// call takes the lock of its scope's file, reads, changes, checks and replaces the file, all under that lock: no update is lost among
 /// threads or processes, and a reader sees the old file or the new one. When a writing call returns `Ok`, the change survives a
 /// power cut. When it fails, the file is as it was, except for [`Error::Write`], whose source says so or says that it is
@@ -28,7 +29,11 @@ pub struct ConfigService {
     environment: Environment,
     flags: Flags,
     wait: Wait,
+    parsed: Parsed,
 }
+
+/// The last document of each scope, to be used again as long as the file has the same bytes. The mutex is held for a look only.
+type Parsed = Arc<Mutex<BTreeMap<Scope, Arc<Document>>>>;
 
 /// Everything about one key.
 #[derive(Clone)]
@@ -50,7 +55,8 @@ pub struct Explained {
 impl ConfigService {
     /// A service for these places. It touches no disk.
     pub fn new(registry: Registry, places: Places, environment: Environment) -> Self {
-        Self { registry, places, environment, flags: Flags::default(), wait: Wait::default() }
+        let (flags, wait, parsed) = (Flags::default(), Wait::default(), Parsed::default());
+        Self { registry, places, environment, flags, wait, parsed }
     }
 
     /// With values from the command line.
@@ -212,13 +218,33 @@ impl ConfigService {
         Layers::new(&self.registry, &self.flags, &self.environment, files)
     }
 
+    /// The document of bytes that were just read, parsed only if they are others than last time.
+    pub(crate) fn parse(&self, scope: Scope, file: &Path, bytes: &[u8]) -> Result<Arc<Document>, Error> {
+        let known = self.parsed().get(&scope).cloned();
+        if let Some(document) = known.filter(|document| document.is(bytes)) {
+            return Ok(document);
+        }
+        let document = Arc::new(Document::parse(file, bytes, &self.registry)?);
+        self.remember(scope, Arc::clone(&document));
+        Ok(document)
+    }
+
+    pub(crate) fn remember(&self, scope: Scope, document: Arc<Document>) {
+        self.parsed().insert(scope, document);
+    }
+
+    fn parsed(&self) -> MutexGuard<'_, BTreeMap<Scope, Arc<Document>>> {
+        // Whoever panicked here left one document or another, each whole.
+        self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn read(&self, scope: Scope) -> Content {
         let document = Target::find(&self.places, scope).and_then(|target| match target.read()? {
-            Some(bytes) => Document::parse(&target.file, &bytes, &self.registry).map(Some),
+            Some(bytes) => self.parse(scope, &target.file, &bytes).map(Some),
             None => Ok(None),
         });
         match document {
-            Ok(Some(document)) => Content::Document(Arc::new(document)),
+            Ok(Some(document)) => Content::Document(document),
             Ok(None) => Content::Absent,
             Err(error) => Content::Unusable(error),
         }

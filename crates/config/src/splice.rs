@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use toml_edit::{InlineTable, Item, Table, TableLike};
 
+use crate::compare::same_apart_from;
 use crate::document::{Document, key_start};
 use crate::key::dotted;
 use crate::{Error, Key, Value};
@@ -130,17 +131,11 @@ impl Document {
     }
 
     fn differs_only_in(&self, changed: &Document, key: &Key, value: Option<&Value>) -> bool {
-        let others = |document: &Document| {
-            let leaves = document.leaves().into_iter();
-            let others =
-                leaves.filter(|leaf| !leaf.names.iter().copied().take(key.names().len()).eq(key.names()));
-            others.map(|leaf| (Key::from_names(leaf.names), Value::from_item(leaf.item))).collect::<Vec<_>>()
-        };
         // As TOML would type it: a duration is a string there.
         let expected = value.map(|value| value.to_toml().parse::<toml_edit::Value>());
         let expected = expected.and_then(Result::ok).map(|value| Value::from_toml(&value));
         changed.find(key).map(|found| Value::from_item(found.item)) == expected
-            && others(self) == others(changed)
+            && same_apart_from(self.root(), changed.root(), key.names())
     }
 
     /// The error when the first `count` names of `key` are something else than setting it needs.

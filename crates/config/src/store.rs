@@ -62,18 +62,19 @@ impl Target {
     pub(crate) fn read(&self) -> Result<Option<Vec<u8>>, Error> {
         let failed = |source| Error::Read { file: self.file.clone(), source: Arc::new(source) };
         // Look before opening: opening a FIFO would wait for a writer.
-        match fs::metadata(&self.real) {
+        let size = match fs::metadata(&self.real) {
             Ok(found) if !found.is_file() => return Err(Error::NotAFile { file: self.file.clone() }),
-            Ok(_) => {}
+            Ok(found) => found.len().min(FILE_BYTES_MAX),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
-        }
+        };
         let file = match File::open(&self.real) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        let mut bytes = Vec::new();
+        // With room for all of it, so that it is read at once.
+        let mut bytes = Vec::with_capacity(size as usize + 1);
         file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > FILE_BYTES_MAX {
             return Err(Error::TooLarge { file: self.file.clone(), limit: FILE_BYTES_MAX });

@@ -24,7 +24,7 @@ pub struct ConfigTransaction<'a> {
     scope: Scope,
     locked: LockedTarget,
     before: Option<Vec<u8>>,
-    document: Document,
+    document: Arc<Document>,
     touched: Vec<Key>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> ConfigTransaction<'a> {
         let locked = LockedTarget::lock(service.places(), scope, service.wait())?;
         let before = locked.target.read()?;
         let bytes = before.as_deref().unwrap_or_default();
-        let document = Document::parse(&locked.target.file, bytes, service.registry())?;
+        let document = service.parse(scope, &locked.target.file, bytes)?;
         Ok(Self { service, scope, locked, before, document, touched: Vec::new() })
     }
 
@@ -120,14 +120,14 @@ impl<'a> ConfigTransaction<'a> {
             self.service.registry().look_up(key)?;
             return Ok(false);
         };
-        self.document = document;
+        self.document = Arc::new(document);
         self.touched.push(key.clone());
         Ok(true)
     }
 
     /// Runs several calls that count together: if `inner` fails, what it staged is forgotten and what was staged before stays.
     pub fn nested<T, E>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
-        let (document, touched) = (self.document.clone(), self.touched.len());
+        let (document, touched) = (Arc::clone(&self.document), self.touched.len());
         inner(self).inspect_err(|_| {
             self.document = document;
             self.touched.truncate(touched);
@@ -143,6 +143,7 @@ impl<'a> ConfigTransaction<'a> {
                 return Err(Error::TooLarge { file: self.locked.target.file, limit: FILE_BYTES_MAX });
             }
             self.locked.replace(&after)?;
+            self.service.remember(self.scope, self.document);
         }
         Ok(Written { scope: self.scope, file: self.locked.target.file, keys: self.touched, changed })
     }
@@ -162,7 +163,7 @@ impl<'a> ConfigTransaction<'a> {
             Ok(_) | Err(Error::Interpolation { reason: UNSET, .. }) => {}
             Err(error) => return Err(error),
         }
-        self.document = self.document.set(key, value)?;
+        self.document = Arc::new(self.document.set(key, value)?);
         self.touched.push(key.clone());
         Ok(())
     }
@@ -189,6 +190,6 @@ impl<'a> ConfigTransaction<'a> {
     }
 
     fn staged(&self) -> Content {
-        Content::Document(Arc::new(self.document.clone()))
+        Content::Document(Arc::clone(&self.document))
     }
 }

@@ -110,6 +110,21 @@ impl Value {
         }
     }
 
+    /// As JSON has it: durations, sizes, paths and dates are strings, and so are numbers that JSON does not have. Secrets are not hidden.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Bool(is_true) => (*is_true).into(),
+            Self::Integer(number) => (*number).into(),
+            Self::Float(number) if number.is_finite() => (*number).into(),
+            Self::List(values) => values.iter().map(Self::to_json).collect(),
+            Self::Table(values) => {
+                let values = values.iter().map(|(name, value)| (name.clone(), value.to_json()));
+                serde_json::Value::Object(values.collect())
+            }
+            text => text.to_string().into(),
+        }
+    }
+
     /// The kind of value, for messages.
     pub fn kind_name(&self) -> &'static str {
         match self {
@@ -257,6 +272,20 @@ mod tests {
         assert_eq!(size(1023), "1023B");
         assert_eq!(size(10 << 20), "10MiB");
         assert_eq!(size(10_000_000), "10MB");
+    }
+
+    #[test]
+    fn values_are_json() {
+        let values = vec![
+            Value::Bool(true),
+            Value::Integer(1),
+            Value::Float(0.5),
+            Value::Float(f64::INFINITY),
+            Value::Size(1),
+            Value::Table(BTreeMap::from([("a".to_owned(), Value::String("b".into()))])),
+        ];
+        let expected = serde_json::json!([true, 1, 0.5, "inf", "1B", { "a": "b" }]);
+        assert_eq!(Value::List(values).to_json(), expected);
     }
 
     #[test]
