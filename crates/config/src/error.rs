@@ -187,6 +187,14 @@ pub enum Error {
         /// What the system said.
         source: Arc<io::Error>,
     },
+    /// A folder cannot be made or opened. Nothing was changed.
+    #[error("cannot make or open folder `{}`", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
     /// Somebody else kept writing until the timeout. Nothing was changed.
     #[error("`{}` is being written by someone else", file.display())]
     Busy {
@@ -305,7 +313,11 @@ impl Error {
                 format!("take from `{}` what you need with `agents config edit`", kept.display())
             }
             Self::Conflict { .. } => "`agents config edit` again".to_owned(),
-            Self::Read { .. } | Self::Nested { .. } | Self::Prepare { .. } | Self::Write { .. } => {
+            Self::Read { .. }
+            | Self::Folder { .. }
+            | Self::Nested { .. }
+            | Self::Prepare { .. }
+            | Self::Write { .. } => {
                 return None;
             }
         })

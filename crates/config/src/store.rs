@@ -121,12 +121,9 @@ impl Target {
         };
         let below = path.strip_prefix(root).expect("a project's file is inside of the project");
         let below = RelPath::new(below).map_err(|error| failed(error.into()))?;
-        let disk = Disk::open(root).map_err(self.read_failed())?;
+        let disk = Disk::open(root)
+            .map_err(|source| Error::Folder { folder: root.clone(), source: Arc::new(source) })?;
         replace_in(&disk, &below, content, &options).map_err(failed)
-    }
-
-    fn read_failed(&self) -> impl Fn(io::Error) -> Error {
-        move |source| Error::Read { file: self.file.clone(), source: Arc::new(source) }
     }
 
     /// The lock file beside the file that is written.
@@ -162,7 +159,8 @@ impl LockedTarget {
             }
             target = now;
         }
-        Err(Error::NotAFile { file: target.file })
+        let source = io::Error::other("its symlink keeps changing");
+        Err(Error::Read { file: target.file, source: Arc::new(source) })
     }
 
     /// Replaces the file, unless the lock was lost.
@@ -196,7 +194,7 @@ fn make_folders(places: &Places, scope: Scope) -> Result<(), Error> {
     if !folder.is_dir() && fs::metadata(around).is_ok_and(|found| found.permissions().readonly()) {
         return Err(Error::ReadOnly { path: around.to_owned() });
     }
-    let failed = |source| Error::Read { file: folder.to_owned(), source: Arc::new(source) };
+    let failed = |source| Error::Folder { folder: folder.to_owned(), source: Arc::new(source) };
     if scope == Scope::Global {
         return Disk::create(folder, FOLDER_MODE).map(drop).map_err(failed);
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use config::{Error, Scope};
 
-use crate::support::{Fixture, key, names};
+use crate::support::{Fixture, chain, key, names};
 
 #[test]
 fn a_first_project_write_makes_its_folder() {
@@ -52,10 +52,28 @@ fn a_mistyped_home_or_project_is_not_made() {
 fn a_home_that_is_a_file_is_an_error() {
     let fixture = Fixture::new();
     fs::write(&fixture.places.home, "").unwrap();
-    assert!(fixture.service().set_value(Scope::Global, &key("x.a"), "1").is_err());
+    let error = fixture.service().set_value(Scope::Global, &key("x.a"), "1").unwrap_err();
+    assert!(matches!(error, Error::Folder { .. }), "{error}");
     fs::write(fixture.path("project/.cleveragents"), "").unwrap();
     assert!(fixture.service().set_value(Scope::Local, &key("x.a"), "1").is_err());
     assert_eq!(fs::read(fixture.path("project/.cleveragents")).unwrap(), b"");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lock_that_is_lost_meanwhile_writes_nothing() {
+    let fixture = Fixture::new();
+    let folder = fixture.path("project/.cleveragents");
+    let failed = fixture.service().batch(Scope::Project, |tx| {
+        tx.set_value(&key("x.a"), "1")?;
+        // Somebody cleans up, and others could write at once.
+        fs::remove_dir_all(&folder).unwrap();
+        Ok::<_, Error>(())
+    });
+    let error = failed.unwrap_err();
+    assert!(matches!(error, Error::Prepare { .. }), "{error}");
+    assert!(chain(&error).contains("was removed or replaced while it was held"), "{}", chain(&error));
+    assert!(!folder.exists());
 }
 
 #[cfg(unix)]

@@ -202,6 +202,20 @@ fn values_are_set_by_type() {
 }
 
 #[test]
+fn a_transaction_says_what_is_wrong_in_its_file_and_can_correct_it() {
+    let fixture = Fixture::new();
+    fixture.write(Scope::Global, "core.color = \"red\" # oops\n");
+    fixture
+        .service()
+        .batch(Scope::Global, |tx| {
+            assert!(matches!(tx.get(&key("core.color")), Err(Error::OutOfRange { .. })));
+            tx.set_value(&key("core.color"), "never")
+        })
+        .unwrap();
+    assert_eq!(fixture.read(Scope::Global), "core.color = \"never\" # oops\n");
+}
+
+#[test]
 fn a_write_beside_the_transaction_fails_at_once() {
     let fixture = Fixture::new();
     let service = fixture.service();
