@@ -4,7 +4,7 @@ use std::fs;
 
 use config::{Error, Scope};
 
-use crate::support::{Fixture, chain, key, names};
+use crate::support::{Fixture, key, names};
 
 #[test]
 fn a_first_project_write_makes_its_folder() {
@@ -60,28 +60,12 @@ fn a_home_that_is_a_file_is_an_error() {
 }
 
 #[cfg(unix)]
-#[test]
-fn a_lock_that_is_lost_meanwhile_writes_nothing() {
-    let fixture = Fixture::new();
-    let folder = fixture.path("project/.cleveragents");
-    let failed = fixture.service().batch(Scope::Project, |tx| {
-        tx.set_value(&key("x.a"), "1")?;
-        // Somebody cleans up, and others could write at once.
-        fs::remove_dir_all(&folder).unwrap();
-        Ok::<_, Error>(())
-    });
-    let error = failed.unwrap_err();
-    assert!(matches!(error, Error::Prepare { .. }), "{error}");
-    assert!(chain(&error).contains("was removed or replaced while it was held"), "{}", chain(&error));
-    assert!(!folder.exists());
-}
-
-#[cfg(unix)]
 mod unix {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     use std::path::Path;
 
     use super::*;
+    use crate::support::chain;
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -230,5 +214,21 @@ mod unix {
             fs::read_to_string(fixture.path("project/.cleveragents/config.toml")).unwrap(),
             "x.a = 1\n"
         );
+    }
+
+    #[test]
+    fn a_lock_that_is_lost_meanwhile_writes_nothing() {
+        let fixture = Fixture::new();
+        let folder = fixture.path("project/.cleveragents");
+        let failed = fixture.service().batch(Scope::Project, |tx| {
+            tx.set_value(&key("x.a"), "1")?;
+            // Somebody cleans up, and others could write at once.
+            fs::remove_dir_all(&folder).unwrap();
+            Ok::<_, Error>(())
+        });
+        let error = failed.unwrap_err();
+        assert!(matches!(error, Error::Prepare { .. }), "{error}");
+        assert!(chain(&error).contains("was removed or replaced while it was held"), "{}", chain(&error));
+        assert!(!folder.exists());
     }
 }
