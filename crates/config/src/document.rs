@@ -1,0 +1,277 @@
+//! One TOML file: its bytes, what they mean, and on which line each key stands.
+//!
+//! A document is never printed from its parsed form: changes are made in the text itself, see `splice`. So everything that is
+//! not touched stays byte for byte, line ends and a byte order mark included.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Item, TableLike};
+
+use crate::error::Unparsable;
+use crate::value::REDACTED;
+use crate::{Error, Key, Registry};
+
+/// The largest file that is read or written.
+pub const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
+
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// One TOML file.
+#[derive(Clone)]
+pub struct Document {
+    file: PathBuf,
+    has_mark: bool,
+    /// Without the byte order mark, so its offsets are ours less the mark.
+    parsed: toml_edit::Document<String>,
+}
+
+/// A key in a document.
+pub(crate) struct Found<'a> {
+    pub(crate) item: &'a Item,
+    /// Counted from 1.
+    pub(crate) line: usize,
+}
+
+impl Document {
+    /// Reads a file's content. `file` is what errors name; the registry knows which lines they must hide.
+    pub fn parse(file: &Path, bytes: &[u8], registry: &Registry) -> Result<Document, Error> {
+        if bytes.len() as u64 > FILE_BYTES_MAX {
+            return Err(Error::TooLarge { file: file.to_owned(), limit: FILE_BYTES_MAX });
+        }
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let offset = error.valid_up_to();
+            let line = 1 + bytes[..offset].iter().filter(|byte| **byte == b'\n').count();
+            Error::NotUtf8 { file: file.to_owned(), offset, line }
+        })?;
+        let (has_mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        Self::of_text(file, has_mark, text.to_owned()).map_err(|(error, text)| {
+            let shift = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
+            Error::Parse(Box::new(unparsable(file, &text, shift, &error, registry)))
+        })
+    }
+
+    /// A document of `text`, or the text again with what is wrong with it.
+    pub(crate) fn of_text(
+        file: &Path,
+        has_mark: bool,
+        text: String,
+    ) -> Result<Document, (toml_edit::TomlError, String)> {
+        match toml_edit::Document::parse(text.clone()) {
+            Ok(parsed) => Ok(Self { file: file.to_owned(), has_mark, parsed }),
+            Err(error) => Err((error, text)),
+        }
+    }
+
+    /// The file that this is from.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The whole content.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
+        [mark.as_bytes(), self.text().as_bytes()].concat()
+    }
+
+    /// Whether this is the document of these bytes.
+    pub(crate) fn is(&self, bytes: &[u8]) -> bool {
+        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
+        bytes.strip_prefix(mark.as_bytes()) == Some(self.text().as_bytes())
+    }
+
+    /// The keys of all values in the order of their names, each with its line. A table in any of its forms is no value.
+    pub fn keys(&self) -> Vec<(Key, usize)> {
+        let leaves = self.leaves();
+        leaves.into_iter().map(|leaf| (Key::from_names(leaf.names), self.line(leaf.key_start))).collect()
+    }
+
+    /// What a key holds.
+    pub(crate) fn find(&self, key: &Key) -> Option<Found<'_>> {
+        let mut table: &dyn TableLike = self.root();
+        let (last, outer) = key.names().split_last()?;
+        for name in outer {
+            table = table.get(name)?.as_table_like()?;
+        }
+        let item = table.get(last)?;
+        Some(Found { item, line: self.line(key_start(table, last)) })
+    }
+
+    pub(crate) fn has_mark(&self) -> bool {
+        self.has_mark
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.parsed.raw()
+    }
+
+    pub(crate) fn root(&self) -> &toml_edit::Table {
+        self.parsed.as_table()
+    }
+
+    /// The line of an offset, counted from 1.
+    pub(crate) fn line(&self, offset: usize) -> usize {
+        1 + self.text().as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count()
+    }
+
+    /// All values, by the names that lead to them.
+    pub(crate) fn leaves(&self) -> Vec<Leaf<'_>> {
+        let mut leaves = Vec::new();
+        collect(self.root(), &mut Vec::new(), &mut leaves);
+        leaves.sort_by(|a, b| a.names.cmp(&b.names));
+        leaves
+    }
+}
+
+impl fmt::Debug for Document {
+    /// Without content, which may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Document of `{}`", self.file.display())
+    }
+}
+
+/// A value in a document.
+pub(crate) struct Leaf<'a> {
+    pub(crate) names: Vec<&'a str>,
+    pub(crate) key_start: usize,
+}
+
+fn collect<'a>(table: &'a dyn TableLike, names: &mut Vec<&'a str>, leaves: &mut Vec<Leaf<'a>>) {
+    for (name, item) in table.iter() {
+        names.push(name);
+        match item.as_table_like() {
+            Some(inner) => collect(inner, names, leaves),
+            None => leaves.push(Leaf { names: names.clone(), key_start: key_start(table, name) }),
+        }
+        names.pop();
+    }
+}
+
+/// Where the last name of a key begins.
+pub(crate) fn key_start(table: &dyn TableLike, name: &str) -> usize {
+    table.key(name).and_then(toml_edit::Key::span).unwrap_or_default().start
+}
+
+/// Says where in the file, in bytes, lines and characters; hides the line when it belongs to a secret.
+fn unparsable(
+    file: &Path,
+    text: &str,
+    shift: usize,
+    error: &toml_edit::TomlError,
+    registry: &Registry,
+) -> Unparsable {
+    // At the end of the file there is nothing to point at; a spot inside of a character begins at the character.
+    let spot = text.floor_char_boundary(error.span().unwrap_or_default().start.min(text.len()));
+    let line_start = text[..spot].rfind('\n').map_or(0, |newline| newline + 1);
+    let line_text = text[line_start..].lines().next().unwrap_or_default();
+    Unparsable {
+        file: file.to_owned(),
+        offset: shift + spot,
+        line: 1 + text[..line_start].matches('\n').count(),
+        column: 1 + text[line_start..spot].chars().count(),
+        source_line: shown_line(&text[..line_start], line_text, &registry.secret_names()),
+        message: error.message().trim().replace('\n', "; "),
+    }
+}
+
+/// The line, unless it is part of a secret's value: then its key alone.
+fn shown_line(before: &str, line: &str, secrets: &[&str]) -> String {
+    let key_of = |line: &str| -> Option<String> {
+        let (key, value) = line.split_once('=')?;
+        let last = key.rsplit(['.', '{', ',']).next()?.trim().trim_matches(['"', '\'']);
+        let is_key = !last.is_empty() && !value.starts_with('=');
+        is_key.then(|| last.to_owned())
+    };
+    let is_secret = |line: &str| secrets.iter().any(|secret| key_of(line).as_deref() == Some(*secret));
+    // Inside an inline table, or several on a line that is broken anyway.
+    let names_one = secrets.iter().any(|secret| line.contains(secret));
+    if names_one && let Some((key, _)) = line.split_once('=') {
+        return format!("{key}= {REDACTED}");
+    }
+    // The value may have begun on a line before this one.
+    let began = before.lines().rev().find(|line| key_of(line).is_some());
+    if names_one || (key_of(line).is_none() && began.is_some_and(is_secret)) {
+        return REDACTED.to_owned();
+    }
+    line.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(bytes: impl AsRef<[u8]>) -> Result<Document, Error> {
+        Document::parse(Path::new("f.toml"), bytes.as_ref(), &Registry::standard())
+    }
+
+    /// Line, column, offset and the line that is shown.
+    fn check(bytes: &str, line: usize, column: usize, offset: usize, shown: &str) {
+        let Err(Error::Parse(found)) = parse(bytes) else { panic!("{bytes:?} parses") };
+        let Unparsable { line: l, column: c, offset: o, source_line, .. } = *found;
+        assert_eq!((l, c, o, source_line.as_str()), (line, column, offset, shown), "{bytes:?}");
+    }
+
+    #[test]
+    fn errors_say_where() {
+        check("a = 1\nb = = 2\n", 2, 5, 10, "b = = 2");
+        check("a = 1\r\nb = = 2\r\n", 2, 5, 11, "b = = 2");
+        check("\u{feff}a = = 1", 1, 5, 7, "a = = 1");
+        check("ä = 1", 1, 1, 0, "ä = 1");
+        check("\"ä\" = \"ö\" x", 1, 11, 12, "\"ä\" = \"ö\" x");
+        check("a = 1\na = 2\n", 2, 1, 6, "a = 2");
+        check("[a]\n[a]\n", 2, 2, 5, "[a]");
+        check("a = ", 1, 5, 4, "a = ");
+        check("a = {b = 1", 1, 11, 10, "a = {b = 1");
+    }
+
+    #[test]
+    fn the_line_of_a_secret_is_hidden() {
+        check("[server]\ntoken = \"hunter2\nurl = 1\n", 2, 17, 25, "token = [REDACTED]");
+        check("server.token = hunter2\n", 1, 16, 15, "server.token = [REDACTED]");
+        check("server = { url = \"u\", token = hunter2 }\n", 1, 31, 30, "server = [REDACTED]");
+        check("server.token = \"\"\"\nhunter2\\q\n\"\"\"\n", 2, 9, 27, "[REDACTED]");
+        check("server.token = \"\"\"\na\n\"\"\"\nurl = = 1", 4, 7, 31, "url = = 1");
+        check("token hunter2", 1, 7, 6, "[REDACTED]");
+    }
+
+    #[test]
+    fn what_is_not_text_is_an_error() {
+        let error = parse(b"a = 1\nb = \"\xff\"\n").unwrap_err();
+        assert!(matches!(error, Error::NotUtf8 { offset: 11, line: 2, .. }), "{error:?}");
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_an_error() {
+        let mut text = "#".repeat(FILE_BYTES_MAX as usize);
+        assert!(parse(&text).is_ok());
+        text.push('#');
+        assert!(matches!(parse(&text), Err(Error::TooLarge { limit: FILE_BYTES_MAX, .. })));
+    }
+
+    #[test]
+    fn keys_have_lines() {
+        let document = parse("\u{feff}a.b = 1\n\n[c]\nd = {\n  e = 1,\n}\n[[f]]\ng = 1\n").unwrap();
+        let keys: Vec<_> = document.keys().into_iter().map(|(key, line)| format!("{key}:{line}")).collect();
+        assert_eq!(keys, ["a.b:1", "c.d.e:5", "f:7"]);
+        let find = |key| document.find(&Key::parse(key).unwrap()).map(|found| found.line);
+        assert_eq!(find("c.d.e"), Some(5));
+        assert_eq!(find("c"), Some(3));
+        assert_eq!(find("c.x"), None);
+        assert_eq!(find("a.b.c"), None);
+        assert_eq!(document.file(), Path::new("f.toml"));
+    }
+
+    #[test]
+    fn nothing_is_lost_by_reading() {
+        for text in
+            ["", "\u{feff}", "\u{feff}a=1\r\nb  =  2 # c\n\n\n", "[a]\n  b.c=1\n\n[d]", "# only a comment"]
+        {
+            let document = parse(text).unwrap();
+            assert_eq!(document.to_bytes(), text.as_bytes());
+            assert!(document.is(text.as_bytes()) && !document.is(b"a = 2"));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Taking over a file that a person has edited meanwhile.
+//!
+//! The editor is somebody else's business: it gets [`ConfigService::original`] and comes back with bytes, perhaps an hour later. No
+//! lock is held in between.
+
+use std::path::Path;
+
+use crate::interpolate::UNSET;
+use crate::layers::{Content, FileLayer};
+use crate::store::{LockedTarget, Target};
+use crate::{ConfigService, Document, Error, Flags, Key, Layer, Layers, Origin, Says, Scope, Value, Written};
+
+/// What became of an edit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edited {
+    /// What was written.
+    pub written: Written,
+    /// How.
+    pub outcome: Outcome,
+}
+
+/// What became of an edit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The person changed nothing.
+    Unchanged,
+    /// The file is what the person wrote.
+    Taken,
+    /// The file has what the person wrote and what others wrote meanwhile.
+    Merged,
+}
+
+impl ConfigService {
+    /// The bytes of a scope's file, to be edited; empty if there is none. The file need not parse: editing is how it is corrected.
+    ///
+    /// Safe to call from any thread and process at any time: it takes no lock and writes nothing.
+    pub fn original(&self, scope: Scope) -> Result<Vec<u8>, Error> {
+        let target = Target::find(self.places(), scope)?;
+        Ok(target.read()?.unwrap_or_default())
+    }
+
+    /// Takes over what a person made of `original`. If the file was changed meanwhile, both changes are merged by lines.
+    ///
+    /// Safe among threads and processes: it locks, reads what is there now, merges, checks and replaces, like
+    /// [`set_value`](Self::set_value). What the person changed must be of known keys and right types. When it is not, or when both changed
+    /// the same lines, it fails with [`Error::NotTaken`]: the file is as it was, and the edit is in a new file beside it. With any other
+    /// error the edit is with the caller only.
+    #[track_caller]
+    pub fn edit(&self, scope: Scope, original: &[u8], edited: &[u8]) -> Result<Edited, Error> {
+        let locked = LockedTarget::lock(self.places(), scope, self.wait())?;
+        let now = locked.target.read()?.unwrap_or_default();
+        let file = locked.target.file.clone();
+        let (content, outcome) = match self.combine(scope, &file, original, &now, edited) {
+            Ok(combined) => combined,
+            Err(why) => {
+                let kept = locked.target.keep_beside(edited)?;
+                return Err(Error::NotTaken { file, kept, source: Box::new(why) });
+            }
+        };
+        let keys = self.changed_keys(&file, &now, &content);
+        let changed = content != now;
+        if changed {
+            locked.replace(&content)?;
+        }
+        Ok(Edited { written: Written { scope, file, keys, changed }, outcome })
+    }
+
+    /// What the file is to become.
+    fn combine(
+        &self,
+        scope: Scope,
+        file: &Path,
+        original: &[u8],
+        now: &[u8],
+        edited: &[u8],
+    ) -> Result<(Vec<u8>, Outcome), Error> {
+        if edited == original {
+            return Ok((now.to_owned(), Outcome::Unchanged));
+        }
+        let before = Document::parse(file, original, self.registry()).ok();
+        self.check(scope, &Document::parse(file, edited, self.registry())?, before.as_ref())?;
+        if now == original || now == edited {
+            return Ok((edited.to_owned(), Outcome::Taken));
+        }
+        let merged = diffy::merge_bytes(original, now, edited)
+            .map_err(|_| Error::Conflict { file: file.to_owned() })?;
+        // Lines that fit together may still say a key twice.
+        Document::parse(file, &merged, self.registry())?;
+        Ok((merged, Outcome::Merged))
+    }
+
+    /// Checks the keys of a document that are not as they were before.
+    fn check(&self, scope: Scope, document: &Document, before: Option<&Document>) -> Result<(), Error> {
+        let file = document.file().to_owned();
+        let content = Content::Document(std::sync::Arc::new(document.clone()));
+        let flags = Flags::default();
+        let layer = FileLayer { scope, file: file.clone(), content };
+        let layers = Layers::new(self.registry(), &flags, self.environment(), vec![layer]);
+        for (key, line) in document.keys() {
+            if before.is_some_and(|before| value_of(before, &key) == value_of(document, &key)) {
+                continue;
+            }
+            let consulted = layers.consult(&key).map_err(|error| match error {
+                Error::UnknownKey { key, nearest, .. } => {
+                    let origin = Origin::File { scope, file: file.clone(), line };
+                    Error::UnknownKey { key, nearest, origin: Some(Box::new(origin)) }
+                }
+                error => error,
+            })?;
+            for consulted in consulted.into_iter().filter(|consulted| consulted.layer == Layer::from(scope)) {
+                match consulted.says {
+                    // The variable may be set where the value is read.
+                    Says::Unusable(Error::Interpolation { reason: UNSET, .. })
+                    | Says::Nothing
+                    | Says::Value(_) => {}
+                    Says::Unusable(error) => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The keys whose values differ; none where one of the two does not parse.
+    fn changed_keys(&self, file: &Path, before: &[u8], after: &[u8]) -> Vec<Key> {
+        let parse = |bytes: &[u8]| Document::parse(file, bytes, self.registry());
+        let (Ok(before), Ok(after)) = (parse(before), parse(after)) else { return Vec::new() };
+        let mut keys: Vec<Key> = before.keys().into_iter().chain(after.keys()).map(|(key, _)| key).collect();
+        keys.sort();
+        keys.dedup();
+        keys.retain(|key| value_of(&before, key) != value_of(&after, key));
+        keys
+    }
+}
+
+fn value_of(document: &Document, key: &Key) -> Option<Value> {
+    document.find(key).map(|found| Value::from_item(found.item))
+}

@@ -1,0 +1,64 @@
+//! The environment of a process, as the caller hands it in. This crate never looks at the real one.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+use crate::Error;
+
+/// Variables by name.
+#[derive(Clone, Default)]
+pub struct Environment(BTreeMap<OsString, OsString>);
+
+impl Environment {
+    /// No variables.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// The value of a variable. One that is set but empty counts as set.
+    pub fn get(&self, name: &str) -> Result<Option<&str>, Error> {
+        let Some(value) = self.0.get(OsStr::new(name)) else { return Ok(None) };
+        match value.to_str() {
+            Some(value) => Ok(Some(value)),
+            None => Err(Error::VariableNotUtf8 { variable: name.to_owned() }),
+        }
+    }
+}
+
+/// From what `std::env::vars_os` gives, or pairs of text.
+impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+impl std::fmt::Debug for Environment {
+    /// Names only: values may be secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_found_by_name() {
+        let environment = Environment::from_iter([("A", "1"), ("B", "")]);
+        assert_eq!(environment.get("A").unwrap(), Some("1"));
+        assert_eq!(environment.get("B").unwrap(), Some(""));
+        assert_eq!(environment.get("C").unwrap(), None);
+        assert_eq!(Environment::empty().get("A").unwrap(), None);
+        assert_eq!(format!("{environment:?}"), "{\"A\", \"B\"}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_variable_that_is_not_text_is_an_error_when_it_is_needed() {
+        use std::os::unix::ffi::OsStringExt;
+        let environment = Environment::from_iter([("A", OsString::from_vec(vec![0xff]))]);
+        assert!(matches!(environment.get("A"), Err(Error::VariableNotUtf8 { .. })));
+        assert_eq!(environment.get("B").unwrap(), None);
+    }
+}

@@ -1,0 +1,368 @@
+//! What can go wrong, by what a caller may do about it.
+//!
+//! No error holds a secret: values are shown through [`Value::show`](crate::Value::show), and the source line of a file that does not
+//! parse is hidden where it belongs to a secret key.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::{Key, Origin, Scope};
+
+/// Why a call failed. The cause, where the system gave one, is the `source`.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// The text is no key.
+    #[error("`{key}` is not a key: {reason}")]
+    BadKey {
+        /// As it was given.
+        key: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// No key has this name.
+    #[error("unknown key `{key}`{}", at(origin))]
+    UnknownKey {
+        /// The key.
+        key: Key,
+        /// The key that was most likely meant.
+        nearest: Option<Key>,
+        /// Where it stands, unless it was an argument.
+        origin: Option<Box<Origin>>,
+    },
+    /// A value is of another type than its key.
+    #[error("`{key}` must be {expected}, not `{found}`{}", at(origin))]
+    WrongType {
+        /// The key.
+        key: Key,
+        /// The type, and what is allowed.
+        expected: String,
+        /// The value, unless it is secret.
+        found: String,
+        /// Where it stands, unless it was an argument.
+        origin: Option<Box<Origin>>,
+    },
+    /// A value is of the right type but not among what is allowed.
+    #[error("`{key}` must be {expected}; `{found}` is not allowed{}", at(origin))]
+    OutOfRange {
+        /// The key.
+        key: Key,
+        /// What is allowed.
+        expected: String,
+        /// The value, unless it is secret.
+        found: String,
+        /// Where it stands, unless it was an argument.
+        origin: Option<Box<Origin>>,
+    },
+    /// A key may not be set in this scope.
+    #[error("`{key}` may not be set in the {scope} scope, only in: {}", names(allowed))]
+    NotInScope {
+        /// The key.
+        key: Key,
+        /// The scope.
+        scope: Scope,
+        /// Where it may be set.
+        allowed: &'static [Scope],
+    },
+    /// The key names a table, and a single value was asked for.
+    #[error("`{key}` is a table, not a value")]
+    IsTable {
+        /// The key.
+        key: Key,
+    },
+    /// A `K=V` argument has no `=`.
+    #[error("`{argument}` is not of the form KEY=VALUE")]
+    BadAssignment {
+        /// As it was given, up to where a value could begin.
+        argument: String,
+    },
+    /// A file is not TOML. It is never replaced.
+    #[error("cannot parse `{}`, line {}, column {}: {}", .0.file.display(), .0.line, .0.column, .0.message)]
+    Parse(Box<Unparsable>),
+    /// A file is not UTF-8. It is never replaced.
+    #[error("`{}` is not UTF-8 text: bad byte at offset {offset}, line {line}", file.display())]
+    NotUtf8 {
+        /// The file.
+        file: PathBuf,
+        /// The first byte that is not UTF-8, counted from 0.
+        offset: usize,
+        /// Its line, counted from 1.
+        line: usize,
+    },
+    /// An environment variable is not UTF-8.
+    #[error("environment variable `{variable}` is not UTF-8 text")]
+    VariableNotUtf8 {
+        /// The variable.
+        variable: String,
+    },
+    /// A file is, or would become, larger than is read.
+    #[error("`{}` has more than {limit} bytes", file.display())]
+    TooLarge {
+        /// The file.
+        file: PathBuf,
+        /// How much is allowed.
+        limit: u64,
+    },
+    /// A key would be a table and a value at once.
+    #[error("cannot set `{key}`: `{other}` is {found} in `{}`, line {line}", file.display())]
+    TableAndValue {
+        /// The key.
+        key: Key,
+        /// The key that is in the way.
+        other: Key,
+        /// What it is.
+        found: &'static str,
+        /// The file.
+        file: PathBuf,
+        /// The line of `other`, counted from 1.
+        line: usize,
+    },
+    /// The way a file is written leaves no place where this key could be changed without touching others.
+    #[error("cannot change `{key}` in `{}` without touching other lines", file.display())]
+    NoPlace {
+        /// The key.
+        key: Key,
+        /// The file.
+        file: PathBuf,
+    },
+    /// `${…}` in a value cannot be filled in.
+    #[error("`{key}`: `${{{variable}}}` {reason}{}", at(origin))]
+    Interpolation {
+        /// The key.
+        key: Key,
+        /// What stands between the braces, up to a default.
+        variable: String,
+        /// What is wrong.
+        reason: &'static str,
+        /// Where it stands, unless it was an argument.
+        origin: Option<Box<Origin>>,
+    },
+    /// A file of a project refers to a variable that may hold a secret. Projects come from elsewhere.
+    #[error("`{key}`: a project's file may not use `${{{variable}}}`, which may hold a secret{}", at(origin))]
+    SecretVariable {
+        /// The key.
+        key: Key,
+        /// The variable.
+        variable: String,
+        /// Where it stands, unless it was an argument.
+        origin: Option<Box<Origin>>,
+    },
+    /// A project's file is a symlink to somewhere outside of the project.
+    #[error("`{}` leads out of the project, to `{}`", file.display(), target.display())]
+    LeadsOut {
+        /// The file.
+        file: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
+    /// Something other than a plain file is where a file should be.
+    #[error("`{}` is not a plain file", file.display())]
+    NotAFile {
+        /// The path.
+        file: PathBuf,
+    },
+    /// A file or its folder is write-protected.
+    #[error("`{}` is read-only", path.display())]
+    ReadOnly {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// The home folder can be neither found nor made.
+    #[error("there is no folder `{}` to make the home folder in", parent.display())]
+    NoHome {
+        /// Where it should be.
+        parent: PathBuf,
+    },
+    /// A scope of a project was asked for outside of any.
+    #[error("there is no project here, so there is no {scope} scope")]
+    NoProject {
+        /// The scope.
+        scope: Scope,
+    },
+    /// A file cannot be read.
+    #[error("cannot read `{}`", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// A folder cannot be made or opened. Nothing was changed.
+    #[error("cannot make or open folder `{}`", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// Somebody else kept writing until the timeout. Nothing was changed.
+    #[error("`{}` is being written by someone else", file.display())]
+    Busy {
+        /// The file.
+        file: PathBuf,
+        /// The lock and its holder.
+        source: Arc<filetx::Error>,
+    },
+    /// This thread is writing this file already: use the transaction that it has. Nothing was changed.
+    #[error("this thread is writing `{}` already; use that transaction", file.display())]
+    Nested {
+        /// The file.
+        file: PathBuf,
+        /// Where the lock was taken.
+        source: Arc<filetx::Error>,
+    },
+    /// A file cannot be locked or prepared. Nothing was changed.
+    #[error("cannot prepare to write `{}`", file.display())]
+    Prepare {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: Arc<filetx::Error>,
+    },
+    /// A file cannot be replaced. The source says whether nothing was changed or that is not known.
+    #[error("cannot write `{}`", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// What it left, and why.
+        source: Arc<filetx::Failure>,
+    },
+    /// An edited file was not taken. The file is as it was; the edit is beside it.
+    #[error("the edit of `{}` was not taken; it is in `{}`", file.display(), kept.display())]
+    NotTaken {
+        /// The file.
+        file: PathBuf,
+        /// Where the edit is now.
+        kept: PathBuf,
+        /// Why.
+        source: Box<Error>,
+    },
+    /// The file was changed while it was being edited, in the same lines.
+    #[error("`{}` was changed meanwhile, in the same lines", file.display())]
+    Conflict {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+/// Where and why a file is not TOML.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unparsable {
+    /// The file.
+    pub file: PathBuf,
+    /// Bytes before the spot.
+    pub offset: usize,
+    /// Counted from 1.
+    pub line: usize,
+    /// In characters, counted from 1.
+    pub column: usize,
+    /// The line, to set a caret under. Hidden where it belongs to a secret.
+    pub source_line: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Error {
+    /// What to do about it; names a command where one helps.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::BadKey { .. } | Self::UnknownKey { nearest: None, .. } => {
+                "`agents config list` shows all keys; your own go below `x.`".to_owned()
+            }
+            Self::UnknownKey { nearest: Some(nearest), .. } => {
+                format!("did you mean `{nearest}`? see `agents config explain {nearest}`")
+            }
+            Self::WrongType { key, .. } | Self::OutOfRange { key, .. } => {
+                format!("see `agents config explain {key}`")
+            }
+            Self::NotInScope { key, allowed, .. } => {
+                format!("try `agents config set {key} VALUE --scope {}`", allowed[0])
+            }
+            Self::IsTable { key } => format!("`agents config list {key}` shows what is in it"),
+            Self::BadAssignment { .. } => "for one key: `agents config set KEY VALUE`".to_owned(),
+            Self::Parse(_) | Self::NoPlace { .. } | Self::TableAndValue { .. } => {
+                "correct the file with `agents config edit`".to_owned()
+            }
+            Self::NotUtf8 { .. } => {
+                "save the file as UTF-8; `agents config path` shows which files are read".to_owned()
+            }
+            Self::VariableNotUtf8 { variable } => format!("`unset {variable}`"),
+            Self::TooLarge { .. } => "`agents config path` shows which files are read".to_owned(),
+            Self::Interpolation { key, variable, .. } => {
+                format!(
+                    "set the variable, or give a default: `agents config set {key} '${{{variable}:default}}'`"
+                )
+            }
+            Self::SecretVariable { key, .. } => {
+                format!("set it for yourself: `agents config set {key} VALUE --scope global`")
+            }
+            Self::LeadsOut { .. } => {
+                "replace the symlink by a file; only the global file may lead elsewhere: `agents config path`"
+                    .to_owned()
+            }
+            Self::NotAFile { .. } => "`agents config path` shows which files are read".to_owned(),
+            Self::ReadOnly { path } => format!("`chmod u+w {}` if it is meant to be changed", path.display()),
+            Self::NoHome { .. } => {
+                "name an existing folder with `--home DIR` or CLEVERAGENTS_HOME".to_owned()
+            }
+            Self::NoProject { .. } => {
+                "name a project with `--project DIR`, or use `--scope global`".to_owned()
+            }
+            Self::Busy { .. } => "try again, or wait longer with `--lock-timeout 2m`".to_owned(),
+            Self::NotTaken { kept, .. } => {
+                format!("take from `{}` what you need with `agents config edit`", kept.display())
+            }
+            Self::Conflict { .. } => "`agents config edit` again".to_owned(),
+            Self::Read { .. }
+            | Self::Folder { .. }
+            | Self::Nested { .. }
+            | Self::Prepare { .. }
+            | Self::Write { .. } => {
+                return None;
+            }
+        })
+    }
+}
+
+fn at(origin: &Option<Box<Origin>>) -> String {
+    origin.as_ref().map(|origin| format!(" ({origin})")).unwrap_or_default()
+}
+
+fn names(scopes: &[Scope]) -> String {
+    scopes.iter().map(Scope::to_string).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(error: Error, hint: &str) {
+        assert_eq!(error.hint().as_deref(), Some(hint));
+    }
+
+    #[test]
+    fn hints_name_what_to_do() {
+        let key = || Key::parse("core.color").expect("it is a key");
+        let file = || PathBuf::from("f.toml");
+        check(Error::IsTable { key: key() }, "`agents config list core.color` shows what is in it");
+        check(Error::NotAFile { file: file() }, "`agents config path` shows which files are read");
+        check(Error::TooLarge { file: file(), limit: 1 }, "`agents config path` shows which files are read");
+        check(Error::VariableNotUtf8 { variable: "A".to_owned() }, "`unset A`");
+        check(
+            Error::BadAssignment { argument: "a".to_owned() },
+            "for one key: `agents config set KEY VALUE`",
+        );
+        check(
+            Error::Interpolation { key: key(), variable: "A".to_owned(), reason: "", origin: None },
+            "set the variable, or give a default: `agents config set core.color '${A:default}'`",
+        );
+        check(
+            Error::NoProject { scope: Scope::Local },
+            "name a project with `--project DIR`, or use `--scope global`",
+        );
+        check(
+            Error::LeadsOut { file: file(), target: file() },
+            "replace the symlink by a file; only the global file may lead elsewhere: `agents config path`",
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! `${VAR}` and `${VAR:default}` in the strings of files.
+//!
+//! A variable that is not set and has no default is an error, never literal text. `$${` stands for `${`. Files of a project come from
+//! elsewhere, so in them a variable that may hold a secret is refused, set or not: the variables of keys that projects may not set,
+//! and names such as `*_TOKEN`, `*_KEY`, `*_SECRET`, `*PASSWORD*`.
+
+use crate::value::REDACTED;
+use crate::{Environment, Error, Key, Origin, Registry, Scope, Value};
+
+/// Why a variable without a value is refused.
+pub(crate) const UNSET: &str = "is not set and has no default";
+
+/// Where a value stands and what it may refer to.
+pub(crate) struct Interpolation<'a> {
+    pub(crate) registry: &'a Registry,
+    pub(crate) environment: &'a Environment,
+    pub(crate) key: &'a Key,
+    pub(crate) scope: Scope,
+    pub(crate) origin: Option<&'a Origin>,
+}
+
+/// A part of a string.
+#[derive(PartialEq, Debug)]
+enum Part<'a> {
+    Text(&'a str),
+    Variable {
+        name: &'a str,
+        default: Option<&'a str>,
+    },
+    /// `${` without an end.
+    Open(&'a str),
+}
+
+/// Whether a string refers to variables, or tries to.
+pub(crate) fn refers(text: &str) -> bool {
+    parts(text).iter().any(|part| !matches!(part, Part::Text(_)))
+}
+
+impl Interpolation<'_> {
+    /// Fills in all strings of a value.
+    pub(crate) fn fill_value(&self, value: Value) -> Result<Value, Error> {
+        Ok(match value {
+            Value::String(text) => Value::String(self.fill(&text)?),
+            Value::List(values) => {
+                Value::List(values.into_iter().map(|value| self.fill_value(value)).collect::<Result<_, _>>()?)
+            }
+            Value::Table(values) => {
+                let filled = values.into_iter().map(|(name, value)| Ok((name, self.fill_value(value)?)));
+                Value::Table(filled.collect::<Result<_, Error>>()?)
+            }
+            other => other,
+        })
+    }
+
+    /// Fills in one string.
+    pub(crate) fn fill(&self, text: &str) -> Result<String, Error> {
+        let mut filled = String::with_capacity(text.len());
+        for part in parts(text) {
+            match part {
+                Part::Text(text) => filled.push_str(text),
+                Part::Variable { name, default } => match (self.look_up(name)?, default) {
+                    (Some(value), _) | (None, Some(value)) => filled.push_str(value),
+                    (None, None) => return Err(self.refuse(name, UNSET)),
+                },
+                Part::Open(name) => return Err(self.refuse(name, "is not closed")),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn look_up(&self, name: &str) -> Result<Option<&str>, Error> {
+        if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+            return Err(self.refuse(name, "does not name a variable"));
+        }
+        if self.scope != Scope::Global && (may_be_secret(name) || self.registry.withholds(name)) {
+            let (key, variable) = (self.key.clone(), name.to_owned());
+            return Err(Error::SecretVariable { key, variable, origin: self.at() });
+        }
+        self.environment.get(name)
+    }
+
+    fn refuse(&self, variable: &str, reason: &'static str) -> Error {
+        // What looks like a variable that is none may be a part of a secret.
+        let is_secret = self.registry.look_up(self.key).is_ok_and(|known| known.is_secret());
+        let shown = if is_secret && reason != UNSET { REDACTED } else { variable };
+        let (key, variable) = (self.key.clone(), shown.to_owned());
+        Error::Interpolation { key, variable, reason, origin: self.at() }
+    }
+
+    fn at(&self) -> Option<Box<Origin>> {
+        self.origin.cloned().map(Box::new)
+    }
+}
+
+fn may_be_secret(variable: &str) -> bool {
+    let name = variable.to_uppercase();
+    let ends = ["TOKEN", "KEY", "SECRET", "PAT", "AUTH"];
+    let contains = ["PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "SECRET"];
+    ends.iter().any(|end| name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('_')))
+        || contains.iter().any(|word| name.contains(word))
+}
+
+fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        if let Some(before) = rest[..start].strip_suffix('$') {
+            parts.extend([Part::Text(before), Part::Text("${")]);
+            rest = &rest[start + 2..];
+            continue;
+        }
+        parts.push(Part::Text(&rest[..start]));
+        let inner = &rest[start + 2..];
+        let Some(end) = inner.find('}') else {
+            parts.push(Part::Open(inner.split([':', ' ']).next().unwrap_or_default()));
+            return parts;
+        };
+        let (name, default) = match inner[..end].split_once(':') {
+            Some((name, default)) => (name, Some(default)),
+            None => (&inner[..end], None),
+        };
+        parts.push(Part::Variable { name, default });
+        rest = &inner[end + 1..];
+    }
+    parts.push(Part::Text(rest));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(text: &str, scope: Scope) -> Result<String, String> {
+        let registry = Registry::standard();
+        let variables = [
+            ("USER", "me"),
+            ("EMPTY", ""),
+            ("GITHUB_TOKEN", "hunter2"),
+            ("CLEVERAGENTS_STORE_URL", "hunter2"),
+        ];
+        let environment = Environment::from_iter(variables);
+        let key = Key::parse("x.a").unwrap();
+        let interpolation =
+            Interpolation { registry: &registry, environment: &environment, key: &key, scope, origin: None };
+        let filled = interpolation.fill_value(Value::List(vec![Value::String(text.to_owned())]));
+        filled
+            .map(|value| match value {
+                Value::List(values) => values[0].to_string(),
+                other => panic!("{other}"),
+            })
+            .map_err(|error| error.to_string())
+    }
+
+    fn check(text: &str, expected: Result<&str, &str>) {
+        let filled = fill(text, Scope::Global);
+        assert_eq!(filled.as_deref().map_err(String::as_str), expected, "{text}");
+    }
+
+    #[test]
+    fn variables_are_filled_in() {
+        check("plain", Ok("plain"));
+        check("${USER}", Ok("me"));
+        check("a ${USER} b ${USER:x} c", Ok("a me b me c"));
+        check("${NONE:x y:z}", Ok("x y:z"));
+        check("${NONE:}", Ok(""));
+        check("${EMPTY:x}", Ok(""));
+        check("$${USER} $USER $", Ok("${USER} $USER $"));
+        check("${USER}}", Ok("me}"));
+    }
+
+    #[test]
+    fn what_cannot_be_filled_in_is_an_error() {
+        check("${NONE}", Err("`x.a`: `${NONE}` is not set and has no default"));
+        check("a ${USER", Err("`x.a`: `${USER}` is not closed"));
+        check("${}", Err("`x.a`: `${}` does not name a variable"));
+        check("${A B}", Err("`x.a`: `${A B}` does not name a variable"));
+    }
+
+    #[test]
+    fn a_secret_that_looks_like_a_variable_is_not_shown() {
+        let (registry, environment) = (Registry::standard(), Environment::empty());
+        let key = Key::parse("server.token").unwrap();
+        let scope = Scope::Global;
+        let interpolation =
+            Interpolation { registry: &registry, environment: &environment, key: &key, scope, origin: None };
+        for text in ["a${hunter2", "a${hunter 2}"] {
+            let error = interpolation.fill(text).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("hunter"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_project_does_not_read_secrets() {
+        assert_eq!(fill("${GITHUB_TOKEN}", Scope::Global).unwrap(), "hunter2");
+        for scope in [Scope::Project, Scope::Local] {
+            assert_eq!(fill("${USER}", scope).unwrap(), "me");
+            for name in [
+                "GITHUB_TOKEN",
+                "TOKEN",
+                "github_token",
+                "AWS_SECRET_ACCESS_KEY",
+                "API_KEY",
+                "CLIENT_SECRET",
+                "PGPASSWORD",
+                "MY_PASSWORD_FILE",
+                "CLEVERAGENTS_SERVER_TOKEN",
+                "CLEVERAGENTS_STORE_URL",
+            ] {
+                for text in [format!("${{{name}}}"), format!("${{{name}:default}}")] {
+                    let error = fill(&text, scope).unwrap_err();
+                    assert_eq!(
+                        error,
+                        format!("`x.a`: a project's file may not use `${{{name}}}`, which may hold a secret")
+                    );
+                }
+            }
+        }
+        assert_eq!(fill("${MONKEY:ape}", Scope::Project).unwrap(), "ape");
+    }
+
+    #[test]
+    fn tables_are_filled_in_and_other_values_left() {
+        let registry = Registry::standard();
+        let environment = Environment::from_iter([("A", "1")]);
+        let key = Key::parse("x.a").unwrap();
+        let interpolation = Interpolation {
+            registry: &registry,
+            environment: &environment,
+            key: &key,
+            scope: Scope::Global,
+            origin: None,
+        };
+        let table = |text: &str| {
+            Value::Table(
+                [("a".to_owned(), Value::String(text.to_owned())), ("b".to_owned(), Value::Integer(2))]
+                    .into(),
+            )
+        };
+        assert_eq!(interpolation.fill_value(table("${A}")).unwrap(), table("1"));
+        assert!(interpolation.fill_value(table("${B}")).is_err());
+    }
+
+    #[test]
+    fn strings_that_refer_are_known() {
+        assert!(refers("${A}") && refers("a${") && !refers("$A") && !refers("$${A}"));
+    }
+}

@@ -1,0 +1,100 @@
+//! Scoped configuration in TOML files that people, commands and many processes edit at once.
+//!
+//! A key has a value in up to six layers, high to low: a flag, the environment, the local, project and global file, the default. A
+//! [`ConfigService`] reads them and writes the files; a [`Registry`] says which keys there are. Terminal, process environment and home
+//! folder are the caller's: they come in as [`Flags`], [`Environment`] and [`Places`].
+//!
+//! # Promises
+//!
+//! - **No lost update.** A write locks, reads, changes and replaces; nothing is computed from what was read before the lock.
+//! - **All or nothing.** A file is replaced whole and durably; several keys in one [`batch`](ConfigService::batch) land together.
+//! - **Byte for byte.** Outside of the touched key nothing changes; setting a new key and unsetting it gives the same bytes again.
+//! - **No default over a broken file.** What cannot be parsed is reported with line and column and never replaced.
+//! - **One rule of precedence**, in [`Layers::resolve`], and every value knows where it comes from.
+//! - **A project is not trusted**: it sets nothing that redirects store or server or loosens confinement, reads no secrets from the
+//!   environment, and its files do not lead out of it.
+//! - **Secrets** are in no error and in no `Debug` of settings, services and transactions; [`Value`] alone holds them.
+//!
+//! # Limits
+//!
+//! - Other programs that write a file without taking our lock (an editor, say) may overwrite what we wrote, or we theirs. An edit by
+//!   [`ConfigService::edit`] is merged instead.
+//! - Free keys below `x.` have no environment variable.
+//! - Each file has [`FILE_BYTES_MAX`] bytes at most.
+//!
+//! # Example
+//!
+//! ```
+//! use config::{ConfigService, Environment, Key, Origin, Places, Registry, Scope, Value};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let folder = tempfile::tempdir()?;
+//!     let places = Places { home: folder.path().join("home"), project: None };
+//!     let service = ConfigService::new(Registry::standard(), places, Environment::empty());
+//!     let concurrency = Key::parse("plan.concurrency")?;
+//!
+//!     service.set_value(Scope::Global, &concurrency, "8")?; // Durable, and nobody else's write is lost.
+//!     let resolved = service.resolve(&concurrency)?;
+//!     assert_eq!(resolved.value, Some(Value::Integer(8)));
+//!     assert!(matches!(resolved.origin, Origin::File { scope: Scope::Global, line: 1, .. }));
+//!
+//!     // Several keys, all or none; calls see what was staged before them.
+//!     service.batch(Scope::Global, |tx| {
+//!         tx.set_value(&Key::parse("x.team")?, "blue")?;
+//!         assert_eq!(tx.get(&concurrency)?, Some(Value::Integer(8)));
+//!         tx.set_value(&concurrency, "4")
+//!     })?;
+//!
+//!     let error = service.set_value(Scope::Global, &Key::parse("plan.concurency")?, "8").unwrap_err();
+//!     assert_eq!(error.to_string(), "unknown key `plan.concurency`");
+//!     assert!(error.hint().is_some_and(|hint| hint.starts_with("did you mean `plan.concurrency`?")));
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Map of the modules
+//!
+//! - what there is: `key`, `value`, `kind` (types), `registry` and `keys` (the program's own), `scope`, `environment`
+//! - one file: `document` (reading, lines), `splice` (changing the text), `compare` (checking the change)
+//! - what holds: `layers` (precedence), `flags`, `origin`, `interpolate` (`${VAR}`), `settings` (typed), `schema` (for editors)
+//! - the disk: `store` (where files are, locks), `transaction` (changes of one scope), `service`, `edit`
+
+mod compare;
+mod document;
+mod edit;
+mod environment;
+mod error;
+mod flags;
+mod interpolate;
+mod key;
+mod keys;
+mod kind;
+mod layers;
+mod origin;
+mod registry;
+mod schema;
+mod scope;
+mod service;
+mod settings;
+mod splice;
+mod store;
+mod transaction;
+mod value;
+
+pub use document::{Document, FILE_BYTES_MAX};
+pub use edit::{Edited, Outcome};
+pub use environment::Environment;
+pub use error::{Error, Unparsable};
+pub use filetx::{Wait, Waiting};
+pub use flags::{Flags, assignment};
+pub use key::{KEY_BYTES_MAX, KEY_NAMES_MAX, Key};
+pub use kind::Type;
+pub use layers::{Consulted, Content, FileLayer, Layers, Listing, Resolved, Says};
+pub use origin::{Layer, Origin};
+pub use registry::{Declaration, Declared, FREE_SECTION, Known, Mistake, Registry, Secrecy};
+pub use schema::schema;
+pub use scope::{PROJECT_FOLDER, Places, Scope};
+pub use service::{ConfigService, Explained};
+pub use settings::Settings;
+pub use transaction::{ConfigTransaction, Written};
+pub use value::{REDACTED, Reveal, Value};

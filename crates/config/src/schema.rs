@@ -1,0 +1,135 @@
+//! A JSON Schema of the configuration files, for editors that complete and check TOML.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::registry::FREE_SECTION;
+use crate::{Declared, Registry, Scope, Type};
+
+/// The schema of the file of one scope, or with every key.
+pub fn schema(registry: &Registry, scope: Option<Scope>) -> Json {
+    let mut properties = Map::new();
+    for declared in
+        registry.keys().filter(|declared| scope.is_none_or(|scope| declared.scopes.contains(&scope)))
+    {
+        insert(&mut properties, declared.key.names(), property(declared));
+    }
+    let free = json!({ "type": "object", "description": "your own keys: any name, any value" });
+    properties.insert(FREE_SECTION.to_owned(), free);
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "agents configuration",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+/// Puts a property into the tables that its names lead through.
+fn insert(properties: &mut Map<String, Json>, names: &[String], property: Json) {
+    let (name, inner) = names.split_first().expect("a key has a name");
+    if inner.is_empty() {
+        properties.insert(name.clone(), property);
+        return;
+    }
+    let table = properties
+        .entry(name.clone())
+        .or_insert_with(|| json!({ "type": "object", "additionalProperties": false, "properties": {} }));
+    let inside = table["properties"].as_object_mut().expect("tables are made above, with properties");
+    insert(inside, inner, property);
+}
+
+fn property(declared: &Declared) -> Json {
+    let mut property = rule(&declared.kind);
+    let fields = property.as_object_mut().expect("every rule is an object");
+    let scopes: Vec<_> = declared.scopes.iter().map(|scope| scope.name()).collect();
+    let description =
+        format!("{} (scopes: {}; variable: {})", declared.help, scopes.join(", "), declared.variable);
+    fields.insert("description".to_owned(), description.into());
+    if let Some(default) = &declared.default {
+        fields.insert("default".to_owned(), default.to_json());
+    }
+    property
+}
+
+/// What a type allows. A string may always refer to a variable instead.
+fn rule(kind: &Type) -> Json {
+    let or_variable = |rule: Json| json!({ "anyOf": [rule, { "type": "string", "pattern": "\\$\\{.*\\}" }] });
+    match kind {
+        Type::String | Type::Path => json!({ "type": "string" }),
+        Type::Bool => or_variable(json!({ "type": "boolean" })),
+        Type::Integer { min, max } => {
+            or_variable(json!({ "type": "integer", "minimum": min, "maximum": max }))
+        }
+        Type::Float { min, max } => or_variable(json!({ "type": "number", "minimum": min, "maximum": max })),
+        Type::Duration { .. } => {
+            or_variable(json!({ "type": "string", "pattern": "^(0|([0-9]+(d|h|m|s|ms|us|ns))+)$" }))
+        }
+        Type::Size { max } => json!({ "anyOf": [
+            { "type": "integer", "minimum": 0, "maximum": max },
+            { "type": "string", "pattern": "^[0-9]+ *([kKMGT]i?)?B?$" },
+            { "type": "string", "pattern": "\\$\\{.*\\}" },
+        ] }),
+        Type::Choice(words) => or_variable(json!({ "type": "string", "enum": words })),
+        Type::List(element) => json!({ "type": "array", "items": rule(element) }),
+        Type::Table => json!({ "type": "object" }),
+        Type::Any => json!({}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Declaration, Secrecy};
+
+    #[test]
+    fn every_key_is_in_the_schema() {
+        let registry = Registry::standard();
+        let schema = schema(&registry, None);
+        for declared in registry.keys() {
+            let [section, name] = declared.key.names() else { panic!("{}", declared.key) };
+            let property = &schema["properties"][section]["properties"][name];
+            let description = property["description"].as_str().unwrap();
+            assert!(description.starts_with(declared.help), "{description}");
+        }
+        let format = &schema["properties"]["core"]["properties"]["format"];
+        assert_eq!(format["default"], "auto");
+        assert_eq!(format["anyOf"][0]["enum"][1], "rich");
+        assert_eq!(schema["properties"]["sandbox"]["properties"]["writable"]["default"], json!([]));
+        assert_eq!(schema["additionalProperties"], false);
+    }
+
+    #[test]
+    fn a_scope_has_its_own_keys_only() {
+        let schema = schema(&Registry::standard(), Some(Scope::Project));
+        assert!(schema["properties"]["server"].is_null());
+        assert!(schema["properties"]["sandbox"]["properties"]["confine"].is_null());
+        assert!(schema["properties"]["x"].is_object());
+    }
+
+    #[test]
+    fn every_type_has_a_rule() {
+        let declaration = |key, kind, default| Declaration {
+            key,
+            kind,
+            default: Some(default),
+            scopes: Scope::ALL,
+            secrecy: Secrecy::Open,
+            help: "a key",
+        };
+        let registry = Registry::new([
+            declaration("a.bool", Type::Bool, "true"),
+            declaration("a.float", Type::Float { min: 0.0, max: 1.0 }, "0.5"),
+            declaration("a.size", Type::Size { max: 9 }, "1B"),
+            declaration("a.table", Type::Table, "{ a = 1 }"),
+            declaration("a.any", Type::Any, "1"),
+        ]);
+        let schema = schema(&registry.unwrap(), None);
+        let inside = &schema["properties"]["a"]["properties"];
+        assert_eq!(inside["bool"]["default"], true);
+        assert_eq!(inside["bool"]["anyOf"][0]["type"], "boolean");
+        assert_eq!(inside["float"]["default"], 0.5);
+        assert_eq!(inside["size"]["default"], "1B");
+        assert_eq!(inside["table"]["default"], json!({ "a": 1 }));
+        assert_eq!(inside["any"]["default"], 1);
+    }
+}

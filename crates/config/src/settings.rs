@@ -1,0 +1,160 @@
+//! The program's own keys as typed values: one accessor per key, named after it.
+//!
+//! Tests hold that every registered key has its accessor here, and that every accessor is called by another crate or stands in the list of
+//! those that still wait for their command.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::{Error, Key, Layers, Value};
+
+/// Settings of the program, as the layers decide them.
+pub struct Settings<'a> {
+    layers: Layers<'a>,
+}
+
+impl<'a> Settings<'a> {
+    /// Settings from layers that were loaded.
+    pub fn new(layers: Layers<'a>) -> Self {
+        Self { layers }
+    }
+
+    /// How commands print: `auto`, `rich`, `plain` or `json`.
+    pub fn core_format(&self) -> Result<String, Error> {
+        self.word("core.format")
+    }
+
+    /// When output is coloured: `auto`, `always` or `never`.
+    pub fn core_color(&self) -> Result<String, Error> {
+        self.word("core.color")
+    }
+
+    /// How long to wait for a lock.
+    pub fn core_lock_timeout(&self) -> Result<Duration, Error> {
+        match self.value("core.lock-timeout")? {
+            Some(Value::Duration(timeout)) => Ok(timeout),
+            other => unreachable!("a duration with a default resolves to {other:?}"),
+        }
+    }
+
+    /// How many actors of a plan run at once.
+    pub fn plan_concurrency(&self) -> Result<usize, Error> {
+        match self.value("plan.concurrency")? {
+            Some(Value::Integer(count)) => Ok(usize::try_from(count).expect("the range is positive")),
+            other => unreachable!("an integer with a default resolves to {other:?}"),
+        }
+    }
+
+    /// How changes of several actors are combined: `three-way`, `fail-on-conflict` or `last-wins`.
+    pub fn plan_merge(&self) -> Result<String, Error> {
+        self.word("plan.merge")
+    }
+
+    /// How an actor's copy of the project is made: `copy`.
+    pub fn sandbox_strategy(&self) -> Result<String, Error> {
+        self.word("sandbox.strategy")
+    }
+
+    /// When sandboxes are removed: `applied` or `manual`.
+    pub fn sandbox_cleanup(&self) -> Result<String, Error> {
+        self.word("sandbox.cleanup")
+    }
+
+    /// Whether actors are confined: `auto`, `require` or `off`.
+    pub fn sandbox_confine(&self) -> Result<String, Error> {
+        self.word("sandbox.confine")
+    }
+
+    /// Folders that a confined actor may write to as well.
+    pub fn sandbox_writable(&self) -> Result<Vec<PathBuf>, Error> {
+        let Some(Value::List(paths)) = self.value("sandbox.writable")? else {
+            unreachable!("a list with a default resolves to a list")
+        };
+        Ok(paths.into_iter().map(|path| PathBuf::from(path.to_string())).collect())
+    }
+
+    /// The database that many machines share, if there is one.
+    pub fn store_url(&self) -> Result<Option<String>, Error> {
+        self.text("store.url")
+    }
+
+    /// The server that commands talk to, if there is one.
+    pub fn server_url(&self) -> Result<Option<String>, Error> {
+        self.text("server.url")
+    }
+
+    /// What the server knows us by. Secret: never print it.
+    pub fn server_token(&self) -> Result<Option<String>, Error> {
+        self.text("server.token")
+    }
+
+    fn word(&self, key: &str) -> Result<String, Error> {
+        Ok(self.text(key)?.expect("a choice has a default"))
+    }
+
+    fn text(&self, key: &str) -> Result<Option<String>, Error> {
+        Ok(self.value(key)?.map(|value| value.to_string()))
+    }
+
+    fn value(&self, key: &str) -> Result<Option<Value>, Error> {
+        let key = Key::parse(key).expect("the keys above are registered");
+        Ok(self.layers.resolve(&key)?.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Environment, Flags, Registry};
+
+    #[test]
+    fn every_registered_key_has_an_accessor() {
+        let source = include_str!("settings.rs");
+        for declared in Registry::standard().keys() {
+            let accessor = declared.key.names().join("_").replace('-', "_");
+            assert!(
+                source.contains(&format!("pub fn {accessor}(&self)")),
+                "no accessor for {}",
+                declared.key
+            );
+            assert!(source.contains(&format!("(\"{}\")", declared.key)), "{} is read nowhere", declared.key);
+        }
+    }
+
+    #[test]
+    fn settings_have_defaults_and_types() {
+        let (registry, flags, environment) = (Registry::standard(), Flags::default(), Environment::empty());
+        let settings = Settings::new(Layers::new(&registry, &flags, &environment, Vec::new()));
+        assert_eq!(settings.core_format().unwrap(), "auto");
+        assert_eq!(settings.core_color().unwrap(), "auto");
+        assert_eq!(settings.core_lock_timeout().unwrap(), Duration::from_secs(30));
+        assert_eq!(settings.plan_concurrency().unwrap(), 4);
+        assert_eq!(settings.plan_merge().unwrap(), "three-way");
+        assert_eq!(settings.sandbox_strategy().unwrap(), "copy");
+        assert_eq!(settings.sandbox_cleanup().unwrap(), "applied");
+        assert_eq!(settings.sandbox_confine().unwrap(), "auto");
+        assert_eq!(settings.sandbox_writable().unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(settings.store_url().unwrap(), None);
+        assert_eq!(settings.server_url().unwrap(), None);
+        assert_eq!(settings.server_token().unwrap(), None);
+    }
+
+    #[test]
+    fn settings_come_from_the_layers() {
+        let registry = Registry::standard();
+        let flags = Flags::parse(&registry, ["sandbox.writable=/a,/b", "plan.concurrency=8"]).unwrap();
+        let environment = Environment::from_iter([
+            ("CLEVERAGENTS_CORE_LOCK_TIMEOUT", "2m"),
+            ("CLEVERAGENTS_CORE_COLOR", "red"),
+        ]);
+        let settings = Settings::new(Layers::new(&registry, &flags, &environment, Vec::new()));
+        assert_eq!(settings.sandbox_writable().unwrap(), [PathBuf::from("/a"), "/b".into()]);
+        assert_eq!(settings.plan_concurrency().unwrap(), 8);
+        assert_eq!(settings.core_lock_timeout().unwrap(), Duration::from_secs(120));
+        let error = settings.core_color().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`core.color` must be one of `auto`, `always`, `never`; `red` is not allowed ($CLEVERAGENTS_CORE_COLOR)"
+        );
+    }
+}

@@ -1,0 +1,499 @@
+//! Setting and unsetting a key in the text of a document.
+//!
+//! Promises:
+//! - Bytes outside of the touched key stay: comments, order, spacing, line ends, a missing newline at the end.
+//! - Setting a key that was not there and unsetting it gives the same bytes as before.
+//! - The result is parsed and compared: every other key has the value it had. If no way to write the change passes that, it is an error.
+//!
+//! A new key goes into the table that is there, after its last key; else as a dotted key into the nearest table around it, at last into
+//! the top of the file. No table header is ever added, and so none need be removed: an empty table that a person left stays. Unsetting
+//! takes the key's line with the comment on it; comments above it stay.
+
+use std::ops::Range;
+
+use toml_edit::{InlineTable, Item, Table, TableLike};
+
+use crate::compare::same_apart_from;
+use crate::document::{Document, key_start};
+use crate::key::dotted;
+use crate::{Error, Key, Value};
+
+/// One change of a text.
+struct Splice {
+    range: Range<usize>,
+    with: String,
+}
+
+impl Document {
+    /// The document with `key` set to `value`.
+    pub fn set(&self, key: &Key, value: &Value) -> Result<Document, Error> {
+        let ways = match self.find(key) {
+            Some(found) => match found.item {
+                Item::Value(old)
+                    if old.is_inline_table() == matches!(value, Value::Table(_))
+                        && !old.as_inline_table().is_some_and(InlineTable::is_dotted) =>
+                {
+                    let range = old.span().expect("what was parsed has a span");
+                    vec![Splice { range, with: value.to_toml() }]
+                }
+                item => return Err(self.in_the_way(key, key.names().len(), item)),
+            },
+            None => self.ways_to_insert(key, value)?,
+        };
+        self.first_that_holds(key, Some(value), ways)
+    }
+
+    /// The document without `key`, or `None` if it is not there.
+    pub fn unset(&self, key: &Key) -> Result<Option<Document>, Error> {
+        let Some(found) = self.find(key) else { return Ok(None) };
+        let Item::Value(value) = found.item else {
+            return Err(Error::IsTable { key: key.clone() });
+        };
+        if value.as_inline_table().is_some_and(InlineTable::is_dotted) {
+            return Err(Error::IsTable { key: key.clone() });
+        }
+        let value_end = value.span().expect("what was parsed has a span").end;
+        let way = match self.inline_around(key) {
+            Some(inline) => remove_inline(self.text(), inline, value_end),
+            None => {
+                let start = key_start(self.parent(key), key.names().last().expect("a key has a name"));
+                remove_line(self.text(), start, value_end)
+            }
+        };
+        self.first_that_holds(key, None, vec![way]).map(Some)
+    }
+
+    /// Every way to add a key that is not there, best first.
+    fn ways_to_insert(&self, key: &Key, value: &Value) -> Result<Vec<Splice>, Error> {
+        let names = key.names();
+        let mut around: Vec<Around<'_>> = vec![Around::Body(self.root())];
+        let mut table: &dyn TableLike = self.root();
+        for (index, name) in names.iter().enumerate() {
+            let Some(item) = table.get(name) else { break };
+            around.push(match item {
+                Item::Table(inner) if inner.is_dotted() => Around::Dotted(inner),
+                Item::Table(inner) if inner.is_implicit() => Around::Implied,
+                Item::Table(inner) => Around::Body(inner),
+                Item::Value(toml_edit::Value::InlineTable(inner)) if inner.is_dotted() => Around::Implied,
+                Item::Value(toml_edit::Value::InlineTable(inner)) => Around::Inline(inner),
+                item => return Err(self.in_the_way(key, index + 1, item)),
+            });
+            table = item.as_table_like().expect("every other kind was sorted out above");
+        }
+
+        let mut ways = Vec::new();
+        for (depth, at) in around.iter().enumerate().rev() {
+            let entry = |names: &[String]| format!("{} = {}", dotted(names), value.to_toml());
+            match at {
+                Around::Implied => {}
+                Around::Inline(inline) => {
+                    ways.push(insert_inline(inline, entry(&names[depth..])));
+                    // What is inside of an inline table is there or nowhere.
+                    break;
+                }
+                Around::Dotted(inner) => {
+                    let is_body = |at: &Around<'_>| matches!(at, Around::Body(_));
+                    let owner = around[..depth].iter().rposition(is_body).unwrap_or_default();
+                    ways.extend(
+                        last_entry(*inner)
+                            .map(|last| insert_after(self.text(), last, entry(&names[owner..]))),
+                    );
+                }
+                Around::Body(body) => {
+                    let header = body.span().filter(|span| !span.is_empty());
+                    let after = last_entry(*body).or_else(|| header.map(|span| span.start..span.end));
+                    ways.push(match after {
+                        Some(after) => insert_after(self.text(), after, entry(&names[depth..])),
+                        None => insert_on_top(self, entry(names)),
+                    });
+                }
+            }
+        }
+        Ok(ways)
+    }
+
+    /// Makes the first change after which the key has its value and every other key the one it had.
+    fn first_that_holds(
+        &self,
+        key: &Key,
+        value: Option<&Value>,
+        ways: Vec<Splice>,
+    ) -> Result<Document, Error> {
+        for Splice { range, with } in ways {
+            let mut text = self.text().to_owned();
+            text.replace_range(range, &with);
+            let Ok(changed) = Document::of_text(self.file(), self.has_mark(), text) else { continue };
+            if self.differs_only_in(&changed, key, value) {
+                return Ok(changed);
+            }
+        }
+        Err(Error::NoPlace { key: key.clone(), file: self.file().to_owned() })
+    }
+
+    fn differs_only_in(&self, changed: &Document, key: &Key, value: Option<&Value>) -> bool {
+        // As TOML would type it: a duration is a string there.
+        let expected = value.map(|value| value.to_toml().parse::<toml_edit::Value>());
+        let expected = expected.and_then(Result::ok).map(|value| Value::from_toml(&value));
+        changed.find(key).map(|found| Value::from_item(found.item)) == expected
+            && same_apart_from(self.root(), changed.root(), key.names())
+    }
+
+    /// The error when the first `count` names of `key` are something else than setting it needs.
+    fn in_the_way(&self, key: &Key, count: usize, item: &Item) -> Error {
+        let other = Key::from_names(key.names()[..count].iter().map(String::as_str));
+        let line = self.find(&other).map_or(1, |found| found.line);
+        let found = match item {
+            Item::Table(_) | Item::None => "a table",
+            Item::ArrayOfTables(_) => "a list of tables",
+            Item::Value(value) if value.is_inline_table() => "a table",
+            Item::Value(_) => "a value",
+        };
+        Error::TableAndValue { key: key.clone(), other, found, file: self.file().to_owned(), line }
+    }
+
+    /// The table that a key is in.
+    fn parent(&self, key: &Key) -> &dyn TableLike {
+        let mut table: &dyn TableLike = self.root();
+        for name in &key.names()[..key.names().len() - 1] {
+            table = table.get(name).and_then(Item::as_table_like).expect("the key was found");
+        }
+        table
+    }
+
+    /// The innermost inline table, with braces of its own, that a key is in.
+    fn inline_around(&self, key: &Key) -> Option<&InlineTable> {
+        let (mut innermost, mut table): (_, &dyn TableLike) = (None, self.root());
+        for name in &key.names()[..key.names().len() - 1] {
+            let item = table.get(name)?;
+            innermost = item.as_inline_table().filter(|inline| !inline.is_dotted()).or(innermost);
+            table = item.as_table_like()?;
+        }
+        innermost
+    }
+}
+
+/// A table that a new key could go into.
+enum Around<'a> {
+    /// Below a header, or the top of the file.
+    Body(&'a Table),
+    /// Made by dotted keys.
+    Dotted(&'a Table),
+    /// Between braces.
+    Inline(&'a InlineTable),
+    /// Made by the headers of tables inside of it, or by dotted keys between braces.
+    Implied,
+}
+
+/// From the start of the last key to the end of its value, among those in the same body: not those below other headers.
+fn last_entry(table: &dyn TableLike) -> Option<Range<usize>> {
+    entries(table).into_iter().max_by_key(|entry| entry.end)
+}
+
+/// Every key in a body or between braces: from its last name to the end of its value.
+fn entries(table: &dyn TableLike) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for (name, item) in table.iter() {
+        let inner: Option<&dyn TableLike> = match item {
+            Item::Table(inner) if inner.is_dotted() => Some(inner),
+            Item::Value(toml_edit::Value::InlineTable(inner)) if inner.is_dotted() => Some(inner),
+            _ => None,
+        };
+        match (inner, item) {
+            (Some(inner), _) => found.extend(entries(inner)),
+            (None, Item::Value(value)) => {
+                let end = value.span().expect("what was parsed has a span").end;
+                found.push(key_start(table, name)..end);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A new line after the one that `after` ends on, indented like the one it begins on.
+fn insert_after(text: &str, after: Range<usize>, entry: String) -> Splice {
+    let line = &text[line_start(text, after.start)..];
+    let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+    match text[after.end..].find('\n') {
+        Some(newline) => {
+            let at = after.end + newline + 1;
+            let line_end = if text[..at].ends_with("\r\n") { "\r\n" } else { "\n" };
+            Splice { range: at..at, with: format!("{indent}{entry}{line_end}") }
+        }
+        None => {
+            Splice { range: text.len()..text.len(), with: format!("{}{indent}{entry}", first_line_end(text)) }
+        }
+    }
+}
+
+/// A new line in a file without keys at its top: before the first header and the comment on it, or at the end.
+fn insert_on_top(document: &Document, entry: String) -> Splice {
+    let text = document.text();
+    let line_end = first_line_end(text);
+    let Some(header) = first_header(document.root()) else {
+        let at = text.len();
+        return match text.is_empty() || text.ends_with('\n') {
+            true => Splice { range: at..at, with: format!("{entry}{line_end}") },
+            false => Splice { range: at..at, with: format!("{line_end}{entry}") },
+        };
+    };
+    let mut at = line_start(text, header);
+    while at > 0 {
+        let above = line_start(text, at - 1);
+        if !text[above..at].trim_start().starts_with('#') {
+            break;
+        }
+        at = above;
+    }
+    Splice { range: at..at, with: format!("{entry}{line_end}") }
+}
+
+/// Where the first header of a file begins.
+fn first_header(table: &Table) -> Option<usize> {
+    let own = table.span().filter(|span| !span.is_empty() && !table.is_implicit() && !table.is_dotted());
+    let below = table.iter().filter_map(|(_, item)| match item {
+        Item::Table(inner) => first_header(inner),
+        Item::ArrayOfTables(tables) => tables.iter().filter_map(first_header).min(),
+        _ => None,
+    });
+    own.map(|span| span.start).into_iter().chain(below).min()
+}
+
+/// After the last entry, or after the opening brace.
+fn insert_inline(inline: &InlineTable, entry: String) -> Splice {
+    match last_entry(inline) {
+        Some(last) => Splice { range: last.end..last.end, with: format!(", {entry}") },
+        None => {
+            let at = inline.span().expect("what was parsed has a span").start + 1;
+            Splice { range: at..at, with: entry }
+        }
+    }
+}
+
+/// The whole line, with the newline before it if it has none behind it.
+fn remove_line(text: &str, key_start: usize, value_end: usize) -> Splice {
+    let start = line_start(text, key_start);
+    let range = match text[value_end..].find('\n') {
+        Some(newline) => start..value_end + newline + 1,
+        None => {
+            let before = text[..start].strip_suffix('\n').unwrap_or_default();
+            before.strip_suffix('\r').unwrap_or(before).len()..text.len()
+        }
+    };
+    Splice { range, with: String::new() }
+}
+
+/// An entry between braces, with the comma that parts it from its neighbour.
+fn remove_inline(text: &str, inline: &InlineTable, value_end: usize) -> Splice {
+    let mut all = entries(inline);
+    all.sort_unstable_by_key(|entry| entry.end);
+    let index = all.iter().position(|entry| entry.end == value_end).expect("the entry was found");
+    let before = index.checked_sub(1).map(|before| all[before].end);
+    let key_start = all[index].start;
+    let comma_end = |from: usize| {
+        let rest = text[from..].trim_start();
+        rest.starts_with(',').then(|| text.len() - rest.len() + 1)
+    };
+    let range = match before {
+        // A comment between the two stays, and so does the comma before it.
+        Some(before) if text[before..key_start].contains('#') => {
+            line_start(text, key_start)..comma_end(value_end).unwrap_or(value_end)
+        }
+        Some(before) => before..value_end,
+        None => {
+            let opening = inline.span().expect("what was parsed has a span").start + 1;
+            let start = text.len() - text[opening..].trim_start().len();
+            let end = comma_end(value_end).map(|comma| {
+                let rest = &text[comma..];
+                let is_last = all.len() == 1;
+                if is_last { comma } else { text.len() - rest.trim_start_matches([' ', '\t']).len() }
+            });
+            start..end.unwrap_or(value_end)
+        }
+    };
+    Splice { range, with: String::new() }
+}
+
+fn line_start(text: &str, offset: usize) -> usize {
+    text[..offset].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+/// How the file ends its lines.
+fn first_line_end(text: &str) -> &'static str {
+    match text.find('\n') {
+        Some(newline) if text[..newline].ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::Registry;
+
+    fn parse(text: &str) -> Document {
+        Document::parse(Path::new("f.toml"), text.as_bytes(), &Registry::standard()).unwrap()
+    }
+
+    fn text(document: &Document) -> String {
+        String::from_utf8(document.to_bytes()).unwrap()
+    }
+
+    fn key(text: &str) -> Key {
+        Key::parse(text).unwrap()
+    }
+
+    /// Setting a key that is not there gives `expected`, unsetting it gives `before` again.
+    fn check_new(before: &str, name: &str, expected: &str) {
+        let set = parse(before).set(&key(name), &Value::Integer(9)).unwrap();
+        assert_eq!(text(&set), expected);
+        let unset = set.unset(&key(name)).unwrap().unwrap();
+        assert_eq!(text(&unset), before, "after unset");
+    }
+
+    fn check_set(before: &str, name: &str, value: &str, expected: &str) {
+        let value = Value::from_toml(&value.parse().unwrap());
+        assert_eq!(text(&parse(before).set(&key(name), &value).unwrap()), expected);
+    }
+
+    fn check_unset(before: &str, name: &str, expected: &str) {
+        assert_eq!(text(&parse(before).unset(&key(name)).unwrap().unwrap()), expected);
+    }
+
+    fn check_refused(before: &str, name: &str, expected: &str) {
+        let error = parse(before).set(&key(name), &Value::Integer(9)).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn a_new_key_goes_into_its_table() {
+        check_new("[a]\nb = 1 # one\n\n[c]\n", "a.d", "[a]\nb = 1 # one\nd = 9\n\n[c]\n");
+        check_new("[a]\n\n# note\n[c]\n", "a.d", "[a]\nd = 9\n\n# note\n[c]\n");
+        check_new("[a] # note\n", "a.d", "[a] # note\nd = 9\n");
+        check_new("[a]\n  b = 1\n", "a.d.e", "[a]\n  b = 1\n  d.e = 9\n");
+        check_new("[a]\nb = \"\"\"\nx\n\"\"\" # c\n", "a.d", "[a]\nb = \"\"\"\nx\n\"\"\" # c\nd = 9\n");
+        check_new("[a.b]\nc = 1\n[a]\nd = 1\n", "a.e", "[a.b]\nc = 1\n[a]\nd = 1\ne = 9\n");
+    }
+
+    #[test]
+    fn a_new_key_goes_beside_its_dotted_siblings() {
+        check_new("a.b = 1\nc.d = 2\n", "a.e", "a.b = 1\na.e = 9\nc.d = 2\n");
+        check_new("[t]\na.b = 1\nc.d = 2\n", "t.a.e", "[t]\na.b = 1\na.e = 9\nc.d = 2\n");
+        check_new("a.b = 1\nc = 2\na.d = 3\n", "a.e", "a.b = 1\nc = 2\na.d = 3\na.e = 9\n");
+    }
+
+    #[test]
+    fn without_a_table_a_new_key_is_dotted_on_top() {
+        check_new("", "a.b", "a.b = 9\n");
+        check_new("\u{feff}", "a.b", "\u{feff}a.b = 9\n");
+        check_new("# note", "a.b", "# note\na.b = 9");
+        check_new("# note\n", "a.b", "# note\na.b = 9\n");
+        check_new("x = 1 # one\n\n[c]\n", "a.b", "x = 1 # one\na.b = 9\n\n[c]\n");
+        check_new("# file\n\n# c\n[c]\nd = 1\n", "a.b", "# file\n\na.b = 9\n# c\n[c]\nd = 1\n");
+        check_new("# c\n[c]", "a.b", "a.b = 9\n# c\n[c]");
+        check_new("[[c]]\nd = 1\n[[c]]\n", "a.b", "a.b = 9\n[[c]]\nd = 1\n[[c]]\n");
+        check_new("[a.b.c]\nd = 1\n", "a.b.e", "a.b.e = 9\n[a.b.c]\nd = 1\n");
+        check_new("\n\n  [a.b]\n", "a.c", "\n\na.c = 9\n  [a.b]\n");
+    }
+
+    #[test]
+    fn line_ends_and_a_missing_one_are_kept() {
+        check_new("a = 1", "b", "a = 1\nb = 9");
+        check_new("a = 1\r\n", "b", "a = 1\r\nb = 9\r\n");
+        check_new("a = 1\r\n\r\n[c]\r\nd = 1", "c.e", "a = 1\r\n\r\n[c]\r\nd = 1\r\ne = 9");
+        check_new("# c\r\n[c]\r\n", "b", "b = 9\r\n# c\r\n[c]\r\n");
+        check_new("a = 1\nb = 2\r\nc = 3\n", "d", "a = 1\nb = 2\r\nc = 3\nd = 9\n");
+        check_new("[c] # d", "c.e", "[c] # d\ne = 9");
+    }
+
+    #[test]
+    fn inline_tables_are_extended() {
+        check_new("a = {}\n", "a.b", "a = {b = 9}\n");
+        check_new("a = { }\n", "a.b", "a = {b = 9 }\n");
+        check_new("a = { b = 1 } # c\n", "a.d", "a = { b = 1, d = 9 } # c\n");
+        check_new("a = { b = 1, }\n", "a.d.e", "a = { b = 1, d.e = 9, }\n");
+        check_new("a = { b.c = 1 }\n", "a.b.d", "a = { b.c = 1, b.d = 9 }\n");
+        check_new("a = {\n  b = 1, # c\n}\n", "a.d", "a = {\n  b = 1, d = 9, # c\n}\n");
+        check_new("a = { b = { c = 1 }, d = 2 }\n", "a.b.e", "a = { b = { c = 1, e = 9 }, d = 2 }\n");
+    }
+
+    #[test]
+    fn a_value_is_replaced_in_its_place() {
+        check_set("a=1# c\nb = 2\n", "a", "\"x\"", "a=\"x\"# c\nb = 2\n");
+        check_set("a = [\n  1, # one\n  2,\n] # list\n", "a", "[3]", "a = [3] # list\n");
+        check_set("a = { b = 1 } # c\n", "a.b", "2", "a = { b = 2 } # c\n");
+        check_set("a = { b = 1 } # c\n", "a", "{ c = 2 }", "a = { c = 2 } # c\n");
+        check_set("\"a b\" . 'c.d' = 1\n", "\"a b\".\"c.d\"", "2", "\"a b\" . 'c.d' = 2\n");
+    }
+
+    #[test]
+    fn strings_of_any_kind_read_back() {
+        for text in
+            ["", "a\nb", "a\r\nb", "\"", "'''\"\"\"", "\\", "\u{7f}\u{0}", "ä\u{2028}", "\n", "#", "\t"]
+        {
+            let value = Value::String(text.to_owned());
+            let set = parse("[x] # c\r\n").set(&key("x.a"), &value).unwrap();
+            assert_eq!(Value::from_item(set.find(&key("x.a")).unwrap().item), value);
+        }
+    }
+
+    #[test]
+    fn unset_takes_the_line_and_its_comment() {
+        check_unset("# above\na = 1 # beside\n# below\n", "a", "# above\n# below\n");
+        check_unset("a = 1\nb = 2", "b", "a = 1");
+        check_unset("a = 1\r\nb = 2", "b", "a = 1");
+        check_unset("b = 2", "b", "");
+        check_unset("a = { b = 1, c = 2 }\n", "a.b", "a = { c = 2 }\n");
+        check_unset("a = { b = 1, c = 2 }\n", "a.c", "a = { b = 1 }\n");
+        check_unset("a = { b = 1, c = 2, d = 3 }\n", "a.c", "a = { b = 1, d = 3 }\n");
+        check_unset("a = { b = 1, }\n", "a.b", "a = {  }\n");
+        check_unset("a = {\n  b = 1, # b\n  c = 2, # c\n}\n", "a.c", "a = {\n  b = 1, # b\n # c\n}\n");
+        check_unset("a = { b = 1, c = '#' }\n", "a.c", "a = { b = 1 }\n");
+        check_unset("a = { b = 1 }\n", "a", "");
+        assert!(parse("a = 1\n").unset(&key("b")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_table_is_not_unset_as_a_whole() {
+        for text in ["[a]\nb = 1\n", "a.b = 1\n", "[[a]]\n", "[a.b]\n"] {
+            assert!(matches!(parse(text).unset(&key("a")), Err(Error::IsTable { .. })), "{text}");
+        }
+        assert!(matches!(parse("a = { b.c = 1 }").unset(&key("a.b")), Err(Error::IsTable { .. })));
+    }
+
+    #[test]
+    fn a_key_is_not_a_table_and_a_value() {
+        check_refused("\na = 1\n", "a.b", "cannot set `a.b`: `a` is a value in `f.toml`, line 2");
+        check_refused("[a.b]\n", "a.b", "cannot set `a.b`: `a.b` is a table in `f.toml`, line 1");
+        check_refused("a.b = 1\n", "a", "cannot set `a`: `a` is a table in `f.toml`, line 1");
+        check_refused("a = {}\n", "a", "cannot set `a`: `a` is a table in `f.toml`, line 1");
+        check_refused("[[a]]\n", "a", "cannot set `a`: `a` is a list of tables in `f.toml`, line 1");
+        check_refused("[[a]]\n", "a.b", "cannot set `a.b`: `a` is a list of tables in `f.toml`, line 1");
+        let value = Value::Table([("b".to_owned(), Value::Integer(1))].into());
+        for (before, name) in [("a = 1", "a"), ("a = { b.c = 1 }", "a.b"), ("a.b = 1", "a"), ("[a]", "a")] {
+            let error = parse(before).set(&key(name), &value).unwrap_err();
+            assert!(matches!(error, Error::TableAndValue { .. }), "{before}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_table_that_headers_imply_is_extended_from_around_it() {
+        check_new("[a.b.c]\nd = 1\n[a]\n", "a.b.e", "[a.b.c]\nd = 1\n[a]\nb.e = 9\n");
+        check_new("[a]\nb.c = 1\n[a.b.d.e]\n", "a.b.d.f", "[a]\nb.c = 1\nb.d.f = 9\n[a.b.d.e]\n");
+    }
+
+    #[test]
+    fn where_no_way_holds_nothing_is_changed() {
+        let document = parse("a = 1\nb = 2\n");
+        let way = |range: Range<usize>, with: &str| Splice { range, with: with.to_owned() };
+        // The first does not parse, the second changes another key, the third is right.
+        let ways = || vec![way(0..6, "= = "), way(6..12, "a.x = 9\n"), way(6..6, "c = 9\n")];
+        let changed = document.first_that_holds(&key("c"), Some(&Value::Integer(9)), ways()).unwrap();
+        assert_eq!(text(&changed), "a = 1\nc = 9\nb = 2\n");
+        let error = document.first_that_holds(&key("c"), Some(&Value::Integer(8)), ways()).unwrap_err();
+        assert!(matches!(error, Error::NoPlace { .. }));
+        assert!(error.hint().is_some_and(|hint| hint.contains("agents config edit")));
+    }
+}

@@ -1,0 +1,119 @@
+//! Edits by a person, while others write.
+
+use std::fs;
+
+use config::{Error, Outcome, Scope};
+
+use crate::support::{Fixture, key, names};
+
+const ORIGINAL: &str = "# mine\nx.a = 1\nx.b = 2\nx.c = 3\nx.d = 4\nx.e = 5\n";
+
+/// A person makes `edited` of `ORIGINAL` while the file becomes `now`.
+fn edit(now: &str, edited: &str) -> (Fixture, Result<Outcome, Error>) {
+    let fixture = Fixture::new();
+    fixture.write(Scope::Global, ORIGINAL);
+    let service = fixture.service();
+    let original = service.original(Scope::Global).unwrap();
+    assert_eq!(original, ORIGINAL.as_bytes());
+    fixture.write(Scope::Global, now);
+    let outcome = service.edit(Scope::Global, &original, edited.as_bytes());
+    (fixture, outcome.map(|edited| edited.outcome))
+}
+
+fn check_taken(now: &str, edited: &str, outcome: Outcome, expected: &str) {
+    let (fixture, found) = edit(now, edited);
+    assert_eq!(found.unwrap(), outcome);
+    assert_eq!(fixture.read(Scope::Global), expected);
+    assert_eq!(names(&fixture.places.home), [".config.toml.lock", "config.toml"]);
+}
+
+/// Gives the reason.
+fn check_kept(now: &str, edited: &str) -> Error {
+    let (fixture, found) = edit(now, edited);
+    let Err(Error::NotTaken { kept, source, file }) = found else { panic!("{found:?}") };
+    assert_eq!(fixture.read(Scope::Global), now, "the file is as it was");
+    assert_eq!(
+        kept.parent().unwrap().canonicalize().unwrap(),
+        file.parent().unwrap().canonicalize().unwrap()
+    );
+    assert_eq!(fs::read(&kept).unwrap(), edited.as_bytes());
+    // A second one does not replace the first.
+    let error = fixture.service().edit(Scope::Global, ORIGINAL.as_bytes(), edited.as_bytes()).unwrap_err();
+    assert!(error.hint().unwrap().contains("config.toml.edited-2"), "{error}");
+    *source
+}
+
+#[test]
+fn an_edit_is_taken() {
+    check_taken(ORIGINAL, ORIGINAL, Outcome::Unchanged, ORIGINAL);
+    check_taken(ORIGINAL, "x.a = 9\n", Outcome::Taken, "x.a = 9\n");
+    check_taken(ORIGINAL, "", Outcome::Taken, "");
+    check_taken("x.z = 1\n", ORIGINAL, Outcome::Unchanged, "x.z = 1\n");
+    check_taken("x.a = 9\n", "x.a = 9\n", Outcome::Taken, "x.a = 9\n");
+}
+
+#[test]
+fn an_edit_is_merged_with_what_others_wrote() {
+    let (now, edited) =
+        (ORIGINAL.replace("x.a = 1", "x.a = 10"), ORIGINAL.replace("x.e = 5", "x.e = 50 # me"));
+    let both = now.replace("x.e = 5", "x.e = 50 # me");
+    check_taken(&now, &edited, Outcome::Merged, &both);
+}
+
+#[test]
+fn an_edit_of_the_same_lines_is_kept_beside() {
+    let (now, edited) = (ORIGINAL.replace("x.a = 1", "x.a = 10"), ORIGINAL.replace("x.a = 1", "x.a = 11"));
+    let why = check_kept(&now, &edited);
+    assert!(matches!(why, Error::Conflict { .. }), "{why}");
+    assert!(why.hint().is_some());
+}
+
+#[test]
+fn an_edit_that_merges_into_nonsense_is_kept_beside() {
+    let (now, edited) = (format!("x.z = 1\n{ORIGINAL}"), format!("{ORIGINAL}x.z = 2\n"));
+    assert!(matches!(check_kept(&now, &edited), Error::Parse(_)));
+}
+
+#[test]
+fn a_wrong_edit_is_kept_beside() {
+    assert!(matches!(check_kept(ORIGINAL, "x.a = = 1\n"), Error::Parse(_)));
+    assert!(matches!(check_kept(ORIGINAL, "plan.concurrency = 0\n"), Error::OutOfRange { .. }));
+    assert!(matches!(check_kept(ORIGINAL, "x = 1\n"), Error::IsTable { .. }));
+    let why = check_kept(ORIGINAL, "\ncore.formt = 1\n").to_string();
+    assert!(why.starts_with("unknown key `core.formt` (") && why.ends_with("config.toml:2)"), "{why}");
+}
+
+#[test]
+fn a_reference_that_is_not_set_here_is_taken() {
+    check_taken(ORIGINAL, "core.color = \"${NOT_SET}\"\n", Outcome::Taken, "core.color = \"${NOT_SET}\"\n");
+}
+
+#[test]
+fn what_was_wrong_before_does_not_refuse_an_edit() {
+    let fixture = Fixture::new();
+    fixture.write(Scope::Global, "core.formt = 1\n");
+    let edited = b"core.formt = 1\nx.a = 1\n";
+    let done = fixture.service().edit(Scope::Global, b"core.formt = 1\n", edited).unwrap();
+    assert_eq!(done.written.keys, [key("x.a")]);
+    assert!(done.written.changed);
+}
+
+#[test]
+fn a_broken_file_is_corrected_by_an_edit() {
+    let fixture = Fixture::new();
+    fixture.write(Scope::Project, "x.a = = 1\n");
+    let service = fixture.service();
+    let original = service.original(Scope::Project).unwrap();
+    let done = service.edit(Scope::Project, &original, b"x.a = 1\n").unwrap();
+    assert_eq!((done.outcome, done.written.keys.len()), (Outcome::Taken, 0));
+    assert_eq!(fixture.read(Scope::Project), "x.a = 1\n");
+}
+
+#[test]
+fn a_file_that_is_missing_is_made_by_an_edit() {
+    let fixture = Fixture::new();
+    let service = fixture.service();
+    assert_eq!(service.original(Scope::Local).unwrap(), b"");
+    service.edit(Scope::Local, b"", b"x.a = 1\n").unwrap();
+    assert_eq!(fixture.read(Scope::Local), "x.a = 1\n");
+}

@@ -1,0 +1,16 @@
+//! The service on a real disk.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::disallowed_methods, reason = "plays a person who edits the files")]
+
+mod broken;
+mod bytes;
+mod children;
+mod concurrent;
+mod consumed;
+mod edits;
+mod folders;
+mod precedence;
+mod support;
+mod trust;
+mod writes;
