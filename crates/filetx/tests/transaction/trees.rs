@@ -275,3 +275,17 @@ fn a_new_folder_that_nobody_may_write_is_filled_all_the_same() {
     fs::set_permissions(place.root("d/e"), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(place.lines(), ["d/:555", "d/e/", "d/e/f=x"]);
 }
+
+#[test]
+fn many_files_are_staged_and_synced_at_once() {
+    let place = Place::new(Policy::UserTree);
+    place.change(|tx| {
+        (0..40).try_for_each(|number| {
+            tx.put((0, format!("d{}/f{number}", number % 20)), format!("{number}").as_bytes())
+        })
+    });
+    for number in 0..40 {
+        let read = fs::read_to_string(place.root(&format!("d{}/f{number}", number % 20))).unwrap();
+        assert_eq!(read, number.to_string());
+    }
+}
