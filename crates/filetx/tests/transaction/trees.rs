@@ -285,7 +285,7 @@ fn many_files_are_staged_and_synced_at_once() {
         })
     });
     for number in 0..40 {
-        let read = fs::read_to_string(place.root(&format!("d{}/f{number}", number % 20))).unwrap();
+        let read = fs::read_to_string(place.root(format!("d{}/f{number}", number % 20))).unwrap();
         assert_eq!(read, number.to_string());
     }
 }
