@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use toml_edit::{Item, TableLike};
 
@@ -24,13 +25,15 @@ pub struct Document {
     has_mark: bool,
     /// Without the byte order mark, so its offsets are ours less the mark.
     parsed: toml_edit::Document<String>,
+    /// Where lines end, once somebody asks for one: a write asks for none, a list for all.
+    line_ends: OnceLock<Vec<usize>>,
 }
 
 /// A key in a document.
 pub(crate) struct Found<'a> {
     pub(crate) item: &'a Item,
-    /// Counted from 1.
-    pub(crate) line: usize,
+    /// Where its last name begins.
+    pub(crate) key_start: usize,
 }
 
 impl Document {
@@ -61,7 +64,7 @@ impl Document {
         text: String,
     ) -> Result<Document, (toml_edit::TomlError, String)> {
         match toml_edit::Document::parse(text.clone()) {
-            Ok(parsed) => Ok(Self { file: file.to_owned(), has_mark, parsed }),
+            Ok(parsed) => Ok(Self { file: file.to_owned(), has_mark, parsed, line_ends: OnceLock::new() }),
             Err(error) => Err((error, text)),
         }
     }
@@ -97,7 +100,7 @@ impl Document {
             table = table.get(name)?.as_table_like()?;
         }
         let item = table.get(last)?;
-        Some(Found { item, line: self.line(key_start(table, last)) })
+        Some(Found { item, key_start: key_start(table, last) })
     }
 
     pub(crate) fn has_mark(&self) -> bool {
@@ -114,7 +117,11 @@ impl Document {
 
     /// The line of an offset, counted from 1.
     pub(crate) fn line(&self, offset: usize) -> usize {
-        1 + self.text().as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count()
+        let ends = self.line_ends.get_or_init(|| {
+            let newlines = self.text().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            newlines.map(|(at, _)| at).collect()
+        });
+        1 + ends.partition_point(|end| *end < offset)
     }
 
     /// All values, by the names that lead to them.
@@ -256,7 +263,7 @@ mod tests {
         let document = parse("\u{feff}a.b = 1\n\n[c]\nd = {\n  e = 1,\n}\n[[f]]\ng = 1\n").unwrap();
         let keys: Vec<_> = document.keys().into_iter().map(|(key, line)| format!("{key}:{line}")).collect();
         assert_eq!(keys, ["a.b:1", "c.d.e:5", "f:7"]);
-        let find = |key| document.find(&Key::parse(key).unwrap()).map(|found| found.line);
+        let find = |key| document.find(&Key::parse(key).unwrap()).map(|found| document.line(found.key_start));
         assert_eq!(find("c.d.e"), Some(5));
         assert_eq!(find("c"), Some(3));
         assert_eq!(find("c.x"), None);
