@@ -5,12 +5,14 @@
 
 mod broken;
 mod bytes;
-mod children;
 mod concurrent;
 mod consumed;
+mod contention;
 mod edits;
 mod folders;
 mod precedence;
+#[cfg(unix)]
+mod processes;
 mod support;
 mod trust;
 mod writes;

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use testkit::chain;
 use testkit::folder::{Tree, copy, scratch, tree};
 use testkit::notes::is_proof;
 use testkit::sim::Node;
 use testkit::strace::{self, Call, Ended, Inject};
 
-use crate::workload::{Outcome, Role, Work, Workload, chain};
+use crate::workload::{Outcome, Role, Work, Workload};
 
 /// Of the calls that change nothing, every how-manieth is tried.
 const SAMPLE: usize = 16;
