@@ -263,6 +263,18 @@ pub struct Unparsable {
 }
 
 impl Error {
+    /// Where what is wrong stands, unless it was an argument or is not about a value.
+    pub fn origin(&self) -> Option<&Origin> {
+        match self {
+            Self::UnknownKey { origin, .. }
+            | Self::WrongType { origin, .. }
+            | Self::OutOfRange { origin, .. }
+            | Self::Interpolation { origin, .. }
+            | Self::SecretVariable { origin, .. } => origin.as_deref(),
+            _ => None,
+        }
+    }
+
     /// What to do about it; names a command where one helps.
     pub fn hint(&self) -> Option<String> {
         Some(match self {

@@ -165,6 +165,14 @@ impl<'a> Layers<'a> {
         Listing { entries, problems }
     }
 
+    /// Why files cannot be used, those that cannot.
+    pub fn unusable(&self) -> impl Iterator<Item = &Error> {
+        self.files.iter().filter_map(|file| match &file.content {
+            Content::Unusable(error) => Some(error),
+            _ => None,
+        })
+    }
+
     /// Every layer, the strongest first, with what it says about a key.
     pub fn consult(&self, key: &Key) -> Result<Vec<Consulted>, Error> {
         let known = self.registry.look_up(key)?;
