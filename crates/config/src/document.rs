@@ -51,10 +51,16 @@ impl Document {
             Some(rest) => (true, rest),
             None => (false, text),
         };
-        Self::of_text(file, has_mark, text.to_owned()).map_err(|(error, text)| {
-            let shift = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
-            Error::Parse(Box::new(unparsable(file, &text, shift, &error, registry)))
-        })
+        let shift = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
+        let broken = |text: &str, at: usize, message: &str| {
+            Error::Parse(Box::new(unparsable(file, text, shift, (at, message), registry)))
+        };
+        // The parser would pass by a second one.
+        if text.starts_with(BYTE_ORDER_MARK) {
+            return Err(broken(text, 0, "a byte order mark that is not at the start"));
+        }
+        Self::of_text(file, has_mark, text.to_owned())
+            .map_err(|(error, text)| broken(&text, error.span().unwrap_or_default().start, error.message()))
     }
 
     /// A document of `text`, or the text again with what is wrong with it.
@@ -167,11 +173,11 @@ fn unparsable(
     file: &Path,
     text: &str,
     shift: usize,
-    error: &toml_edit::TomlError,
+    (at, message): (usize, &str),
     registry: &Registry,
 ) -> Unparsable {
     // At the end of the file there is nothing to point at; a spot inside of a character begins at the character.
-    let spot = text.floor_char_boundary(error.span().unwrap_or_default().start.min(text.len()));
+    let spot = text.floor_char_boundary(at.min(text.len()));
     let line_start = text[..spot].rfind('\n').map_or(0, |newline| newline + 1);
     let line_text = text[line_start..].lines().next().unwrap_or_default();
     Unparsable {
@@ -180,7 +186,7 @@ fn unparsable(
         line: 1 + text[..line_start].matches('\n').count(),
         column: 1 + text[line_start..spot].chars().count(),
         source_line: shown_line(&text[..line_start], line_text, &registry.secret_names()),
-        message: error.message().trim().replace('\n', "; "),
+        message: message.trim().replace('\n', "; "),
     }
 }
 
@@ -226,6 +232,7 @@ mod tests {
         check("a = 1\nb = = 2\n", 2, 5, 10, "b = = 2");
         check("a = 1\r\nb = = 2\r\n", 2, 5, 11, "b = = 2");
         check("\u{feff}a = = 1", 1, 5, 7, "a = = 1");
+        check("\u{feff}\u{feff}a = 1", 1, 1, 3, "\u{feff}a = 1");
         check("ä = 1", 1, 1, 0, "ä = 1");
         check("\"ä\" = \"ö\" x", 1, 11, 12, "\"ä\" = \"ö\" x");
         check("a = 1\na = 2\n", 2, 1, 6, "a = 2");

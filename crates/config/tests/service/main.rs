@@ -14,5 +14,6 @@ mod precedence;
 #[cfg(unix)]
 mod processes;
 mod support;
+mod toml_test;
 mod trust;
 mod writes;
