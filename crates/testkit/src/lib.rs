@@ -5,6 +5,7 @@
 //! - [`strace`], [`folder`]: a real program killed, or failed, at any system call; real folders as values.
 //! - [`mount`]: real file systems that lose power, or are full.
 //! - [`children`], [`history`]: a test's own executable as other processes, and whether one order explains what they did.
+//! - [`many_keys`]: a configuration file that many writers add to, and what must be in it.
 //! - [`naive`]: the usual way to change a configuration file, which must fail where ours holds.
 //! - [`seed`]: one seed per test run, and the command that replays it.
 
@@ -15,6 +16,7 @@ pub mod explore;
 pub mod folder;
 #[cfg(unix)]
 pub mod history;
+pub mod many_keys;
 #[cfg(target_os = "linux")]
 pub mod mount;
 pub mod naive;

@@ -9,11 +9,9 @@ use testkit::children;
 
 use crate::world::{World, Writer, read};
 
-#[given(expr = "the global file has {int} keys with comments")]
-fn many_keys(world: &mut World, count: usize) {
-    let keys = (0..count).map(|n| format!("# about {n}\nkey-{n} = {n} # beside {n}\n"));
-    let text = format!("# top\n[x.file]\n{}\n[x.w]\n# the end\n", keys.collect::<String>());
-    fs::write(world.file("global"), text).unwrap();
+#[given("the global file has 200 keys with comments")]
+fn many_keys(world: &mut World) {
+    fs::write(world.file("global"), testkit::many_keys::text()).unwrap();
 }
 
 #[when(expr = "{int} processes set {int} keys of their own each")]

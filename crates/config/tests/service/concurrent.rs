@@ -4,16 +4,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use config::{ConfigService, Scope, Value};
+use testkit::many_keys::{self, name_of, value_of};
 
-use crate::contention::{big_file, check_all_there, poll, value_of};
 use crate::support::{Fixture, key};
 
-const WRITERS: usize = 8;
+const WRITERS: u32 = 8;
 const SETS: usize = 50;
 
-fn set_all(service: &ConfigService, writer: usize) {
+fn set_all(service: &ConfigService, writer: u32) {
     for n in 0..SETS {
-        let name = format!("x.w.w{writer}-{n}");
+        let name = name_of(writer, n);
         service.set_value(Scope::Global, &key(&name), &value_of(&name).to_string()).unwrap();
     }
 }
@@ -21,10 +21,10 @@ fn set_all(service: &ConfigService, writer: usize) {
 #[test]
 fn eight_threads_lose_nothing() {
     let fixture = Fixture::new();
-    fixture.write(Scope::Global, big_file());
-    let (service, done) = (fixture.service(), AtomicBool::new(false));
+    fixture.write(Scope::Global, many_keys::text());
+    let (service, file, done) = (fixture.service(), fixture.file(Scope::Global), AtomicBool::new(false));
     thread::scope(|scope| {
-        let reader = scope.spawn(|| poll(&fixture, &done));
+        let reader = scope.spawn(|| many_keys::poll(&file, &done));
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
                 let service = &service;
@@ -36,8 +36,8 @@ fn eight_threads_lose_nothing() {
         assert!(reader.join().unwrap() > 0);
         assert!(outcomes.into_iter().all(|outcome| outcome.is_ok()));
     });
-    let names = (0..WRITERS).flat_map(|writer| (0..SETS).map(move |n| format!("x.w.w{writer}-{n}")));
-    check_all_there(&fixture, names);
+    let names: Vec<_> = (0..WRITERS).flat_map(|writer| (0..SETS).map(move |n| name_of(writer, n))).collect();
+    assert_eq!(many_keys::check(&file, &names), names.len());
 }
 
 #[test]

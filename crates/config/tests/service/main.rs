@@ -7,7 +7,6 @@ mod broken;
 mod bytes;
 mod concurrent;
 mod consumed;
-mod contention;
 mod edits;
 mod folders;
 mod precedence;

@@ -8,10 +8,10 @@ use std::thread;
 use config::{ConfigService, Environment, Places, Registry, Scope, Value};
 use testkit::children::{self, Process, listen, role, say};
 use testkit::history::{self, Access, Notebook, Operation, Register, check_operations, overlaps};
+use testkit::many_keys::{self, name_of, value_of};
 use testkit::notes::{figure, is_proof};
 use testkit::{folder, naive, seed};
 
-use crate::contention::{big_file, check_all_there, check_there, poll, value_of};
 use crate::support::{Fixture, key, names};
 
 const SETS: usize = 50;
@@ -20,7 +20,7 @@ const QUIET: [&str; 2] = [".config.toml.lock", "config.toml"];
 
 fn fixture_in_memory() -> Fixture {
     let fixture = Fixture::within(folder::scratch());
-    fixture.write(Scope::Global, big_file());
+    fixture.write(Scope::Global, many_keys::text());
     fixture
 }
 
@@ -34,9 +34,9 @@ fn start(role: &str, count: usize, home: &Path) -> Vec<Process> {
 /// All begin at once, while a reader polls, and end well.
 fn contend(count: usize, fixture: &Fixture) {
     let mut writers = start("set", count, &fixture.places.home);
-    let done = AtomicBool::new(false);
+    let (file, done) = (fixture.file(Scope::Global), AtomicBool::new(false));
     let polls = thread::scope(|scope| {
-        let reader = scope.spawn(|| poll(fixture, &done));
+        let reader = scope.spawn(|| many_keys::poll(&file, &done));
         writers.iter_mut().for_each(Process::tell);
         let said: Vec<_> = writers.iter_mut().map(Process::hear).collect();
         done.store(true, Ordering::Release);
@@ -45,20 +45,17 @@ fn contend(count: usize, fixture: &Fixture) {
     });
     let ids: Vec<u32> = writers.iter().map(Process::id).collect();
     writers.into_iter().for_each(Process::finish);
-    check_all_there(fixture, ids.iter().flat_map(|id| (0..SETS).map(move |n| name_of(*id, n))));
+    let set: Vec<_> = ids.iter().flat_map(|id| (0..SETS).map(move |n| name_of(*id, n))).collect();
+    assert_eq!(many_keys::check(&file, &set), set.len());
     assert_eq!(names(&fixture.places.home), QUIET);
     figure(&format!("config: sets by {count} processes, none lost"), count * SETS);
     figure(&format!("config: whole files seen by a reader beside {count} processes"), polls);
 }
 
-fn name_of(process: u32, n: usize) -> String {
-    format!("x.w.w{process}-{n}")
-}
-
 #[test]
 fn eight_processes_lose_nothing() {
     let fixture = Fixture::new();
-    fixture.write(Scope::Global, big_file());
+    fixture.write(Scope::Global, many_keys::text());
     contend(8, &fixture);
 }
 
@@ -112,10 +109,9 @@ fn killed_processes_lose_nothing_that_they_acknowledged() {
     let acknowledged: Vec<_> =
         noted.iter().filter(|noted| noted.answer.is_some()).map(|noted| noted.what.clone()).collect();
     assert!(acknowledged.len() > kills, "too few to show anything: {}", acknowledged.len());
-    check_there(&fixture, acknowledged.iter().cloned());
+    let set = many_keys::check(&fixture.file(Scope::Global), &acknowledged);
     // What is there beside them was begun by one that was killed.
     let begun = noted.len();
-    let set = fixture.read(Scope::Global).lines().filter(|line| line.starts_with('w')).count();
     assert!((acknowledged.len()..=begun).contains(&set), "{set} of {begun}");
     // The next write waits for no dead process, and sweeps what they left.
     fixture.service().set_value(Scope::Global, &key("x.w.w"), "1").unwrap();
