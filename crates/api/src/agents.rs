@@ -113,3 +113,11 @@ fn flags(registry: &Registry, values: &[String]) -> Result<Flags, Error> {
 pub(crate) fn parse(key: &str) -> Result<Key, Error> {
     Ok(Key::parse(key)?)
 }
+
+/// Fails when there can be nothing at or below a key.
+pub(crate) fn check_prefix(registry: &Registry, prefix: &Key) -> Result<(), Error> {
+    match registry.look_up(prefix) {
+        Ok(_) | Err(config::Error::IsTable { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

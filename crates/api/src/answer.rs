@@ -9,6 +9,9 @@ use serde::{Serialize, Serializer};
 
 use crate::{Error, Kind};
 
+/// How much of a line is shown around a spot: a file may be one line of megabytes.
+const EXCERPT_CHARS_MAX: usize = 160;
+
 /// A value as people may see it, in three spellings. Serialised it is the JSON one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shown {
@@ -175,6 +178,8 @@ pub struct Explanation {
     pub secret: bool,
     /// The value that holds, if there is one.
     pub value: Option<Shown>,
+    /// Where that stands.
+    pub origin: Option<Place>,
     /// Every layer, the strongest first.
     pub layers: Vec<LayerSays>,
     /// Why there is no value to tell, and what was skipped.
@@ -221,6 +226,16 @@ pub struct Change {
     /// What could not be used when the result was looked at.
     #[serde(skip)]
     pub problems: Vec<Problem>,
+}
+
+/// What became of an edit.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct EditOutcome {
+    /// `unchanged`, `taken`, or `merged` with what others wrote meanwhile.
+    pub outcome: &'static str,
+    /// What was written.
+    #[serde(flatten)]
+    pub change: Change,
 }
 
 /// A key that another layer decides than the one that was written.
@@ -281,8 +296,10 @@ pub struct Spot {
     pub line: usize,
     /// In characters, counted from 1.
     pub column: usize,
-    /// The whole line, unless it may hold a secret.
-    pub source_line: String,
+    /// The line, or the part of a long one around the spot, unless it may hold a secret.
+    pub excerpt: String,
+    /// How many characters of the excerpt are before the spot.
+    pub caret: usize,
 }
 
 impl Problem {
@@ -316,12 +333,15 @@ fn spot(error: &Error) -> Option<Spot> {
         },
         _ => return None,
     };
+    let before = found.column - 1;
+    let start = before.saturating_sub(EXCERPT_CHARS_MAX / 2);
     Some(Spot {
         file: text(&found.file),
         byte_offset: found.offset,
         line: found.line,
         column: found.column,
-        source_line: found.source_line.clone(),
+        excerpt: found.source_line.chars().skip(start).take(EXCERPT_CHARS_MAX).collect(),
+        caret: before - start,
     })
 }
 

@@ -113,6 +113,11 @@ impl Error {
         })
     }
 
+    /// Whether it says that an edit was not taken, and where it is kept.
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Self::Config(config::Error::NotTaken { .. }))
+    }
+
     /// The same error once more. Only for those that opening keeps for later.
     pub(crate) fn again(&self) -> Error {
         match self {
@@ -179,6 +184,7 @@ fn config_nature(error: &config::Error) -> (Kind, &'static str) {
             nature => nature,
         },
         E::Conflict { .. } => (Kind::Conflict, "conflict"),
+        E::Watch { .. } => (Kind::Error, "watch"),
     }
 }
 

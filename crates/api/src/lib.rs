@@ -28,7 +28,8 @@
 //! # Map of the modules
 //!
 //! - `surroundings`: where home and project are
-//! - `agents`: the façade itself; `reading` and `writing` are its questions and its changes of configuration
+//! - `agents`: the façade itself; `reading`, `writing` and `watching` are its questions about configuration, its changes of it, and
+//!   noticing those of others
 //! - `answer`: what comes back; `error`: what can go wrong
 
 mod agents;
@@ -36,15 +37,17 @@ mod answer;
 mod error;
 mod reading;
 mod surroundings;
+mod watching;
 mod writing;
 
 pub use agents::Agents;
 pub use answer::{
-    Change, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, Place, Problem, Shown, Spot,
-    StillSet,
+    Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, Place, Problem, Shown,
+    Spot, StillSet,
 };
-pub use config::{PROJECT_FOLDER, Reveal, Scope, Wait, Waiting};
+pub use config::{PROJECT_FOLDER, Reveal, Scope, Stopper, Wait, Waiting};
 pub use error::{Error, Kind};
 pub use reading::{Preferences, Reading, Select};
 pub use surroundings::{HOME_VARIABLE, Surroundings};
-pub use writing::{Assignment, Given};
+pub use watching::{Event, Standing, Watch};
+pub use writing::{Assignment, Edit, Given};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use config::{Key, Known, Layer, Layers, Listing, Origin, Registry, Resolved, Reveal, Says, Settings};
+use config::{Known, Layer, Layers, Listing, Origin, Registry, Resolved, Reveal, Says, Settings};
 
-use crate::agents::parse;
+use crate::agents::{check_prefix, parse};
 use crate::answer::{Entry, Explanation, Got, LayerSays, Listed, Place, Problem, Shown};
 use crate::{Error, Scope};
 
@@ -49,7 +49,8 @@ impl<'a> Reading<'a> {
     /// A wrong flag or variable is an error. What is wrong in a file is not, so that a person can still use the commands that correct it:
     /// the default stands in, and the problem is told.
     pub fn preferences(&self) -> Result<Preferences, Error> {
-        let mut problems: Vec<Problem> = self.layers.unusable().map(Problem::of_config).collect();
+        let mut problems: Vec<Problem> =
+            self.layers.unusable().map(|(_, error)| Problem::of_config(error)).collect();
         let settings = Settings::new(self.layers.clone());
         let format = or_default(settings.core_format(), &mut problems)?;
         let color = or_default(settings.core_color(), &mut problems)?;
@@ -82,7 +83,7 @@ impl<'a> Reading<'a> {
         let prefix = select.prefix.as_deref().map(parse).transpose()?;
         let Listing { entries, problems } = self.layers.list(prefix.as_ref());
         if let (Some(prefix), true) = (&prefix, entries.is_empty()) {
-            self.check_prefix(prefix)?;
+            check_prefix(self.registry, prefix)?;
         }
         let mut listed: Vec<Entry> = match select.scope {
             Some(scope) => entries.iter().filter_map(|resolved| in_layer(resolved, scope.into())).collect(),
@@ -102,14 +103,14 @@ impl<'a> Reading<'a> {
         let known = self.registry.look_up(&key)?;
         let (mut problems, secret) = (Vec::new(), known.is_secret());
         let shown = |value: &config::Value| Shown::of(value, secret, Reveal::No);
-        let value = match self.layers.resolve(&key) {
+        let Entry { value, origin, .. } = match self.layers.resolve(&key) {
             Ok(resolved) => {
                 problems.extend(resolved.skipped().map(Problem::of_config));
-                resolved.value.as_ref().map(shown)
+                Entry::of(&resolved, Reveal::No)
             }
             Err(error) => {
                 problems.push(Problem::of_config(&error));
-                None
+                Entry { key: key.to_string(), value: None, secret, origin: None }
             }
         };
         let consulted = self.layers.consult(&key)?;
@@ -127,6 +128,7 @@ impl<'a> Reading<'a> {
             scopes: known.scopes().iter().map(|scope| scope.name()).collect(),
             secret,
             value,
+            origin,
             layers: consulted.iter().map(|says| LayerSays::of(says, secret, Reveal::No)).collect(),
             problems,
         })
@@ -134,14 +136,6 @@ impl<'a> Reading<'a> {
 
     fn check_home(&self) -> Result<(), Error> {
         self.no_home.map_or(Ok(()), |error| Err(error.again()))
-    }
-
-    /// Nothing is at or below a key: either nothing could be, or nothing is yet.
-    fn check_prefix(&self, prefix: &Key) -> Result<(), Error> {
-        match self.registry.look_up(prefix) {
-            Ok(_) | Err(config::Error::IsTable { .. }) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Changes of configuration. Each locks, reads, changes and replaces one file, as [`config::ConfigService`] says.
 
 use std::fs;
+use std::path::PathBuf;
 
-use config::{Key, Layer, Scope, Written};
+use config::{Edited, Key, Layer, Outcome, Scope, Written};
 
 use crate::agents::parse;
-use crate::answer::{Change, FileState, Paths, Problem, StillSet, names, text};
+use crate::answer::{Change, EditOutcome, FileState, Paths, Problem, StillSet, names, text};
 use crate::{Agents, Error};
 
 /// A value to be set.
@@ -17,6 +18,16 @@ pub struct Assignment {
     pub text: String,
     /// How it came.
     pub given: Given,
+}
+
+/// A file that a person edits.
+pub struct Edit {
+    /// Its scope.
+    pub scope: Scope,
+    /// The file.
+    pub file: PathBuf,
+    /// What it holds; empty if there is none. It need not parse: editing is how it is corrected.
+    pub original: Vec<u8>,
 }
 
 /// How a value came to us.
@@ -71,6 +82,32 @@ impl Agents {
         Ok(self.change(&written, &keys))
     }
 
+    /// Begins an edit of one scope's file, by default the one that [`set`](Self::set) would choose. No lock is held until it is taken over.
+    pub fn begin_edit(&self, scope: Option<Scope>) -> Result<Edit, Error> {
+        let service = self.service()?;
+        let scope = scope.unwrap_or_else(|| self.usual_scope(&[]));
+        Ok(Edit { scope, file: service.file(scope)?, original: service.original(scope)? })
+    }
+
+    /// Whether [`edit`](Self::edit) would take over what a person made of it, as things are now; the error says why not.
+    pub fn check_edit(&self, edit: &Edit, edited: &[u8]) -> Result<(), Error> {
+        Ok(self.service()?.check_edit(edit.scope, &edit.original, edited)?)
+    }
+
+    /// Takes over what a person made of it. If the file was changed meanwhile, both changes are merged by lines.
+    ///
+    /// Safe among threads and processes, like [`set`](Self::set). An edit that is wrong, or whose lines others changed too, is kept in a new
+    /// file beside, and the error says where. With any other error the edit is with the caller only: [`Error::is_kept`] tells which.
+    pub fn edit(&self, edit: &Edit, edited: &[u8]) -> Result<EditOutcome, Error> {
+        let Edited { written, outcome } = self.service()?.edit(edit.scope, &edit.original, edited)?;
+        let outcome = match outcome {
+            Outcome::Unchanged => "unchanged",
+            Outcome::Taken => "taken",
+            Outcome::Merged => "merged",
+        };
+        Ok(EditOutcome { outcome, change: self.change(&written, &written.keys) })
+    }
+
     /// Where the files are, the strongest first.
     pub fn paths(&self) -> Result<Paths, Error> {
         let places = self.service()?.places();
@@ -88,7 +125,7 @@ impl Agents {
     }
 
     /// The file of a scope, whether it exists or not.
-    pub fn path(&self, scope: Scope) -> Result<std::path::PathBuf, Error> {
+    pub fn path(&self, scope: Scope) -> Result<PathBuf, Error> {
         Ok(self.service()?.file(scope)?)
     }
 
@@ -96,7 +133,7 @@ impl Agents {
     fn usual_scope(&self, keys: &[Key]) -> Scope {
         let only = |scope: Scope| {
             let allowed = |key| self.registry().look_up(key).map(|known| known.scopes());
-            keys.iter().all(|key| allowed(key).is_ok_and(|scopes| scopes == [scope]))
+            !keys.is_empty() && keys.iter().all(|key| allowed(key).is_ok_and(|scopes| scopes == [scope]))
         };
         let has_file = || {
             let file = self.service().and_then(|service| Ok(service.file(Scope::Project)?));

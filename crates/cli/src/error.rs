@@ -1,6 +1,7 @@
 //! What can go wrong at the command line: which exit code it has, what it is called, and what may help.
 
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::{fmt, io};
 
 use api::{Kind, Problem};
@@ -36,6 +37,13 @@ pub(crate) enum Error {
     /// Words that parse one by one, but not together.
     #[error("{reason}")]
     Words { reason: &'static str },
+    #[error("cannot start the editor `{editor}`")]
+    StartEditor { editor: String, source: io::Error },
+    #[error("the editor `{editor}` ended with {status}; nothing was changed")]
+    Editor { editor: String, status: ExitStatus },
+    /// The edit was not taken, for a reason that is not in it.
+    #[error("the edit was not taken; it is in `{}`", copy.display())]
+    EditLeft { copy: PathBuf, source: Box<Error> },
     #[error("interrupted")]
     Interrupted,
 }
@@ -102,6 +110,14 @@ impl Error {
             Error::Words { .. } => {
                 let problem = Problem::new(Kind::Usage, "usage", self);
                 hinted(problem, "`agents config set KEY VALUE`, `agents config set KEY=VALUE…`")
+            }
+            Error::StartEditor { .. } | Error::Editor { .. } => {
+                let hint = "name an editor with VISUAL or EDITOR, or use `agents config set`";
+                hinted(own("editor"), hint)
+            }
+            Error::EditLeft { source, .. } => {
+                let Problem { kind, code, hint, .. } = source.problem();
+                Problem { hint, ..Problem::new(kind, code, self) }
             }
             Error::Interrupted => own("interrupted"),
         }

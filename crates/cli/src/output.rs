@@ -80,11 +80,16 @@ pub(crate) struct Output {
     messages: Vec<Message>,
     /// Whether a line of progress stands on the terminal.
     in_progress: bool,
+    /// Whether lines of JSON come before the end.
+    is_stream: bool,
 }
 
 /// The form of every answer to a program.
 #[derive(Serialize)]
 struct Envelope<'a> {
+    /// Only at the end of a stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'static str>,
     command: &'a str,
     status: String,
     exit_code: u8,
@@ -179,6 +184,7 @@ impl Output {
             stdout: stdout(),
             messages: Vec::new(),
             in_progress: false,
+            is_stream: false,
         }
     }
 
@@ -198,6 +204,22 @@ impl Output {
         }
         self.end_progress();
         writeln!(self.stdout, "{line}").map_err(|source| Error::Print { source })
+    }
+
+    /// Begins a stream: to programs, JSON objects of one line each instead of one envelope. The envelope is the last line, its event is `end`.
+    pub(crate) fn begin_stream(&mut self, first: &impl Serialize) -> Result<()> {
+        self.is_stream = true;
+        self.stream(first)
+    }
+
+    /// Prints a line of a stream, to programs.
+    pub(crate) fn stream(&mut self, line: &impl Serialize) -> Result<()> {
+        if !self.is_json() {
+            return Ok(());
+        }
+        let line = serde_json::to_string(line).expect("events are made of text, numbers and lists");
+        let printed = writeln!(self.stdout, "{line}").and_then(|()| self.stdout.flush());
+        printed.map_err(|source| Error::Print { source })
     }
 
     /// Prints a line that says what was done, unless people want quiet.
@@ -226,6 +248,20 @@ impl Output {
     pub(crate) fn warn_of(&mut self, problem: Problem) {
         if !self.messages.iter().any(|message| message.problem == problem) {
             self.message(Level::Warning, problem);
+        }
+    }
+
+    /// Tells people about a part of a stream, which programs have had as a line.
+    pub(crate) fn told(&mut self, problem: Problem) {
+        if !self.is_json() {
+            self.tell(Level::Warning, &problem);
+        }
+    }
+
+    /// Tells people on a terminal what happens now.
+    pub(crate) fn hint_at(&mut self, text: String) {
+        if !self.is_json() && self.look.volume > Volume::Quiet {
+            let _ = writeln!(stderr(), "{}", self.paint().faint(text));
         }
     }
 
@@ -282,6 +318,7 @@ impl Output {
     fn envelope(mut self, answer: Answer) -> ExitCode {
         if self.is_json() {
             let envelope = Envelope {
+                event: self.is_stream.then_some("end"),
                 command: self.command,
                 status: answer.exit.to_string(),
                 exit_code: answer.exit.code(),
@@ -289,8 +326,11 @@ impl Output {
                 timing: Timing { duration_ms: self.started.elapsed().as_millis() as u64 },
                 messages: &self.messages,
             };
-            let text =
-                serde_json::to_string_pretty(&envelope).expect("an envelope is made of text and numbers");
+            let text = match self.is_stream {
+                true => serde_json::to_string(&envelope),
+                false => serde_json::to_string_pretty(&envelope),
+            };
+            let text = text.expect("an envelope is made of text and numbers");
             // Nobody is left to tell.
             let _ = writeln!(self.stdout, "{text}");
         }
@@ -298,12 +338,17 @@ impl Output {
     }
 
     fn message(&mut self, level: Level, problem: Problem) {
-        self.end_progress();
-        let is_told = level == Level::Error || self.look.volume > Volume::Quiet;
-        if !self.is_json() && is_told {
-            let _ = stderr().write_all(self.paint().message(level, &problem).as_bytes());
+        if !self.is_json() {
+            self.tell(level, &problem);
         }
         self.messages.push(Message { level, problem });
+    }
+
+    fn tell(&mut self, level: Level, problem: &Problem) {
+        self.end_progress();
+        if level == Level::Error || self.look.volume > Volume::Quiet {
+            let _ = stderr().write_all(self.paint().message(level, problem).as_bytes());
+        }
     }
 
     fn end_progress(&mut self) {
@@ -364,10 +409,10 @@ impl Paint {
         let number = spot.line.to_string();
         let margin = " ".repeat(number.len());
         // Tabs stay tabs, so that the caret is under its character whatever their width.
-        let before: String = spot.source_line.chars().take(spot.column - 1).map(blank).collect();
-        let Spot { file, line, column, byte_offset, source_line } = spot;
+        let before: String = spot.excerpt.chars().take(spot.caret).map(blank).collect();
+        let Spot { file, line, column, byte_offset, excerpt, .. } = spot;
         format!(
-            "  {margin}--> {file}:{line}:{column} (byte {byte_offset})\n  {margin} |\n  {number} | {source_line}\n  {margin} | {before}{}\n",
+            "  {margin}--> {file}:{line}:{column} (byte {byte_offset})\n  {margin} |\n  {number} | {excerpt}\n  {margin} | {before}{}\n",
             self.bad("^")
         )
     }

@@ -165,10 +165,10 @@ impl<'a> Layers<'a> {
         Listing { entries, problems }
     }
 
-    /// Why files cannot be used, those that cannot.
-    pub fn unusable(&self) -> impl Iterator<Item = &Error> {
+    /// The files that cannot be used, and why.
+    pub fn unusable(&self) -> impl Iterator<Item = (Scope, &Error)> {
         self.files.iter().filter_map(|file| match &file.content {
-            Content::Unusable(error) => Some(error),
+            Content::Unusable(error) => Some((file.scope, error)),
             _ => None,
         })
     }

@@ -1,12 +1,16 @@
 //! `agents config`: scoped configuration in TOML files that people edit too.
 
+mod edit;
+mod explain;
 mod get;
 mod list;
 mod path;
+mod schema;
 mod set;
 mod unset;
+mod watch;
 
-use api::{Problem, Scope};
+use api::{Change, Problem, Scope, StillSet};
 use clap::Subcommand;
 
 use crate::error::Result;
@@ -33,7 +37,11 @@ enum Command {
     Set(set::Args),
     Unset(unset::Args),
     List(list::Args),
+    Explain(explain::Args),
+    Edit(edit::Args),
     Path(path::Args),
+    Schema(schema::Args),
+    Watch(watch::Args),
 }
 
 impl Args {
@@ -44,7 +52,11 @@ impl Args {
             Command::Set(_) => "config set",
             Command::Unset(_) => "config unset",
             Command::List(_) => "config list",
+            Command::Explain(_) => "config explain",
+            Command::Edit(_) => "config edit",
             Command::Path(_) => "config path",
+            Command::Schema(_) => "config schema",
+            Command::Watch(_) => "config watch",
         }
     }
 }
@@ -56,7 +68,11 @@ pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Res
         Command::Set(args) => set::run(args, &session, output),
         Command::Unset(args) => unset::run(args, &session, output),
         Command::List(args) => list::run(args, &session, output),
+        Command::Explain(args) => explain::run(args, &session, output),
+        Command::Edit(args) => edit::run(args, &session, output),
         Command::Path(args) => path::run(args, &session, output),
+        Command::Schema(args) => schema::run(args, &session, output),
+        Command::Watch(args) => watch::run(args, &session, output),
     }
 }
 
@@ -88,6 +104,14 @@ fn tell_where(session: &Session<'_>, output: &mut Output) {
     match session.agents().project() {
         Some(project) => output.detail("project", format!("project is `{}`", project.display())),
         None => output.detail("project", "not in a project".to_owned()),
+    }
+}
+
+/// Tells about keys that another layer decides than the one that was written.
+fn warn_of_still(change: &Change, output: &mut Output) {
+    for StillSet { key, value, origin } in &change.still {
+        let hint = format!("see `agents config get {key} --all-layers`");
+        output.warn("shadowed", format!("`{key}` is still `{}`, from {origin}", value.text), Some(hint));
     }
 }
 

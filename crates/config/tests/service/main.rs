@@ -15,4 +15,6 @@ mod processes;
 mod support;
 mod toml_test;
 mod trust;
+#[cfg(unix)]
+mod watch;
 mod writes;

@@ -1,6 +1,6 @@
 //! `agents config get`.
 
-use api::{Got, LayerSays, Reveal};
+use api::{LayerSays, Place, Reveal};
 
 use super::warn_of;
 use crate::error::Result;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     let got = session.reading.get(&args.key, reveal)?;
     warn_of(&got.problems, output);
     if args.all_layers {
-        print_layers(&got, output)?;
+        print_layers(&got.layers, got.entry.origin.as_ref(), output)?;
     } else {
         let origin = got.entry.origin.as_ref().filter(|_| args.show_origin);
         let origin = origin.map(|origin| format!("{}\t", output.paint().faint(origin))).unwrap_or_default();
@@ -41,11 +41,14 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 }
 
 /// A line for each layer; the one that decides is marked.
-fn print_layers(got: &Got, output: &mut Output) -> Result<()> {
+pub(super) fn print_layers(
+    layers: &[LayerSays],
+    deciding: Option<&Place>,
+    output: &mut Output,
+) -> Result<()> {
     let paint = output.paint();
-    let deciding = got.entry.origin.as_ref().map(|origin| origin.layer);
-    for LayerSays { layer, value, origin, problem } in &got.layers {
-        let decides = deciding == Some(*layer);
+    for LayerSays { layer, value, origin, problem } in layers {
+        let decides = deciding.is_some_and(|origin| origin.layer == *layer);
         let mark = if decides { paint.sign("→", ">") } else { " " };
         let says = match (value, problem) {
             (Some(value), _) if decides => paint.strong(&value.toml),

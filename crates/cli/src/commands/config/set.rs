@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use api::{Assignment, Change, Given};
 
-use super::{ScopeName, warn_of};
+use super::{ScopeName, warn_of, warn_of_still};
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -38,11 +38,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         true => output.confirm(format!("set {keys} in {file} ({scope})"))?,
         false => output.confirm(format!("{keys}: already so in {file} ({scope})"))?,
     }
-    for still in &change.still {
-        let hint = format!("see `agents config get {} --all-layers`", still.key);
-        let text = format!("`{}` is still `{}`, from {}", still.key, still.value.text, still.origin);
-        output.warn("shadowed", text, Some(hint));
-    }
+    warn_of_still(&change, output);
     warn_of(&change.problems, output);
     Ok(Answer::of(&change))
 }
