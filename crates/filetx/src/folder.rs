@@ -206,7 +206,7 @@ impl Inner {
         let mark = batch[batch.len() - 1].mark;
         let bytes = match &mut *batch {
             [one] => std::mem::take(&mut one.bytes),
-            many => many.iter().flat_map(|queued| &queued.bytes).copied().collect(),
+            many => many.iter().map(|queued| &*queued.bytes).collect::<Vec<_>>().concat(),
         };
         // 8.1, 8.2: behind this sync lies the commit point.
         let unknown = |error| Fate::Unknown(Arc::new(error));
