@@ -224,7 +224,8 @@ impl ConfigService {
         if let Some(document) = known.filter(|document| document.is(bytes)) {
             return Ok(document);
         }
-        let document = Arc::new(Document::parse(file, bytes, &self.registry)?);
+        let document = Document::parse(file, bytes, &self.registry).map_err(|error| error.in_scope(scope))?;
+        let document = Arc::new(document);
         self.remember(scope, Arc::clone(&document));
         Ok(document)
     }

@@ -116,7 +116,8 @@ impl<'a> ConfigTransaction<'a> {
 
     /// Removes a key from this scope. Says whether it was there. A key that is unknown, or does not belong here, may be removed too.
     pub fn unset(&mut self, key: &Key) -> Result<bool, Error> {
-        let Some(document) = self.document.unset(key)? else {
+        let unset = self.document.unset(key).map_err(|error| error.in_scope(self.scope))?;
+        let Some(document) = unset else {
             self.service.registry().look_up(key)?;
             return Ok(false);
         };
@@ -163,7 +164,8 @@ impl<'a> ConfigTransaction<'a> {
             Ok(_) | Err(Error::Interpolation { reason: UNSET, .. }) => {}
             Err(error) => return Err(error),
         }
-        self.document = Arc::new(self.document.set(key, value)?);
+        let document = self.document.set(key, value).map_err(|error| error.in_scope(self.scope))?;
+        self.document = Arc::new(document);
         self.touched.push(key.clone());
         Ok(())
     }

@@ -95,7 +95,7 @@ fn show(args: &Args, seed: u64, folder: &Path, interrupt: &Interrupt, output: &m
 fn remove(folder: TempDir, output: &mut Output) -> Option<PathBuf> {
     let path = folder.path().to_owned();
     let error = folder.close().err()?;
-    output.warn("left-behind", format!("cannot remove `{}`: {error}", path.display()));
+    output.warn("left-behind", format!("cannot remove `{}`: {error}", path.display()), None);
     Some(path)
 }
 

@@ -8,11 +8,14 @@ use tempfile::TempDir;
 
 pub(crate) struct Program {
     temporary: TempDir,
+    /// The current folder, with the home folder in it.
+    place: TempDir,
 }
 
 impl Program {
     pub(crate) fn new() -> Self {
-        Self { temporary: TempDir::new().expect("a temporary folder") }
+        let folder = || TempDir::new().expect("a temporary folder");
+        Self { temporary: folder(), place: folder() }
     }
 
     /// The program with these words, in an environment that does not change what it prints.
@@ -22,9 +25,16 @@ impl Program {
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
             command.env_remove(name);
         }
+        for name in std::env::vars_os().map(|(name, _)| name) {
+            if name.to_string_lossy().starts_with("CLEVERAGENTS_") {
+                command.env_remove(name);
+            }
+        }
         for name in ["TMPDIR", "TMP", "TEMP"] {
             command.env(name, self.temporary());
         }
+        // Neither the real home folder nor the project that these tests are part of.
+        command.env("CLEVERAGENTS_HOME", self.place.path().join("home")).current_dir(self.place.path());
         command
     }
 
