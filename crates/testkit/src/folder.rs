@@ -5,7 +5,7 @@ use std::fs::{self, DirEntry};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use filetx::{Look, RelPath, Snapshot};
+use filetx::{Look, RelPath, Snapshot, TreeOptions, Wait};
 use tempfile::TempDir;
 
 use crate::notes::is_proof;
@@ -96,6 +96,16 @@ fn visit(folder: &Path, each: &mut dyn FnMut(&DirEntry) -> bool) {
             visit(&entry.path(), each);
         }
     }
+}
+
+/// All that a reader sees of several user trees in one folder, each below its name.
+pub fn tree_of_roots(folder: &Path, roots: &[&str]) -> filetx::Result<Tree> {
+    let mut all = Tree::new();
+    for root in roots {
+        let snapshot = Snapshot::of_tree(&folder.join(root), &TreeOptions::default().home, &Wait::default())?;
+        all.extend(tree_of(&snapshot)?.into_iter().map(|(path, node)| (format!("{root}/{path}"), node)));
+    }
+    Ok(all)
 }
 
 /// All that a reader sees.
