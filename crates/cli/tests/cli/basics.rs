@@ -30,6 +30,7 @@ Commands:
   config       Read and change configuration
   demo         Kill writers at random moments and show what they leave
   completions  Print a completion script for a shell
+  man          Print the manual, or write its pages
   help         Print this message or the help of the given subcommand(s)
 
 Options:
