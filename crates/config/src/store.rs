@@ -30,7 +30,10 @@ const RELOCKS_MAX: usize = 8;
 /// Folders and files are for their owner.
 const FOLDER_MODE: u32 = 0o700;
 /// What a project's folder shares with others: the project scope only.
-const GITIGNORE: &[u8] = b"*\n!config.toml\n";
+const IGNORED: &[u8] = b"*\n!config.toml\n";
+const GITIGNORE: &str = ".gitignore";
+/// The lock of the `.gitignore`: that of the project scope, if its file is where it usually is.
+const IGNORE_LOCK: &str = ".config.toml.lock";
 
 /// The file of a scope, resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -144,7 +147,7 @@ impl LockedTarget {
     /// Makes the folders that are missing, finds the file and locks it.
     #[track_caller]
     pub(crate) fn lock(places: &Places, scope: Scope, wait: &Wait) -> Result<LockedTarget, Error> {
-        make_folders(places, scope)?;
+        make_folders(places, scope, wait)?;
         let mut target = Target::find(places, scope)?;
         for _ in 0..RELOCKS_MAX {
             target.check_writable()?;
@@ -181,7 +184,7 @@ fn locking_failed(file: &Path, error: filetx::Error) -> Error {
 
 /// Makes the home folder, or the project's folder with its `.gitignore`. The folder around either must exist: a mistyped path is
 /// not made real.
-fn make_folders(places: &Places, scope: Scope) -> Result<(), Error> {
+fn make_folders(places: &Places, scope: Scope, wait: &Wait) -> Result<(), Error> {
     let file = places.file(scope)?;
     let folder = file.parent().expect("every file of a scope is in a folder");
     let around = folder.parent().filter(|around| !around.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -196,7 +199,12 @@ fn make_folders(places: &Places, scope: Scope) -> Result<(), Error> {
     }
     let failed = |source| Error::Folder { folder: folder.to_owned(), source: Arc::new(source) };
     if scope == Scope::Global {
-        return Disk::create(folder, FOLDER_MODE).map(drop).map_err(failed);
+        Disk::create(folder, FOLDER_MODE).map_err(failed)?;
+        // Whoever made the folder may have been killed before it was durable. The first file in it says that it is.
+        if fs::symlink_metadata(&file).is_err() {
+            Disk::open(around).and_then(|disk| disk.sync_folder(&RelPath::root())).map_err(failed)?;
+        }
+        return Ok(());
     }
     // By handle below the project: a `.cleveragents` that leads elsewhere gets nothing.
     let disk = Disk::open(around).map_err(failed)?;
@@ -206,17 +214,29 @@ fn make_folders(places: &Places, scope: Scope) -> Result<(), Error> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(failed)?,
         }
-        disk.sync_folder(&RelPath::root()).map_err(failed)?;
     }
-    let ignore = below.join(".gitignore");
     let is_folder =
         disk.stat(&below).map_err(failed)?.is_some_and(|found| found.kind == filetx::Kind::Folder);
-    if is_folder && disk.stat(&ignore).map_err(failed)?.is_none() {
-        let ignored = replace_in(&disk, &ignore, GITIGNORE, &ReplaceOptions::default());
-        ignored
-            .map_err(|failure| Error::Write { file: folder.join(".gitignore"), source: Arc::new(failure) })?;
+    if is_folder && disk.stat(&below.join(GITIGNORE)).map_err(failed)?.is_none() {
+        // Not only by whoever made the folder, who may have been killed. The file says that it is durable.
+        disk.sync_folder(&RelPath::root()).map_err(failed)?;
+        make_ignored(&disk, &below, folder, wait)?;
     }
     Ok(())
+}
+
+/// Writes the `.gitignore`. Whoever does so holds one lock, whatever its scope, so that it can sweep away what one that was killed left.
+#[track_caller]
+fn make_ignored(disk: &Disk, below: &RelPath, folder: &Path, wait: &Wait) -> Result<(), Error> {
+    let file = folder.join(GITIGNORE);
+    let failed = |error| locking_failed(&file, error);
+    let lock = Lock::open(&folder.join(IGNORE_LOCK)).map_err(failed)?;
+    let _guard = lock.acquire(Mode::Exclusive, wait).map_err(failed)?;
+    let options = ReplaceOptions { sweep: Sweep::Leftovers, ..ReplaceOptions::default() };
+    match replace_in(disk, &below.join(GITIGNORE), IGNORED, &options) {
+        Ok(_) => Ok(()),
+        Err(failure) => Err(Error::Write { file, source: Arc::new(failure) }),
+    }
 }
 
 /// The path without symlinks. What does not exist is kept as it is spelled, below what does.

@@ -1,63 +1,69 @@
 //! Other processes for a test: the test's own executable, started again to run one role.
 //!
-//! A test file that uses this has `#[test] fn child()`, which calls [`role`] and returns at once when it is not a child.
+//! A test file that uses this has a test, `fn child()` say, which calls [`role`] and returns at once when it is not a child.
 //! Parent and child talk by lines, so nobody sleeps: the parent reads the child's `@word`, the child reads its input.
+//! Whatever goes wrong with a child panics, as tests do.
 
 use std::io::{BufRead, BufReader, Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-const ROLE: &str = "FILETX_TEST_ROLE";
-const FOLDER: &str = "FILETX_TEST_FOLDER";
+const ROLE: &str = "AGENTS_TEST_ROLE";
+const FOLDER: &str = "AGENTS_TEST_FOLDER";
 
 /// The role and the folder of this process, when it is a child.
-pub(super) fn role() -> Option<(String, PathBuf)> {
+pub fn role() -> Option<(String, PathBuf)> {
     Some((std::env::var(ROLE).ok()?, std::env::var_os(FOLDER)?.into()))
 }
 
 /// Says a word to the parent. One write, as the test harness writes to the same pipe.
-pub(super) fn say(word: &str) {
-    stdout().write_all(format!("@{word}\n").as_bytes()).unwrap();
+pub fn say(word: &str) {
+    stdout().write_all(format!("@{word}\n").as_bytes()).expect("the parent hears");
 }
 
 /// Waits for a line of the parent, or its end.
-pub(super) fn listen() {
-    stdin().read_line(&mut String::new()).unwrap();
+pub fn listen() {
+    stdin().read_line(&mut String::new()).expect("the parent tells");
 }
 
 /// A child process.
-pub(super) struct Process {
+#[derive(Debug)]
+pub struct Process {
     child: Child,
     output: BufReader<ChildStdout>,
     input: Option<ChildStdin>,
 }
 
-/// Starts a child in a role.
-pub(super) fn start(role: &str, folder: &Path) -> Process {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["child", "--exact", "--nocapture", "--test-threads=1"])
+/// Starts a child in a role. `test` is the whole name of the test that it runs.
+pub fn start(test: &str, role: &str, folder: &Path) -> Process {
+    let mut child = Command::new(std::env::current_exe().expect("a test knows its executable"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .env(FOLDER, folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
-    let output = BufReader::new(child.stdout.take().unwrap());
+        .expect("a test's own executable starts");
+    let output = BufReader::new(child.stdout.take().expect("it is piped"));
     let input = child.stdin.take();
     Process { child, output, input }
 }
 
 impl Process {
-    pub(super) fn id(&self) -> u32 {
+    /// Its process id.
+    pub fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// The next word that the child says.
-    pub(super) fn hear(&mut self) -> String {
+    pub fn hear(&mut self) -> String {
         let mut line = String::new();
         loop {
             line.clear();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the child ended without a word");
+            assert!(
+                self.output.read_line(&mut line).expect("its output is text") > 0,
+                "the child ended without a word"
+            );
             // The harness may have begun this line.
             if let Some((_, word)) = line.split_once('@') {
                 return word.trim_end().to_owned();
@@ -66,23 +72,23 @@ impl Process {
     }
 
     /// Sends the line that the child listens for.
-    pub(super) fn tell(&mut self) {
-        self.input.as_mut().unwrap().write_all(b"\n").unwrap();
+    pub fn tell(&mut self) {
+        self.input.as_mut().expect("it is piped").write_all(b"\n").expect("the child lives");
     }
 
     /// Ends the child's input, and waits until it has ended well.
-    pub(super) fn finish(mut self) {
+    pub fn finish(mut self) {
         self.input = None;
         let mut rest = String::new();
-        self.output.read_to_string(&mut rest).unwrap();
-        assert!(self.child.wait().unwrap().success(), "child failed: {rest}");
+        self.output.read_to_string(&mut rest).expect("its output is text");
+        assert!(self.child.wait().expect("a child is waited for").success(), "child failed: {rest}");
     }
 
     /// Kills the child with SIGKILL, and waits until it is dead.
     /// What reads the same input as the child lives on until this is dropped.
-    pub(super) fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    pub fn kill(&mut self) {
+        self.child.kill().expect("a child can be killed");
+        self.child.wait().expect("a child is waited for");
     }
 }
 
