@@ -8,4 +8,6 @@ mod flags;
 mod interrupt;
 mod man;
 mod program;
+#[cfg(unix)]
+mod terminal;
 mod usage;
