@@ -37,6 +37,12 @@ pub enum Error {
         /// The project.
         project: PathBuf,
     },
+    /// A folder was named as the project whose `.cleveragents` is the home folder: one file would be two scopes.
+    #[error("`{}` cannot be a project: its `.cleveragents` is the home folder", project.display())]
+    HomeAsProject {
+        /// The folder.
+        project: PathBuf,
+    },
     /// A relative path was given, and the current folder is unknown.
     #[error("`{}` is relative, and the current folder is gone", path.display())]
     NoCurrentFolder {
@@ -103,6 +109,9 @@ impl Error {
                 "make the folder, or leave `--project` away to use the project around the current folder"
                     .to_owned()
             }
+            Self::HomeAsProject { .. } => {
+                "use `--scope global`, or name another home folder with `--home DIR`".to_owned()
+            }
             Self::NoCurrentFolder { .. } => "go to a folder that exists: `cd`".to_owned(),
             Self::SecretArgument { key } => {
                 format!("let it be read from standard input: `agents config set {key} --stdin`")
@@ -135,6 +144,7 @@ impl Error {
             Self::NoHome => (Kind::NotFound, "no-home"),
             Self::BadHome { .. } => (Kind::Usage, "bad-home"),
             Self::NoSuchProject { .. } => (Kind::NotFound, "no-project"),
+            Self::HomeAsProject { .. } => (Kind::Usage, "home-as-project"),
             Self::NoCurrentFolder { .. } => (Kind::NotFound, "no-current-folder"),
             Self::SecretArgument { .. } | Self::SecretFlag { .. } => (Kind::Usage, "secret-argument"),
         }

@@ -36,7 +36,7 @@ impl Surroundings {
     pub(crate) fn places(&self) -> Result<Places, Error> {
         let home = self.home()?;
         let project = match &self.project {
-            Some(project) => Some(self.named_project(project)?),
+            Some(project) => Some(self.named_project(project, &home)?),
             None => self.current.as_deref().and_then(|current| self.find_project(current, &home)),
         };
         Ok(Places { home, project })
@@ -59,25 +59,34 @@ impl Surroundings {
         Some(user_home.join(PROJECT_FOLDER))
     }
 
-    fn named_project(&self, project: &Path) -> Result<PathBuf, Error> {
+    fn named_project(&self, project: &Path, home: &Path) -> Result<PathBuf, Error> {
         let project = self.absolute(project)?;
-        if project.is_dir() { Ok(project) } else { Err(Error::NoSuchProject { project }) }
+        if !project.is_dir() {
+            return Err(Error::NoSuchProject { project });
+        }
+        if self.is_home(&project.join(PROJECT_FOLDER), home) {
+            return Err(Error::HomeAsProject { project });
+        }
+        Ok(project)
     }
 
     /// The nearest folder at or above `current` that has a `.cleveragents` folder. The home folder has that name too and is none.
     fn find_project(&self, current: &Path, home: &Path) -> Option<PathBuf> {
-        let is_home = |folder: &Path| {
-            let homes = [Some(home.to_owned()), self.usual_home()];
-            let real = fs::canonicalize(folder).ok();
-            homes.into_iter().flatten().any(|home| home == folder || fs::canonicalize(home).ok() == real)
+        let is_project = |folder: &&Path| {
+            let marked = folder.join(PROJECT_FOLDER);
+            marked.is_dir() && !self.is_home(&marked, home)
         };
-        current
-            .ancestors()
-            .find(|folder| {
-                let marked = folder.join(PROJECT_FOLDER);
-                marked.is_dir() && !is_home(&marked)
-            })
-            .map(Path::to_owned)
+        current.ancestors().find(is_project).map(Path::to_owned)
+    }
+
+    /// Whether a folder is the home folder, or would be if none were named.
+    fn is_home(&self, folder: &Path, home: &Path) -> bool {
+        let real = fs::canonicalize(folder).ok();
+        let homes = [Some(home.to_owned()), self.usual_home()];
+        homes
+            .into_iter()
+            .flatten()
+            .any(|home| home == folder || (real.is_some() && fs::canonicalize(home).ok() == real))
     }
 
     fn absolute(&self, path: &Path) -> Result<PathBuf, Error> {
