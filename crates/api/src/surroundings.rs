@@ -64,29 +64,23 @@ impl Surroundings {
         if !project.is_dir() {
             return Err(Error::NoSuchProject { project });
         }
-        if self.is_home(&project.join(PROJECT_FOLDER), home) {
+        if is_same(&project.join(PROJECT_FOLDER), home) {
             return Err(Error::HomeAsProject { project });
         }
         Ok(project)
     }
 
-    /// The nearest folder at or above `current` that has a `.cleveragents` folder. The home folder has that name too and is none.
+    /// The nearest folder at or above `current` that has a `.cleveragents` folder. The home folder has that name too and is none; nor
+    /// is the one that would be it if no other were named.
     fn find_project(&self, current: &Path, home: &Path) -> Option<PathBuf> {
+        let usual_home = self.usual_home();
         let is_project = |folder: &&Path| {
             let marked = folder.join(PROJECT_FOLDER);
-            marked.is_dir() && !self.is_home(&marked, home)
+            marked.is_dir()
+                && !is_same(&marked, home)
+                && !usual_home.as_ref().is_some_and(|usual_home| is_same(&marked, usual_home))
         };
         current.ancestors().find(is_project).map(Path::to_owned)
-    }
-
-    /// Whether a folder is the home folder, or would be if none were named.
-    fn is_home(&self, folder: &Path, home: &Path) -> bool {
-        let real = fs::canonicalize(folder).ok();
-        let homes = [Some(home.to_owned()), self.usual_home()];
-        homes
-            .into_iter()
-            .flatten()
-            .any(|home| home == folder || (real.is_some() && fs::canonicalize(home).ok() == real))
     }
 
     fn absolute(&self, path: &Path) -> Result<PathBuf, Error> {
@@ -101,6 +95,12 @@ impl Surroundings {
         let found = self.variables.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_os_str())
     }
+}
+
+/// Whether two paths name one folder, through symlinks too.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    one == other || real(one).is_some_and(|one| real(other) == Some(one))
 }
 
 impl std::fmt::Debug for Surroundings {

@@ -61,6 +61,9 @@ fn the_project_is_the_nearest_above_and_the_home_folder_is_none() {
     assert_eq!(open(&elsewhere).project(), None);
     let as_project = Surroundings { project: Some(".".into()), ..place.at("user") };
     check(Agents::open(&as_project).unwrap_err(), Kind::Usage, "home-as-project");
+    // Unless somebody says so, and keeps their home folder elsewhere.
+    let by_name = Surroundings { home: Some(place.path("elsewhere")), ..as_project };
+    assert_eq!(open(&by_name).project(), Some(place.path("user/.").as_path()));
 }
 
 #[cfg(unix)]
