@@ -1,5 +1,6 @@
 //! What can go wrong, in the words that every door shares: a kind, a stable code, a hint.
 
+use std::io;
 use std::path::PathBuf;
 
 use config::{Key, Origin};
@@ -35,6 +36,12 @@ pub enum Error {
     #[error("there is no folder `{}` to be the project", project.display())]
     NoSuchProject {
         /// The project.
+        project: PathBuf,
+    },
+    /// A folder was named as the project whose `.cleveragents` is the home folder: one file would be two scopes.
+    #[error("`{}` cannot be a project: its `.cleveragents` is the home folder", project.display())]
+    HomeAsProject {
+        /// The folder.
         project: PathBuf,
     },
     /// A relative path was given, and the current folder is unknown.
@@ -92,7 +99,7 @@ impl Error {
     /// What a person may do about it; names a command where one helps.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Config(error) => return error.hint(),
+            Self::Config(error) => return error.hint().or_else(|| system_hint(error)),
             Self::Files(error) => return files_hint(error),
             Self::Commit(failure) => return files_hint(&failure.error),
             Self::NotSet { key } => format!("set it with `agents config set {key} VALUE`"),
@@ -102,6 +109,9 @@ impl Error {
             Self::NoSuchProject { .. } => {
                 "make the folder, or leave `--project` away to use the project around the current folder"
                     .to_owned()
+            }
+            Self::HomeAsProject { .. } => {
+                "use `--scope global`, or name another home folder with `--home DIR`".to_owned()
             }
             Self::NoCurrentFolder { .. } => "go to a folder that exists: `cd`".to_owned(),
             Self::SecretArgument { key } => {
@@ -135,6 +145,7 @@ impl Error {
             Self::NoHome => (Kind::NotFound, "no-home"),
             Self::BadHome { .. } => (Kind::Usage, "bad-home"),
             Self::NoSuchProject { .. } => (Kind::NotFound, "no-project"),
+            Self::HomeAsProject { .. } => (Kind::Usage, "home-as-project"),
             Self::NoCurrentFolder { .. } => (Kind::NotFound, "no-current-folder"),
             Self::SecretArgument { .. } | Self::SecretFlag { .. } => (Kind::Usage, "secret-argument"),
         }
@@ -173,7 +184,7 @@ fn config_nature(error: &config::Error) -> (Kind, &'static str) {
         E::ReadOnly { .. } => (Kind::Error, "read-only"),
         E::NoHome { .. } => (Kind::NotFound, "no-home"),
         E::NoProject { .. } => (Kind::NotFound, "no-project"),
-        E::Read { .. } | E::Folder { .. } => (Kind::Error, "io"),
+        E::Read { source, .. } | E::Folder { source, .. } => (Kind::Error, system_code(source)),
         E::Busy { .. } => (Kind::Busy, "busy"),
         E::Nested { .. } => (Kind::Bug, "already-held"),
         E::Prepare { source, .. } => files_nature(source),
@@ -208,7 +219,7 @@ fn files_nature(error: &filetx::Error) -> (Kind, &'static str) {
         E::NotEmpty { .. } => (Kind::Conflict, "not-empty"),
         E::AlreadyHeld { .. } => (Kind::Bug, "already-held"),
         E::Group { source } => files_nature(source),
-        E::Io { .. } => (Kind::Error, "io"),
+        E::Io { source, .. } => (Kind::Error, system_code(source)),
         E::LockGone { .. } => (Kind::Error, "lock-gone"),
         E::NetworkFileSystem { .. } => (Kind::Error, "network-file-system"),
         E::Damaged { .. } => (Kind::Error, "damaged-journal"),
@@ -216,6 +227,35 @@ fn files_nature(error: &filetx::Error) -> (Kind, &'static str) {
         E::RootGone { .. } => (Kind::Error, "root-gone"),
         _ => (Kind::Error, "files"),
     }
+}
+
+/// What the system refused, where a person can do something about it.
+fn system_code(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "permission-denied",
+        io::ErrorKind::ReadOnlyFilesystem => "read-only",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "disk-full",
+        _ => "io",
+    }
+}
+
+fn system_hint(error: &config::Error) -> Option<String> {
+    use config::Error as E;
+    let place = match error {
+        E::Read { file: place, .. }
+        | E::Prepare { file: place, .. }
+        | E::Write { file: place, .. }
+        | E::Folder { folder: place, .. } => place.display(),
+        _ => return None,
+    };
+    Some(match config_nature(error).1 {
+        "permission-denied" => {
+            format!("`ls -ld {place}` shows who may; or use another home folder with `--home DIR`")
+        }
+        "read-only" => "it is on a file system that is mounted read-only; use `--home DIR`".to_owned(),
+        "disk-full" => format!("make room on the disk: `df -h {place}`"),
+        _ => return None,
+    })
 }
 
 fn files_hint(error: &filetx::Error) -> Option<String> {
@@ -232,6 +272,7 @@ fn files_hint(error: &filetx::Error) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::sync::Arc;
     use std::time::Duration;
 
     use super::*;
@@ -250,6 +291,21 @@ mod tests {
         check(filetx::Error::Exists { path: path() }, Kind::Conflict, "exists");
         check(busy(), Kind::Busy, "busy");
         check(filetx::Error::Group { source: busy().into() }, Kind::Busy, "busy");
+    }
+
+    #[test]
+    fn what_the_system_refuses_has_a_code_and_a_hint() {
+        let refused =
+            |kind: io::ErrorKind| config::Error::Read { file: "f".into(), source: Arc::new(kind.into()) };
+        let hint = |kind| Error::from(refused(kind)).hint();
+        check(refused(io::ErrorKind::PermissionDenied), Kind::Error, "permission-denied");
+        check(refused(io::ErrorKind::ReadOnlyFilesystem), Kind::Error, "read-only");
+        check(refused(io::ErrorKind::StorageFull), Kind::Error, "disk-full");
+        check(refused(io::ErrorKind::Other), Kind::Error, "io");
+        assert!(hint(io::ErrorKind::PermissionDenied).is_some_and(|hint| hint.contains("`ls -ld f`")));
+        assert!(hint(io::ErrorKind::ReadOnlyFilesystem).is_some_and(|hint| hint.contains("--home")));
+        assert!(hint(io::ErrorKind::StorageFull).is_some_and(|hint| hint.contains("`df -h f`")));
+        assert_eq!(hint(io::ErrorKind::Other), None);
     }
 
     #[test]

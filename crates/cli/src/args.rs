@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{completions, config, demo, man};
-use crate::output::{Color, Format};
+use crate::look::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.
 ///

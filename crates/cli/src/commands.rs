@@ -11,7 +11,8 @@ use api::Agents;
 
 use crate::args::{Args, Command};
 use crate::error::Result;
-use crate::output::{Look, Output};
+use crate::look::Look;
+use crate::output::Output;
 use crate::session::{Session, surroundings};
 
 pub(crate) fn run(args: Args) -> ExitCode {

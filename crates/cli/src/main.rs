@@ -5,6 +5,7 @@ mod commands;
 mod error;
 mod input;
 mod interrupt;
+mod look;
 mod output;
 mod session;
 mod usage;

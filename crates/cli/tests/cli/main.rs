@@ -11,3 +11,5 @@ mod program;
 #[cfg(unix)]
 mod terminal;
 mod usage;
+#[cfg(target_os = "linux")]
+mod work;
