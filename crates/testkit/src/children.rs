@@ -92,6 +92,29 @@ impl Process {
     }
 }
 
+/// Runs so many processes at once, and kills one after the other at a random moment, each replaced by a new one; at last all of them.
+///
+/// `begin` starts one that says `done` after whatever it does, over and over. So many of these words are heard between two kills.
+pub fn with_kills(
+    count: usize,
+    kills: usize,
+    words_between: usize,
+    random: &mut fastrand::Rng,
+    begin: impl Fn() -> Process,
+) {
+    let mut processes: Vec<_> = (0..count).map(|_| begin()).collect();
+    for _ in 0..kills {
+        for _ in 0..words_between {
+            assert_eq!(processes[random.usize(..count)].hear(), "done");
+        }
+        // The others go on while one is killed in the middle of whatever it does.
+        let victim = random.usize(..count);
+        processes[victim].kill();
+        processes[victim] = begin();
+    }
+    processes.iter_mut().for_each(Process::kill);
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();

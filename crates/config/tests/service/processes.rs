@@ -83,18 +83,7 @@ fn with_kills(role: &str, count: usize, kills: usize, between: usize, seed: u64,
         process.tell();
         process
     };
-    let mut random = fastrand::Rng::with_seed(seed);
-    let mut processes: Vec<_> = (0..count).map(|_| begin()).collect();
-    for _ in 0..kills {
-        for _ in 0..between {
-            assert_eq!(processes[random.usize(..count)].hear(), "done");
-        }
-        // The others go on while one is killed in the middle of whatever it does.
-        let victim = random.usize(..count);
-        processes[victim].kill();
-        processes[victim] = begin();
-    }
-    processes.iter_mut().for_each(Process::kill);
+    children::with_kills(count, kills, between, &mut fastrand::Rng::with_seed(seed), begin);
 }
 
 #[test]
