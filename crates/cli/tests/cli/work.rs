@@ -16,7 +16,7 @@ fn calls(program: &Program, words: &str) -> Vec<String> {
     let log = program.temporary().join("log");
     let plain = program.command(words);
     let mut traced = Command::new("strace");
-    traced.args(["-f", "-qq", "-o"]).arg(&log).arg(plain.get_program()).args(plain.get_args());
+    traced.args(["-f", "-qq", "-y", "-o"]).arg(&log).arg(plain.get_program()).args(plain.get_args());
     for (name, value) in plain.get_envs() {
         match value {
             Some(value) => traced.env(name, value),
@@ -38,9 +38,14 @@ fn reading_changes_nothing_waits_for_nobody_and_opens_each_file_once() {
     for file in [GLOBAL_FILE, PROJECT_FILE, LOCAL_FILE] {
         program.write(file, "x.a = 1\n");
     }
+    let place = program.path("").display().to_string();
+    // Files elsewhere are those of a build that counts coverage.
+    let is_work = |call: &&String| {
+        WORK.iter().any(|work| call.contains(work)) && (call.contains(&place) || call.contains("clone"))
+    };
     for words in ["config get x.a", "config list", "config explain x.a", "config path", "config schema"] {
         let calls = calls(&program, words);
-        let work: Vec<_> = calls.iter().filter(|call| WORK.iter().any(|work| call.contains(work))).collect();
+        let work: Vec<_> = calls.iter().filter(is_work).collect();
         assert!(work.is_empty(), "{words}: {work:#?}");
         let opened =
             |name: &str| calls.iter().filter(|call| call.contains(" open") && call.contains(name)).count();
