@@ -332,6 +332,35 @@ mod tests {
     }
 
     #[test]
+    fn who_comes_back_at_once_does_not_pass_those_who_wait() {
+        let (registry, me) = (Registry::new(), caller(1, true));
+        take(&registry, Mode::Exclusive, &me);
+        thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let them = caller(1, true);
+                let entered = registry.enter(1, Mode::Exclusive, &them, later());
+                let Ok(Entered::Turn(turn)) = entered else { panic!("it was not let in") };
+                turn.settle(Mode::Exclusive, &them, 8);
+                registry.leave(1, Some(them.thread), them.thread).map(drop)
+            });
+            while lock(&registry.state).waiting.is_empty() {
+                thread::yield_now();
+            }
+            registry.leave(1, Some(me.thread), me.thread).map(drop).expect("it is held");
+            // The other one is next even if it has not woken up yet.
+            if let Ok(Entered::Turn(_)) = enter(&registry, Mode::Exclusive, &me) {
+                assert!(lock(&registry.state).waiting.is_empty(), "it passed the one who waits");
+            }
+            assert!(other.join().is_ok_and(|left| left.is_some()));
+        });
+        assert!(registry.is_empty());
+    }
+
+    fn later() -> Instant {
+        Instant::now() + std::time::Duration::from_secs(60)
+    }
+
+    #[test]
     fn what_belongs_to_no_thread_is_waited_for() {
         let (registry, me) = (Registry::default(), caller(1, true));
         take(&registry, Mode::Exclusive, &caller(1, false));

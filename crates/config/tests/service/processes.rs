@@ -2,8 +2,6 @@
 //! explains what they saw.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use config::{ConfigService, Environment, Places, Registry, Scope, Value};
 use testkit::children::{self, Process, listen, role, say};
@@ -34,15 +32,12 @@ fn start(role: &str, count: usize, home: &Path) -> Vec<Process> {
 /// All begin at once, while a reader polls, and end well.
 fn contend(count: usize, fixture: &Fixture) {
     let mut writers = start("set", count, &fixture.places.home);
-    let (file, done) = (fixture.file(Scope::Global), AtomicBool::new(false));
-    let polls = thread::scope(|scope| {
-        let reader = scope.spawn(|| many_keys::poll(&file, &done));
+    let file = fixture.file(Scope::Global);
+    let (said, polls) = many_keys::poll_during(&file, || {
         writers.iter_mut().for_each(Process::tell);
-        let said: Vec<_> = writers.iter_mut().map(Process::hear).collect();
-        done.store(true, Ordering::Release);
-        assert!(said.iter().all(|word| word == "done"), "{said:?}");
-        reader.join().unwrap()
+        writers.iter_mut().map(Process::hear).collect::<Vec<_>>()
     });
+    assert!(said.iter().all(|word| word == "done"), "{said:?}");
     let ids: Vec<u32> = writers.iter().map(Process::id).collect();
     writers.into_iter().for_each(Process::finish);
     let set: Vec<_> = ids.iter().flat_map(|id| (0..SETS).map(move |n| name_of(*id, n))).collect();
