@@ -121,6 +121,7 @@ fn files_nature(error: &filetx::Error) -> (Exit, &'static str) {
         E::Group { source } => files_nature(source),
         E::Io { .. } => (Exit::Error, "io"),
         E::LockGone { .. } => (Exit::Error, "lock-gone"),
+        E::FolderGone { .. } => (Exit::NotFound, "folder-gone"),
         E::NetworkFileSystem { .. } => (Exit::Error, "network-file-system"),
         E::Damaged { .. } => (Exit::Error, "damaged-journal"),
         E::UnknownVersion { .. } => (Exit::Error, "newer-journal"),
