@@ -18,9 +18,9 @@ use crate::marker::{self, Mark};
 use crate::path::At;
 use crate::record::Record;
 use crate::root::Root;
-use crate::shelf::{Shelf, as_changes};
+use crate::shelf::{Shelf, merge};
 use crate::state::{Change, Seen};
-use crate::storage::Storage;
+use crate::storage::{Storage, StoredFile};
 use crate::sync::{self, Mutex, MutexGuard};
 use crate::transaction::{Committed, INLINE_BYTES_MAX, Kept, Policy, Touch, Transaction};
 use crate::view::Overlay;
@@ -36,15 +36,17 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// How an own folder is used.
 #[derive(Clone)]
 pub struct FolderOptions {
-    /// Bytes of the journal, preallocated: the larger, the rarer a checkpoint.
+    /// Bytes of a new journal, preallocated. It is as large as the largest transaction needs, at least.
     pub journal_bytes: u64,
+    /// Up to how many bytes the journal doubles each time this process has filled it alone: the larger, the rarer a checkpoint.
+    pub journal_bytes_max: u64,
     /// How to wait for the lock.
     pub wait: Wait,
 }
 
 impl Default for FolderOptions {
     fn default() -> Self {
-        Self { journal_bytes: 512 * 1024, wait: Wait::default() }
+        Self { journal_bytes: 256 * 1024, journal_bytes_max: 2 * 1024 * 1024, wait: Wait::default() }
     }
 }
 
@@ -75,7 +77,14 @@ struct Queued {
     bytes: Vec<u8>,
     offset: u64,
     mark: Mark,
-    changes: Vec<Change>,
+    changes: Arc<[Change]>,
+}
+
+/// A batch that is durable, on its way into the files.
+struct Written {
+    changes: Vec<Arc<[Change]>>,
+    mark: Mark,
+    mark_file: Arc<dyn StoredFile>,
 }
 
 impl OwnFolder {
@@ -194,17 +203,8 @@ impl Inner {
         }
     }
 
-    /// Makes a batch durable with one sync and publishes it.
-    fn flush(&self, batch: Vec<Queued>) -> Fate {
-        let count = batch.len();
-        let fate = self.write(batch).unwrap_or_else(|fate| fate);
-        if let Fate::Durable = fate {
-            self.shelf().published(count);
-        }
-        fate
-    }
-
-    fn write(&self, batch: Vec<Queued>) -> std::result::Result<Fate, Fate> {
+    /// Makes a batch durable with one sync.
+    fn write(&self, mut batch: Vec<Queued>) -> std::result::Result<Written, Fate> {
         let root = &self.root;
         let path = root.in_home(crate::journal::JOURNAL);
         let (file, mark_file) = {
@@ -217,23 +217,34 @@ impl Inner {
         }
         let offset = batch[0].offset;
         let mark = batch[batch.len() - 1].mark;
-        let mut overlay = Overlay::default();
-        let mut bytes = Vec::new();
-        for queued in batch {
-            bytes.extend(queued.bytes);
-            overlay.lay_all(&queued.changes);
-        }
+        let bytes = match &mut *batch {
+            [one] => std::mem::take(&mut one.bytes),
+            many => many.iter().map(|queued| &*queued.bytes).collect::<Vec<_>>().concat(),
+        };
         // 8.1, 8.2: behind this sync lies the commit point.
         let unknown = |error| Fate::Unknown(Arc::new(error));
         root.name(Step::AppendRecord, &path, file.write_at(&bytes, offset)).map_err(unknown)?;
         root.sync_data(Step::SyncRecord, &path, &*file).map_err(unknown)?;
-        // 8.3
+        Ok(Written { changes: batch.into_iter().map(|queued| queued.changes).collect(), mark, mark_file })
+    }
+
+    /// 8.3: brings a batch into the files.
+    fn publish(&self, batch: Written) -> Fate {
         let publish = || {
-            in_place::publish(root, &as_changes(&overlay), &mut sync::lock(&self.handles))?;
-            marker::write(root, &*mark_file, mark)
+            let mut handles = sync::lock(&self.handles);
+            match &*batch.changes {
+                [one] => in_place::publish(&self.root, one, &mut handles)?,
+                many => in_place::publish(&self.root, &merge(many), &mut handles)?,
+            }
+            marker::write(&self.root, &*batch.mark_file, batch.mark)
         };
-        publish().map_err(|error| Fate::Pending(Arc::new(error)))?;
-        Ok(Fate::Durable)
+        match publish() {
+            Ok(()) => {
+                self.shelf().published(batch.changes.len());
+                Fate::Durable
+            }
+            Err(error) => Fate::Pending(Arc::new(error)),
+        }
     }
 }
 
@@ -246,7 +257,7 @@ pub(crate) struct Turn<'a> {
 impl Turn<'_> {
     /// What was at a path before the transaction, as far as recovery needs it.
     pub(crate) fn before(&self, root: &Root, at: &At, below: &Overlay, touch: Touch) -> Result<Seen> {
-        if below.get(at).is_some() || self.inner.shelf().known.contains_key(&at.path) {
+        if below.get(at).is_some() || self.inner.shelf().left_len(&at.path).is_some() {
             return Ok(Seen::Ours);
         }
         match touch {
@@ -258,10 +269,9 @@ impl Turn<'_> {
     /// Fails, once, when a file has another length than it was left with.
     pub(crate) fn check_drift(&self, root: &Root, at: &At, len: u64) -> Result<()> {
         let mut shelf = self.inner.shelf();
-        match shelf.known.get(&at.path) {
-            Some(&left) if left != len => {
-                shelf.known.remove(&at.path);
-                shelf.drifted = true;
+        match shelf.left_len(&at.path) {
+            Some(left) if left != len => {
+                shelf.drift(&at.path);
                 let reason = format!("it was left with {left} bytes and has {len} now");
                 Err(Error::Drifted { path: root.show(&at.path), reason })
             }
@@ -289,16 +299,16 @@ pub(crate) fn commit(
     let record = Record { id: tx.id, owner: Vec::new(), roots: Vec::new(), changes };
     let queued = inner.enqueue(record)?;
     let Some(ticket) = inner.group.submit(queued) else {
-        // Since the turn was taken a flush failed that this was staged on. Its place in the journal stays empty, so what this
-        // process knows of the journal is wrong.
-        inner.shelf().reset();
+        // Since the turn was taken a batch failed that this was staged on. Its place in the journal stays empty; what this process
+        // knows of the journal is forgotten before anybody has the turn again.
         return Err(Failure::aborted(Error::Superseded));
     };
     turn.has_it = false;
     tx.settled = true;
     // After a failure journal and memory may differ: the next transaction reads everything again.
     let failed = || inner.shelf().reset();
-    match inner.group.settle(ticket, |batch| inner.flush(batch), failed, || inner.release()) {
+    let (write, publish) = (|batch| inner.write(batch), |batch| inner.publish(batch));
+    match inner.group.settle(ticket, write, publish, failed, || inner.release()) {
         Fate::Durable => Ok(Committed { id: tx.id, kept: Vec::new(), pending: None }),
         Fate::Pending(source) => {
             Ok(Committed { id: tx.id, kept: Vec::new(), pending: Some(Error::Group { source }) })
@@ -327,7 +337,9 @@ impl Inner {
                 change.before = self.root.see_bytes(&change.path, INLINE_BYTES_MAX as u64)?;
             }
             let (longer, _) = record.encode(chain);
-            if let Err(error) = shelf.checkpoint(&self.root, longer.len() as u64, record.id) {
+            if let Err(error) =
+                shelf.checkpoint(&self.root, longer.len() as u64, self.options.journal_bytes_max, record.id)
+            {
                 shelf.reset();
                 return Err(error);
             }
@@ -339,8 +351,9 @@ impl Inner {
         opened.journal.chain = chain;
         opened.journal.offset += bytes.len() as u64;
         let mark = Mark { chain, offset: opened.journal.offset };
-        shelf.overlay.lay_all(&record.changes);
-        shelf.queued.push_back(record.changes.clone());
-        Ok(Queued { bytes, offset, mark, changes: record.changes })
+        let changes: Arc<[Change]> = record.changes.into();
+        shelf.overlay.lay_all(&changes);
+        shelf.queued.push_back(changes.clone());
+        Ok(Queued { bytes, offset, mark, changes })
     }
 }

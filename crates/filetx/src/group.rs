@@ -1,23 +1,29 @@
 //! Group commit: threads stage in turn, then one of them makes what all have queued durable with one sync.
 //!
 //! A thread takes the *turn*, stages, and submits; the next thread stages on top of that while the first is being written.
-//! Whoever finds nobody writing becomes the leader and flushes everything queued. A failed flush fails all that was in it, and
-//! all that was staged on top of it and is still in the queue.
+//! Whoever finds nobody writing becomes the leader: it writes everything queued as one batch, then lets the next leader write while
+//! it publishes its own. Batches are published in the order they were written.
+//!
+//! A batch that fails fails all that was staged on top of it and is still in the queue. One that is being written meanwhile has its own
+//! fate: what it was staged on is durable, only not published. Nobody gets the turn until no batch is under way.
 //!
 //! This file knows nothing of files, so that schedules can be explored.
 
 #![cfg_attr(not(feature = "shuttle"), expect(unreachable_pub, reason = "shuttle's tests reach it"))]
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::panic::Location;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::Error;
-use crate::sync::{self, Condvar, Mutex, MutexGuard, Woken, thread};
+use crate::sync::{self, Bell, Mutex, MutexGuard, Woken, thread};
 
-/// How often a leader lets other threads run before it flushes.
+/// How often a leader lets other threads run before it writes.
 const YIELDS_MAX: usize = 16;
+/// One batch is published, the next one written, a third one gathers.
+const BATCHES_MAX: usize = 3;
 
 /// What became of a submitted item.
 #[derive(Clone, Debug)]
@@ -34,6 +40,16 @@ pub enum Fate {
     Superseded,
 }
 
+impl Fate {
+    /// What went wrong.
+    fn error(&self) -> Option<&Arc<Error>> {
+        match self {
+            Fate::Durable | Fate::Superseded => None,
+            Fate::Pending(error) | Fate::Aborted(error) | Fate::Unknown(error) => Some(error),
+        }
+    }
+}
+
 /// Why a thread did not get the turn.
 #[derive(Debug)]
 pub enum NoTurn {
@@ -43,30 +59,44 @@ pub enum NoTurn {
     Busy,
 }
 
+/// A submitted item, for [`Group::settle`].
+#[derive(Clone, Copy, Debug)]
+pub struct Ticket {
+    number: u64,
+    batch: u64,
+}
+
 /// The queue of one folder.
 pub struct Group<T> {
     state: Mutex<State<T>>,
-    /// Notified, for one, when the turn is free.
-    turn_free: Condvar,
-    /// Where the threads of a batch wait, by its number, odd or even: only one batch is being flushed while the next one gathers.
-    settled: [Condvar; 2],
-    /// Notified when a batch is settled, for the thread that waits until nothing is queued.
-    drained: Condvar,
+    /// Rung, for one, when the turn is free.
+    turn_free: Bell,
+    /// Where the threads of a batch wait, by its number.
+    settled: [Bell; BATCHES_MAX],
+    /// Rung when a batch has ended, for the leader that is to publish the next one.
+    in_order: Bell,
+    /// Rung when a batch has ended, for the thread that waits until nothing is queued.
+    drained: Bell,
 }
 
 struct State<T> {
     turn: Option<Turn>,
-    waiting: usize,
     queue: Vec<T>,
     /// The number of the batch that the queue will be.
     batch: u64,
-    /// Whether several threads were here when the last batch was settled.
+    /// How many batches are being written or published.
+    under_way: usize,
+    writing: bool,
+    /// The batch that is the next to be published.
+    to_publish: u64,
+    /// Whether several threads were here when the last batch ended.
     in_company: bool,
-    /// The ticket of the next item; those in the queue are just below it.
+    /// The number of the next ticket; those in the queue are just below it.
     next_ticket: u64,
-    leading: bool,
-    /// How many flushes failed. Who took the turn before the last of them staged on what failed.
+    /// How many batches failed. Who took the turn before the last of them staged on what failed.
     failures: u64,
+    /// What failed, until no batch is under way.
+    failed: Option<Arc<Error>>,
     settled: HashMap<u64, Fate>,
 }
 
@@ -90,37 +120,41 @@ impl<T> Group<T> {
     pub fn new() -> Self {
         let state = State {
             turn: None,
-            waiting: 0,
             queue: Vec::new(),
             batch: 0,
+            under_way: 0,
+            writing: false,
+            to_publish: 0,
             in_company: false,
             next_ticket: 0,
-            leading: false,
             failures: 0,
+            failed: None,
             settled: HashMap::new(),
         };
-        let settled = [Condvar::new(), Condvar::new()];
-        Self { state: Mutex::new(state), turn_free: Condvar::new(), settled, drained: Condvar::new() }
+        Self {
+            state: Mutex::new(state),
+            turn_free: Bell::new(),
+            settled: std::array::from_fn(|_| Bell::new()),
+            in_order: Bell::new(),
+            drained: Bell::new(),
+        }
     }
 
     /// Waits for the turn to stage.
     pub fn take_turn(&self, timeout: Duration, at: &'static Location<'static>) -> Result<(), NoTurn> {
         let me = thread::current().id();
-        let deadline = Instant::now() + timeout;
         let mut state = self.lock();
         if let Some(turn) = state.turn.filter(|turn| turn.holder == me) {
             return Err(NoTurn::AlreadyHeld(turn.since));
         }
-        state.waiting += 1;
-        while state.turn.is_some() {
+        let deadline = Instant::now() + timeout;
+        while !state.is_turn_free() {
             let woken;
-            (state, woken) = sync::wait_until(&self.turn_free, &self.state, state, deadline);
-            if woken == Woken::TimedOut && state.turn.is_some() {
-                state.waiting -= 1;
+            (state, woken) = self.turn_free.wait_until(&self.state, state, deadline);
+            if woken == Woken::TimedOut && !state.is_turn_free() {
                 return Err(NoTurn::Busy);
             }
         }
-        state.waiting -= 1;
         state.turn = Some(Turn { holder: me, since: at, failures: state.failures });
         Ok(())
     }
@@ -129,76 +163,86 @@ impl<T> Group<T> {
     pub fn give_back(&self, idle: impl FnOnce()) {
         let mut state = self.lock();
         state.turn = None;
-        state.when_idle(idle);
-        // One is enough: whoever is woken takes the turn, or finds that another thread has it, which notifies again.
-        if state.waiting > 0 {
-            self.turn_free.notify_one();
-        }
+        self.when_idle(&state, idle);
+        // One is enough: whoever is woken takes the turn, or finds that another thread has it, which rings again.
+        self.turn_free.ring_one(&state);
     }
 
-    /// Queues an item and gives the turn back; the answer is the item's ticket for [`settle`](Self::settle). `None` when a flush
-    /// failed since the turn was taken: the item was staged on that, is not queued, and the turn is still the caller's.
-    pub fn submit(&self, item: T) -> Option<u64> {
+    /// Queues an item and gives the turn back. `None` when a batch failed since the turn was taken: the item was staged on that, is
+    /// not queued, and the turn is still the caller's.
+    pub fn submit(&self, item: T) -> Option<Ticket> {
         let mut state = self.lock();
         state.turn.filter(|turn| turn.failures == state.failures)?;
         state.turn = None;
         state.queue.push(item);
         state.next_ticket += 1;
-        // Waking costs a system call, also when nobody waits.
-        if state.waiting > 0 {
-            self.turn_free.notify_one();
-        }
-        Some(state.next_ticket - 1)
+        self.turn_free.ring_one(&state);
+        Some(Ticket { number: state.next_ticket - 1, batch: state.batch })
     }
 
-    /// Waits until the item is settled, leading a flush when nobody does. `failed` runs when that flush fails, before anybody
-    /// can take the turn. `idle` runs when nobody else is here afterwards.
-    pub fn settle(
+    /// Waits until the item is settled, leading a batch when nobody does: `write` makes it durable, or says what became of it;
+    /// `publish` brings it where it belongs. `failed` runs after a failure when no batch is under way any more, before anybody can
+    /// take the turn. `idle` runs when nobody else is here afterwards.
+    pub fn settle<W>(
         &self,
-        ticket: u64,
-        flush: impl FnOnce(Vec<T>) -> Fate,
+        ticket: Ticket,
+        write: impl FnOnce(Vec<T>) -> Result<W, Fate>,
+        publish: impl FnOnce(W) -> Fate,
         failed: impl FnOnce(),
         idle: impl FnOnce(),
     ) -> Fate {
         let mut state = self.lock();
         loop {
-            if let Some(fate) = state.settled.remove(&ticket) {
-                state.when_idle(idle);
+            if let Some(fate) = state.settled.remove(&ticket.number) {
+                self.when_idle(&state, idle);
                 return fate;
             }
-            if !state.leading {
-                break;
+            let is_queued = ticket.batch == state.batch;
+            if !is_queued || !state.may_write() {
+                state = self.settled_of(ticket.batch).wait(state);
+                continue;
             }
-            let is_queued = ticket >= state.first_queued();
-            let batch = if is_queued { state.batch } else { state.batch - 1 };
-            state = self.settled_of(batch).wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.writing = true;
+            if state.in_company {
+                state = self.gather(state);
+            }
+            if state.settled.contains_key(&ticket.number) {
+                // What this was staged on failed meanwhile.
+                state.writing = false;
+                self.call_leader(&state);
+                continue;
+            }
+            break;
         }
-        state.leading = true;
-        if state.in_company {
-            state = self.gather(state);
-        }
-        let tickets = state.first_queued()..state.next_ticket;
+        let tickets = state.queued();
         let items = std::mem::take(&mut state.queue);
-        let batch = state.batch;
         state.batch += 1;
+        state.under_way += 1;
         drop(state);
 
         let fate = Fate::Unknown(Arc::new(Error::Panicked));
-        let mut finish = Finish { group: self, batch, tickets, fate, failed: Some(failed) };
-        finish.fate = flush(items);
-        drop(finish);
+        let number = ticket.batch;
+        let mut batch = Batch { group: self, number, tickets, fate, is_written: false, failed: Some(failed) };
+        match write(items) {
+            Err(fate) => batch.fate = fate,
+            Ok(written) => {
+                batch.fate = Fate::Pending(Arc::new(Error::Panicked));
+                batch.fate = batch.hand_over().map_or_else(|| publish(written), Fate::Pending);
+            }
+        }
+        drop(batch);
 
         let mut state = self.lock();
-        let fate = state.settled.remove(&ticket).expect("the batch held this ticket");
-        state.when_idle(idle);
+        let fate = state.settled.remove(&ticket.number).expect("the batch held this ticket");
+        self.when_idle(&state, idle);
         fate
     }
 
-    /// Waits until nothing is queued or being flushed. Only the thread that has the turn may call it: nobody else can submit.
+    /// Waits until nothing is queued or under way. Only the thread that has the turn may call it: nobody else can submit.
     pub fn drain(&self) {
         let mut state = self.lock();
-        while state.leading || !state.queue.is_empty() {
-            state = self.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
+        while state.under_way > 0 || !state.queue.is_empty() {
+            state = self.drained.wait(state);
         }
     }
 
@@ -210,15 +254,29 @@ impl<T> Group<T> {
             drop(state);
             thread::yield_now();
             state = self.lock();
-            if state.queue.len() == gathered && state.turn.is_none() && state.waiting == 0 {
+            if state.queue.len() == gathered && state.turn.is_none() && !self.turn_free.is_awaited() {
                 break;
             }
         }
         state
     }
 
-    fn settled_of(&self, batch: u64) -> &Condvar {
-        &self.settled[(batch % 2) as usize]
+    /// Lets somebody of the queue write it, when that may be now.
+    fn call_leader(&self, state: &MutexGuard<'_, State<T>>) {
+        if state.may_write() {
+            self.settled_of(state.batch).ring_one(state);
+        }
+    }
+
+    fn when_idle(&self, state: &State<T>, idle: impl FnOnce()) {
+        let is_free = state.turn.is_none() && !self.turn_free.is_awaited();
+        if is_free && state.under_way == 0 && state.queue.is_empty() {
+            idle();
+        }
+    }
+
+    fn settled_of(&self, batch: u64) -> &Bell {
+        &self.settled[(batch % BATCHES_MAX as u64) as usize]
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -227,53 +285,82 @@ impl<T> Group<T> {
 }
 
 impl<T> State<T> {
-    /// The ticket of the oldest item in the queue.
-    fn first_queued(&self) -> u64 {
-        self.next_ticket - self.queue.len() as u64
+    fn is_turn_free(&self) -> bool {
+        self.turn.is_none() && self.failed.is_none()
     }
 
-    fn when_idle(&self, idle: impl FnOnce()) {
-        if self.turn.is_none() && self.waiting == 0 && !self.leading && self.queue.is_empty() {
-            idle();
-        }
+    /// Whether the queue may be written: one batch may still be on its way into the files, no more.
+    fn may_write(&self) -> bool {
+        !self.writing && self.under_way <= 1 && self.failed.is_none()
+    }
+
+    /// The tickets of the queue.
+    fn queued(&self) -> Range<u64> {
+        self.next_ticket - self.queue.len() as u64..self.next_ticket
     }
 }
 
-/// Settles a batch when the leader is done with it, even if it panics: nobody waits for a leader that is gone.
-struct Finish<'a, T, F: FnOnce()> {
+/// A batch under way. It ends when its leader is done with it, even by a panic: nobody waits for a leader that is gone.
+struct Batch<'a, T, F: FnOnce()> {
     group: &'a Group<T>,
-    batch: u64,
-    tickets: std::ops::Range<u64>,
+    number: u64,
+    tickets: Range<u64>,
     fate: Fate,
+    is_written: bool,
     failed: Option<F>,
 }
 
-impl<T, F: FnOnce()> Drop for Finish<'_, T, F> {
-    fn drop(&mut self) {
+impl<T, F: FnOnce()> Batch<'_, T, F> {
+    /// Lets the next batch be written and waits until this one is the next to be published. What failed meanwhile, if anything: then
+    /// there is nothing to publish on.
+    fn hand_over(&mut self) -> Option<Arc<Error>> {
+        self.is_written = true;
         let mut state = self.group.lock();
+        state.writing = false;
+        self.group.call_leader(&state);
+        while state.to_publish < self.number {
+            state = self.group.in_order.wait(state);
+        }
+        state.failed.clone()
+    }
+}
+
+impl<T, F: FnOnce()> Drop for Batch<'_, T, F> {
+    fn drop(&mut self) {
+        let group = self.group;
+        let mut state = group.lock();
         for ticket in self.tickets.clone() {
             state.settled.insert(ticket, self.fate.clone());
         }
-        if !matches!(self.fate, Fate::Durable) {
+        if let Some(error) = self.fate.error() {
             state.failures += 1;
-            let staged_on_it = self.tickets.end..state.next_ticket;
-            for ticket in staged_on_it {
+            state.failed = Some(error.clone());
+            for ticket in state.queued() {
                 state.settled.insert(ticket, Fate::Superseded);
             }
             state.queue.clear();
-            if let Some(failed) = self.failed.take() {
-                failed();
-            }
-            self.group.settled_of(self.batch + 1).notify_all();
+            group.settled_of(state.batch).ring_all(&state);
         }
-        state.leading = false;
-        state.in_company = self.tickets.end - self.tickets.start > 1
-            || !state.queue.is_empty()
-            || state.turn.is_some()
-            || state.waiting > 0;
-        self.group.settled_of(self.batch).notify_all();
-        // Somebody of the next batch leads it.
-        self.group.settled_of(self.batch + 1).notify_one();
-        self.group.drained.notify_one();
+        state.under_way -= 1;
+        if self.is_written {
+            state.to_publish = self.number + 1;
+        } else {
+            state.writing = false;
+        }
+        if state.under_way == 0 {
+            state.to_publish = state.batch;
+            if state.failed.take().is_some()
+                && let Some(failed) = self.failed.take()
+            {
+                failed();
+                group.turn_free.ring_one(&state);
+            }
+        }
+        let has_others = !state.queue.is_empty() || state.turn.is_some() || group.turn_free.is_awaited();
+        state.in_company = self.tickets.end - self.tickets.start > 1 || has_others;
+        group.settled_of(self.number).ring_all(&state);
+        group.call_leader(&state);
+        group.in_order.ring_one(&state);
+        group.drained.ring_one(&state);
     }
 }

@@ -180,22 +180,19 @@ fn unshare(
 }
 
 /// Makes what was published durable: every file, then every folder whose names changed.
-pub(crate) fn sync(root: &Root, changes: &[Change]) -> Result<()> {
+pub(crate) fn sync<'a>(root: &Root, paths: impl IntoIterator<Item = &'a RelPath>) -> Result<()> {
     let mut folders = std::collections::BTreeSet::new();
-    for change in changes {
-        let there = root.stat(&change.path)?.map(|stat| stat.kind);
-        match (&change.after, there) {
-            (Final::File { .. }, Some(Kind::File)) => {
-                let file = root.open_to_sync(Step::SyncCheckpointFile, &change.path)?;
-                root.sync_all(Step::SyncCheckpointFile, &change.path, &*file)?;
+    for path in paths {
+        match root.stat(path)?.map(|stat| stat.kind) {
+            Some(Kind::File) => {
+                let file = root.open_to_sync(Step::SyncCheckpointFile, path)?;
+                root.sync_all(Step::SyncCheckpointFile, path, &*file)?;
             }
-            (Final::Folder { .. }, Some(Kind::Folder)) => {
-                folders.insert(change.path.clone());
-            }
-            _ => {}
+            Some(Kind::Folder) => drop(folders.insert(path.clone())),
+            Some(Kind::Symlink | Kind::Other) | None => {}
         }
         // The nearest folder that is still there: a removed folder's own removal is in its parent.
-        let mut parent = change.path.parent().expect("a change is below the root");
+        let mut parent = path.parent().expect("a change is below the root");
         while !parent.is_root() && root.stat(&parent)?.is_none_or(|stat| stat.kind != Kind::Folder) {
             parent = parent.parent().expect("the root exists");
         }

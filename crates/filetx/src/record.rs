@@ -41,6 +41,12 @@ pub(crate) struct Record {
     pub changes: Vec<Change>,
 }
 
+impl AsRef<[Change]> for Record {
+    fn as_ref(&self) -> &[Change] {
+        &self.changes
+    }
+}
+
 /// Where in an epoch's chain a record stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Chain {

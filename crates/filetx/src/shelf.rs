@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::journal::{CAPACITY_BYTES_MIN, JOURNAL, JOURNAL_TMP, Journal, RECORDS_OFFSET, Steps};
 use crate::marker::{self, Mark};
 use crate::path::At;
-use crate::record::{Chain, Record};
+use crate::record::Record;
 use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root};
 use crate::state::{Base, Change, Content, Final, Print, Seen};
 use crate::storage::{Kind, Open, Stat, StoredFile};
@@ -41,14 +41,16 @@ const STABILISE: Steps = Steps {
 pub(crate) struct Shelf {
     /// `None` until the first use and after anything went wrong: then everything is read again.
     pub open: Option<Opened>,
-    /// How long each file that the epoch's records name was left.
-    pub known: BTreeMap<RelPath, u64>,
+    /// How each path that the epoch's records name was left: a file of this length, or something else.
+    left: BTreeMap<RelPath, Option<u64>>,
     /// A file was found not to be as it was left, and whoever asked knows.
-    pub drifted: bool,
+    drifted: bool,
     /// Staged content that the records of this epoch lead to.
-    pub staged_bytes: u64,
+    staged_bytes: u64,
+    /// Whether the epoch began here, after a checkpoint: then all its records are this process's own.
+    began_here: bool,
     /// What is queued or being written, oldest first: not in the files yet.
-    pub queued: VecDeque<Vec<Change>>,
+    pub queued: VecDeque<Arc<[Change]>>,
     /// The same as one overlay.
     pub overlay: Overlay,
     /// What recovery found in the way and put aside.
@@ -103,18 +105,29 @@ impl Shelf {
     /// Remembers how long files were left, and how much staged content the journal leads to.
     fn learn(&mut self, changes: &[Change]) {
         for change in changes {
-            match &change.after {
-                Final::File { content, .. } => {
-                    self.known.insert(change.path.clone(), content.len());
-                    if let Base::Staged(staged) = &content.base {
-                        self.staged_bytes += staged.len;
-                    }
-                }
-                _ => {
-                    self.known.remove(&change.path);
+            let mut len = None;
+            if let Final::File { content, .. } = &change.after {
+                len = Some(content.len());
+                if let Base::Staged(staged) = &content.base {
+                    self.staged_bytes += staged.len;
                 }
             }
+            match self.left.get_mut(&change.path) {
+                Some(left) => *left = len,
+                None => drop(self.left.insert(change.path.clone(), len)),
+            }
         }
+    }
+
+    /// How long a file was left by the epoch's records.
+    pub(crate) fn left_len(&self, path: &RelPath) -> Option<u64> {
+        self.left.get(path).copied().flatten()
+    }
+
+    /// Remembers that a file is not as it was left.
+    pub(crate) fn drift(&mut self, path: &RelPath) {
+        self.left.insert(path.clone(), None);
+        self.drifted = true;
     }
 
     /// Whether a record has to wait for a checkpoint although there is room: a file is not what the journal says, and what comes next
@@ -131,37 +144,46 @@ impl Shelf {
         Ok(())
     }
 
-    /// Makes room in the journal for `bytes`: what it holds is synced in the files, then a new epoch starts. Nothing may be
-    /// queued. Staged files of `transaction` stay.
-    pub(crate) fn checkpoint(&mut self, root: &Root, bytes: u64, transaction: u128) -> Result<()> {
+    /// Makes room in the journal for `bytes`: what it holds is synced in the files, then a new epoch starts, in a larger journal of up
+    /// to `capacity_max` bytes when this process filled it alone. Nothing may be queued. Staged files of `transaction` stay.
+    pub(crate) fn checkpoint(
+        &mut self,
+        root: &Root,
+        bytes: u64,
+        capacity_max: u64,
+        transaction: u128,
+    ) -> Result<()> {
         let opened = self.open.take().expect("a transaction is under way, so the journal is open");
         let Opened { mut journal, mark } = opened;
-        let epoch = journal.chain.epoch;
-        (journal.chain, journal.offset) = (Chain::start(epoch), RECORDS_OFFSET);
-        let records = journal.scan(root)?;
         // A sync that fails gives up what it was to write, and a second one would not notice: then the journal alone has it,
         // and has to be published again.
         marker::erase(root, &*mark)?;
-        in_place::sync(root, &merge(&records))?;
-        let needed = RECORDS_OFFSET + bytes;
-        if needed <= journal.capacity {
+        in_place::sync(root, self.left.keys())?;
+        let mut capacity = journal.capacity;
+        if self.began_here && !self.wants_checkpoint() {
+            capacity = capacity.max((2 * capacity).min(capacity_max));
+        }
+        if RECORDS_OFFSET + bytes > capacity {
+            capacity = (RECORDS_OFFSET + bytes).next_power_of_two();
+        }
+        if capacity == journal.capacity {
             journal.start_epoch(root)?;
         } else {
+            let epoch = journal.chain.epoch + 1;
             // Some systems do not replace a file that is open.
             drop(journal);
-            let capacity = needed.next_power_of_two();
-            journal = Journal::write_whole(root, epoch + 1, capacity, &[], &CREATE, || Ok(()))?;
+            journal = Journal::write_whole(root, epoch, capacity, &[], &CREATE, || Ok(()))?;
         }
-        self.known.clear();
-        (self.drifted, self.staged_bytes) = (false, 0);
+        self.left.clear();
+        (self.drifted, self.staged_bytes, self.began_here) = (false, 0, true);
         clean(root, &BTreeSet::from([transaction]))?;
         self.start(root, journal)
     }
 
     /// Drops the oldest `count` queued transactions: they are in the files now.
     pub(crate) fn published(&mut self, count: usize) {
-        let published: Vec<Change> = self.queued.drain(..count).flatten().collect();
-        self.learn(&published);
+        let published: Vec<_> = self.queued.drain(..count).collect();
+        published.iter().for_each(|changes| self.learn(changes));
         self.overlay = Overlay::default();
         for changes in &self.queued {
             self.overlay.lay_all(changes);
@@ -232,7 +254,7 @@ fn recover(root: &Root, mut journal: Journal, records: &[Record], kept: &mut Vec
     // All records are published once more, also those that the mark calls published: as long as that lasts it does not hold.
     marker::erase(root, &*marker::open(root)?)?;
     in_place::publish(root, &changes, &mut in_place::Handles::default())?;
-    in_place::sync(root, &changes)?;
+    in_place::sync(root, changes.iter().map(|change| &change.path))?;
     journal.start_epoch(root)?;
     Ok(journal)
 }
@@ -325,24 +347,12 @@ fn keep_aside(root: &Root, path: &RelPath, what: Foreign) -> Result<Kept> {
     Ok(Kept { path: root.show(path), aside: Some(root.show(&aside)) })
 }
 
-/// All records as one change per path.
-fn merge(records: &[Record]) -> Vec<Change> {
+/// Several transactions as one change per path. What was there before plays no part in publishing in place.
+pub(crate) fn merge<C: AsRef<[Change]>>(transactions: &[C]) -> Vec<Change> {
     let mut overlay = Overlay::default();
-    for record in records {
-        overlay.lay_all(&record.changes);
-    }
-    as_changes(&overlay)
-}
-
-/// An overlay as changes; what was there before plays no part in publishing in place.
-pub(crate) fn as_changes(overlay: &Overlay) -> Vec<Change> {
-    let change = |(at, after): (&At, &Final)| Change {
-        root: 0,
-        path: at.path.clone(),
-        before: Seen::Ours,
-        after: after.clone(),
-    };
-    overlay.iter().map(change).collect()
+    transactions.iter().for_each(|changes| overlay.lay_all(changes.as_ref()));
+    let change = |(at, after): (At, Final)| Change { root: 0, path: at.path, before: Seen::Ours, after };
+    overlay.into_iter().map(change).collect()
 }
 
 /// Removes leftovers: an unfinished journal, and staged files but those of the transactions to keep.

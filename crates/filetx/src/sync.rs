@@ -8,6 +8,7 @@
 //! before it calls anything that may panic.
 
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 #[cfg(feature = "shuttle")]
@@ -33,6 +34,58 @@ pub(crate) enum Woken {
 /// Locks a mutex, also after a panic of an owner.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A condition variable that knows whether anybody waits: notifying costs a system call, also when nobody does.
+///
+/// Whoever rings or asks holds the mutex that those who wait hold when they begin to.
+pub(crate) struct Bell {
+    condvar: Condvar,
+    waiting: AtomicUsize,
+}
+
+impl Bell {
+    pub(crate) fn new() -> Self {
+        Self { condvar: Condvar::new(), waiting: AtomicUsize::new(0) }
+    }
+
+    /// Whether anybody waits, or was woken and is not here yet.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn ring_one<T>(&self, _held: &MutexGuard<'_, T>) {
+        if self.is_awaited() {
+            self.condvar.notify_one();
+        }
+    }
+
+    pub(crate) fn ring_all<T>(&self, _held: &MutexGuard<'_, T>) {
+        if self.is_awaited() {
+            self.condvar.notify_all();
+        }
+    }
+
+    /// Waits until it rings, or for no reason: the caller looks at its condition again.
+    pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let guard = self.condvar.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        guard
+    }
+
+    /// As [`wait`](Self::wait), until `until` at the latest. `mutex` is the one that `guard` locks.
+    pub(crate) fn wait_until<'a, T>(
+        &self,
+        mutex: &'a Mutex<T>,
+        guard: MutexGuard<'a, T>,
+        until: Instant,
+    ) -> (MutexGuard<'a, T>, Woken) {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let woken = wait_until(&self.condvar, mutex, guard, until);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        woken
+    }
 }
 
 /// Waits for a notification, until `until` at the latest. `mutex` is the one that `guard` locks.

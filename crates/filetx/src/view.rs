@@ -56,6 +56,10 @@ impl Overlay {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&At, &Final)> {
         self.0.iter()
     }
+
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = (At, Final)> {
+        self.0.into_iter()
+    }
 }
 
 /// What is at a path, without its content.

@@ -23,7 +23,7 @@ fn text(number: u32) -> String {
 }
 
 fn open(disk: &SimDisk) -> OwnFolder {
-    let options = FolderOptions { journal_bytes: 0, ..FolderOptions::default() };
+    let options = FolderOptions { journal_bytes: 0, journal_bytes_max: 0, ..FolderOptions::default() };
     OwnFolder::on_storage(disk.root("a"), Path::new("a"), options).unwrap()
 }
 

@@ -156,7 +156,8 @@ impl Work for TwoTrees {
 }
 
 fn open_folder(home: &Path) -> Result<OwnFolder, Error> {
-    let options = FolderOptions { journal_bytes: 64 * 1024, ..FolderOptions::default() };
+    let options =
+        FolderOptions { journal_bytes: 64 * 1024, journal_bytes_max: 0, ..FolderOptions::default() };
     OwnFolder::open(&home.join("folder"), &lock(home), options)
 }
 

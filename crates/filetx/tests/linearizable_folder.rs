@@ -122,7 +122,7 @@ fn child() {
 
 fn open(folder: &Path) -> OwnFolder {
     // A small journal, so that kills meet checkpoints too.
-    let options = FolderOptions { journal_bytes: 8 * 1024, ..FolderOptions::default() };
+    let options = FolderOptions { journal_bytes: 8 * 1024, journal_bytes_max: 0, ..FolderOptions::default() };
     OwnFolder::open(&folder.join("root"), &folder.join("lock"), options).unwrap()
 }
 

@@ -404,7 +404,8 @@ fn tell(number: u64, result: Result<Committed, Failure>) -> bool {
 
 fn open_folder(home: &Path) -> Result<OwnFolder, Error> {
     // Small, so that checkpoints come often.
-    let options = FolderOptions { journal_bytes: 16 * 1024, ..FolderOptions::default() };
+    let options =
+        FolderOptions { journal_bytes: 16 * 1024, journal_bytes_max: 0, ..FolderOptions::default() };
     OwnFolder::open(&home.join("folder"), &lock(home), options)
 }
 

@@ -361,7 +361,7 @@ fn new_disk() -> SimDisk {
 
 fn folder_follows_the_model(transactions: &[(Vec<Op>, End)]) {
     // Small, so that there are checkpoints.
-    let options = FolderOptions { journal_bytes: 8 * 1024, ..FolderOptions::default() };
+    let options = FolderOptions { journal_bytes: 8 * 1024, journal_bytes_max: 0, ..FolderOptions::default() };
     let mut disk = new_disk();
     let open =
         |disk: &SimDisk| OwnFolder::on_storage(disk.root("r0"), Path::new("r0"), options.clone()).unwrap();

@@ -1,7 +1,7 @@
-//! Group commit under shuttle: many schedules of threads that take turns, submit, flush, fail, time out and give back.
+//! Group commit under shuttle: many schedules of threads that take turns, submit, write, publish, fail, time out and give back.
 //!
-//! The journal is modelled: a list of what was flushed, in order, and a flush that sometimes fails. An item knows what was
-//! queued or flushed when it was staged; it may be flushed only behind exactly that.
+//! The journal is modelled: a list of what was written, in order, and how much of it was published; writing and publishing sometimes
+//! fail. An item knows what was queued or written when it was staged; it may be written only behind exactly that.
 #![cfg(feature = "shuttle")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,20 +30,21 @@ struct Item {
 /// What the folder around a group keeps.
 #[derive(Default)]
 struct Shelf {
-    /// Flushed for good, in order.
+    /// Written for good, in order.
     journal: Vec<usize>,
-    /// Submitted and not yet flushed, in order.
+    /// How many of them are published.
+    published: usize,
+    /// Submitted and not yet written, in order.
     queued: Vec<usize>,
     next: usize,
-    /// After a failed flush everything is read again before anybody stages.
-    lost: bool,
 }
 
 struct World {
     group: Group<Item>,
     shelf: Mutex<Shelf>,
     has_turn: AtomicBool,
-    is_flushing: AtomicBool,
+    is_writing: AtomicBool,
+    is_publishing: AtomicBool,
     idle_calls: AtomicUsize,
     failing: bool,
     broken: Broken,
@@ -53,14 +54,14 @@ struct World {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Broken {
     Nothing,
-    /// A batch is flushed in reverse.
+    /// A batch is written in reverse.
     Reversed,
     /// A thread that has the turn dies without giving it back.
     KeepsTurn,
-    /// A failed flush is taken for a good one.
+    /// A failed write is taken for a good one.
     FailureIgnored,
-    /// What is known is forgotten before the group knows of the failure, not together with it.
-    FailureIsLate,
+    /// What is known is forgotten before the group knows of the failure, while another batch may be under way.
+    FailureIsEarly,
     /// A thread settles twice with one ticket.
     SettlesTwice,
 }
@@ -71,7 +72,8 @@ impl World {
             group: Group::new(),
             shelf: Mutex::new(Shelf::default()),
             has_turn: AtomicBool::new(false),
-            is_flushing: AtomicBool::new(false),
+            is_writing: AtomicBool::new(false),
+            is_publishing: AtomicBool::new(false),
             idle_calls: AtomicUsize::new(0),
             failing,
             broken,
@@ -86,45 +88,77 @@ impl World {
     /// Runs in the group when it thinks that nobody is here: it may let the lock file go.
     fn idle(&self) {
         assert!(!self.has_turn.load(Ordering::SeqCst), "idle while somebody stages");
-        assert!(!self.is_flushing.load(Ordering::SeqCst), "idle during a flush");
+        self.assert_nothing_under_way();
         self.idle_calls.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Runs in the group after a flush that failed: everything is read again before anybody stages.
-    fn failed(&self) {
-        let mut shelf = self.shelf();
-        shelf.queued.clear();
-        shelf.lost = true;
+    fn assert_nothing_under_way(&self) {
+        if std::thread::panicking() {
+            // The first panic is what counts.
+            return;
+        }
+        assert!(!self.is_writing.load(Ordering::SeqCst), "a batch is being written");
+        assert!(!self.is_publishing.load(Ordering::SeqCst), "a batch is being published");
     }
 
-    fn flush(&self, mut batch: Vec<Item>) -> Fate {
-        assert!(!self.is_flushing.swap(true, Ordering::SeqCst), "two leaders");
-        assert!(!batch.is_empty(), "a flush of nothing");
+    /// Runs in the group after a failure: everything is read again, and published, before anybody stages.
+    fn failed(&self) {
+        if self.broken != Broken::FailureIsEarly {
+            self.assert_nothing_under_way();
+        }
+        let mut shelf = self.shelf();
+        shelf.queued.clear();
+        shelf.published = shelf.journal.len();
+    }
+
+    fn fails(&self) -> bool {
+        self.failing && thread_rng().r#gen::<bool>()
+    }
+
+    fn write(&self, mut batch: Vec<Item>) -> Result<Vec<usize>, Fate> {
+        assert!(!self.is_writing.swap(true, Ordering::SeqCst), "two leaders");
+        assert!(!batch.is_empty(), "a batch of nothing");
         thread::yield_now();
         if self.broken == Broken::Reversed {
             batch.reverse();
         }
-        let fails = self.failing && thread_rng().r#gen::<bool>();
-        if fails && self.broken == Broken::FailureIsLate {
+        let fails = self.fails();
+        let numbers: Vec<usize> = batch.iter().map(|item| item.number).collect();
+        let mut shelf = self.shelf();
+        if !fails {
+            for item in &batch {
+                assert_eq!(shelf.journal, item.staged_on, "{} was staged on something else", item.number);
+                shelf.journal.push(item.number);
+                shelf.queued.retain(|queued| *queued != item.number);
+            }
+        }
+        drop(shelf);
+        if fails && self.broken == Broken::FailureIsEarly {
             self.failed();
             thread::yield_now();
         }
+        self.is_writing.store(false, Ordering::SeqCst);
+        if fails && self.broken != Broken::FailureIgnored {
+            return Err(Fate::Unknown(Arc::new(Error::Superseded)));
+        }
+        Ok(numbers)
+    }
+
+    fn publish(&self, batch: &[usize]) -> Fate {
+        assert!(!self.is_publishing.swap(true, Ordering::SeqCst), "two publish");
+        thread::yield_now();
+        let fails = self.fails();
         let mut shelf = self.shelf();
-        let fate = if fails && self.broken != Broken::FailureIgnored {
-            Fate::Unknown(Arc::new(Error::Superseded))
-        } else {
-            for item in &batch {
-                if !fails {
-                    assert_eq!(shelf.journal, item.staged_on, "{} was staged on something else", item.number);
-                    shelf.journal.push(item.number);
-                }
-                shelf.queued.retain(|queued| *queued != item.number);
-            }
-            Fate::Durable
-        };
+        let behind = &shelf.journal[shelf.published..];
+        if self.broken != Broken::FailureIgnored {
+            assert!(behind.starts_with(batch), "{batch:?} is published out of order");
+        }
+        if !fails {
+            shelf.published += batch.len();
+        }
         drop(shelf);
-        self.is_flushing.store(false, Ordering::SeqCst);
-        fate
+        self.is_publishing.store(false, Ordering::SeqCst);
+        if fails { Fate::Pending(Arc::new(Error::Superseded)) } else { Fate::Durable }
     }
 
     /// One transaction. Tells whether it is durable.
@@ -142,7 +176,6 @@ impl World {
         }
         let item = {
             let mut shelf = self.shelf();
-            shelf.lost = false;
             shelf.next += 1;
             let staged_on = [shelf.journal.as_slice(), &shelf.queued].concat();
             Item { number: shelf.next, staged_on }
@@ -154,38 +187,36 @@ impl World {
             return None;
         }
         let number = item.number;
-        {
-            let mut shelf = self.shelf();
-            if !shelf.lost {
-                shelf.queued.push(number);
-            }
-        }
+        self.shelf().queued.push(number);
         thread::yield_now();
         self.has_turn.store(false, Ordering::SeqCst);
         let Some(ticket) = self.group.submit(item) else {
-            // What this was staged on failed meanwhile: as `OwnFolder` does it, everything is read again.
-            self.shelf().queued.clear();
+            // What this was staged on failed meanwhile. Its place is forgotten with everything else.
+            self.shelf().queued.retain(|queued| *queued != number);
             self.group.give_back(|| self.idle());
             return None;
         };
         let failed = || {
-            if self.broken != Broken::FailureIsLate {
+            if self.broken != Broken::FailureIsEarly {
                 self.failed();
             }
         };
-        let fate = self.group.settle(ticket, |batch| self.flush(batch), failed, || self.idle());
+        let publish = |batch: Vec<usize>| self.publish(&batch);
+        let fate = self.group.settle(ticket, |batch| self.write(batch), publish, failed, || self.idle());
         if self.broken == Broken::SettlesTwice {
-            self.group.settle(ticket, |batch| self.flush(batch), || (), || self.idle());
+            self.group.settle(ticket, |batch| self.write(batch), publish, || (), || self.idle());
         }
         let is_there = self.shelf().journal.contains(&number);
         match fate {
-            Fate::Durable => assert!(is_there, "{number} is durable and not in the journal"),
+            Fate::Durable | Fate::Pending(_) => {
+                assert!(is_there, "{number} is durable and not in the journal")
+            }
             Fate::Unknown(_) | Fate::Superseded => {
                 assert!(!is_there, "{number} failed and is in the journal")
             }
             fate => panic!("{fate:?}"),
         }
-        matches!(fate, Fate::Durable).then_some(number)
+        matches!(fate, Fate::Durable | Fate::Pending(_)).then_some(number)
     }
 }
 
@@ -205,9 +236,10 @@ fn body(threads: usize, failing: bool, broken: Broken) {
     let mut durable: Vec<usize> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
     durable.sort_unstable();
     let shelf = world.shelf();
-    assert!(shelf.journal.is_sorted(), "flushed in another order than submitted: {:?}", shelf.journal);
-    assert_eq!(shelf.journal, durable, "each durable item is flushed once");
-    assert_eq!(shelf.queued, [0; 0], "something was never flushed");
+    assert!(shelf.journal.is_sorted(), "written in another order than submitted: {:?}", shelf.journal);
+    assert_eq!(shelf.journal, durable, "each durable item is written once");
+    assert_eq!(shelf.queued, [0; 0], "something was never written");
+    assert_eq!(shelf.published, shelf.journal.len(), "something was never published");
     assert!(world.idle_calls.load(Ordering::SeqCst) > 0, "the last one out lets the lock go");
     drop(shelf);
     world.group.take_turn(Duration::from_secs(1), Location::caller()).expect("a free turn is had at once");
@@ -232,12 +264,12 @@ fn explore(threads: usize, failing: bool, broken: Broken) {
 }
 
 #[test]
-fn what_is_submitted_is_flushed_once_in_order() {
+fn what_is_submitted_is_written_once_in_order() {
     explore(THREADS, false, Broken::Nothing);
 }
 
 #[test]
-fn a_failed_flush_takes_along_what_was_staged_on_it_and_nothing_else() {
+fn a_failed_batch_takes_along_what_was_staged_on_it_and_nothing_else() {
     explore(THREADS, true, Broken::Nothing);
 }
 
@@ -258,9 +290,9 @@ fn a_drain_under_the_turn_finds_nothing_under_way() {
         if world.group.take_turn(Duration::from_secs(1), Location::caller()).is_ok() {
             world.group.drain();
             assert_eq!(world.shelf().queued, [0; 0]);
-            assert!(!world.is_flushing.load(Ordering::SeqCst));
+            world.assert_nothing_under_way();
             thread::yield_now();
-            assert!(!world.is_flushing.load(Ordering::SeqCst));
+            world.assert_nothing_under_way();
             world.group.give_back(|| ());
         }
         writer.join().unwrap();
@@ -272,7 +304,7 @@ fn a_drain_under_the_turn_finds_nothing_under_way() {
 /// A leader that panics is seen by those who wait for it: they are not durable, and nobody waits for ever.
 #[test]
 fn a_leader_that_panics_blocks_nobody() {
-    let body = || {
+    let body = |panics_in: Phase| {
         let group = Arc::new(Group::<usize>::new());
         let threads: Vec<_> = (0..THREADS)
             .map(|index| {
@@ -282,27 +314,39 @@ fn a_leader_that_panics_blocks_nobody() {
                     let Some(ticket) = group.submit(index) else {
                         return group.give_back(|| ());
                     };
-                    let settle = || {
-                        group.settle(
-                            ticket,
-                            |_| std::panic::resume_unwind(Box::new("on purpose")),
-                            || (),
-                            || (),
-                        )
-                    };
+                    let write = |_| if panics_in == Phase::Write { die() } else { Ok(()) };
+                    let settle = || group.settle(ticket, write, |()| die(), || (), || ());
                     let settled = catch_unwind(std::panic::AssertUnwindSafe(settle));
-                    assert!(!matches!(settled, Ok(Fate::Durable)), "nothing was written");
+                    match (panics_in, settled) {
+                        (_, Err(_) | Ok(Fate::Superseded)) => {}
+                        (Phase::Write, Ok(Fate::Unknown(_))) => {}
+                        (Phase::Publish, Ok(Fate::Pending(_))) => {}
+                        (_, fate) => panic!("{fate:?} when {panics_in:?} panics"),
+                    }
                 })
             })
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     };
-    shuttle::check_random(body, schedules());
+    for phase in [Phase::Write, Phase::Publish] {
+        shuttle::check_random(move || body(phase), schedules());
+    }
+}
+
+fn die() -> ! {
+    std::panic::resume_unwind(Box::new("on purpose"))
+}
+
+/// What a leader does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Write,
+    Publish,
 }
 
 /// What shuttle says of a broken variant.
 fn failure(broken: Broken) -> String {
-    let failing = matches!(broken, Broken::FailureIgnored | Broken::FailureIsLate);
+    let failing = matches!(broken, Broken::FailureIgnored | Broken::FailureIsEarly);
     let panic = catch_unwind(|| explore(THREADS, failing, broken)).expect_err("the broken variant passed");
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or_default()
@@ -327,10 +371,12 @@ fn a_failure_that_is_taken_for_success_is_found() {
 }
 
 #[test]
-fn a_failure_that_the_group_learns_too_late_is_found() {
-    let failure = failure(Broken::FailureIsLate);
+fn a_failure_that_is_dealt_with_too_early_is_found() {
+    let failure = failure(Broken::FailureIsEarly);
     assert!(
-        failure.contains("was staged on something else") || failure.contains("never flushed"),
+        ["was staged on something else", "out of order", "never published"]
+            .iter()
+            .any(|found| failure.contains(found)),
         "{failure}"
     );
 }
@@ -338,8 +384,5 @@ fn a_failure_that_the_group_learns_too_late_is_found() {
 #[test]
 fn a_ticket_settled_twice_is_found() {
     let failure = failure(Broken::SettlesTwice);
-    assert!(
-        failure.contains("the batch held this ticket") || failure.contains("flush of nothing"),
-        "{failure}"
-    );
+    assert!(failure.contains("deadlock"), "{failure}");
 }

@@ -1,6 +1,6 @@
 //! Group commit under shuttle: many schedules of threads that take the turn, queue, lead, drain and give back.
 //!
-//! A lost wake-up shows as a deadlock, which shuttle reports. The journal is modelled: a list that flushes append to.
+//! A lost wake-up shows as a deadlock, which shuttle reports. The journal is modelled: a list that batches are appended to.
 #![cfg(feature = "shuttle")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,12 +20,13 @@ const ROUNDS: usize = 2;
 
 struct World {
     group: Group<usize>,
-    /// What was flushed, in order.
+    /// What was written, in order.
     journal: Mutex<Vec<usize>>,
-    /// Which flush fails, counted from 0.
+    /// Which step fails, counted from 0: every batch has two, writing and publishing.
     fails: Option<usize>,
-    flushes: AtomicUsize,
-    flushing: AtomicUsize,
+    steps: AtomicUsize,
+    writing: AtomicUsize,
+    publishing: AtomicUsize,
     staging: AtomicUsize,
     next: AtomicUsize,
 }
@@ -48,7 +49,8 @@ fn visit(world: &World, act: Act) {
     assert_eq!(world.staging.fetch_add(1, Ordering::SeqCst), 0, "one stages at a time");
     if act == Act::DrainAndCommit {
         world.group.drain();
-        assert_eq!(world.flushing.load(Ordering::SeqCst), 0, "nothing is flushed behind a drain");
+        assert_eq!(world.writing.load(Ordering::SeqCst), 0, "nothing is written behind a drain");
+        assert_eq!(world.publishing.load(Ordering::SeqCst), 0, "nothing is published behind a drain");
     }
     let item = world.next.fetch_add(1, Ordering::SeqCst);
     world.staging.fetch_sub(1, Ordering::SeqCst);
@@ -57,28 +59,37 @@ fn visit(world: &World, act: Act) {
         return;
     }
     let Some(ticket) = world.group.submit(item) else {
-        // A flush failed since the turn was taken.
+        // A batch failed since the turn was taken.
         world.group.give_back(|| {});
         return;
     };
-    let fate = world.group.settle(ticket, |batch| flush(world, &batch), || {}, || {});
+    let fate = world.group.settle(ticket, |batch| write(world, &batch), |()| publish(world), || {}, || {});
     let is_written = world.journal.lock().unwrap().contains(&item);
     match fate {
-        Fate::Durable => assert!(is_written, "{item} was acknowledged"),
+        Fate::Durable | Fate::Pending(_) => assert!(is_written, "{item} was acknowledged"),
         Fate::Unknown(_) | Fate::Superseded => assert!(!is_written, "{item} was refused"),
-        fate => panic!("no flush ends like this: {fate:?}"),
+        fate => panic!("no batch ends like this: {fate:?}"),
     }
 }
 
-fn flush(world: &World, batch: &[usize]) -> Fate {
-    assert_eq!(world.flushing.fetch_add(1, Ordering::SeqCst), 0, "one leads at a time");
+/// Runs a step of which only one is under way at a time, and says whether it fails.
+fn step(world: &World, running: &AtomicUsize) -> bool {
+    assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0, "one at a time");
     thread::yield_now();
-    let fails = world.fails == Some(world.flushes.fetch_add(1, Ordering::SeqCst));
-    if !fails {
-        world.journal.lock().unwrap().extend(batch);
+    running.fetch_sub(1, Ordering::SeqCst);
+    world.fails == Some(world.steps.fetch_add(1, Ordering::SeqCst))
+}
+
+fn write(world: &World, batch: &[usize]) -> Result<(), Fate> {
+    if step(world, &world.writing) {
+        return Err(Fate::Unknown(Arc::new(Error::Superseded)));
     }
-    world.flushing.fetch_sub(1, Ordering::SeqCst);
-    if fails { Fate::Unknown(Arc::new(Error::Superseded)) } else { Fate::Durable }
+    world.journal.lock().unwrap().extend(batch);
+    Ok(())
+}
+
+fn publish(world: &World) -> Fate {
+    if step(world, &world.publishing) { Fate::Pending(Arc::new(Error::Superseded)) } else { Fate::Durable }
 }
 
 fn explore(acts: [Act; THREADS], fails: Option<usize>) {
@@ -88,8 +99,9 @@ fn explore(acts: [Act; THREADS], fails: Option<usize>) {
                 group: Group::new(),
                 journal: Mutex::default(),
                 fails,
-                flushes: AtomicUsize::new(0),
-                flushing: AtomicUsize::new(0),
+                steps: AtomicUsize::new(0),
+                writing: AtomicUsize::new(0),
+                publishing: AtomicUsize::new(0),
                 staging: AtomicUsize::new(0),
                 next: AtomicUsize::new(0),
             });
@@ -106,7 +118,7 @@ fn explore(acts: [Act; THREADS], fails: Option<usize>) {
 }
 
 #[test]
-fn every_item_is_flushed_once_and_in_order() {
+fn every_item_is_written_once_and_in_order() {
     explore([Act::Commit; THREADS], None);
 }
 
@@ -116,8 +128,8 @@ fn a_thread_that_drains_or_gives_back_blocks_nobody() {
 }
 
 #[test]
-fn a_failed_flush_fails_what_was_staged_on_it_and_wakes_everybody() {
-    for fails in 0..3 {
+fn a_failed_step_fails_what_was_staged_on_it_and_wakes_everybody() {
+    for fails in 0..6 {
         explore([Act::Commit, Act::Commit, Act::DrainAndCommit, Act::Commit], Some(fails));
     }
 }

@@ -269,7 +269,7 @@ pub(crate) fn open_trees(disk: &SimDisk, roots: usize) -> Result<Trees, Error> {
 }
 
 pub(crate) fn open_folder(disk: &SimDisk, journal_bytes: u64) -> Result<OwnFolder, Error> {
-    let options = FolderOptions { journal_bytes, ..FolderOptions::default() };
+    let options = FolderOptions { journal_bytes, journal_bytes_max: 0, ..FolderOptions::default() };
     OwnFolder::on_storage(disk.root("a"), Path::new("a"), options)
 }
 

@@ -267,7 +267,7 @@ impl Workload {
         OwnFolder::open(
             &home.join("folder"),
             &lock(home),
-            FolderOptions { journal_bytes, ..FolderOptions::default() },
+            FolderOptions { journal_bytes, journal_bytes_max: 0, ..FolderOptions::default() },
         )
     }
 }

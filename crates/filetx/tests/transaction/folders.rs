@@ -10,7 +10,7 @@ use super::place::{Place, Policy, names};
 use super::support::as_ordinary_user;
 
 fn small_journal() -> FolderOptions {
-    FolderOptions { journal_bytes: 4096, ..FolderOptions::default() }
+    FolderOptions { journal_bytes: 4096, journal_bytes_max: 0, ..FolderOptions::default() }
 }
 
 fn change(folder: &OwnFolder, work: impl FnOnce(&mut Transaction<'_>) -> filetx::Result<()>) {
@@ -54,6 +54,32 @@ fn a_file_cut_by_hand_is_reported_too() {
     tx.append("log", b"three\n").unwrap();
     let _ = tx.commit().unwrap();
     assert_eq!(fs::read(place.root("log")).unwrap(), b"one\nthree\n");
+}
+
+/// How long the journal is after `count` commits of about a sector each; `count` whole lines must be there.
+fn journal_len_after(place: &Place, folder: &OwnFolder, count: usize) -> u64 {
+    for number in 0..count {
+        change(folder, |tx| tx.append("log", format!("{number}\n").as_bytes()));
+    }
+    let log = fs::read_to_string(place.root("log")).unwrap();
+    let lines = log.lines().rev().take(count).map(|line| line.parse::<usize>().unwrap());
+    assert!(lines.eq((0..count).rev()), "{log}");
+    fs::metadata(place.root(".txn/journal")).unwrap().len()
+}
+
+#[test]
+fn a_journal_that_one_process_keeps_filling_doubles_up_to_its_limit() {
+    let place = Place::new(Policy::OwnFolder);
+    let sizes =
+        |max| FolderOptions { journal_bytes: 16 << 10, journal_bytes_max: max, ..FolderOptions::default() };
+    let open = |max| place.open_folder_with(sizes(max));
+    assert_eq!(journal_len_after(&place, &open(0), 100), 16 << 10, "without a larger limit it stays");
+    assert_eq!(journal_len_after(&place, &open(64 << 10), 400), 64 << 10);
+    assert_eq!(journal_len_after(&place, &open(16 << 10), 200), 64 << 10, "it is never made smaller");
+    // A program that comes for a few commits at a time fills nothing alone.
+    for _ in 0..20 {
+        assert_eq!(journal_len_after(&place, &open(1 << 20), 10), 64 << 10);
+    }
 }
 
 #[test]
