@@ -150,8 +150,8 @@ impl Ground {
     /// Opens a context's folder, which exists, to be written. What a killed process left there is finished.
     #[track_caller]
     pub(crate) fn own_folder(&self, name: &Name) -> filetx::Result<OwnFolder> {
-        let options =
-            FolderOptions { journal_bytes: self.options.journal_bytes, wait: self.options.wait.clone() };
+        let (journal_bytes, wait) = (self.options.journal_bytes, self.options.wait.clone());
+        let options = FolderOptions { journal_bytes, wait, ..FolderOptions::default() };
         let folder = self.folder_of(name);
         match &self.find {
             None => OwnFolder::open(&folder, &self.lock_path(name), options),
