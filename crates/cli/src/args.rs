@@ -1,31 +1,82 @@
 //! What can be said on the command line. Arguments of a command stand beside the command.
 
-use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 
-use crate::commands::{completions, demo};
-use crate::output::Format;
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::commands::{completions, config, demo, man};
+use crate::output::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.
 ///
-/// Today it shows the layer that everything else will rest on: a commit that changes several files all-or-nothing, whatever
-/// is killed meanwhile. Start with `agents demo`.
+/// Today it keeps configuration: `agents config`. `agents demo` shows the layer that everything rests on: a commit that changes several
+/// files all-or-nothing, whatever is killed meanwhile.
 #[derive(Parser, Debug)]
 #[command(name = "agents", version, after_help = EXIT_CODES)]
 pub(crate) struct Args {
-    /// How to print [default: rich on a terminal, plain otherwise]
-    ///
-    /// NO_COLOR switches colours off.
-    #[arg(long, global = true, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
 
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// What every command understands. Those with a key of configuration win over the environment, which wins over files.
+#[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct GlobalArgs {
+    /// The home folder of this program [env: CLEVERAGENTS_HOME] [default: ~/.cleveragents]
+    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) home: Option<PathBuf>,
+
+    /// The project's folder [default: the nearest one above with a `.cleveragents` folder]
+    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) project: Option<PathBuf>,
+
+    /// Set a key of configuration for this command only; may be repeated
+    #[arg(short, long, global = true, value_name = "KEY=VALUE")]
+    pub(crate) config: Vec<String>,
+
+    /// How to print [key: core.format] [default: rich on a terminal, plain otherwise]
+    #[arg(long, global = true, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+
+    /// When to use colours [key: core.color] [default: auto]
+    ///
+    /// `auto` goes by the terminal, NO_COLOR and CLICOLOR_FORCE.
+    #[arg(long, global = true, value_enum, value_name = "WHEN")]
+    pub(crate) color: Option<Color>,
+
+    /// Say nothing but what was asked for, and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Say also where things were looked for
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+
+    /// How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout] [default: 30s]
+    #[arg(long, global = true, value_name = "DURATION")]
+    pub(crate) lock_timeout: Option<String>,
+}
+
+impl GlobalArgs {
+    /// The flags that set keys of configuration, as `KEY=VALUE`. One with a name of its own wins over `--config`.
+    pub(crate) fn values(&self) -> Vec<String> {
+        let mut values = self.config.clone();
+        values.extend(self.format.map(|format| format!("core.format={format}")));
+        values.extend(self.color.map(|color| format!("core.color={color}")));
+        values.extend(self.lock_timeout.as_ref().map(|timeout| format!("core.lock-timeout={timeout}")));
+        values
+    }
+}
+
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
+    Config(config::Args),
     Demo(demo::Args),
     Completions(completions::Args),
+    Man(man::Args),
     /// Its name is unlike all others, so that it is never suggested.
     #[command(name = demo::WRITER, hide = true)]
     DemoWriter(demo::WriterArgs),
@@ -35,11 +86,26 @@ impl Command {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
         match self {
+            Command::Config(args) => args.name(),
             Command::Demo(_) => "demo",
             Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
             Command::DemoWriter(_) => demo::WRITER,
         }
     }
+}
+
+/// The command line without what is hidden, which generators of scripts and pages would list.
+pub(crate) fn visible() -> clap::Command {
+    let all = Args::command();
+    let commands = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    clap::Command::new("agents")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(all.get_about().cloned().unwrap_or_default())
+        .long_about(all.get_long_about().cloned().unwrap_or_default())
+        .after_help(EXIT_CODES)
+        .args(all.get_arguments().cloned())
+        .subcommands(commands)
 }
 
 const EXIT_CODES: &str = "\
@@ -47,10 +113,10 @@ Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 conflict, 5 busy, 6 outcome u
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
-        super::Args::command().debug_assert();
+        Args::command().debug_assert();
     }
 }

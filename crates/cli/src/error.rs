@@ -1,17 +1,17 @@
 //! What can go wrong at the command line: which exit code it has, what it is called, and what may help.
 
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::{fmt, io};
+
+use api::{Kind, Problem};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The file transaction refused or failed.
+    /// A service refused or failed.
     #[error(transparent)]
-    Files(#[from] filetx::Error),
-    /// A commit failed.
-    #[error(transparent)]
-    Commit(#[from] filetx::Failure),
+    Api(#[from] api::Error),
     #[error("cannot make a folder for temporary files")]
     TemporaryFolder { source: io::Error },
     #[error("cannot {act} `{}`", path.display())]
@@ -28,6 +28,24 @@ pub(crate) enum Error {
     Listen { source: ctrlc::Error },
     #[error("cannot print")]
     Print { source: io::Error },
+    #[error("cannot read standard input")]
+    Stdin { source: io::Error },
+    #[error("standard input has more than {limit_bytes} bytes")]
+    StdinTooLong { limit_bytes: u64 },
+    #[error("standard input is not UTF-8 text")]
+    StdinNotUtf8,
+    /// Words that parse one by one, but not together.
+    #[error("{reason}")]
+    Words { reason: &'static str },
+    #[error("cannot start the editor `{editor}`")]
+    StartEditor { editor: String, source: io::Error },
+    #[error("the editor `{editor}` ended with {status}; nothing was changed")]
+    Editor { editor: String, status: ExitStatus },
+    /// The edit was not taken, for a reason that is not in it.
+    #[error("the edit was not taken; it is in `{}`", copy.display())]
+    EditLeft { copy: PathBuf, source: Box<Error> },
+    #[error("there is no command `{command}`, so it has no page")]
+    NoPage { command: String },
     #[error("interrupted")]
     Interrupted,
 }
@@ -69,80 +87,77 @@ impl Exit {
 
 impl Error {
     pub(crate) fn exit(&self) -> Exit {
-        self.nature().0
-    }
-
-    /// A name that scripts may rely on.
-    pub(crate) fn code(&self) -> &'static str {
-        self.nature().1
-    }
-
-    /// What a person may do about it.
-    pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
-            Error::TemporaryFolder { .. } => Some("set TMPDIR to a folder that you may write to"),
-            Error::NeverInTheMiddle { .. } => Some("the machine may be busy: run `agents demo` again"),
-            Error::Files(error) => files_hint(error),
-            Error::Commit(failure) => files_hint(&failure.error),
-            _ => None,
+            Error::Interrupted => Exit::Interrupted,
+            error => error.problem().kind.into(),
         }
     }
 
-    fn nature(&self) -> (Exit, &'static str) {
+    /// What to tell about it: a code that scripts may rely on, the causes, and a hint.
+    pub(crate) fn problem(&self) -> Problem {
+        let own = |code| Problem::new(Kind::Error, code, self);
         match self {
-            Error::Files(error) => files_nature(error),
-            Error::Commit(failure) if failure.left == filetx::Left::Unknown => {
-                (Exit::OutcomeUnknown, "outcome-unknown")
+            Error::Api(error) => Problem::of(error),
+            Error::TemporaryFolder { .. } => {
+                hinted(own("temporary-folder"), "set TMPDIR to a folder that you may write to")
             }
-            Error::Commit(failure) => files_nature(&failure.error),
-            Error::TemporaryFolder { .. } => (Exit::Error, "temporary-folder"),
-            Error::File { .. } => (Exit::Error, "io"),
-            Error::StartChild { .. } | Error::EndChild { .. } | Error::Child { .. } => (Exit::Error, "child"),
-            Error::NeverInTheMiddle { .. } => (Exit::Error, "inconclusive"),
-            Error::Listen { .. } => (Exit::Error, "signal"),
-            Error::Print { .. } => (Exit::Error, "print"),
-            Error::Interrupted => (Exit::Interrupted, "interrupted"),
+            Error::File { .. } => own("io"),
+            Error::StartChild { .. } | Error::EndChild { .. } | Error::Child { .. } => own("child"),
+            Error::NeverInTheMiddle { .. } => {
+                hinted(own("inconclusive"), "the machine may be busy: run `agents demo` again")
+            }
+            Error::Listen { .. } => own("signal"),
+            Error::Print { .. } => own("print"),
+            Error::Stdin { .. } | Error::StdinTooLong { .. } | Error::StdinNotUtf8 => own("stdin"),
+            Error::Words { .. } => {
+                let problem = Problem::new(Kind::Usage, "usage", self);
+                hinted(problem, "`agents config set KEY VALUE`, `agents config set KEY=VALUE…`")
+            }
+            Error::StartEditor { .. } | Error::Editor { .. } => {
+                let hint = "name an editor with VISUAL or EDITOR, or use `agents config set`";
+                hinted(own("editor"), hint)
+            }
+            Error::EditLeft { source, .. } => {
+                let Problem { kind, code, hint, .. } = source.problem();
+                Problem { hint, ..Problem::new(kind, code, self) }
+            }
+            Error::NoPage { .. } => {
+                hinted(Problem::new(Kind::NotFound, "no-page", self), "`agents help` lists the commands")
+            }
+            Error::Interrupted => own("interrupted"),
         }
     }
 }
 
-fn files_nature(error: &filetx::Error) -> (Exit, &'static str) {
-    use filetx::Error as E;
-    match error {
-        E::BadPath { .. } => (Exit::Usage, "bad-path"),
-        E::Reserved { .. } => (Exit::Usage, "reserved-path"),
-        E::Missing { .. } => (Exit::NotFound, "not-found"),
-        E::Busy { .. } => (Exit::Busy, "busy"),
-        E::Conflict { .. } => (Exit::Conflict, "conflict"),
-        E::Drifted { .. } => (Exit::Conflict, "drifted"),
-        E::Exists { .. } => (Exit::Conflict, "exists"),
-        E::NotEmpty { .. } => (Exit::Conflict, "not-empty"),
-        E::AlreadyHeld { .. } => (Exit::Bug, "already-held"),
-        E::Group { source } => files_nature(source),
-        E::Io { .. } => (Exit::Error, "io"),
-        E::LockGone { .. } => (Exit::Error, "lock-gone"),
-        E::FolderGone { .. } => (Exit::NotFound, "folder-gone"),
-        E::NetworkFileSystem { .. } => (Exit::Error, "network-file-system"),
-        E::Damaged { .. } => (Exit::Error, "damaged-journal"),
-        E::UnknownVersion { .. } => (Exit::Error, "newer-journal"),
-        E::RootGone { .. } => (Exit::Error, "root-gone"),
-        _ => (Exit::Error, "files"),
+fn hinted(problem: Problem, hint: &str) -> Problem {
+    Problem { hint: Some(hint.to_owned()), ..problem }
+}
+
+impl From<Kind> for Exit {
+    fn from(kind: Kind) -> Exit {
+        match kind {
+            Kind::Error => Exit::Error,
+            Kind::Usage => Exit::Usage,
+            Kind::NotFound => Exit::NotFound,
+            Kind::Conflict => Exit::Conflict,
+            Kind::Busy => Exit::Busy,
+            Kind::OutcomeUnknown => Exit::OutcomeUnknown,
+            Kind::Bug => Exit::Bug,
+        }
     }
 }
 
-fn files_hint(error: &filetx::Error) -> Option<&'static str> {
-    use filetx::Error as E;
-    match error {
-        E::Busy { .. } => Some("try again when the other process is done"),
-        E::NetworkFileSystem { .. } => Some("use a folder on a local disk; for temporary files, set TMPDIR"),
-        E::UnknownVersion { .. } => Some("use the newer program that wrote it"),
-        _ => None,
+/// So that `?` works where the demo calls the file transaction itself.
+impl From<filetx::Error> for Error {
+    fn from(error: filetx::Error) -> Self {
+        Error::Api(error.into())
     }
 }
 
-/// The causes of an error, nearest first.
-pub(crate) fn causes(error: &dyn std::error::Error) -> Vec<String> {
-    std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string).collect()
+impl From<filetx::Failure> for Error {
+    fn from(failure: filetx::Failure) -> Self {
+        Error::Api(failure.into())
+    }
 }
 
 impl fmt::Display for Exit {
@@ -158,38 +173,22 @@ impl fmt::Display for Exit {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-    use std::time::Duration;
-
     use super::*;
-
-    fn check(error: Error, exit: Exit, code: &str) {
-        assert_eq!((error.exit(), error.code()), (exit, code), "{error}");
-    }
-
-    #[test]
-    fn errors_of_files_have_their_own_exit_codes() {
-        let path = || Path::new("a").to_owned();
-        let busy = || filetx::Error::Busy { lock: path(), holder: None, waited: Duration::ZERO };
-        check(filetx::RelPath::new("../a").unwrap_err().into(), Exit::Usage, "bad-path");
-        check(filetx::Error::Missing { path: path() }.into(), Exit::NotFound, "not-found");
-        check(filetx::Error::Exists { path: path() }.into(), Exit::Conflict, "exists");
-        check(busy().into(), Exit::Busy, "busy");
-        check(filetx::Error::Group { source: busy().into() }.into(), Exit::Busy, "busy");
-    }
-
-    #[test]
-    fn what_a_failed_commit_left_decides_its_exit_code() {
-        let failure = |left| filetx::Failure { left, error: filetx::Error::Missing { path: "a".into() } };
-        check(failure(filetx::Left::Nothing).into(), Exit::NotFound, "not-found");
-        check(failure(filetx::Left::Unknown).into(), Exit::OutcomeUnknown, "outcome-unknown");
-    }
 
     #[test]
     fn causes_are_apart_from_the_text() {
         let source = io::Error::other("the disk is gone");
         let error = Error::File { act: "read", path: "a".into(), source };
-        assert_eq!(error.to_string(), "cannot read `a`");
-        assert_eq!(causes(&error), ["the disk is gone"]);
+        let problem = error.problem();
+        assert_eq!(problem.text, "cannot read `a`");
+        assert_eq!(problem.causes, ["the disk is gone"]);
+        assert_eq!((error.exit().code(), problem.code), (1, "io"));
+    }
+
+    #[test]
+    fn errors_of_files_keep_their_kind() {
+        let error = Error::from(filetx::Error::Missing { path: "a".into() });
+        assert_eq!((error.exit(), error.problem().code), (Exit::NotFound, "not-found"));
+        assert_eq!(Error::Interrupted.exit().code(), 130);
     }
 }

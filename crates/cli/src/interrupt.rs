@@ -12,19 +12,33 @@ pub(crate) struct Interrupt(Arc<AtomicBool>);
 impl Interrupt {
     /// Listens from now on. A program listens once.
     pub(crate) fn listen() -> Result<Self> {
+        Self::listen_and(|| {})
+    }
+
+    /// Listens, and calls `stop` at the first Ctrl-C, on another thread.
+    pub(crate) fn listen_and(stop: impl Fn() + Send + 'static) -> Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
         let handler = Arc::clone(&asked);
-        ctrlc::set_handler(move || {
+        set_handler(move || {
             if handler.swap(true, Ordering::Relaxed) {
                 std::process::exit(Exit::Interrupted.code().into());
             }
-        })
-        .map_err(|source| Error::Listen { source })?;
+            stop();
+        })?;
         Ok(Self(asked))
+    }
+
+    /// Leaves Ctrl-C to a program that was started and has the terminal now.
+    pub(crate) fn leave_to_child() -> Result<()> {
+        set_handler(|| {})
     }
 
     /// Fails when somebody wants the program to stop.
     pub(crate) fn check(&self) -> Result<()> {
         if self.0.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
+}
+
+fn set_handler(handler: impl Fn() + Send + 'static) -> Result<()> {
+    ctrlc::set_handler(handler).map_err(|source| Error::Listen { source })
 }

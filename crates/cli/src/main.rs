@@ -5,11 +5,16 @@ mod commands;
 mod error;
 mod interrupt;
 mod output;
+mod session;
+mod usage;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 fn main() -> ExitCode {
-    commands::run(args::Args::parse())
+    match args::Args::try_parse() {
+        Ok(args) => commands::run(args),
+        Err(error) => usage::report(&error),
+    }
 }

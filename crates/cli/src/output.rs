@@ -1,19 +1,20 @@
 //! What people and programs get to see: text for people, or one JSON envelope.
 //!
-//! Standard output is data, standard error is for people. Colour never carries meaning alone; it is dropped where the output is
-//! no terminal, and when NO_COLOR is set.
+//! Standard output is data, standard error is for people. Colour never carries meaning alone.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anstream::{AutoStream, stderr, stdout};
+use api::{Kind, Preferences, Problem, Spot};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::error::{Error, Exit, Result, causes};
+use crate::args::GlobalArgs;
+use crate::error::{Error, Exit, Result};
 
 /// How to print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -26,6 +27,33 @@ pub(crate) enum Format {
     Json,
 }
 
+/// When to use colours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is
+    Auto,
+    /// Also in a pipe
+    Always,
+    /// Not even on a terminal
+    Never,
+}
+
+/// How much is said beside the answer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Volume {
+    Quiet,
+    Usual,
+    Verbose,
+}
+
+/// How the program looks to whoever reads it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    format: Format,
+    color: Color,
+    volume: Volume,
+}
+
 /// What a command came to.
 pub(crate) struct Answer {
     pub(crate) exit: Exit,
@@ -36,22 +64,32 @@ impl Answer {
     pub(crate) fn ok(data: Value) -> Self {
         Self { exit: Exit::Ok, data }
     }
+
+    /// An answer of the façade.
+    pub(crate) fn of(answer: &impl Serialize) -> Self {
+        Self::ok(serde_json::to_value(answer).expect("answers are made of text, numbers and lists"))
+    }
 }
 
 /// Where a command prints.
 pub(crate) struct Output {
     command: &'static str,
-    format: Format,
+    look: Look,
     started: Instant,
     stdout: AutoStream<io::Stdout>,
     messages: Vec<Message>,
     /// Whether a line of progress stands on the terminal.
     in_progress: bool,
+    /// Whether lines of JSON come before the end.
+    is_stream: bool,
 }
 
 /// The form of every answer to a program.
 #[derive(Serialize)]
 struct Envelope<'a> {
+    /// Only at the end of a stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'static str>,
     command: &'a str,
     status: String,
     exit_code: u8,
@@ -68,46 +106,131 @@ struct Timing {
 /// Something said beside the answer.
 #[derive(Serialize)]
 struct Message {
-    level: &'static str,
-    /// A name that scripts may rely on.
-    code: &'static str,
-    text: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    causes: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'static str>,
+    level: Level,
+    #[serde(flatten)]
+    problem: Problem,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    Error,
+    Warning,
+    Note,
+}
+
+impl Look {
+    /// By the layers.
+    pub(crate) fn of_preferences(preferences: &Preferences, args: &GlobalArgs) -> Look {
+        let color = word(&preferences.color).unwrap_or(Color::Auto);
+        Look { format: chosen(word(&preferences.format), color), color, volume: volume(args) }
+    }
+
+    /// By flags, and the variable of the format, alone: for commands that read no configuration.
+    pub(crate) fn of_flags(args: &GlobalArgs) -> Look {
+        let color = args.color.unwrap_or(Color::Auto);
+        let by_variable = || variable_of_format().as_deref().and_then(word);
+        Look { format: chosen(args.format.or_else(by_variable), color), color, volume: volume(args) }
+    }
+
+    pub(crate) fn json() -> Look {
+        Look { format: Format::Json, color: Color::Auto, volume: Volume::Usual }
+    }
+
+    /// Whether the environment wants JSON.
+    pub(crate) fn variable_asks_for_json() -> bool {
+        variable_of_format().is_some_and(|format| format == Format::Json.to_string())
+    }
+}
+
+fn variable_of_format() -> Option<String> {
+    std::env::var("CLEVERAGENTS_CORE_FORMAT").ok()
+}
+
+fn word<T: clap::ValueEnum>(name: &str) -> Option<T> {
+    T::from_str(name, false).ok()
+}
+
+/// Rich on a terminal, and where somebody wants colours all the same.
+fn chosen(format: Option<Format>, color: Color) -> Format {
+    let is_forced = match color {
+        Color::Always => true,
+        Color::Auto => std::env::var_os("CLICOLOR_FORCE").is_some_and(|force| force != "0"),
+        Color::Never => false,
+    };
+    let usual = if is_forced || io::stdout().is_terminal() { Format::Rich } else { Format::Plain };
+    format.unwrap_or(usual)
+}
+
+fn volume(args: &GlobalArgs) -> Volume {
+    match (args.quiet, args.verbose) {
+        (true, _) => Volume::Quiet,
+        (_, true) => Volume::Verbose,
+        _ => Volume::Usual,
+    }
 }
 
 impl Output {
-    pub(crate) fn start(command: &'static str, format: Option<Format>) -> Self {
-        let usual = if io::stdout().is_terminal() { Format::Rich } else { Format::Plain };
+    pub(crate) fn start(command: &'static str, look: Look) -> Self {
+        match look.color {
+            Color::Auto => {}
+            Color::Always => anstream::ColorChoice::Always.write_global(),
+            Color::Never => anstream::ColorChoice::Never.write_global(),
+        }
         Self {
             command,
-            format: format.unwrap_or(usual),
+            look,
             started: Instant::now(),
             stdout: stdout(),
             messages: Vec::new(),
             in_progress: false,
+            is_stream: false,
         }
     }
 
     /// How text is made up in this format.
     pub(crate) fn paint(&self) -> Paint {
-        Paint { is_rich: self.format == Format::Rich }
+        Paint { is_rich: self.look.format == Format::Rich }
     }
 
-    /// Prints a line for people.
+    pub(crate) fn is_json(&self) -> bool {
+        self.look.format == Format::Json
+    }
+
+    /// Prints a line of what was asked for.
     pub(crate) fn say(&mut self, line: impl Display) -> Result<()> {
-        if self.format == Format::Json {
+        if self.is_json() {
             return Ok(());
         }
         self.end_progress();
         writeln!(self.stdout, "{line}").map_err(|source| Error::Print { source })
     }
 
+    /// Begins a stream: to programs, JSON objects of one line each instead of one envelope. The envelope is the last line, its event is `end`.
+    pub(crate) fn begin_stream(&mut self, first: &impl Serialize) -> Result<()> {
+        self.is_stream = true;
+        self.stream(first)
+    }
+
+    /// Prints a line of a stream, to programs.
+    pub(crate) fn stream(&mut self, line: &impl Serialize) -> Result<()> {
+        if !self.is_json() {
+            return Ok(());
+        }
+        let line = serde_json::to_string(line).expect("events are made of text, numbers and lists");
+        let printed = writeln!(self.stdout, "{line}").and_then(|()| self.stdout.flush());
+        printed.map_err(|source| Error::Print { source })
+    }
+
+    /// Prints a line that says what was done, unless people want quiet.
+    pub(crate) fn confirm(&mut self, line: impl Display) -> Result<()> {
+        if self.look.volume == Volume::Quiet { Ok(()) } else { self.say(line) }
+    }
+
     /// Shows how far long work is, on a terminal only.
     pub(crate) fn progress(&mut self, line: impl Display) {
-        if self.format == Format::Rich && io::stderr().is_terminal() {
+        if self.look.format == Format::Rich && self.look.volume > Volume::Quiet && io::stderr().is_terminal()
+        {
             self.in_progress = true;
             let line = line.to_string();
             // Progress that cannot be shown is no reason to stop.
@@ -116,28 +239,86 @@ impl Output {
     }
 
     /// Tells people something beside the answer.
-    pub(crate) fn warn(&mut self, code: &'static str, text: String) {
-        self.message(Message { level: "warning", code, text, causes: Vec::new(), hint: None });
+    pub(crate) fn warn(&mut self, code: &'static str, text: String, hint: Option<String>) {
+        let problem = Problem { kind: Kind::Error, code, text, causes: Vec::new(), hint, spot: None };
+        self.message(Level::Warning, problem);
+    }
+
+    /// Tells people about something that was skipped on the way to the answer. Each is told once.
+    pub(crate) fn warn_of(&mut self, problem: Problem) {
+        if !self.messages.iter().any(|message| message.problem == problem) {
+            self.message(Level::Warning, problem);
+        }
+    }
+
+    /// Tells people about a part of a stream, which programs have had as a line.
+    pub(crate) fn told(&mut self, problem: Problem) {
+        if !self.is_json() {
+            self.tell(Level::Warning, &problem);
+        }
+    }
+
+    /// Tells people on a terminal what happens now.
+    pub(crate) fn hint_at(&mut self, text: String) {
+        if !self.is_json() && self.look.volume > Volume::Quiet {
+            let _ = writeln!(stderr(), "{}", self.paint().faint(text));
+        }
+    }
+
+    /// Tells people about something that is missing in the answer.
+    pub(crate) fn error(&mut self, problem: Problem) {
+        self.message(Level::Error, problem);
+    }
+
+    /// Says something that only somebody who wonders wants to know.
+    pub(crate) fn detail(&mut self, code: &'static str, text: String) {
+        if self.look.volume == Volume::Verbose {
+            let problem =
+                Problem { kind: Kind::Error, code, text, causes: Vec::new(), hint: None, spot: None };
+            self.message(Level::Note, problem);
+        }
+    }
+
+    /// A way to tell people that they wait, from inside of a call that waits.
+    pub(crate) fn notice(&self) -> impl Fn(&str) + Send + Sync + 'static {
+        let (paint, is_told) = (self.paint(), self.look.volume > Volume::Quiet && !self.is_json());
+        move |text| {
+            if is_told {
+                let _ = writeln!(stderr(), "{}", paint.faint(text));
+            }
+        }
     }
 
     /// Prints the end and gives the exit code.
-    pub(crate) fn finish(mut self, result: Result<Answer>) -> ExitCode {
+    pub(crate) fn finish(self, result: Result<Answer>) -> ExitCode {
+        self.finish_with(result, Vec::new())
+    }
+
+    /// The same, with problems that were met before the command ran. What the command has told already is not told again.
+    pub(crate) fn finish_with(mut self, result: Result<Answer>, problems: Vec<Problem>) -> ExitCode {
         self.end_progress();
         let answer = result.unwrap_or_else(|error| {
-            let answer = Answer { exit: error.exit(), data: Value::Null };
             if !is_closed_pipe(&error) {
-                self.message(Message {
-                    level: "error",
-                    code: error.code(),
-                    text: error.to_string(),
-                    causes: causes(&error),
-                    hint: error.hint(),
-                });
+                self.message(Level::Error, error.problem());
             }
-            answer
+            Answer { exit: error.exit(), data: Value::Null }
         });
-        if self.format == Format::Json {
+        for problem in problems {
+            self.warn_of(problem);
+        }
+        self.envelope(answer)
+    }
+
+    /// Ends without an answer.
+    pub(crate) fn finish_problem(mut self, exit: Exit, problem: Problem) -> ExitCode {
+        self.message(Level::Error, problem);
+        self.envelope(Answer { exit, data: Value::Null })
+    }
+
+    fn envelope(mut self, answer: Answer) -> ExitCode {
+        if self.is_json() {
             let envelope = Envelope {
+                event: self.is_stream.then_some("end"),
                 command: self.command,
                 status: answer.exit.to_string(),
                 exit_code: answer.exit.code(),
@@ -145,28 +326,29 @@ impl Output {
                 timing: Timing { duration_ms: self.started.elapsed().as_millis() as u64 },
                 messages: &self.messages,
             };
-            let text =
-                serde_json::to_string_pretty(&envelope).expect("an envelope is made of text and numbers");
+            let text = match self.is_stream {
+                true => serde_json::to_string(&envelope),
+                false => serde_json::to_string_pretty(&envelope),
+            };
+            let text = text.expect("an envelope is made of text and numbers");
             // Nobody is left to tell.
             let _ = writeln!(self.stdout, "{text}");
         }
         answer.exit.code().into()
     }
 
-    fn message(&mut self, message: Message) {
-        self.end_progress();
-        if self.format != Format::Json {
-            let paint = self.paint();
-            let level = match message.level {
-                "error" => paint.bad(message.level),
-                level => paint.strong(level),
-            };
-            let mut text = format!("{level}: {}\n", message.text);
-            text.extend(message.causes.iter().map(|cause| format!("  because: {cause}\n")));
-            text.extend(message.hint.map(|hint| format!("  hint: {hint}\n")));
-            let _ = stderr().write_all(text.as_bytes());
+    fn message(&mut self, level: Level, problem: Problem) {
+        if !self.is_json() {
+            self.tell(level, &problem);
         }
-        self.messages.push(message);
+        self.messages.push(Message { level, problem });
+    }
+
+    fn tell(&mut self, level: Level, problem: &Problem) {
+        self.end_progress();
+        if level == Level::Error || self.look.volume > Volume::Quiet {
+            let _ = stderr().write_all(self.paint().message(level, problem).as_bytes());
+        }
     }
 
     fn end_progress(&mut self) {
@@ -207,5 +389,55 @@ impl Paint {
     /// A sign where signs can be shown, letters elsewhere.
     pub(crate) fn sign(self, rich: &'static str, plain: &'static str) -> &'static str {
         if self.is_rich { rich } else { plain }
+    }
+
+    fn message(self, level: Level, problem: &Problem) -> String {
+        let level = match level {
+            Level::Error => self.bad("error"),
+            Level::Warning => self.strong("warning"),
+            Level::Note => self.faint("note"),
+        };
+        let mut text = format!("{level}: {}\n", problem.text);
+        text.extend(problem.spot.iter().map(|spot| self.spot(spot)));
+        text.extend(problem.causes.iter().map(|cause| format!("  because: {cause}\n")));
+        text.extend(problem.hint.iter().map(|hint| format!("  hint: {hint}\n")));
+        text
+    }
+
+    /// The line, with a caret under the spot.
+    fn spot(self, spot: &Spot) -> String {
+        let number = spot.line.to_string();
+        let margin = " ".repeat(number.len());
+        // Tabs stay tabs, so that the caret is under its character whatever their width.
+        let before: String = spot.excerpt.chars().take(spot.caret).map(blank).collect();
+        let Spot { file, line, column, byte_offset, excerpt, .. } = spot;
+        format!(
+            "  {margin}--> {file}:{line}:{column} (byte {byte_offset})\n  {margin} |\n  {number} | {excerpt}\n  {margin} | {before}{}\n",
+            self.bad("^")
+        )
+    }
+}
+
+fn blank(c: char) -> char {
+    if c == '\t' { '\t' } else { ' ' }
+}
+
+impl Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Rich => "rich",
+            Format::Plain => "plain",
+            Format::Json => "json",
+        })
+    }
+}
+
+impl Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Color::Auto => "auto",
+            Color::Always => "always",
+            Color::Never => "never",
+        })
     }
 }

@@ -174,6 +174,7 @@ fn unparsable(
         column: 1 + text[line_start..spot].chars().count(),
         source_line: shown_line(&text[..line_start], line_text, &registry.secret_names()),
         message: error.message().trim().replace('\n', "; "),
+        scope: None,
     }
 }
 

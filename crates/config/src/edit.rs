@@ -8,7 +8,10 @@ use std::path::Path;
 use crate::interpolate::UNSET;
 use crate::layers::{Content, FileLayer};
 use crate::store::{LockedTarget, Target};
-use crate::{ConfigService, Document, Error, Flags, Key, Layer, Layers, Origin, Says, Scope, Value, Written};
+use crate::{
+    ConfigService, Document, Error, FILE_BYTES_MAX, Flags, Key, Layer, Layers, Origin, Says, Scope, Value,
+    Written,
+};
 
 /// What became of an edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,6 +42,15 @@ impl ConfigService {
         Ok(target.read()?.unwrap_or_default())
     }
 
+    /// Whether [`edit`](Self::edit) would take over what a person made of `original`, as things are now; the error says why not.
+    ///
+    /// Safe to call from any thread and process at any time: it takes no lock and writes nothing.
+    pub fn check_edit(&self, scope: Scope, original: &[u8], edited: &[u8]) -> Result<(), Error> {
+        let target = Target::find(self.places(), scope)?;
+        let now = target.read()?.unwrap_or_default();
+        self.combine(scope, &target.file, original, &now, edited).map(drop)
+    }
+
     /// Takes over what a person made of `original`. If the file was changed meanwhile, both changes are merged by lines.
     ///
     /// Safe among threads and processes: it locks, reads what is there now, merges, checks and replaces, like
@@ -54,6 +66,8 @@ impl ConfigService {
             Ok(combined) => combined,
             Err(why) => {
                 let kept = locked.target.keep_beside(edited)?;
+                // What is wrong in the edit is to be found where the edit is.
+                let why = self.check_edited(scope, &kept, original, edited).err().unwrap_or(why);
                 return Err(Error::NotTaken { file, kept, source: Box::new(why) });
             }
         };
@@ -77,16 +91,27 @@ impl ConfigService {
         if edited == original {
             return Ok((now.to_owned(), Outcome::Unchanged));
         }
-        let before = Document::parse(file, original, self.registry()).ok();
-        self.check(scope, &Document::parse(file, edited, self.registry())?, before.as_ref())?;
+        let too_large = |bytes: &[u8]| match bytes.len() as u64 > FILE_BYTES_MAX {
+            true => Err(Error::TooLarge { file: file.to_owned(), limit: FILE_BYTES_MAX }),
+            false => Ok(()),
+        };
+        too_large(edited)?;
+        self.check_edited(scope, file, original, edited)?;
         if now == original || now == edited {
             return Ok((edited.to_owned(), Outcome::Taken));
         }
         let merged = diffy::merge_bytes(original, now, edited)
             .map_err(|_| Error::Conflict { file: file.to_owned() })?;
+        too_large(&merged)?;
         // Lines that fit together may still say a key twice.
         Document::parse(file, &merged, self.registry())?;
         Ok((merged, Outcome::Merged))
+    }
+
+    /// Checks what the person wrote, apart from what others did.
+    fn check_edited(&self, scope: Scope, file: &Path, original: &[u8], edited: &[u8]) -> Result<(), Error> {
+        let before = Document::parse(file, original, self.registry()).ok();
+        self.check(scope, &Document::parse(file, edited, self.registry())?, before.as_ref())
     }
 
     /// Checks the keys of a document that are not as they were before.

@@ -116,6 +116,8 @@ pub enum Error {
         file: PathBuf,
         /// The line of `other`, counted from 1.
         line: usize,
+        /// The scope of the file, where it is known.
+        scope: Option<Scope>,
     },
     /// The way a file is written leaves no place where this key could be changed without touching others.
     #[error("cannot change `{key}` in `{}` without touching other lines", file.display())]
@@ -124,6 +126,8 @@ pub enum Error {
         key: Key,
         /// The file.
         file: PathBuf,
+        /// The scope of the file, where it is known.
+        scope: Option<Scope>,
     },
     /// `${…}` in a value cannot be filled in.
     #[error("`{key}`: `${{{variable}}}` {reason}{}", at(origin))]
@@ -237,6 +241,12 @@ pub enum Error {
         /// Why.
         source: Box<Error>,
     },
+    /// The system cannot tell about changes of files.
+    #[error("cannot watch the files")]
+    Watch {
+        /// What it said.
+        source: Arc<notify::Error>,
+    },
     /// The file was changed while it was being edited, in the same lines.
     #[error("`{}` was changed meanwhile, in the same lines", file.display())]
     Conflict {
@@ -260,29 +270,70 @@ pub struct Unparsable {
     pub source_line: String,
     /// What is wrong.
     pub message: String,
+    /// The scope of the file, where it is known.
+    pub scope: Option<Scope>,
 }
 
 impl Error {
+    /// Where what is wrong stands, unless it was an argument or is not about a value.
+    pub fn origin(&self) -> Option<&Origin> {
+        match self {
+            Self::UnknownKey { origin, .. }
+            | Self::WrongType { origin, .. }
+            | Self::OutOfRange { origin, .. }
+            | Self::Interpolation { origin, .. }
+            | Self::SecretVariable { origin, .. } => origin.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The key that has no usable value because of it.
+    pub(crate) fn key(&self) -> Option<&Key> {
+        match self {
+            Self::WrongType { key, .. }
+            | Self::OutOfRange { key, .. }
+            | Self::Interpolation { key, .. }
+            | Self::SecretVariable { key, .. } => Some(key),
+            _ => None,
+        }
+    }
+
+    /// With the scope of the file that it is about.
+    pub(crate) fn in_scope(mut self, known: Scope) -> Error {
+        match &mut self {
+            Self::Parse(found) => found.scope = Some(known),
+            Self::NoPlace { scope, .. } | Self::TableAndValue { scope, .. } => *scope = Some(known),
+            _ => {}
+        }
+        self
+    }
+
     /// What to do about it; names a command where one helps.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::BadKey { .. } | Self::UnknownKey { nearest: None, .. } => {
                 "`agents config list` shows all keys; your own go below `x.`".to_owned()
             }
-            Self::UnknownKey { nearest: Some(nearest), .. } => {
-                format!("did you mean `{nearest}`? see `agents config explain {nearest}`")
-            }
-            Self::WrongType { key, .. } | Self::OutOfRange { key, .. } => {
-                format!("see `agents config explain {key}`")
+            Self::UnknownKey { nearest: Some(nearest), origin, .. } => match file_scope(origin) {
+                Some(scope) => format!("did you mean `{nearest}`? {}", correct(Some(scope))),
+                None => format!("did you mean `{nearest}`? see `agents config explain {nearest}`"),
+            },
+            // A section is no key that could be explained or set.
+            Self::WrongType { key, origin, .. } if key.names().len() == 1 => correct(file_scope(origin)),
+            Self::WrongType { key, origin, .. } | Self::OutOfRange { key, origin, .. } => {
+                let explain = format!("see `agents config explain {key}`");
+                match file_scope(origin) {
+                    Some(scope) => format!("{explain}, then `agents config set {key} VALUE --scope {scope}`"),
+                    None => explain,
+                }
             }
             Self::NotInScope { key, allowed, .. } => {
                 format!("try `agents config set {key} VALUE --scope {}`", allowed[0])
             }
             Self::IsTable { key } => format!("`agents config list {key}` shows what is in it"),
             Self::BadAssignment { .. } => "for one key: `agents config set KEY VALUE`".to_owned(),
-            Self::Parse(_) | Self::NoPlace { .. } | Self::TableAndValue { .. } => {
-                "correct the file with `agents config edit`".to_owned()
-            }
+            Self::Parse(found) => correct(found.scope),
+            Self::NoPlace { scope, .. } | Self::TableAndValue { scope, .. } => correct(*scope),
             Self::NotUtf8 { .. } => {
                 "save the file as UTF-8; `agents config path` shows which files are read".to_owned()
             }
@@ -313,6 +364,10 @@ impl Error {
                 format!("take from `{}` what you need with `agents config edit`", kept.display())
             }
             Self::Conflict { .. } => "`agents config edit` again".to_owned(),
+            Self::Watch { .. } => {
+                "end programs that watch many files, or raise fs.inotify.max_user_watches and max_user_instances"
+                    .to_owned()
+            }
             Self::Read { .. }
             | Self::Folder { .. }
             | Self::Nested { .. }
@@ -322,6 +377,18 @@ impl Error {
             }
         })
     }
+}
+
+fn file_scope(origin: &Option<Box<Origin>>) -> Option<Scope> {
+    match origin.as_deref() {
+        Some(Origin::File { scope, .. }) => Some(*scope),
+        _ => None,
+    }
+}
+
+fn correct(scope: Option<Scope>) -> String {
+    let scope = scope.map(|scope| format!(" --scope {scope}")).unwrap_or_default();
+    format!("correct the file with `agents config edit{scope}`")
 }
 
 fn at(origin: &Option<Box<Origin>>) -> String {

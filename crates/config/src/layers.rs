@@ -165,6 +165,14 @@ impl<'a> Layers<'a> {
         Listing { entries, problems }
     }
 
+    /// The files that cannot be used, and why.
+    pub fn unusable(&self) -> impl Iterator<Item = (Scope, &Error)> {
+        self.files.iter().filter_map(|file| match &file.content {
+            Content::Unusable(error) => Some((file.scope, error)),
+            _ => None,
+        })
+    }
+
     /// Every layer, the strongest first, with what it says about a key.
     pub fn consult(&self, key: &Key) -> Result<Vec<Consulted>, Error> {
         let known = self.registry.look_up(key)?;

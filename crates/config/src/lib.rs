@@ -57,7 +57,7 @@
 //! - what there is: `key`, `value`, `kind` (types), `registry` and `keys` (the program's own), `scope`, `environment`
 //! - one file: `document` (reading, lines), `splice` (changing the text), `compare` (checking the change)
 //! - what holds: `layers` (precedence), `flags`, `origin`, `interpolate` (`${VAR}`), `settings` (typed), `schema` (for editors)
-//! - the disk: `store` (where files are, locks), `transaction` (changes of one scope), `service`, `edit`
+//! - the disk: `store` (where files are, locks), `transaction` (changes of one scope), `service`, `edit`, `watch`
 
 mod compare;
 mod document;
@@ -80,6 +80,7 @@ mod splice;
 mod store;
 mod transaction;
 mod value;
+mod watch;
 
 pub use document::{Document, FILE_BYTES_MAX};
 pub use edit::{Edited, Outcome};
@@ -98,3 +99,4 @@ pub use service::{ConfigService, Explained};
 pub use settings::Settings;
 pub use transaction::{ConfigTransaction, Written};
 pub use value::{REDACTED, Reveal, Value};
+pub use watch::{Changed, Held, Noticed, Stopper, Watch};

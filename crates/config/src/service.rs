@@ -156,6 +156,11 @@ impl ConfigService {
         scope: Scope,
         values: impl IntoIterator<Item = (&'v Key, &'v str)>,
     ) -> Result<Written, Error> {
+        let values: Vec<_> = values.into_iter().collect();
+        // What is wrong in itself is refused before a folder is made or a lock is waited for.
+        for (key, text) in &values {
+            self.value_of_text(scope, key, text)?;
+        }
         let set_all = |tx: &mut ConfigTransaction<'_>| {
             values.into_iter().try_for_each(|(key, text)| tx.set_value(key, text))
         };
@@ -224,7 +229,8 @@ impl ConfigService {
         if let Some(document) = known.filter(|document| document.is(bytes)) {
             return Ok(document);
         }
-        let document = Arc::new(Document::parse(file, bytes, &self.registry)?);
+        let document = Document::parse(file, bytes, &self.registry).map_err(|error| error.in_scope(scope))?;
+        let document = Arc::new(document);
         self.remember(scope, Arc::clone(&document));
         Ok(document)
     }

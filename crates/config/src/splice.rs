@@ -127,7 +127,7 @@ impl Document {
                 return Ok(changed);
             }
         }
-        Err(Error::NoPlace { key: key.clone(), file: self.file().to_owned() })
+        Err(Error::NoPlace { key: key.clone(), file: self.file().to_owned(), scope: None })
     }
 
     fn differs_only_in(&self, changed: &Document, key: &Key, value: Option<&Value>) -> bool {
@@ -148,7 +148,14 @@ impl Document {
             Item::Value(value) if value.is_inline_table() => "a table",
             Item::Value(_) => "a value",
         };
-        Error::TableAndValue { key: key.clone(), other, found, file: self.file().to_owned(), line }
+        Error::TableAndValue {
+            key: key.clone(),
+            other,
+            found,
+            file: self.file().to_owned(),
+            line,
+            scope: None,
+        }
     }
 
     /// The table that a key is in.

@@ -103,10 +103,26 @@ impl Value {
 
     /// As people see it. A secret is not shown unless revealed; nor is the password in a URL.
     pub fn show(&self, secret: bool, reveal: Reveal) -> String {
+        self.for_people(secret, reveal).to_string()
+    }
+
+    /// The value as people may see it, still typed.
+    pub fn for_people(&self, secret: bool, reveal: Reveal) -> Value {
         match (secret, reveal) {
-            (_, Reveal::Yes) => self.to_string(),
-            (true, Reveal::No) => REDACTED.to_owned(),
-            (false, Reveal::No) => without_passwords(&self.to_string()),
+            (_, Reveal::Yes) => self.clone(),
+            (true, Reveal::No) => Self::String(REDACTED.to_owned()),
+            (false, Reveal::No) => self.clone().without_passwords(),
+        }
+    }
+
+    fn without_passwords(self) -> Value {
+        match self {
+            Self::String(text) => Self::String(without_passwords(&text)),
+            Self::List(values) => Self::List(values.into_iter().map(Self::without_passwords).collect()),
+            Self::Table(values) => Self::Table(
+                values.into_iter().map(|(name, value)| (name, value.without_passwords())).collect(),
+            ),
+            other => other,
         }
     }
 

@@ -27,15 +27,30 @@ Keeps what many agents change at once: nothing lost, nothing half-written
 Usage: agents [OPTIONS] <COMMAND>
 
 Commands:
+  config       Read and change configuration
   demo         Kill writers at random moments and show what they leave
   completions  Print a completion script for a shell
+  man          Print the manual, or write its pages
   help         Print this message or the help of the given subcommand(s)
 
 Options:
-      --format <FORMAT>  How to print [default: rich on a terminal, plain otherwise] [possible
-                         values: rich, plain, json]
-  -h, --help             Print help (see more with '--help')
-  -V, --version          Print version
+  -h, --help     Print help (see more with '--help')
+  -V, --version  Print version
+
+Options of every command:
+      --home <DIR>               The home folder of this program [env: CLEVERAGENTS_HOME] [default:
+                                 ~/.cleveragents]
+      --project <DIR>            The project's folder [default: the nearest one above with a
+                                 `.cleveragents` folder]
+  -c, --config <KEY=VALUE>       Set a key of configuration for this command only; may be repeated
+      --format <FORMAT>          How to print [key: core.format] [default: rich on a terminal, plain
+                                 otherwise] [possible values: rich, plain, json]
+      --color <WHEN>             When to use colours [key: core.color] [default: auto] [possible
+                                 values: auto, always, never]
+  -q, --quiet                    Say nothing but what was asked for, and errors
+  -v, --verbose                  Say also where things were looked for
+      --lock-timeout <DURATION>  How long to wait for somebody else's lock, such as `500ms` [key:
+                                 core.lock-timeout] [default: 30s]
 
 Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 conflict, 5 busy, 6 outcome unknown, 70 a bug of
 this program, 130 interrupted.
@@ -54,23 +69,15 @@ Kill writers at random moments and show what they leave
 
 Saves the four files of a conversation over and over, first one rename after the other, then with
 one commit, and kills the writer in the middle. Then kills a commit over two folders half-way and
-lets the next open finish it. All of it happens in a temporary folder that is removed again.
+lets the next open finish it. At last many processes set keys in one configuration file at once,
+first the usual way, then as `agents config set` does. All of it happens in a temporary folder that
+is removed again.
 
-Ends with 0 when every set was whole and no acknowledged save was lost, with 70 otherwise.
+Ends with 0 when everything was whole and nothing acknowledged was lost, with 70 otherwise.
 
 Usage: agents demo [OPTIONS]
 
 Options:
-      --format <FORMAT>
-          How to print [default: rich on a terminal, plain otherwise]
-          
-          NO_COLOR switches colours off.
-
-          Possible values:
-          - rich:  Colours and signs, for a terminal
-          - plain: Plain ASCII text
-          - json:  One JSON object with command, status, exit_code, data, timing and messages
-
       --kills <N>
           How often each writer is killed [default: 100, fewer on a slow disk]
 
@@ -82,6 +89,44 @@ Options:
 
   -h, --help
           Print help (see a summary with '-h')
+
+Options of every command:
+      --home <DIR>
+          The home folder of this program [env: CLEVERAGENTS_HOME] [default: ~/.cleveragents]
+
+      --project <DIR>
+          The project's folder [default: the nearest one above with a `.cleveragents` folder]
+
+  -c, --config <KEY=VALUE>
+          Set a key of configuration for this command only; may be repeated
+
+      --format <FORMAT>
+          How to print [key: core.format] [default: rich on a terminal, plain otherwise]
+
+          Possible values:
+          - rich:  Colours and signs, for a terminal
+          - plain: Plain ASCII text
+          - json:  One JSON object with command, status, exit_code, data, timing and messages
+
+      --color <WHEN>
+          When to use colours [key: core.color] [default: auto]
+          
+          `auto` goes by the terminal, NO_COLOR and CLICOLOR_FORCE.
+
+          Possible values:
+          - auto:   On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is
+          - always: Also in a pipe
+          - never:  Not even on a terminal
+
+  -q, --quiet
+          Say nothing but what was asked for, and errors
+
+  -v, --verbose
+          Say also where things were looked for
+
+      --lock-timeout <DURATION>
+          How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout]
+          [default: 30s]
 
 "#]])
         .stderr_eq("");

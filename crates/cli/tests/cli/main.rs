@@ -1,7 +1,11 @@
 //! The program as people and scripts start it: what it prints, where, and how it ends.
 
 mod basics;
+mod config;
 mod demo;
+mod flags;
 #[cfg(unix)]
 mod interrupt;
+mod man;
 mod program;
+mod usage;

@@ -8,9 +8,6 @@ use config::Registry;
 
 /// Keys whose accessor no other crate calls yet, because the command that will is still to come.
 const WAITING: &[&str] = &[
-    "core.color",
-    "core.format",
-    "core.lock-timeout",
     "plan.concurrency",
     "plan.merge",
     "sandbox.cleanup",

@@ -16,7 +16,9 @@ fn edit(now: &str, edited: &str) -> (Fixture, Result<Outcome, Error>) {
     let original = service.original(Scope::Global).unwrap();
     assert_eq!(original, ORIGINAL.as_bytes());
     fixture.write(Scope::Global, now);
+    let checked = service.check_edit(Scope::Global, &original, edited.as_bytes());
     let outcome = service.edit(Scope::Global, &original, edited.as_bytes());
+    assert_eq!(checked.is_ok(), outcome.is_ok(), "a check foretells it");
     (fixture, outcome.map(|edited| edited.outcome))
 }
 
@@ -80,7 +82,7 @@ fn a_wrong_edit_is_kept_beside() {
     assert!(matches!(check_kept(ORIGINAL, "plan.concurrency = 0\n"), Error::OutOfRange { .. }));
     assert!(matches!(check_kept(ORIGINAL, "x = 1\n"), Error::IsTable { .. }));
     let why = check_kept(ORIGINAL, "\ncore.formt = 1\n").to_string();
-    assert!(why.starts_with("unknown key `core.formt` (") && why.ends_with("config.toml:2)"), "{why}");
+    assert!(why.starts_with("unknown key `core.formt` (") && why.ends_with("config.toml.edited:2)"), "{why}");
 }
 
 #[test]

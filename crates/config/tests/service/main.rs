@@ -13,4 +13,6 @@ mod folders;
 mod precedence;
 mod support;
 mod trust;
+#[cfg(unix)]
+mod watch;
 mod writes;

@@ -1,0 +1,128 @@
+//! The façade: what is open.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use config::{ConfigService, Environment, Flags, Key, Known, Layers, Registry, Scope};
+
+use crate::{Error, Reading, Surroundings, Wait};
+
+/// Everything that a door can ask for, for one user in one project.
+///
+/// Opening it reads no file and takes no lock. It may be shared among threads and cloned; it holds no lock between calls.
+#[derive(Clone, Debug)]
+pub struct Agents {
+    home: Home,
+}
+
+/// What can be used depends on whether there is a place for it.
+#[derive(Clone, Debug)]
+enum Home {
+    Known(ConfigService),
+    /// Flags and variables still count, and everything that needs no file works.
+    Unknown {
+        registry: Registry,
+        flags: Flags,
+        environment: Environment,
+        why: Arc<Error>,
+    },
+}
+
+impl Agents {
+    /// Opens what is around. Fails when a value or a project that was named is wrong. Without a home folder, calls that need one fail
+    /// later, each with [`Error::NoHome`].
+    pub fn open(surroundings: &Surroundings) -> Result<Agents, Error> {
+        let registry = Registry::standard();
+        let flags = flags(&registry, &surroundings.values)?;
+        let environment: Environment = surroundings.variables.iter().cloned().collect();
+        let home = match surroundings.places() {
+            Ok(places) => Home::Known(ConfigService::new(registry, places, environment).with_flags(flags)),
+            Err(why @ (Error::NoHome | Error::BadHome { .. })) => {
+                Home::Unknown { registry, flags, environment, why: Arc::new(why) }
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Agents { home })
+    }
+
+    /// With another way to wait for locks than 30 s in silence.
+    pub fn with_wait(self, wait: Wait) -> Agents {
+        let home = match self.home {
+            Home::Known(service) => Home::Known(service.with_wait(wait)),
+            unknown => unknown,
+        };
+        Agents { home }
+    }
+
+    /// Reads the files of configuration, for questions to what they say now.
+    ///
+    /// Safe to call from any thread and process at any time: it takes no lock and writes nothing.
+    pub fn read(&self) -> Reading<'_> {
+        match &self.home {
+            Home::Known(service) => Reading::new(service.registry(), service.layers(), None),
+            Home::Unknown { registry, flags, environment, why } => {
+                let layers = Layers::new(registry, flags, environment, Vec::new());
+                Reading::new(registry, layers, Some(why))
+            }
+        }
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> Result<&Path, Error> {
+        Ok(&self.service()?.places().home)
+    }
+
+    /// The folder of the project, if there is one.
+    pub fn project(&self) -> Option<&Path> {
+        self.service().ok().and_then(|service| service.places().project.as_deref())
+    }
+
+    /// A JSON Schema of the file of one scope, or with every key.
+    pub fn schema(&self, scope: Option<Scope>) -> serde_json::Value {
+        config::schema(self.registry(), scope)
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        match &self.home {
+            Home::Known(service) => service.registry(),
+            Home::Unknown { registry, .. } => registry,
+        }
+    }
+
+    pub(crate) fn service(&self) -> Result<&ConfigService, Error> {
+        match &self.home {
+            Home::Known(service) => Ok(service),
+            Home::Unknown { why, .. } => Err(why.again()),
+        }
+    }
+}
+
+/// The registered keys, sorted: for completions.
+pub fn keys() -> Vec<String> {
+    Registry::standard().keys().map(|declared| declared.key.to_string()).collect()
+}
+
+/// Values that the caller gave, none of them secret: arguments can be seen by everybody on the machine.
+fn flags(registry: &Registry, values: &[String]) -> Result<Flags, Error> {
+    for value in values {
+        let (key, _) = config::assignment(value)?;
+        if let Known::Declared(declared) = registry.look_up(&key)?
+            && declared.secrecy == config::Secrecy::Secret
+        {
+            return Err(Error::SecretFlag { variable: declared.variable.clone(), key: key.to_string() });
+        }
+    }
+    Ok(Flags::parse(registry, values.iter().map(String::as_str))?)
+}
+
+pub(crate) fn parse(key: &str) -> Result<Key, Error> {
+    Ok(Key::parse(key)?)
+}
+
+/// Fails when there can be nothing at or below a key.
+pub(crate) fn check_prefix(registry: &Registry, prefix: &Key) -> Result<(), Error> {
+    match registry.look_up(prefix) {
+        Ok(_) | Err(config::Error::IsTable { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

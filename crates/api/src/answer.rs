@@ -1,0 +1,354 @@
+//! What comes back: plain data that can be serialised.
+//!
+//! Paths are text here, as JSON has no others; what is not UTF-8 in them is replaced for show.
+
+use std::path::Path;
+
+use config::{Consulted, Key, Layer, Origin, Resolved, Reveal, Says, Value};
+use serde::{Serialize, Serializer};
+
+use crate::{Error, Kind};
+
+/// How much of a line is shown around a spot: a file may be one line of megabytes.
+const EXCERPT_CHARS_MAX: usize = 160;
+
+/// A value as people may see it, in three spellings. Serialised it is the JSON one.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shown {
+    /// For programs.
+    pub json: serde_json::Value,
+    /// A string as it is, anything else as TOML writes it.
+    pub text: String,
+    /// As TOML writes it.
+    pub toml: String,
+}
+
+impl Shown {
+    pub(crate) fn of(value: &Value, is_secret: bool, reveal: Reveal) -> Shown {
+        let value = value.for_people(is_secret, reveal);
+        Shown { json: value.to_json(), text: value.to_string(), toml: value.to_toml() }
+    }
+}
+
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json.serialize(serializer)
+    }
+}
+
+/// Where a value stands.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Place {
+    /// The layer: `flag`, `environment`, `local`, `project`, `global`, `default`.
+    pub layer: &'static str,
+    /// The file, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The environment variable, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+}
+
+impl Place {
+    pub(crate) fn of(origin: &Origin) -> Place {
+        let place = Place { layer: origin.layer().name(), file: None, line: None, variable: None };
+        match origin {
+            Origin::File { file, line, .. } => Place { file: Some(text(file)), line: Some(*line), ..place },
+            Origin::Variable { name } => Place { variable: Some(name.clone()), ..place },
+            Origin::Flag | Origin::Default => place,
+        }
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.layer)?;
+        match (&self.file, self.line, &self.variable) {
+            (Some(file), Some(line), _) => write!(f, " {file}:{line}"),
+            (_, _, Some(variable)) => write!(f, " ${variable}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A key with its value.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// The value, if it has one.
+    pub value: Option<Shown>,
+    /// Whether the value is hidden unless it is asked for by name.
+    pub secret: bool,
+    /// Where the value stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Place>,
+}
+
+impl Entry {
+    pub(crate) fn of(resolved: &Resolved, reveal: Reveal) -> Entry {
+        let value = resolved.value.as_ref();
+        Entry {
+            key: resolved.key.to_string(),
+            origin: value.is_some().then(|| Place::of(&resolved.origin)),
+            value: value.map(|value| Shown::of(value, resolved.is_secret, reveal)),
+            secret: resolved.is_secret,
+        }
+    }
+}
+
+/// The answer to `get`.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct Got {
+    /// The key with its value.
+    #[serde(flatten)]
+    pub entry: Entry,
+    /// Every layer, the strongest first.
+    pub layers: Vec<LayerSays>,
+    /// What was skipped on the way to the value.
+    #[serde(skip)]
+    pub problems: Vec<Problem>,
+}
+
+/// What one layer says about a key.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct LayerSays {
+    /// The layer: `flag`, `environment`, `local`, `project`, `global`, `default`.
+    pub layer: &'static str,
+    /// The value, if it says one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Shown>,
+    /// Where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Place>,
+    /// Why what it says cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+impl LayerSays {
+    pub(crate) fn of(consulted: &Consulted, is_secret: bool, reveal: Reveal) -> LayerSays {
+        let layer = consulted.layer.name();
+        let origin = consulted.origin.as_ref().map(Place::of);
+        match &consulted.says {
+            Says::Nothing => LayerSays { layer, value: None, origin: None, problem: None },
+            Says::Value(value) => {
+                let value = Some(Shown::of(value, is_secret, reveal));
+                LayerSays { layer, value, origin, problem: None }
+            }
+            Says::Unusable(error) => {
+                LayerSays { layer, value: None, origin, problem: Some(error.to_string()) }
+            }
+        }
+    }
+}
+
+/// The answer to `list`.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct Listed {
+    /// Keys with their values, sorted.
+    pub entries: Vec<Entry>,
+    /// What could not be used.
+    #[serde(skip)]
+    pub problems: Vec<Problem>,
+}
+
+/// Everything about one key.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct Explanation {
+    /// The key.
+    pub key: String,
+    /// One line.
+    pub help: &'static str,
+    /// One word for the type.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// What is allowed.
+    pub allowed: String,
+    /// The default, if it has one.
+    pub default: Option<Shown>,
+    /// The environment variable that sets it, if one does.
+    pub variable: Option<String>,
+    /// Where it may be set.
+    pub scopes: Vec<&'static str>,
+    /// Whether the value is hidden unless it is asked for by name.
+    pub secret: bool,
+    /// The value that holds, if there is one.
+    pub value: Option<Shown>,
+    /// Where that stands.
+    pub origin: Option<Place>,
+    /// Every layer, the strongest first.
+    pub layers: Vec<LayerSays>,
+    /// Why there is no value to tell, and what was skipped.
+    #[serde(skip)]
+    pub problems: Vec<Problem>,
+}
+
+/// Where the files are.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Paths {
+    /// The home folder.
+    pub home: String,
+    /// The project's folder, if there is one.
+    pub project: Option<String>,
+    /// The files that are read, the strongest first.
+    pub files: Vec<FileState>,
+}
+
+/// One file.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct FileState {
+    /// Its scope.
+    pub scope: &'static str,
+    /// Where it is.
+    pub file: String,
+    /// Whether there is one.
+    pub exists: bool,
+}
+
+/// What a write did.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct Change {
+    /// The scope that was written.
+    pub scope: &'static str,
+    /// Its file.
+    pub file: String,
+    /// The keys that were set or unset.
+    pub keys: Vec<String>,
+    /// Whether the file's bytes are others than before.
+    pub changed: bool,
+    /// Keys whose value is still another, because a stronger layer sets them, or any other after an unset.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub still: Vec<StillSet>,
+    /// What could not be used when the result was looked at.
+    #[serde(skip)]
+    pub problems: Vec<Problem>,
+}
+
+/// What became of an edit.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct EditOutcome {
+    /// `unchanged`, `taken`, or `merged` with what others wrote meanwhile.
+    pub outcome: &'static str,
+    /// What was written.
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+/// A key that another layer decides than the one that was written.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct StillSet {
+    /// The key.
+    pub key: String,
+    /// Its value now.
+    pub value: Shown,
+    /// Where that stands.
+    pub origin: Place,
+}
+
+impl StillSet {
+    /// If another layer than this one and the default decides.
+    pub(crate) fn of(resolved: &Resolved, written: Layer) -> Option<StillSet> {
+        let value = resolved.value.as_ref()?;
+        if resolved.origin.layer() == written || resolved.origin == Origin::Default {
+            return None;
+        }
+        Some(StillSet {
+            key: resolved.key.to_string(),
+            value: Shown::of(value, resolved.is_secret, Reveal::No),
+            origin: Place::of(&resolved.origin),
+        })
+    }
+}
+
+/// Something that went wrong, for a person and for a program.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct Problem {
+    /// What sort it is.
+    #[serde(skip)]
+    pub kind: Kind,
+    /// A name that scripts may rely on.
+    pub code: &'static str,
+    /// What went wrong.
+    pub text: String,
+    /// The causes, nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<String>,
+    /// What may help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The spot in a file that does not parse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot: Option<Spot>,
+}
+
+/// A spot in a file.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Spot {
+    /// The file.
+    pub file: String,
+    /// Bytes before the spot.
+    pub byte_offset: usize,
+    /// Counted from 1.
+    pub line: usize,
+    /// In characters, counted from 1.
+    pub column: usize,
+    /// The line, or the part of a long one around the spot, unless it may hold a secret.
+    pub excerpt: String,
+    /// How many characters of the excerpt are before the spot.
+    pub caret: usize,
+}
+
+impl Problem {
+    /// What there is to say about an error.
+    pub fn of(error: &Error) -> Problem {
+        Problem { hint: error.hint(), spot: spot(error), ..Self::new(error.kind(), error.code(), error) }
+    }
+
+    /// Something that is no error of ours: a code, a text and what it comes from.
+    pub fn new(kind: Kind, code: &'static str, error: &dyn std::error::Error) -> Problem {
+        let (text, causes) = (error.to_string(), causes(error));
+        Problem { kind, code, text, causes, hint: None, spot: None }
+    }
+
+    pub(crate) fn of_config(error: &config::Error) -> Problem {
+        Self::of(&Error::Config(error.clone()))
+    }
+}
+
+/// The causes of an error, nearest first.
+fn causes(error: &dyn std::error::Error) -> Vec<String> {
+    std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string).collect()
+}
+
+fn spot(error: &Error) -> Option<Spot> {
+    let found = match error {
+        Error::Config(config::Error::Parse(found)) => found,
+        Error::Config(config::Error::NotTaken { source, .. }) => match &**source {
+            config::Error::Parse(found) => found,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let before = found.column - 1;
+    let start = before.saturating_sub(EXCERPT_CHARS_MAX / 2);
+    Some(Spot {
+        file: text(&found.file),
+        byte_offset: found.offset,
+        line: found.line,
+        column: found.column,
+        excerpt: found.source_line.chars().skip(start).take(EXCERPT_CHARS_MAX).collect(),
+        caret: before - start,
+    })
+}
+
+pub(crate) fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+pub(crate) fn names(keys: &[Key]) -> Vec<String> {
+    keys.iter().map(Key::to_string).collect()
+}

@@ -1,0 +1,262 @@
+//! What can go wrong, in the words that every door shares: a kind, a stable code, a hint.
+
+use std::path::PathBuf;
+
+use config::{Key, Origin};
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Configuration refused or failed.
+    #[error(transparent)]
+    Config(#[from] config::Error),
+    /// The file transaction refused or failed.
+    #[error(transparent)]
+    Files(#[from] filetx::Error),
+    /// A commit failed.
+    #[error(transparent)]
+    Commit(#[from] filetx::Failure),
+    /// A key has no value, and no default either.
+    #[error("`{key}` is not set")]
+    NotSet {
+        /// The key.
+        key: Key,
+    },
+    /// Nobody said where the home folder is.
+    #[error("there is no home folder: neither CLEVERAGENTS_HOME nor the user's own is known")]
+    NoHome,
+    /// The variable names a home folder that depends on where one is.
+    #[error("CLEVERAGENTS_HOME is `{}`, which is not an absolute path", home.display())]
+    BadHome {
+        /// As it was given.
+        home: PathBuf,
+    },
+    /// A project was named that is no folder.
+    #[error("there is no folder `{}` to be the project", project.display())]
+    NoSuchProject {
+        /// The project.
+        project: PathBuf,
+    },
+    /// A relative path was given, and the current folder is unknown.
+    #[error("`{}` is relative, and the current folder is gone", path.display())]
+    NoCurrentFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A secret was given where others can see it.
+    #[error("`{key}` is secret and must not stand in arguments, which others can see")]
+    SecretArgument {
+        /// The key.
+        key: Key,
+    },
+    /// A secret was given as a flag, where others can see it.
+    #[error("`{key}` is secret and must not stand in arguments, which others can see")]
+    SecretFlag {
+        /// The key.
+        key: String,
+        /// The variable that may be used instead.
+        variable: String,
+    },
+}
+
+/// What sort of failure it is: the exit code of a command, the status of an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Something failed.
+    Error,
+    /// The call was wrong.
+    Usage,
+    /// What was named does not exist.
+    NotFound,
+    /// Something else stands in the way, or was changed meanwhile.
+    Conflict,
+    /// A lock stayed taken: try again.
+    Busy,
+    /// The next open finds out what became of a commit.
+    OutcomeUnknown,
+    /// A bug of this program.
+    Bug,
+}
+
+impl Error {
+    /// What sort of failure it is.
+    pub fn kind(&self) -> Kind {
+        self.nature().0
+    }
+
+    /// A name that scripts may rely on.
+    pub fn code(&self) -> &'static str {
+        self.nature().1
+    }
+
+    /// What a person may do about it; names a command where one helps.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Config(error) => return error.hint(),
+            Self::Files(error) => return files_hint(error),
+            Self::Commit(failure) => return files_hint(&failure.error),
+            Self::NotSet { key } => format!("set it with `agents config set {key} VALUE`"),
+            Self::NoHome | Self::BadHome { .. } => {
+                "name a folder by its whole path, with `--home DIR` or CLEVERAGENTS_HOME".to_owned()
+            }
+            Self::NoSuchProject { .. } => {
+                "make the folder, or leave `--project` away to use the project around the current folder"
+                    .to_owned()
+            }
+            Self::NoCurrentFolder { .. } => "go to a folder that exists: `cd`".to_owned(),
+            Self::SecretArgument { key } => {
+                format!("let it be read from standard input: `agents config set {key} --stdin`")
+            }
+            Self::SecretFlag { key, variable } => {
+                format!("use the variable {variable}, or store it with `agents config set {key} --stdin`")
+            }
+        })
+    }
+
+    /// Whether it says that an edit was not taken, and where it is kept.
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Self::Config(config::Error::NotTaken { .. }))
+    }
+
+    /// The same error once more. Only for those that opening keeps for later.
+    pub(crate) fn again(&self) -> Error {
+        match self {
+            Self::BadHome { home } => Self::BadHome { home: home.clone() },
+            _ => Self::NoHome,
+        }
+    }
+
+    fn nature(&self) -> (Kind, &'static str) {
+        match self {
+            Self::Config(error) => config_nature(error),
+            Self::Files(error) => files_nature(error),
+            Self::Commit(failure) => failure_nature(failure),
+            Self::NotSet { .. } => (Kind::NotFound, "not-set"),
+            Self::NoHome => (Kind::NotFound, "no-home"),
+            Self::BadHome { .. } => (Kind::Usage, "bad-home"),
+            Self::NoSuchProject { .. } => (Kind::NotFound, "no-project"),
+            Self::NoCurrentFolder { .. } => (Kind::NotFound, "no-current-folder"),
+            Self::SecretArgument { .. } | Self::SecretFlag { .. } => (Kind::Usage, "secret-argument"),
+        }
+    }
+}
+
+/// A wrong value is the caller's mistake, unless it stands in a file.
+fn given_by_caller(origin: Option<&Origin>) -> Kind {
+    match origin {
+        Some(Origin::File { .. }) => Kind::Error,
+        _ => Kind::Usage,
+    }
+}
+
+fn config_nature(error: &config::Error) -> (Kind, &'static str) {
+    use config::Error as E;
+    let given = given_by_caller(error.origin());
+    match error {
+        E::BadKey { .. } => (Kind::Usage, "bad-key"),
+        E::UnknownKey { .. } => (given, "unknown-key"),
+        E::WrongType { .. } => (given, "wrong-type"),
+        E::OutOfRange { .. } => (given, "out-of-range"),
+        E::NotInScope { .. } => (Kind::Usage, "not-in-scope"),
+        E::IsTable { .. } => (Kind::Usage, "is-table"),
+        E::BadAssignment { .. } => (Kind::Usage, "bad-assignment"),
+        E::Parse(_) => (Kind::Error, "unparsable"),
+        E::NotUtf8 { .. } => (Kind::Error, "not-utf8"),
+        E::VariableNotUtf8 { .. } => (Kind::Usage, "variable-not-utf8"),
+        E::TooLarge { .. } => (Kind::Error, "too-large"),
+        E::TableAndValue { .. } => (Kind::Conflict, "table-and-value"),
+        E::NoPlace { .. } => (Kind::Error, "no-place"),
+        E::Interpolation { .. } => (given, "interpolation"),
+        E::SecretVariable { .. } => (given, "secret-variable"),
+        E::LeadsOut { .. } => (Kind::Error, "leads-out"),
+        E::NotAFile { .. } => (Kind::Error, "not-a-file"),
+        E::ReadOnly { .. } => (Kind::Error, "read-only"),
+        E::NoHome { .. } => (Kind::NotFound, "no-home"),
+        E::NoProject { .. } => (Kind::NotFound, "no-project"),
+        E::Read { .. } | E::Folder { .. } => (Kind::Error, "io"),
+        E::Busy { .. } => (Kind::Busy, "busy"),
+        E::Nested { .. } => (Kind::Bug, "already-held"),
+        E::Prepare { source, .. } => files_nature(source),
+        E::Write { source, .. } => failure_nature(source),
+        E::NotTaken { source, .. } => match config_nature(source) {
+            // What was edited is a file, whatever is wrong with it.
+            (Kind::Usage, code) => (Kind::Error, code),
+            nature => nature,
+        },
+        E::Conflict { .. } => (Kind::Conflict, "conflict"),
+        E::Watch { .. } => (Kind::Error, "watch"),
+    }
+}
+
+fn failure_nature(failure: &filetx::Failure) -> (Kind, &'static str) {
+    match failure.left {
+        filetx::Left::Unknown => (Kind::OutcomeUnknown, "outcome-unknown"),
+        _ => files_nature(&failure.error),
+    }
+}
+
+fn files_nature(error: &filetx::Error) -> (Kind, &'static str) {
+    use filetx::Error as E;
+    match error {
+        E::BadPath { .. } => (Kind::Usage, "bad-path"),
+        E::Reserved { .. } => (Kind::Usage, "reserved-path"),
+        E::Missing { .. } => (Kind::NotFound, "not-found"),
+        E::Busy { .. } => (Kind::Busy, "busy"),
+        E::Conflict { .. } => (Kind::Conflict, "conflict"),
+        E::Drifted { .. } => (Kind::Conflict, "drifted"),
+        E::Exists { .. } => (Kind::Conflict, "exists"),
+        E::NotEmpty { .. } => (Kind::Conflict, "not-empty"),
+        E::AlreadyHeld { .. } => (Kind::Bug, "already-held"),
+        E::Group { source } => files_nature(source),
+        E::Io { .. } => (Kind::Error, "io"),
+        E::LockGone { .. } => (Kind::Error, "lock-gone"),
+        E::FolderGone { .. } => (Kind::NotFound, "folder-gone"),
+        E::NetworkFileSystem { .. } => (Kind::Error, "network-file-system"),
+        E::Damaged { .. } => (Kind::Error, "damaged-journal"),
+        E::UnknownVersion { .. } => (Kind::Error, "newer-journal"),
+        E::RootGone { .. } => (Kind::Error, "root-gone"),
+        _ => (Kind::Error, "files"),
+    }
+}
+
+fn files_hint(error: &filetx::Error) -> Option<String> {
+    use filetx::Error as E;
+    let hint = match error {
+        E::Busy { .. } => "try again when the other process is done",
+        E::NetworkFileSystem { .. } => "use a folder on a local disk; for temporary files, set TMPDIR",
+        E::UnknownVersion { .. } => "use the newer program that wrote it",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn check(error: impl Into<Error>, kind: Kind, code: &str) {
+        let error = error.into();
+        assert_eq!((error.kind(), error.code()), (kind, code), "{error}");
+    }
+
+    #[test]
+    fn errors_of_files_have_their_own_kinds() {
+        let path = || Path::new("a").to_owned();
+        let busy = || filetx::Error::Busy { lock: path(), holder: None, waited: Duration::ZERO };
+        check(filetx::RelPath::new("../a").unwrap_err(), Kind::Usage, "bad-path");
+        check(filetx::Error::Missing { path: path() }, Kind::NotFound, "not-found");
+        check(filetx::Error::Exists { path: path() }, Kind::Conflict, "exists");
+        check(busy(), Kind::Busy, "busy");
+        check(filetx::Error::Group { source: busy().into() }, Kind::Busy, "busy");
+    }
+
+    #[test]
+    fn what_a_failed_commit_left_decides_its_kind() {
+        let failure = |left| filetx::Failure { left, error: filetx::Error::Missing { path: "a".into() } };
+        check(failure(filetx::Left::Nothing), Kind::NotFound, "not-found");
+        check(failure(filetx::Left::Unknown), Kind::OutcomeUnknown, "outcome-unknown");
+    }
+}

@@ -1,0 +1,53 @@
+//! One façade over the services: what a door (a command line, a server, a library for another language) calls.
+//!
+//! Plain data in, plain data out: arguments are text and paths, answers can be serialised, and errors have a [`Kind`], a stable code and a
+//! hint. Nothing here looks at the terminal, the process environment or the current folder: they come in as [`Surroundings`].
+//!
+//! Opening reads nothing. Each call does what it needs and no more: [`Agents::read`] reads the files of configuration once, for several
+//! questions to one state; the calls that write lock, read, change and replace as [`config::ConfigService`] says.
+//!
+//! # Example
+//!
+//! ```
+//! use api::{Agents, Assignment, Reveal, Surroundings};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let folder = tempfile::tempdir()?;
+//!     let surroundings = Surroundings { home: Some(folder.path().join("home")), ..Surroundings::default() };
+//!     let agents = Agents::open(&surroundings)?;
+//!
+//!     let change = agents.set(None, &[Assignment::argument("plan.concurrency", "8")])?;
+//!     assert_eq!(change.scope, "global");
+//!
+//!     let got = agents.read().get("plan.concurrency", Reveal::No)?;
+//!     assert_eq!(got.entry.value.map(|value| value.json), Some(8.into()));
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Map of the modules
+//!
+//! - `surroundings`: where home and project are
+//! - `agents`: the façade itself; `reading`, `writing` and `watching` are its questions about configuration, its changes of it, and
+//!   noticing those of others
+//! - `answer`: what comes back; `error`: what can go wrong
+
+mod agents;
+mod answer;
+mod error;
+mod reading;
+mod surroundings;
+mod watching;
+mod writing;
+
+pub use agents::{Agents, keys};
+pub use answer::{
+    Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, Place, Problem, Shown,
+    Spot, StillSet,
+};
+pub use config::{PROJECT_FOLDER, Reveal, Scope, Stopper, Wait, Waiting};
+pub use error::{Error, Kind};
+pub use reading::{Preferences, Reading, Select};
+pub use surroundings::{HOME_VARIABLE, Surroundings};
+pub use watching::{Event, Standing, Watch};
+pub use writing::{Assignment, Edit, Given};

@@ -1,0 +1,106 @@
+//! Where the home folder and the project are.
+//!
+//! State never lands in the current folder by accident: a home that comes from a variable must be an absolute path, and a project is a
+//! folder that has a `.cleveragents` folder, or one that was named.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use config::{PROJECT_FOLDER, Places};
+
+use crate::Error;
+
+/// The variable that names the home folder.
+pub const HOME_VARIABLE: &str = "CLEVERAGENTS_HOME";
+
+/// What a door knows about where it was called. All of it is optional.
+#[derive(Clone, Default)]
+pub struct Surroundings {
+    /// The home folder, named by the caller: `--home`.
+    pub home: Option<PathBuf>,
+    /// The project, named by the caller: `--project`. It must be a folder.
+    pub project: Option<PathBuf>,
+    /// The folder to look for a project from, upwards. Relative paths above are relative to it.
+    pub current: Option<PathBuf>,
+    /// The user's home folder, which holds the home folder of this program unless that is named.
+    pub user_home: Option<PathBuf>,
+    /// `KEY=VALUE` each; a later one replaces an earlier.
+    pub values: Vec<String>,
+    /// The environment.
+    pub variables: Vec<(OsString, OsString)>,
+}
+
+impl Surroundings {
+    /// Where the files of configuration are.
+    pub(crate) fn places(&self) -> Result<Places, Error> {
+        let home = self.home()?;
+        let project = match &self.project {
+            Some(project) => Some(self.named_project(project)?),
+            None => self.current.as_deref().and_then(|current| self.find_project(current, &home)),
+        };
+        Ok(Places { home, project })
+    }
+
+    fn home(&self) -> Result<PathBuf, Error> {
+        if let Some(home) = &self.home {
+            return self.absolute(home);
+        }
+        if let Some(home) = self.variable(HOME_VARIABLE) {
+            let home = PathBuf::from(home);
+            return if home.is_absolute() { Ok(home) } else { Err(Error::BadHome { home }) };
+        }
+        self.usual_home().ok_or(Error::NoHome)
+    }
+
+    /// `~/.cleveragents`.
+    fn usual_home(&self) -> Option<PathBuf> {
+        let user_home = self.user_home.as_ref().filter(|home| home.is_absolute())?;
+        Some(user_home.join(PROJECT_FOLDER))
+    }
+
+    fn named_project(&self, project: &Path) -> Result<PathBuf, Error> {
+        let project = self.absolute(project)?;
+        if project.is_dir() { Ok(project) } else { Err(Error::NoSuchProject { project }) }
+    }
+
+    /// The nearest folder at or above `current` that has a `.cleveragents` folder. The home folder has that name too and is none.
+    fn find_project(&self, current: &Path, home: &Path) -> Option<PathBuf> {
+        let is_home = |folder: &Path| {
+            let homes = [Some(home.to_owned()), self.usual_home()];
+            let real = fs::canonicalize(folder).ok();
+            homes.into_iter().flatten().any(|home| home == folder || fs::canonicalize(home).ok() == real)
+        };
+        current
+            .ancestors()
+            .find(|folder| {
+                let marked = folder.join(PROJECT_FOLDER);
+                marked.is_dir() && !is_home(&marked)
+            })
+            .map(Path::to_owned)
+    }
+
+    fn absolute(&self, path: &Path) -> Result<PathBuf, Error> {
+        match &self.current {
+            _ if path.is_absolute() => Ok(path.to_owned()),
+            Some(current) => Ok(current.join(path)),
+            None => Err(Error::NoCurrentFolder { path: path.to_owned() }),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<&OsStr> {
+        let found = self.variables.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_os_str())
+    }
+}
+
+impl std::fmt::Debug for Surroundings {
+    /// Without variables and values, which may be secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Surroundings")
+            .field("home", &self.home)
+            .field("project", &self.project)
+            .field("current", &self.current)
+            .finish_non_exhaustive()
+    }
+}

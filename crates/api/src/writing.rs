@@ -1,0 +1,169 @@
+//! Changes of configuration. Each locks, reads, changes and replaces one file, as [`config::ConfigService`] says.
+
+use std::fs;
+use std::path::PathBuf;
+
+use config::{Edited, Key, Layer, Outcome, Scope, Written};
+
+use crate::agents::parse;
+use crate::answer::{Change, EditOutcome, FileState, Paths, Problem, StillSet, names, text};
+use crate::{Agents, Error};
+
+/// A value to be set.
+#[derive(Clone)]
+pub struct Assignment {
+    /// The key.
+    pub key: String,
+    /// The value, as text that is read by the key's type.
+    pub text: String,
+    /// How it came.
+    pub given: Given,
+}
+
+/// A file that a person edits.
+pub struct Edit {
+    /// Its scope.
+    pub scope: Scope,
+    /// The file.
+    pub file: PathBuf,
+    /// What it holds; empty if there is none. It need not parse: editing is how it is corrected.
+    pub original: Vec<u8>,
+}
+
+/// How a value came to us.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Given {
+    /// In the arguments of a command, which everybody on the machine can see. No secret may come so.
+    Openly,
+    /// By a way that others cannot see.
+    Privately,
+}
+
+impl Assignment {
+    /// From two arguments.
+    pub fn argument(key: impl Into<String>, text: impl Into<String>) -> Assignment {
+        Assignment { key: key.into(), text: text.into(), given: Given::Openly }
+    }
+
+    /// From one argument, `KEY=VALUE`.
+    pub fn parse(argument: &str) -> Result<Assignment, Error> {
+        let (key, text) = config::assignment(argument)?;
+        Ok(Assignment::argument(key.to_string(), text))
+    }
+}
+
+impl Agents {
+    /// Sets keys of one scope, all or none. Without a scope it is the project when one is in a project that has a file, else global.
+    ///
+    /// Safe among threads and processes: writers of one file take turns and none is lost. A failure, of whichever key, leaves the
+    /// file as it was, except where the error's kind is [`Kind::OutcomeUnknown`](crate::Kind::OutcomeUnknown).
+    pub fn set(&self, scope: Option<Scope>, assignments: &[Assignment]) -> Result<Change, Error> {
+        let service = self.service()?;
+        let keys =
+            assignments.iter().map(|assignment| parse(&assignment.key)).collect::<Result<Vec<_>, _>>()?;
+        for (key, assignment) in keys.iter().zip(assignments) {
+            if assignment.given == Given::Openly && self.registry().look_up(key)?.is_secret() {
+                return Err(Error::SecretArgument { key: key.clone() });
+            }
+        }
+        let scope = scope.unwrap_or_else(|| self.usual_scope(&keys));
+        let values = keys.iter().zip(assignments.iter().map(|assignment| assignment.text.as_str()));
+        let written = service.write_scoped_config(scope, values)?;
+        Ok(self.change(&written, &keys))
+    }
+
+    /// Removes a key from one scope, by default the one that [`set`](Self::set) would choose. [`Change::changed`] says whether it was there.
+    ///
+    /// Safe among threads and processes, like [`set`](Self::set).
+    pub fn unset(&self, scope: Option<Scope>, key: &str) -> Result<Change, Error> {
+        let (service, keys) = (self.service()?, [parse(key)?]);
+        let scope = scope.unwrap_or_else(|| self.usual_scope(&keys));
+        let written = service.unset(scope, &keys[0])?;
+        Ok(self.change(&written, &keys))
+    }
+
+    /// Begins an edit of one scope's file, by default the one that [`set`](Self::set) would choose. No lock is held until it is taken over.
+    pub fn begin_edit(&self, scope: Option<Scope>) -> Result<Edit, Error> {
+        let service = self.service()?;
+        let scope = scope.unwrap_or_else(|| self.usual_scope(&[]));
+        Ok(Edit { scope, file: service.file(scope)?, original: service.original(scope)? })
+    }
+
+    /// Whether [`edit`](Self::edit) would take over what a person made of it, as things are now; the error says why not.
+    pub fn check_edit(&self, edit: &Edit, edited: &[u8]) -> Result<(), Error> {
+        Ok(self.service()?.check_edit(edit.scope, &edit.original, edited)?)
+    }
+
+    /// Takes over what a person made of it. If the file was changed meanwhile, both changes are merged by lines.
+    ///
+    /// Safe among threads and processes, like [`set`](Self::set). An edit that is wrong, or whose lines others changed too, is kept in a new
+    /// file beside, and the error says where. With any other error the edit is with the caller only: [`Error::is_kept`] tells which.
+    pub fn edit(&self, edit: &Edit, edited: &[u8]) -> Result<EditOutcome, Error> {
+        let Edited { written, outcome } = self.service()?.edit(edit.scope, &edit.original, edited)?;
+        let outcome = match outcome {
+            Outcome::Unchanged => "unchanged",
+            Outcome::Taken => "taken",
+            Outcome::Merged => "merged",
+        };
+        Ok(EditOutcome { outcome, change: self.change(&written, &written.keys) })
+    }
+
+    /// Where the files are, the strongest first.
+    pub fn paths(&self) -> Result<Paths, Error> {
+        let places = self.service()?.places();
+        let files = Scope::ALL.iter().rev().filter_map(|scope| Some((*scope, places.file(*scope).ok()?)));
+        let files = files.map(|(scope, file)| FileState {
+            scope: scope.name(),
+            exists: fs::symlink_metadata(&file).is_ok(),
+            file: text(&file),
+        });
+        Ok(Paths {
+            home: text(&places.home),
+            project: places.project.as_deref().map(text),
+            files: files.collect(),
+        })
+    }
+
+    /// The file of a scope, whether it exists or not.
+    pub fn path(&self, scope: Scope) -> Result<PathBuf, Error> {
+        Ok(self.service()?.file(scope)?)
+    }
+
+    /// Project when one is in a project that has a file, else global. Keys that belong to one scope only go there.
+    fn usual_scope(&self, keys: &[Key]) -> Scope {
+        let only = |scope: Scope| {
+            let allowed = |key| self.registry().look_up(key).map(|known| known.scopes());
+            !keys.is_empty() && keys.iter().all(|key| allowed(key).is_ok_and(|scopes| scopes == [scope]))
+        };
+        let has_file = || {
+            let file = self.service().and_then(|service| Ok(service.file(Scope::Project)?));
+            file.is_ok_and(|file| fs::symlink_metadata(file).is_ok())
+        };
+        if !only(Scope::Global) && has_file() { Scope::Project } else { Scope::Global }
+    }
+
+    /// What was done, and what holds now.
+    pub(crate) fn change(&self, written: &Written, keys: &[Key]) -> Change {
+        let (mut still, mut problems) = (Vec::new(), Vec::new());
+        if let Ok(service) = self.service() {
+            let layers = service.layers();
+            for key in keys {
+                match layers.resolve(key) {
+                    Ok(resolved) => {
+                        still.extend(StillSet::of(&resolved, Layer::from(written.scope)));
+                        problems.extend(resolved.skipped().map(Problem::of_config));
+                    }
+                    Err(error) => problems.push(Problem::of_config(&error)),
+                }
+            }
+        }
+        Change {
+            scope: written.scope.name(),
+            file: text(&written.file),
+            keys: names(keys),
+            changed: written.changed,
+            still,
+            problems,
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! `agents config explain`.
+
+use api::Explanation;
+
+use super::get::print_layers;
+use super::warn_of;
+use crate::error::Result;
+use crate::output::{Answer, Output};
+use crate::session::Session;
+
+/// Tell everything about a key: what it is for, what is allowed, who sets it
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The key, such as `plan.concurrency`
+    key: String,
+}
+
+pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
+    let explanation = session.reading.explain(&args.key)?;
+    print(&explanation, output)?;
+    warn_of(&explanation.problems, output);
+    Ok(Answer::of(&explanation))
+}
+
+fn print(explanation: &Explanation, output: &mut Output) -> Result<()> {
+    let Explanation { key, help, kind, allowed, default, variable, scopes, secret, .. } = explanation;
+    let paint = output.paint();
+    output.say(format!("{}: {help}", paint.strong(key)))?;
+    output.say("")?;
+    let mut line =
+        |name: &str, text: &str| output.say(format!("  {}  {text}", paint.faint(format!("{name:<8}"))));
+    line("type", kind)?;
+    line("allowed", allowed)?;
+    line("default", default.as_ref().map_or("none", |default| &default.toml))?;
+    line("variable", variable.as_deref().unwrap_or("none"))?;
+    line("scopes", &scopes.join(", "))?;
+    if *secret {
+        line("secret", "yes: shown by `get --reveal` only, set by `set --stdin` only")?;
+    }
+    output.say("")?;
+    print_layers(&explanation.layers, explanation.origin.as_ref(), output)
+}

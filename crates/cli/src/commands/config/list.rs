@@ -1,0 +1,56 @@
+//! `agents config list`.
+
+use api::{Entry, Select};
+
+use super::ScopeName;
+use crate::error::{Exit, Result};
+use crate::output::{Answer, Output, Paint};
+use crate::session::Session;
+
+/// List keys with their values, as TOML
+///
+/// Keys without a value are comments. Secrets are hidden. What cannot be used, such as a file that does not parse, is told on standard
+/// error, the rest is listed, and the command ends with 1.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// Only this key and those below it, such as `plan`
+    prefix: Option<String>,
+    /// Only what the file of this scope says
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    scope: Option<ScopeName>,
+    /// Print where each value comes from
+    #[arg(long)]
+    show_origin: bool,
+    /// Only keys that are set somewhere, not those that have their default
+    #[arg(long)]
+    changed: bool,
+}
+
+pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
+    let select =
+        Select { prefix: args.prefix.clone(), scope: args.scope.map(Into::into), changed: args.changed };
+    let listed = session.reading.list(&select)?;
+    let paint = output.paint();
+    for entry in &listed.entries {
+        output.say(line(entry, args.show_origin, paint))?;
+    }
+    let mut answer = Answer::of(&listed);
+    for problem in listed.problems {
+        match problem.code {
+            // Nothing is missing for it.
+            "unknown-key" | "not-in-scope" => output.warn_of(problem),
+            _ => {
+                answer.exit = Exit::Error;
+                output.error(problem);
+            }
+        }
+    }
+    Ok(answer)
+}
+
+fn line(entry: &Entry, show_origin: bool, paint: Paint) -> String {
+    let Some(value) = &entry.value else { return paint.faint(format!("# {} is not set", entry.key)) };
+    let origin = entry.origin.as_ref().filter(|_| show_origin);
+    let origin = origin.map(|origin| paint.faint(format!("  # {origin}"))).unwrap_or_default();
+    format!("{} = {}{origin}", paint.strong(&entry.key), value.toml)
+}

@@ -1,0 +1,22 @@
+//! `agents config schema`.
+
+use super::ScopeName;
+use crate::error::Result;
+use crate::output::{Answer, Output};
+use crate::session::Session;
+
+/// Print a JSON Schema of the files, for editors that check and complete TOML
+///
+/// For instance `agents config schema > agents.schema.json`, and `#:schema ./agents.schema.json` as the first line of the file.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// Only with the keys that this scope may have [default: with every key]
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    scope: Option<ScopeName>,
+}
+
+pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
+    let schema = session.agents().schema(args.scope.map(Into::into));
+    output.say(format!("{schema:#}"))?;
+    Ok(Answer::ok(schema))
+}

@@ -1,0 +1,77 @@
+//! `agents config set`.
+
+use std::io::{self, Read};
+
+use api::{Assignment, Change, Given};
+
+use super::{ScopeName, warn_of, warn_of_still};
+use crate::error::{Error, Result};
+use crate::output::{Answer, Output};
+use crate::session::Session;
+
+/// The longest value that is read from standard input.
+const VALUE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Set keys: KEY VALUE, or KEY=VALUE as often as you like
+///
+/// Several keys are set together or not at all. A value is read by the type of its key; below `x.` as TOML if it is some, else as text.
+/// A value that begins with a dash goes after `--`.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// KEY VALUE, or KEY=VALUE…
+    #[arg(required = true, allow_negative_numbers = true, value_name = "KEY VALUE | KEY=VALUE")]
+    words: Vec<String>,
+    /// Which file is changed [default: the project's, where there is one, else global]
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    scope: Option<ScopeName>,
+    /// Read the value from standard input: the way for secrets, which must not stand in arguments
+    #[arg(long)]
+    stdin: bool,
+}
+
+pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
+    let assignments = assignments(args)?;
+    let change = session.writer().set(args.scope.map(Into::into), &assignments)?;
+    let keys = change.keys.join(", ");
+    let Change { scope, file, .. } = &change;
+    match change.changed {
+        true => output.confirm(format!("set {keys} in {file} ({scope})"))?,
+        false => output.confirm(format!("{keys}: already so in {file} ({scope})"))?,
+    }
+    warn_of_still(&change, output);
+    warn_of(&change.problems, output);
+    Ok(Answer::of(&change))
+}
+
+fn assignments(args: &Args) -> Result<Vec<Assignment>> {
+    match args.words.as_slice() {
+        [key] if args.stdin => {
+            Ok(vec![Assignment { key: key.clone(), text: from_stdin()?, given: Given::Privately }])
+        }
+        _ if args.stdin => Err(Error::Words { reason: "with `--stdin` there is one KEY and no VALUE" }),
+        [key, value] if !is_assignment(key) => Ok(vec![Assignment::argument(key, value)]),
+        [key] if !is_assignment(key) => Err(Error::Words { reason: "there is no VALUE" }),
+        words => {
+            Ok(words.iter().map(|word| Assignment::parse(word)).collect::<std::result::Result<_, _>>()?)
+        }
+    }
+}
+
+/// Whether a word is `KEY=VALUE` rather than a key.
+fn is_assignment(word: &str) -> bool {
+    Assignment::parse(word).is_ok()
+}
+
+/// All of standard input, without the line break at its end.
+fn from_stdin() -> Result<String> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().take(VALUE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|source| Error::Stdin { source })?;
+    if bytes.len() as u64 > VALUE_BYTES_MAX {
+        return Err(Error::StdinTooLong { limit_bytes: VALUE_BYTES_MAX });
+    }
+    let mut text = String::from_utf8(bytes).map_err(|_| Error::StdinNotUtf8)?;
+    let kept = text.strip_suffix("\r\n").or(text.strip_suffix('\n')).map(str::len);
+    text.truncate(kept.unwrap_or(text.len()));
+    Ok(text)
+}

@@ -1,0 +1,57 @@
+//! What a command works with: the façade, what it read, and how it waits.
+
+use std::sync::Arc;
+
+use api::{Agents, Preferences, Reading, Surroundings, Wait, Waiting};
+
+use crate::args::GlobalArgs;
+use crate::output::Output;
+
+/// What a command works with.
+pub(crate) struct Session<'a> {
+    agents: &'a Agents,
+    /// Configuration as it was when the command started.
+    pub(crate) reading: Reading<'a>,
+    wait: Wait,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(
+        agents: &'a Agents,
+        reading: Reading<'a>,
+        preferences: &Preferences,
+        output: &Output,
+    ) -> Self {
+        let notice = output.notice();
+        let on_wait = move |waiting: &Waiting| {
+            let holder =
+                waiting.holder.as_ref().map(|holder| format!(", held by {holder}")).unwrap_or_default();
+            notice(&format!("waiting for lock `{}`{holder}", waiting.lock.display()));
+        };
+        let wait =
+            Wait { timeout: preferences.lock_timeout, on_wait: Some(Arc::new(on_wait)), ..Wait::default() };
+        Session { agents, reading, wait }
+    }
+
+    /// For questions that read nothing, or anew.
+    pub(crate) fn agents(&self) -> &'a Agents {
+        self.agents
+    }
+
+    /// For changes: waits as the user wants.
+    pub(crate) fn writer(&self) -> Agents {
+        self.agents.clone().with_wait(self.wait.clone())
+    }
+}
+
+/// Where the program was started: the only place that looks at the process.
+pub(crate) fn surroundings(args: &GlobalArgs) -> Surroundings {
+    Surroundings {
+        home: args.home.clone(),
+        project: args.project.clone(),
+        current: std::env::current_dir().ok(),
+        user_home: std::env::home_dir(),
+        values: args.values(),
+        variables: std::env::vars_os().collect(),
+    }
+}
