@@ -82,6 +82,8 @@ pub(crate) struct Output {
     in_progress: bool,
     /// Whether lines of JSON come before the end.
     is_stream: bool,
+    /// Whether the answer is bytes.
+    is_bytes: bool,
 }
 
 /// The form of every answer to a program.
@@ -130,7 +132,7 @@ impl Look {
     pub(crate) fn of_flags(args: &GlobalArgs) -> Look {
         let color = args.color.unwrap_or(Color::Auto);
         let by_variable = || variable_of_format().as_deref().and_then(word);
-        Look { format: chosen(args.format.or_else(by_variable), color), color, volume: volume(args) }
+        Look { format: chosen(args.look().or_else(by_variable), color), color, volume: volume(args) }
     }
 
     pub(crate) fn json() -> Look {
@@ -185,6 +187,7 @@ impl Output {
             messages: Vec::new(),
             in_progress: false,
             is_stream: false,
+            is_bytes: false,
         }
     }
 
@@ -204,6 +207,13 @@ impl Output {
         }
         self.end_progress();
         writeln!(self.stdout, "{line}").map_err(|source| Error::Print { source })
+    }
+
+    /// Where bytes go that are the whole answer, in every format: no envelope follows, and what is told beside goes to people.
+    pub(crate) fn bytes(&mut self) -> &mut dyn Write {
+        self.end_progress();
+        self.is_bytes = true;
+        &mut self.stdout
     }
 
     /// Begins a stream: to programs, JSON objects of one line each instead of one envelope. The envelope is the last line, its event is `end`.
@@ -316,7 +326,7 @@ impl Output {
     }
 
     fn envelope(mut self, answer: Answer) -> ExitCode {
-        if self.is_json() {
+        if self.is_json() && !self.is_bytes {
             let envelope = Envelope {
                 event: self.is_stream.then_some("end"),
                 command: self.command,
@@ -338,7 +348,7 @@ impl Output {
     }
 
     fn message(&mut self, level: Level, problem: Problem) {
-        if !self.is_json() {
+        if !self.is_json() || self.is_bytes {
             self.tell(level, &problem);
         }
         self.messages.push(Message { level, problem });

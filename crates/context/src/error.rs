@@ -1,7 +1,7 @@
 //! What can go wrong, by what a caller may do about it, and what a failed call left.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{MessageId, Name, NotAMessage, NotJson, Revision};
 
@@ -300,12 +300,13 @@ impl Error {
                 "choose another name; an import with `--replace` puts itself in its place".to_owned()
             }
             Error::Stale { current, .. } => format!("read it again, then use `--if-revision {current}`"),
-            Error::Edited { .. } => {
-                "`agents context verify NAME --repair` takes over what is there; nothing is thrown away"
-                    .to_owned()
-            }
+            Error::Edited { file, .. } => format!(
+                "`agents context verify {} --repair` takes over what is there; nothing is thrown away",
+                context_of(file)
+            ),
             Error::Damaged { line: Some(_), file, .. } if file.ends_with(crate::files::MESSAGES) => {
-                "`agents context verify NAME --repair` sets bad lines aside and keeps the rest".to_owned()
+                let name = context_of(file);
+                format!("`agents context verify {name} --repair` sets bad lines aside and keeps the rest")
             }
             Error::Damaged { .. } => "correct the file by hand; it is left as it is until then".to_owned(),
             Error::BothLayouts { .. } => {
@@ -323,6 +324,12 @@ impl Error {
             _ => return None,
         })
     }
+}
+
+/// The context that a file belongs to.
+fn context_of(file: &Path) -> String {
+    let name = file.parent().and_then(Path::file_name).unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 fn at(line: Option<u64>, column: Option<u64>) -> String {

@@ -62,6 +62,11 @@ impl Metadata {
         self.revision
     }
 
+    /// The revision at which messages were last cut or replaced.
+    pub fn rewritten(&self) -> Revision {
+        self.rewritten
+    }
+
     /// How many messages there are.
     pub fn message_count(&self) -> u64 {
         self.message_count.unwrap_or(0)

@@ -28,7 +28,7 @@ fn a_line_added_by_hand_is_an_error_that_says_so() {
         let expected =
             "messages.jsonl` was changed by someone else: 2 messages were left there, 3 are there now";
         assert!(text.ends_with(expected), "{text}");
-        assert!(error.hint().unwrap().contains("agents context verify NAME --repair"));
+        assert!(error.hint().unwrap().contains("agents context verify chat --repair"));
         assert_eq!(error.left(), Left::Nothing);
     }
     assert_eq!(place.read("messages.jsonl"), there, "not overwritten");
