@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod commands;
 mod error;
+mod input;
 mod interrupt;
 mod output;
 mod session;

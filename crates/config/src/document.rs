@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use toml_edit::{Item, TableLike};
 
@@ -24,13 +25,15 @@ pub struct Document {
     has_mark: bool,
     /// Without the byte order mark, so its offsets are ours less the mark.
     parsed: toml_edit::Document<String>,
+    /// Where lines end, once somebody asks for one: a write asks for none, a list for all.
+    line_ends: OnceLock<Vec<usize>>,
 }
 
 /// A key in a document.
 pub(crate) struct Found<'a> {
     pub(crate) item: &'a Item,
-    /// Counted from 1.
-    pub(crate) line: usize,
+    /// Where its last name begins.
+    pub(crate) key_start: usize,
 }
 
 impl Document {
@@ -48,10 +51,16 @@ impl Document {
             Some(rest) => (true, rest),
             None => (false, text),
         };
-        Self::of_text(file, has_mark, text.to_owned()).map_err(|(error, text)| {
-            let shift = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
-            Error::Parse(Box::new(unparsable(file, &text, shift, &error, registry)))
-        })
+        let shift = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
+        let broken = |text: &str, at: usize, message: &str| {
+            Error::Parse(Box::new(unparsable(file, text, shift, (at, message), registry)))
+        };
+        // The parser would pass by a second one.
+        if text.starts_with(BYTE_ORDER_MARK) {
+            return Err(broken(text, 0, "a byte order mark that is not at the start"));
+        }
+        Self::of_text(file, has_mark, text.to_owned())
+            .map_err(|(error, text)| broken(&text, error.span().unwrap_or_default().start, error.message()))
     }
 
     /// A document of `text`, or the text again with what is wrong with it.
@@ -61,7 +70,7 @@ impl Document {
         text: String,
     ) -> Result<Document, (toml_edit::TomlError, String)> {
         match toml_edit::Document::parse(text.clone()) {
-            Ok(parsed) => Ok(Self { file: file.to_owned(), has_mark, parsed }),
+            Ok(parsed) => Ok(Self { file: file.to_owned(), has_mark, parsed, line_ends: OnceLock::new() }),
             Err(error) => Err((error, text)),
         }
     }
@@ -97,7 +106,7 @@ impl Document {
             table = table.get(name)?.as_table_like()?;
         }
         let item = table.get(last)?;
-        Some(Found { item, line: self.line(key_start(table, last)) })
+        Some(Found { item, key_start: key_start(table, last) })
     }
 
     pub(crate) fn has_mark(&self) -> bool {
@@ -114,7 +123,11 @@ impl Document {
 
     /// The line of an offset, counted from 1.
     pub(crate) fn line(&self, offset: usize) -> usize {
-        1 + self.text().as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count()
+        let ends = self.line_ends.get_or_init(|| {
+            let newlines = self.text().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            newlines.map(|(at, _)| at).collect()
+        });
+        1 + ends.partition_point(|end| *end < offset)
     }
 
     /// All values, by the names that lead to them.
@@ -160,11 +173,11 @@ fn unparsable(
     file: &Path,
     text: &str,
     shift: usize,
-    error: &toml_edit::TomlError,
+    (at, message): (usize, &str),
     registry: &Registry,
 ) -> Unparsable {
     // At the end of the file there is nothing to point at; a spot inside of a character begins at the character.
-    let spot = text.floor_char_boundary(error.span().unwrap_or_default().start.min(text.len()));
+    let spot = text.floor_char_boundary(at.min(text.len()));
     let line_start = text[..spot].rfind('\n').map_or(0, |newline| newline + 1);
     let line_text = text[line_start..].lines().next().unwrap_or_default();
     Unparsable {
@@ -173,7 +186,7 @@ fn unparsable(
         line: 1 + text[..line_start].matches('\n').count(),
         column: 1 + text[line_start..spot].chars().count(),
         source_line: shown_line(&text[..line_start], line_text, &registry.secret_names()),
-        message: error.message().trim().replace('\n', "; "),
+        message: message.trim().replace('\n', "; "),
         scope: None,
     }
 }
@@ -220,6 +233,7 @@ mod tests {
         check("a = 1\nb = = 2\n", 2, 5, 10, "b = = 2");
         check("a = 1\r\nb = = 2\r\n", 2, 5, 11, "b = = 2");
         check("\u{feff}a = = 1", 1, 5, 7, "a = = 1");
+        check("\u{feff}\u{feff}a = 1", 1, 1, 3, "\u{feff}a = 1");
         check("ä = 1", 1, 1, 0, "ä = 1");
         check("\"ä\" = \"ö\" x", 1, 11, 12, "\"ä\" = \"ö\" x");
         check("a = 1\na = 2\n", 2, 1, 6, "a = 2");
@@ -257,7 +271,7 @@ mod tests {
         let document = parse("\u{feff}a.b = 1\n\n[c]\nd = {\n  e = 1,\n}\n[[f]]\ng = 1\n").unwrap();
         let keys: Vec<_> = document.keys().into_iter().map(|(key, line)| format!("{key}:{line}")).collect();
         assert_eq!(keys, ["a.b:1", "c.d.e:5", "f:7"]);
-        let find = |key| document.find(&Key::parse(key).unwrap()).map(|found| found.line);
+        let find = |key| document.find(&Key::parse(key).unwrap()).map(|found| document.line(found.key_start));
         assert_eq!(find("c.d.e"), Some(5));
         assert_eq!(find("c"), Some(3));
         assert_eq!(find("c.x"), None);

@@ -226,7 +226,8 @@ impl<'a> Layers<'a> {
         if is_table && matches!(known, Known::Free) {
             return Consulted { layer, origin: None, says: Says::Nothing };
         }
-        let origin = Origin::File { scope: file.scope, file: file.file.clone(), line: found.line };
+        let line = document.line(found.key_start);
+        let origin = Origin::File { scope: file.scope, file: file.file.clone(), line };
         let value = self.read(key, known, file.scope, Value::from_item(found.item), &origin);
         Consulted { layer, origin: Some(origin), says: Says::of(value.map(Some)) }
     }

@@ -141,7 +141,7 @@ impl Document {
     /// The error when the first `count` names of `key` are something else than setting it needs.
     fn in_the_way(&self, key: &Key, count: usize, item: &Item) -> Error {
         let other = Key::from_names(key.names()[..count].iter().map(String::as_str));
-        let line = self.find(&other).map_or(1, |found| found.line);
+        let line = self.find(&other).map_or(1, |found| self.line(found.key_start));
         let found = match item {
             Item::Table(_) | Item::None => "a table",
             Item::ArrayOfTables(_) => "a list of tables",

@@ -9,10 +9,11 @@
 //! to another place inside of the project only; it is replaced by handle below the project's folder, so a symlink that is swapped in
 //! meanwhile is refused too.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use filetx::{
     Disk, Guard, Lock, Mode, RelPath, ReplaceOptions, Replaced, Storage, Sweep, SymlinkRule, Wait,
@@ -30,7 +31,10 @@ const RELOCKS_MAX: usize = 8;
 /// Folders and files are for their owner.
 const FOLDER_MODE: u32 = 0o700;
 /// What a project's folder shares with others: the project scope only.
-const GITIGNORE: &[u8] = b"*\n!config.toml\n";
+const IGNORED: &[u8] = b"*\n!config.toml\n";
+const GITIGNORE: &str = ".gitignore";
+/// The lock of the `.gitignore`: that of the project scope, if its file is where it usually is.
+const IGNORE_LOCK: &str = ".config.toml.lock";
 
 /// The file of a scope, resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,16 +86,10 @@ impl Target {
         Ok(Some(bytes))
     }
 
-    /// Fails when the file or its folder is write-protected, also for those whom the system would let through.
-    pub(crate) fn check_writable(&self) -> Result<(), Error> {
+    /// Fails when the folder is write-protected, also for those whom the system would let through.
+    fn check_folder_writable(&self) -> Result<(), Error> {
         // On Windows the attribute means something else for folders.
-        let folder = self.real.parent().filter(|_| cfg!(unix));
-        for path in [Some(self.real.as_path()), folder].into_iter().flatten() {
-            if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
-                return Err(Error::ReadOnly { path: path.to_owned() });
-            }
-        }
-        Ok(())
+        self.real.parent().filter(|_| cfg!(unix)).map_or(Ok(()), check_writable)
     }
 
     /// Makes `content` the whole content, durably. The caller holds the lock.
@@ -143,18 +141,24 @@ pub(crate) struct LockedTarget {
 impl LockedTarget {
     /// Makes the folders that are missing, finds the file and locks it.
     #[track_caller]
-    pub(crate) fn lock(places: &Places, scope: Scope, wait: &Wait) -> Result<LockedTarget, Error> {
-        make_folders(places, scope)?;
+    pub(crate) fn lock(
+        places: &Places,
+        scope: Scope,
+        wait: &Wait,
+        locks: &Locks,
+    ) -> Result<LockedTarget, Error> {
+        make_folders(places, scope, wait)?;
         let mut target = Target::find(places, scope)?;
         for _ in 0..RELOCKS_MAX {
-            target.check_writable()?;
+            // Before the lock file is made there.
+            target.check_folder_writable()?;
             let failed = |error| locking_failed(&target.file, error);
-            let lock = Lock::open(&target.lock_file()).map_err(failed)?;
+            let lock = locks.open(scope, target.lock_file()).map_err(failed)?;
             let guard = lock.acquire(Mode::Exclusive, wait).map_err(failed)?;
             // The file may have become another one while we waited.
             let now = Target::find(places, scope)?;
             if now == target {
-                target.check_writable()?;
+                check_writable(&target.real)?;
                 return Ok(LockedTarget { target, guard });
             }
             target = now;
@@ -170,6 +174,34 @@ impl LockedTarget {
     }
 }
 
+/// The lock files that were opened last, to be used again: opening one costs more than taking it.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Locks(Arc<Mutex<LockByScope>>);
+
+type LockByScope = BTreeMap<Scope, (PathBuf, Arc<Lock>)>;
+
+impl Locks {
+    fn open(&self, scope: Scope, path: PathBuf) -> filetx::Result<Arc<Lock>> {
+        // Whoever panicked here left one lock or another, each whole.
+        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, lock)) = locks.get(&scope)
+            && *known == path
+        {
+            return Ok(Arc::clone(lock));
+        }
+        let lock = Arc::new(Lock::open(&path)?);
+        locks.insert(scope, (path, Arc::clone(&lock)));
+        Ok(lock)
+    }
+}
+
+fn check_writable(path: &Path) -> Result<(), Error> {
+    match fs::metadata(path) {
+        Ok(found) if found.permissions().readonly() => Err(Error::ReadOnly { path: path.to_owned() }),
+        _ => Ok(()),
+    }
+}
+
 fn locking_failed(file: &Path, error: filetx::Error) -> Error {
     let file = file.to_owned();
     match error {
@@ -181,9 +213,14 @@ fn locking_failed(file: &Path, error: filetx::Error) -> Error {
 
 /// Makes the home folder, or the project's folder with its `.gitignore`. The folder around either must exist: a mistyped path is
 /// not made real.
-fn make_folders(places: &Places, scope: Scope) -> Result<(), Error> {
+fn make_folders(places: &Places, scope: Scope, wait: &Wait) -> Result<(), Error> {
     let file = places.file(scope)?;
     let folder = file.parent().expect("every file of a scope is in a folder");
+    // What is made last says that all is there, and durable: whoever made the folder may have been killed before it was.
+    let last = if scope == Scope::Global { file.clone() } else { folder.join(GITIGNORE) };
+    if fs::symlink_metadata(last).is_ok() {
+        return Ok(());
+    }
     let around = folder.parent().filter(|around| !around.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !around.is_dir() {
         return Err(match scope {
@@ -196,7 +233,8 @@ fn make_folders(places: &Places, scope: Scope) -> Result<(), Error> {
     }
     let failed = |source| Error::Folder { folder: folder.to_owned(), source: Arc::new(source) };
     if scope == Scope::Global {
-        return Disk::create(folder, FOLDER_MODE).map(drop).map_err(failed);
+        Disk::create(folder, FOLDER_MODE).map_err(failed)?;
+        return Disk::open(around).and_then(|disk| disk.sync_folder(&RelPath::root())).map_err(failed);
     }
     // By handle below the project: a `.cleveragents` that leads elsewhere gets nothing.
     let disk = Disk::open(around).map_err(failed)?;
@@ -206,17 +244,28 @@ fn make_folders(places: &Places, scope: Scope) -> Result<(), Error> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(failed)?,
         }
-        disk.sync_folder(&RelPath::root()).map_err(failed)?;
     }
-    let ignore = below.join(".gitignore");
     let is_folder =
         disk.stat(&below).map_err(failed)?.is_some_and(|found| found.kind == filetx::Kind::Folder);
-    if is_folder && disk.stat(&ignore).map_err(failed)?.is_none() {
-        let ignored = replace_in(&disk, &ignore, GITIGNORE, &ReplaceOptions::default());
-        ignored
-            .map_err(|failure| Error::Write { file: folder.join(".gitignore"), source: Arc::new(failure) })?;
+    if is_folder {
+        disk.sync_folder(&RelPath::root()).map_err(failed)?;
+        make_ignored(&disk, &below, folder, wait)?;
     }
     Ok(())
+}
+
+/// Writes the `.gitignore`. Whoever does so holds one lock, whatever its scope, so that it can sweep away what one that was killed left.
+#[track_caller]
+fn make_ignored(disk: &Disk, below: &RelPath, folder: &Path, wait: &Wait) -> Result<(), Error> {
+    let file = folder.join(GITIGNORE);
+    let failed = |error| locking_failed(&file, error);
+    let lock = Lock::open(&folder.join(IGNORE_LOCK)).map_err(failed)?;
+    let _guard = lock.acquire(Mode::Exclusive, wait).map_err(failed)?;
+    let options = ReplaceOptions { sweep: Sweep::Leftovers, ..ReplaceOptions::default() };
+    match replace_in(disk, &below.join(GITIGNORE), IGNORED, &options) {
+        Ok(_) => Ok(()),
+        Err(failure) => Err(Error::Write { file, source: Arc::new(failure) }),
+    }
 }
 
 /// The path without symlinks. What does not exist is kept as it is spelled, below what does.

@@ -51,7 +51,7 @@ pub struct Written {
 impl<'a> ConfigTransaction<'a> {
     #[track_caller]
     pub(crate) fn begin(service: &'a ConfigService, scope: Scope) -> Result<Self, Error> {
-        let locked = LockedTarget::lock(service.places(), scope, service.wait())?;
+        let locked = service.lock(scope)?;
         let before = locked.target.read()?;
         let bytes = before.as_deref().unwrap_or_default();
         let document = service.parse(scope, &locked.target.file, bytes)?;

@@ -10,7 +10,7 @@ use filetx::{
     Committed, Error, Failure, FolderOptions, Left, OwnFolder, ReplaceOptions, Snapshot, TreeOptions, Trees,
     Wait, replace_file,
 };
-use testkit::folder::{Tree, scratch, tree, tree_of, tree_without};
+use testkit::folder::{Tree, scratch, tree, tree_of, tree_of_roots, tree_without};
 use testkit::mount::SmallDisk;
 use testkit::notes;
 
@@ -139,13 +139,7 @@ impl Work for TwoTrees {
     }
 
     fn read(&self, home: &Path) -> Result<Tree, Error> {
-        let mut both = Tree::new();
-        for root in ["a", "b"] {
-            let snapshot =
-                Snapshot::of_tree(&home.join(root), &TreeOptions::default().home, &Wait::default())?;
-            both.extend(tree_of(&snapshot)?.into_iter().map(|(path, node)| (format!("{root}/{path}"), node)));
-        }
-        Ok(both)
+        tree_of_roots(home, &["a", "b"])
     }
 
     fn raw(&self, home: &Path) -> Tree {

@@ -5,50 +5,16 @@
 #![cfg(all(target_os = "linux", not(feature = "shuttle")))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[expect(dead_code, reason = "nobody is killed here")]
-mod children;
-
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use filetx::{Lock, Mode, Wait};
-use porcupine_rs::{Model, Operation, check_operations};
-use rustix::time::{ClockId, clock_gettime};
-
-use children::{listen, role, say, start};
+use testkit::children::{Process, listen, role, say, start};
+use testkit::history::{self, Count, Counter, Notebook, Noted, Operation, check_operations, overlaps};
 
 const PROCESSES: u32 = 4;
 const OPERATIONS: u32 = 60;
-
-#[derive(Clone, Debug)]
-struct Counter;
-
-#[derive(Clone, Debug)]
-enum Act {
-    /// Found this value and added one.
-    Increment(u64),
-    /// Found this value.
-    Read(u64),
-}
-
-impl Model for Counter {
-    type State = u64;
-    type Op = Act;
-    type Metadata = ();
-
-    fn init() -> u64 {
-        0
-    }
-
-    fn step(state: &u64, act: &Act) -> (bool, u64) {
-        match act {
-            Act::Increment(found) => (found == state, state + 1),
-            Act::Read(found) => (found == state, *state),
-        }
-    }
-}
 
 #[test]
 fn a_history_under_the_lock_is_linearizable() {
@@ -66,19 +32,6 @@ fn without_the_lock_the_checker_objects() {
     );
 }
 
-#[test]
-fn the_checker_objects_to_a_stale_read() {
-    let act = |call_time, return_time, op| Operation::<Counter> {
-        client_id: None,
-        call_time,
-        return_time,
-        op,
-        metadata: None,
-    };
-    assert!(check_operations(&[act(0, 3, Act::Increment(0)), act(1, 2, Act::Read(0))]));
-    assert!(!check_operations(&[act(0, 1, Act::Increment(0)), act(2, 3, Act::Read(0))]));
-}
-
 /// What the other processes do. A plain test run passes here without a role.
 #[test]
 fn child() {
@@ -87,14 +40,12 @@ fn child() {
     say("ready");
     listen();
     let mut random = fastrand::Rng::with_seed(u64::from(std::process::id()));
-    let mut record = String::new();
+    let mut notebook = Notebook::open(&folder);
     for _ in 0..OPERATIONS {
         let increments = random.bool();
-        let call = now_ns();
-        let found = operate(lock.as_ref(), &folder, increments);
-        writeln!(record, "{call} {} {increments} {found}", now_ns()).unwrap();
+        let what = if increments { "increment" } else { "read" };
+        notebook.record(what, |_| operate(lock.as_ref(), &folder, increments));
     }
-    fs::write(folder.join(format!("history-{}", std::process::id())), record).unwrap();
 }
 
 fn operate(lock: Option<&Lock>, folder: &Path, increments: bool) -> u64 {
@@ -114,41 +65,18 @@ fn operate(lock: Option<&Lock>, folder: &Path, increments: bool) -> u64 {
     found
 }
 
-/// One clock for all processes.
-fn now_ns() -> i64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec * 1_000_000_000 + now.tv_nsec
-}
-
 fn history(role: &str) -> Vec<Operation<Counter>> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("counter"), format!("{:020}\n", 0)).unwrap();
-    let mut processes: Vec<_> = (0..PROCESSES).map(|_| start(role, folder.path())).collect();
+    let mut processes: Vec<_> = (0..PROCESSES).map(|_| start("child", role, folder.path())).collect();
     processes.iter_mut().for_each(|process| assert_eq!(process.hear(), "ready"));
-    processes.iter_mut().for_each(children::Process::tell);
-    let ids: Vec<u32> = processes.iter().map(children::Process::id).collect();
-    processes.into_iter().for_each(children::Process::finish);
-    ids.into_iter().flat_map(|id| read_history(folder.path(), id)).collect()
-}
-
-fn read_history(folder: &Path, id: u32) -> Vec<Operation<Counter>> {
-    let record = fs::read_to_string(folder.join(format!("history-{id}"))).unwrap();
-    let operation = |line: &str| {
-        let fields: Vec<&str> = line.split(' ').collect();
-        let found = fields[3].parse().unwrap();
-        Operation {
-            client_id: Some(id),
-            call_time: fields[0].parse().unwrap(),
-            return_time: fields[1].parse().unwrap(),
-            op: if fields[2] == "true" { Act::Increment(found) } else { Act::Read(found) },
-            metadata: None,
-        }
+    processes.iter_mut().for_each(Process::tell);
+    processes.into_iter().for_each(Process::finish);
+    let act = |noted: &Noted| {
+        let (_, found) = noted.answer.as_ref().unwrap();
+        let found = found.parse().unwrap();
+        let op = if noted.what == "increment" { Count::Increment(found) } else { Count::Read(found) };
+        noted.operation(i64::MAX, op)
     };
-    record.lines().map(operation).collect()
-}
-
-fn overlaps(history: &[Operation<Counter>]) -> bool {
-    let mut times: Vec<_> = history.iter().map(|act| (act.call_time, act.return_time)).collect();
-    times.sort_unstable();
-    times.windows(2).any(|pair| pair[1].0 < pair[0].1)
+    history::read(folder.path()).iter().map(act).collect()
 }

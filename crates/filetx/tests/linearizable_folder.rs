@@ -7,19 +7,13 @@
 #![cfg(all(target_os = "linux", not(feature = "shuttle")))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[expect(dead_code, reason = "nobody waits for a child to end well here")]
-mod children;
-
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use filetx::{FolderOptions, OwnFolder, Snapshot, Wait};
-use porcupine_rs::{Model, Operation, check_operations};
-use rustix::time::{ClockId, clock_gettime};
-
-use children::{listen, role, say, start};
+use testkit::children::{Process, listen, role, say, start};
+use testkit::history::{self, Count, Counter, Notebook, Operation, check_operations, now_ns, overlaps};
 
 const PROCESSES: usize = 4;
 const KILLS: usize = 12;
@@ -27,35 +21,6 @@ const KILLS: usize = 12;
 const PROOF_HISTORIES: u64 = 20;
 /// How many operations all processes do between two kills, at least.
 const BETWEEN_KILLS: usize = 15;
-
-/// The folder: how many lines its log has, which the count beside it must say too.
-#[derive(Clone, Debug)]
-struct Log;
-
-#[derive(Clone, Debug)]
-enum Act {
-    /// Found so many lines and added one.
-    Append(u64),
-    /// Found so many lines.
-    Read(u64),
-}
-
-impl Model for Log {
-    type State = u64;
-    type Op = Act;
-    type Metadata = ();
-
-    fn init() -> u64 {
-        0
-    }
-
-    fn step(state: &u64, act: &Act) -> (bool, u64) {
-        match act {
-            Act::Append(found) => (found == state, state + 1),
-            Act::Read(found) => (found == state, *state),
-        }
-    }
-}
 
 #[test]
 fn processes_that_are_killed_lose_nothing_and_see_one_order() {
@@ -84,38 +49,21 @@ fn without_transactions_the_checker_objects() {
     assert!((0..10).any(objects), "the race is too tame to show anything");
 }
 
-#[test]
-fn the_checker_objects_to_a_lost_append() {
-    let act = |call_time, return_time, op| Operation::<Log> {
-        client_id: None,
-        call_time,
-        return_time,
-        op,
-        metadata: None,
-    };
-    assert!(check_operations(&[act(0, 3, Act::Append(0)), act(1, 2, Act::Append(1))]));
-    assert!(!check_operations(&[act(0, 1, Act::Append(0)), act(2, 3, Act::Append(0))]));
-}
-
 /// What the other processes do, until they are killed. A plain test run passes here without a role.
 #[test]
 fn child() {
     let Some((role, folder)) = role() else { return };
     let mut random = fastrand::Rng::with_seed(u64::from(std::process::id()));
-    let mut notes = fs::File::create(folder.join(format!("notes-{}", std::process::id()))).unwrap();
+    let mut notebook = Notebook::open(&folder);
     let own = (role == "transactions").then(|| open(&folder));
     say("ready");
     listen();
-    for number in 0.. {
-        let id = format!("{}-{number}", std::process::id());
+    loop {
         let appends = random.bool();
-        // One write each: a kill leaves whole lines.
-        notes.write_all(format!("call {id} {} {appends}\n", now_ns()).as_bytes()).unwrap();
-        let found = match &own {
-            Some(own) => with_transaction(own, &folder, appends.then_some(&id)),
-            None => plainly(&folder, appends.then_some(&id)),
-        };
-        notes.write_all(format!("return {id} {} {found}\n", now_ns()).as_bytes()).unwrap();
+        notebook.record(if appends { "append" } else { "read" }, |id| match &own {
+            Some(own) => with_transaction(own, &folder, appends.then_some(id)),
+            None => plainly(&folder, appends.then_some(id)),
+        });
         say("done");
     }
 }
@@ -126,7 +74,7 @@ fn open(folder: &Path) -> OwnFolder {
     OwnFolder::open(&folder.join("root"), &folder.join("lock"), options).unwrap()
 }
 
-fn with_transaction(own: &OwnFolder, folder: &Path, append: Option<&String>) -> u64 {
+fn with_transaction(own: &OwnFolder, folder: &Path, append: Option<&str>) -> u64 {
     let Some(id) = append else {
         let snapshot =
             Snapshot::of_folder(&folder.join("root"), &folder.join("lock"), &Wait::default()).unwrap();
@@ -144,7 +92,7 @@ fn with_transaction(own: &OwnFolder, folder: &Path, append: Option<&String>) -> 
     count
 }
 
-fn plainly(folder: &Path, append: Option<&String>) -> u64 {
+fn plainly(folder: &Path, append: Option<&str>) -> u64 {
     let path = |name: &str| folder.join("root").join(name);
     let count = number(&fs::read(path("count")).unwrap_or_default());
     if let Some(id) = append {
@@ -159,11 +107,11 @@ fn plainly(folder: &Path, append: Option<&String>) -> u64 {
 }
 
 /// Runs processes and kills one after the other, each replaced by a new one. The history, and what was acknowledged and is gone.
-fn run(role: &str, kills: usize, seed: u64) -> (tempfile::TempDir, Vec<Operation<Log>>, Vec<String>) {
+fn run(role: &str, kills: usize, seed: u64) -> (tempfile::TempDir, Vec<Operation<Counter>>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("root")).unwrap();
     let begin = || {
-        let mut process = start(role, folder.path());
+        let mut process = start("child", role, folder.path());
         assert_eq!(process.hear(), "ready");
         process.tell();
         process
@@ -179,50 +127,39 @@ fn run(role: &str, kills: usize, seed: u64) -> (tempfile::TempDir, Vec<Operation
         processes[victim].kill();
         processes[victim] = begin();
     }
-    processes.iter_mut().for_each(children::Process::kill);
+    processes.iter_mut().for_each(Process::kill);
     let end = now_ns();
     if role == "transactions" {
         // What a killed process left is finished.
         drop(open(folder.path()));
     }
     let (log, _) = read(folder.path());
-    let (history, lost) = history(folder.path(), &log, end);
+    let (history, lost) = explain(folder.path(), &log, end);
     (folder, history, lost)
 }
 
 /// All that the processes noted. What has no answer happened if the log has it, at some time until the end.
-fn history(folder: &Path, log: &[String], end: i64) -> (Vec<Operation<Log>>, Vec<String>) {
+fn explain(folder: &Path, log: &[String], end: i64) -> (Vec<Operation<Counter>>, Vec<String>) {
     let places: BTreeMap<&String, u64> = log.iter().zip(0..).collect();
     let mut operations = Vec::new();
     let mut lost = Vec::new();
-    for notes in notes(folder) {
-        let text = fs::read_to_string(&notes).unwrap();
-        let mut lines = text.lines().map(|line| line.split(' ').collect::<Vec<_>>()).peekable();
-        while let Some(call) = lines.next() {
-            let id = call[1].to_owned();
-            let appends = call[3] == "true";
-            let answer = lines.next_if(|line| line[0] == "return");
-            let place = places.get(&id).copied();
-            let (return_time, found) = match &answer {
-                Some(answer) => (answer[2].parse().unwrap(), answer[3].parse().ok()),
-                None => (end, if appends { place } else { None }),
-            };
-            if answer.is_some() && appends && place.is_none() {
-                lost.push(id);
-            }
-            // A read without an answer, and an append that did not happen, say nothing.
-            let Some(found) = found else { continue };
-            let op = if appends { Act::Append(found) } else { Act::Read(found) };
-            let call_time = call[2].parse().unwrap();
-            operations.push(Operation { client_id: None, call_time, return_time, op, metadata: None });
+    for noted in history::read(folder) {
+        let appends = noted.what == "append";
+        let place = places.get(&noted.id).copied();
+        let found = match &noted.answer {
+            Some((_, found)) => found.parse().ok(),
+            None => place.filter(|_| appends),
+        };
+        // A read without an answer, and an append that did not happen, say nothing.
+        if let Some(found) = found {
+            let op = if appends { Count::Increment(found) } else { Count::Read(found) };
+            operations.push(noted.operation(end, op));
+        }
+        if noted.answer.is_some() && appends && place.is_none() {
+            lost.push(noted.id);
         }
     }
     (operations, lost)
-}
-
-fn notes(folder: &Path) -> Vec<PathBuf> {
-    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    paths.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("notes-")).collect()
 }
 
 fn read(folder: &Path) -> (Vec<String>, u64) {
@@ -236,16 +173,4 @@ fn lines(log: &[u8]) -> Vec<String> {
 
 fn number(text: &[u8]) -> u64 {
     String::from_utf8_lossy(text).parse().unwrap_or(0)
-}
-
-/// One clock for all processes.
-fn now_ns() -> i64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec * 1_000_000_000 + now.tv_nsec
-}
-
-fn overlaps(history: &[Operation<Log>]) -> bool {
-    let mut times: Vec<_> = history.iter().map(|act| (act.call_time, act.return_time)).collect();
-    times.sort_unstable();
-    times.windows(2).any(|pair| pair[1].0 < pair[0].1)
 }

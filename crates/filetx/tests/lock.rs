@@ -2,8 +2,6 @@
 #![cfg(all(unix, not(feature = "shuttle")))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod children;
-
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -16,10 +14,13 @@ use std::time::{Duration, Instant};
 
 use filetx::{Error, Kind, Lock, Mode, Wait, Waiting, acquire_all};
 use tempfile::{TempDir, tempdir};
-
-use children::{listen, role, say, start};
+use testkit::children::{self, Process, listen, role, say};
 
 /// Long enough for any machine; a test that needs it fails anyway.
+fn start(role: &str, folder: &Path) -> Process {
+    children::start("child", role, folder)
+}
+
 const PATIENT: Wait = Wait {
     timeout: Duration::from_secs(60),
     notice_after: Duration::from_secs(60),
@@ -60,7 +61,7 @@ fn child() {
         }),
         "increment checked" => increment_checked(&lock, &folder, true),
         "increment unchecked" => increment_checked(&lock, &folder, false),
-        "fork" => fork(&lock),
+        "fork" => fork(&lock, &folder.join("lock")),
         other => panic!("unknown role {other}"),
     }
 }
@@ -205,7 +206,7 @@ fn shared_and_exclusive_between_processes() {
 fn processes_lose_no_increment() {
     let folder = folder();
     let children: Vec<_> = (0..PROCESSES).map(|_| start("increment", folder.path())).collect();
-    children.into_iter().for_each(children::Process::finish);
+    children.into_iter().for_each(Process::finish);
     assert_eq!(counter(folder.path()), PROCESSES as u64 * INCREMENTS);
 }
 
@@ -284,7 +285,7 @@ fn race_with_remover(role: &str) -> u64 {
         }
         done.send(()).unwrap();
     });
-    writers.into_iter().for_each(children::Process::finish);
+    writers.into_iter().for_each(Process::finish);
     counter(folder.path())
 }
 
@@ -316,7 +317,7 @@ fn a_forked_child_neither_holds_nor_releases_the_lock() {
 }
 
 #[expect(unsafe_code, reason = "std has no fork")]
-fn fork(lock: &Lock) {
+fn fork(lock: &Lock, file: &Path) {
     let guard = lock.acquire(Mode::Exclusive, &ONCE).unwrap();
     // SAFETY: no other thread of this process holds a mutex: the harness waits for this one.
     let pid = unsafe { libc::fork() };
@@ -332,10 +333,8 @@ fn fork(lock: &Lock) {
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
     assert_eq!(status, 0, "the child saw something else");
     guard.check().unwrap();
-    let other = File::open(
-        std::env::var_os("FILETX_TEST_FOLDER").map(|folder| Path::new(&folder).join("lock")).unwrap(),
-    );
-    assert!(other.unwrap().try_lock().is_err(), "the parent holds it still");
+    let other = File::open(file).unwrap();
+    assert!(other.try_lock().is_err(), "the parent holds it still");
     drop(guard);
     assert!(is_free(lock, Mode::Exclusive));
 }

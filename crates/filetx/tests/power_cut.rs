@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use filetx::{Committed, Error, Failure, FolderOptions, Left, OwnFolder, Snapshot, TreeOptions, Trees, Wait};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
-use testkit::folder::{Tree, scratch, tree_of, tree_without};
+use testkit::folder::{Tree, scratch, tree_of, tree_of_roots, tree_without};
 use testkit::mount::{Cut, FileSystem, Image};
 use testkit::seed::Replay;
 use testkit::sim::Node;
@@ -319,16 +319,7 @@ impl Writer {
         let wait = Wait::default();
         match self {
             Self::Folder => tree_of(&Snapshot::of_folder(&home.join("folder"), &lock(home), &wait)?),
-            Self::Trees => {
-                let mut both = Tree::new();
-                for root in ["a", "b"] {
-                    let snapshot = Snapshot::of_tree(&home.join(root), &TreeOptions::default().home, &wait)?;
-                    both.extend(
-                        tree_of(&snapshot)?.into_iter().map(|(path, node)| (format!("{root}/{path}"), node)),
-                    );
-                }
-                Ok(both)
-            }
+            Self::Trees => tree_of_roots(home, &["a", "b"]),
             Self::Naive => Ok(self.raw(home)),
         }
     }

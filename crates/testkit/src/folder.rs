@@ -5,20 +5,17 @@ use std::fs::{self, DirEntry};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use filetx::{Look, RelPath, Snapshot};
+use filetx::{Look, RelPath, Snapshot, TreeOptions, Wait};
 use tempfile::TempDir;
 
-use crate::notes::is_proof;
 use crate::sim::Node;
 
 /// A folder by path below it.
 pub type Tree = BTreeMap<String, Node>;
 
-/// A folder of its own for a test, in memory where that can be had: nothing there waits for a disk. The long form of the
-/// tests uses the real one.
+/// A folder of its own for a test, in memory where that can be had: nothing there waits for a disk.
 pub fn scratch() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    let in_memory = if is_proof() { None } else { tempfile::tempdir_in(memory).ok() };
+    let in_memory = tempfile::tempdir_in("/dev/shm").ok();
     in_memory.unwrap_or_else(|| tempfile::tempdir().expect("a temporary folder is made"))
 }
 
@@ -96,6 +93,16 @@ fn visit(folder: &Path, each: &mut dyn FnMut(&DirEntry) -> bool) {
             visit(&entry.path(), each);
         }
     }
+}
+
+/// All that a reader sees of several user trees in one folder, each below its name.
+pub fn tree_of_roots(folder: &Path, roots: &[&str]) -> filetx::Result<Tree> {
+    let mut all = Tree::new();
+    for root in roots {
+        let snapshot = Snapshot::of_tree(&folder.join(root), &TreeOptions::default().home, &Wait::default())?;
+        all.extend(tree_of(&snapshot)?.into_iter().map(|(path, node)| (format!("{root}/{path}"), node)));
+    }
+    Ok(all)
 }
 
 /// All that a reader sees.

@@ -3,18 +3,30 @@
 //! - [`sim`]: a disk in memory that loses at a power cut what was not synced.
 //! - [`explore`]: crashes a workload at every disk call, and its recovery too, and checks every disk that may be left.
 //! - [`strace`], [`folder`]: a real program killed, or failed, at any system call; real folders as values.
-//! - [`children`]: other processes that a test starts and talks with.
 //! - [`mount`]: real file systems that lose power, or are full.
+//! - [`children`], [`history`]: a test's own executable as other processes, and whether one order explains what they did.
+//! - [`many_keys`]: a configuration file that many writers add to, and what must be in it.
+//! - [`naive`]: the usual way to change a configuration file, which must fail where ours holds.
+//! - [`bench`]: how benches measure, side by side.
 //! - [`seed`]: one seed per test run, and the command that replays it.
 
+#[cfg(unix)]
+pub mod bench;
+mod chain;
 pub mod children;
 pub mod explore;
 #[cfg(unix)]
 pub mod folder;
+#[cfg(unix)]
+pub mod history;
+pub mod many_keys;
 #[cfg(target_os = "linux")]
 pub mod mount;
+pub mod naive;
 pub mod notes;
 pub mod seed;
 pub mod sim;
 #[cfg(unix)]
 pub mod strace;
+
+pub use chain::chain;

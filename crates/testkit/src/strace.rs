@@ -1,7 +1,8 @@
 //! Drives a program under strace: lists its system calls, kills it at any of them, makes any of them fail.
 //!
 //! `when` in strace counts per thread and per call name from the program's start, so a reference run says which numbers lie
-//! in the part that matters: between a look at a path that ends in [`BEGIN`] and one at a path that ends in [`END`]. A
+//! in the part that matters: between a look at a path that ends in [`BEGIN`] and one at a path that ends in [`END`], or the
+//! program's end. A program that knows nothing of this begins when it asks for its current folder, if that has the name. A
 //! program with one thread is needed, or another thread would be hit first. A killed call is not carried out, and neither is
 //! a failed one.
 //!
@@ -14,6 +15,11 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::notes::is_proof;
+
+/// Of the calls that change nothing, every how-manieth is tried.
+const SAMPLE: usize = 16;
 
 /// A look at a path of this name begins the part that is listed.
 pub const BEGIN: &str = "@begin";
@@ -188,6 +194,30 @@ pub fn calls(command: &Command, log: &Path) -> Vec<Call> {
     calls
 }
 
+/// The calls to kill at: all that change something, and some of the others. With `AGENTS_PROOF=1` all.
+pub fn points(calls: &[Call]) -> Vec<Call> {
+    let reading = calls.iter().filter(|call| !call.changes());
+    let sampled = reading.step_by(if is_proof() { 1 } else { SAMPLE });
+    calls.iter().filter(|call| call.changes()).chain(sampled).cloned().collect()
+}
+
+/// The calls to fail, and how.
+pub fn errors(calls: &[Call]) -> Vec<(Call, Inject)> {
+    use Inject::{Lasting, Once};
+    let changing = calls.iter().filter(|call| call.changes());
+    let all = [Once("EIO"), Lasting("EIO"), Once("ENOSPC"), Lasting("ENOSPC")];
+    let mut errors: Vec<_> = changing.flat_map(|call| all.map(|what| (call.clone(), what))).collect();
+    let reading = calls.iter().filter(|call| !call.changes() && call.can_fail());
+    let sampled = reading.step_by(if is_proof() { 1 } else { SAMPLE / 4 });
+    errors.extend(sampled.flat_map(|call| [Once("EIO"), Lasting("EIO")].map(|what| (call.clone(), what))));
+    errors
+}
+
+/// What is done where, for messages.
+pub fn told(call: &Call, what: Inject) -> String {
+    format!("{what:?} at {} {} ({})", call.name, call.nth, call.step())
+}
+
 /// Runs a program and does something to it at one call.
 pub fn run(command: &Command, at: &Call, what: Inject) -> Ended {
     let Call { name, nth, .. } = at;
@@ -211,6 +241,7 @@ fn run_traced(command: &Command, options: impl Iterator<Item = OsString>) -> End
             None => traced.env_remove(name),
         };
     }
+    traced.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
     let output = traced.stdin(Stdio::null()).output().expect("strace starts");
     Ended {
         code: output.status.code(),

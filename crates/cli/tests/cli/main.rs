@@ -9,4 +9,6 @@ mod flags;
 mod interrupt;
 mod man;
 mod program;
+#[cfg(unix)]
+mod terminal;
 mod usage;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use config::{Document, Error, Key, Registry, Scope, Value};
 use proptest::prelude::*;
+use testkit::notes::{figure, is_proof};
 
 use crate::support::{Fixture, key};
 
@@ -54,6 +55,7 @@ fn the_corpus_survives_every_new_key() {
         }
     }
     assert!(count > 300, "only {count} keys tried");
+    figure("config: keys set and unset in the corpus, byte for byte", count);
 }
 
 /// Whether `after` is `before` with something put in at one place.
@@ -190,7 +192,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if is_proof() { 200_000 } else { 2000 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn set_then_unset_gives_the_same_bytes(text in file(), key in any_key(), value in any_value()) {

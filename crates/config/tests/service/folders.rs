@@ -65,7 +65,7 @@ mod unix {
     use std::path::Path;
 
     use super::*;
-    use crate::support::chain;
+    use testkit::chain;
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o7777

@@ -5,13 +5,15 @@
 
 mod broken;
 mod bytes;
-mod children;
 mod concurrent;
 mod consumed;
 mod edits;
 mod folders;
 mod precedence;
+#[cfg(unix)]
+mod processes;
 mod support;
+mod toml_test;
 mod trust;
 #[cfg(unix)]
 mod watch;

@@ -13,7 +13,10 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::within(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn within(folder: TempDir) -> Self {
         let [home, project] = ["home", "project"].map(|name| folder.path().join(name));
         fs::create_dir(&project).unwrap();
         Self { folder, places: Places { home, project: Some(project) } }
@@ -60,15 +63,4 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
-}
-
-/// The whole chain of an error, for messages.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text += &format!(": {error}");
-        source = error.source();
-    }
-    text
 }

@@ -2,7 +2,9 @@
 
 use config::{ConfigService, ConfigTransaction, Error, Origin, Scope, Value, Wait, Written};
 
-use crate::support::{Fixture, chain, key};
+use testkit::chain;
+
+use crate::support::{Fixture, key};
 
 #[test]
 fn a_key_is_set_and_unset() {

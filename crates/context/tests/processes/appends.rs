@@ -20,7 +20,7 @@ fn append_from_all(
         .map(|process| start(&format!("append:{}:{process}", context_of(process)), folder))
         .collect();
     for process in &mut processes {
-        assert_eq!(process.hear().unwrap(), "ready");
+        assert_eq!(process.hear(), "ready");
     }
     for process in &mut processes {
         process.tell();

@@ -28,7 +28,7 @@ fn kill(role: &str, folder: &Path, kills: usize, look: impl Fn() -> Result<u64, 
         let mut process = start(role, folder);
         let mut acknowledged = 0;
         for _ in 0..random.u32(1..6) {
-            acknowledged = process.hear().unwrap().parse().unwrap();
+            acknowledged = process.hear().parse().unwrap();
         }
         // Not to wait for something: to hit any moment of a save.
         let moment = Instant::now() + Duration::from_micros(random.u64(0..1500));
@@ -36,7 +36,7 @@ fn kill(role: &str, folder: &Path, kills: usize, look: impl Fn() -> Result<u64, 
             std::hint::spin_loop();
         }
         process.kill();
-        while let Some(word) = process.hear() {
+        while let Some(word) = process.hear_or_end() {
             acknowledged = word.parse().unwrap();
         }
         match look() {

@@ -8,6 +8,7 @@ use filetx::{
     Committed, Error, Failure, Finder, FolderOptions, Left, Look, OwnFolder, Snapshot, Storage, Transaction,
     TreeOptions, Trees,
 };
+use testkit::chain;
 use testkit::explore::{Acks, Limits, Report, Workload, explore};
 use testkit::sim::{Node, SimDisk};
 
@@ -363,16 +364,4 @@ fn check(disk: &SimDisk, states: &[Model], outcomes: &Outcomes) -> Result<(), St
         Some(found) => format!("{found} transactions are there, expected {least} to {most}"),
         None => format!("a mixed state: {now:?}"),
     })
-}
-
-/// An error with its causes.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -3,7 +3,9 @@
 use filetx::{Error, Expected, Hash, Trees};
 use testkit::sim::SimDisk;
 
-use super::model::{chain, open_trees};
+use testkit::chain;
+
+use super::model::open_trees;
 
 const PATHS: [&str; 3] = ["changed", "created", "removed"];
 

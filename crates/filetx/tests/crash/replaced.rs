@@ -4,7 +4,9 @@ use filetx::{Left, RelPath, ReplaceOptions, Sweep, replace_in};
 use testkit::explore::{Report, Workload};
 use testkit::sim::SimDisk;
 
-use super::model::{Outcomes, chain};
+use testkit::chain;
+
+use super::model::Outcomes;
 use super::states::{figure, limits};
 
 const CONTENTS: [&str; 3] = ["old", "new content", "newest"];

@@ -3,15 +3,14 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use testkit::chain;
 use testkit::folder::{Tree, copy, scratch, tree};
 use testkit::notes::is_proof;
 use testkit::sim::Node;
-use testkit::strace::{self, Call, Ended, Inject};
+use testkit::strace::{self, Call, Ended, Inject, errors, points, told};
 
-use crate::workload::{Outcome, Role, Work, Workload, chain};
+use crate::workload::{Outcome, Role, Work, Workload};
 
-/// Of the calls that change nothing, every how-manieth is tried.
-const SAMPLE: usize = 16;
 /// Of the errors in recovery, every how-manieth is tried. Not a multiple of the four kinds, so that all kinds come.
 const SAMPLE_OF_ERRORS: usize = 7;
 /// How many failures are told in full.
@@ -285,31 +284,8 @@ struct Crash {
     torn: Torn,
 }
 
-/// The calls to kill at.
-fn points(calls: &[Call]) -> Vec<Call> {
-    let reading = calls.iter().filter(|call| !call.changes());
-    let sampled = reading.step_by(if is_proof() { 1 } else { SAMPLE });
-    calls.iter().filter(|call| call.changes()).chain(sampled).cloned().collect()
-}
-
-/// The calls to fail, and how.
-fn errors(calls: &[Call]) -> Vec<(Call, Inject)> {
-    use Inject::{Lasting, Once};
-    let changing = calls.iter().filter(|call| call.changes());
-    let all = [Once("EIO"), Lasting("EIO"), Once("ENOSPC"), Lasting("ENOSPC")];
-    let mut errors: Vec<_> = changing.flat_map(|call| all.map(|what| (call.clone(), what))).collect();
-    let reading = calls.iter().filter(|call| !call.changes() && call.can_fail());
-    let sampled = reading.step_by(if is_proof() { 1 } else { SAMPLE / 4 });
-    errors.extend(sampled.flat_map(|call| [Once("EIO"), Lasting("EIO")].map(|what| (call.clone(), what))));
-    errors
-}
-
 /// The names and kinds of a tree, with one digit for the numbers that differ from run to run.
 fn without_numbers(tree: Tree) -> Vec<String> {
     let plain = |text: &str| text.replace(|c: char| c.is_ascii_hexdigit(), "0");
     tree.iter().map(|(path, node)| format!("{} {node:?}", plain(path))).collect()
-}
-
-fn told(call: &Call, what: Inject) -> String {
-    format!("{what:?} at {} {} ({})", call.name, call.nth, call.step())
 }

@@ -10,7 +10,8 @@ use filetx::{
     Committed, Error, Failure, FolderOptions, Kept, Left, OwnFolder, ReplaceOptions, Replaced, Snapshot,
     Step, Sweep, TreeOptions, Trees, Wait, replace_file,
 };
-use testkit::folder::{Tree, tree, tree_of, tree_without};
+use testkit::chain;
+use testkit::folder::{Tree, tree, tree_of, tree_of_roots, tree_without};
 use testkit::strace::{BEGIN, END};
 
 const WORKLOAD: &str = "FILETX_KILL_WORKLOAD";
@@ -209,16 +210,7 @@ impl Workload {
                 tree.retain(|path, _| path == "config");
                 Ok(tree)
             }
-            Self::Tree => {
-                let mut both = Tree::new();
-                for root in ["a", "b"] {
-                    let snapshot = Snapshot::of_tree(&home.join(root), &TreeOptions::default().home, &wait)?;
-                    both.extend(
-                        tree_of(&snapshot)?.into_iter().map(|(path, node)| (format!("{root}/{path}"), node)),
-                    );
-                }
-                Ok(both)
-            }
+            Self::Tree => tree_of_roots(home, &["a", "b"]),
             _ => tree_of(&Snapshot::of_folder(&home.join("folder"), &lock(home), &wait)?),
         }
     }
@@ -307,18 +299,6 @@ fn put(root: &Path, path: &str, text: &str) {
 /// Tells the parent why; that this may fail too is part of the trial.
 fn complain(failure: &Failure) {
     let _ = writeln!(std::io::stderr(), "@{}", chain(failure));
-}
-
-/// An error with its causes.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 /// What another process is for.

@@ -1,0 +1,35 @@
+@case-cfg-nested
+Feature: A write inside of a write joins it
+
+  Scenario: The inner write sees what the outer one staged, and both are committed once
+    Given the global file says:
+      """
+      # mine
+      x.a = 1
+      """
+    When a batch sets "x.a" to "2" and then calls a setter that sets "x.b" to twice "x.a"
+    Then the file was replaced once
+    And the global file says:
+      """
+      # mine
+      x.a = 2
+      x.b = 4
+      """
+
+  Scenario: When the outer write fails, nothing of it is left
+    Given the global file says:
+      """
+      x.a = 1
+      """
+    When a batch calls a setter of "x.b" and then fails
+    Then the batch failed
+    And the global file is as it was
+
+  Scenario: A write beside the batch that holds the file is an error, not a deadlock
+    Given the global file says:
+      """
+      x.a = 1
+      """
+    When a batch sets "x.b" beside itself instead of through itself
+    Then the batch failed
+    And the global file is as it was

@@ -1,0 +1,41 @@
+@case-cfg-readonly
+Feature: Where nothing can be written, the error is clear and the old file stays
+
+  Background:
+    Given the global file says:
+      """
+      x.a = 1
+      """
+
+  Scenario: A read-only file
+    Given the global file is read-only
+    When I run "agents config set x.a 2"
+    Then it ends with 1
+    And standard error contains "read-only"
+    And the global file is as it was
+
+  Scenario: A read-only folder
+    Given the home folder is read-only
+    When I run "agents config set x.a 2"
+    Then it ends with 1
+    And standard error contains "read-only"
+    And the global file is as it was
+
+  Scenario: A home that cannot be made
+    When I run "agents --home /no/such/folder/home config set x.a 2"
+    Then it ends with 3
+    And standard error contains "/no/such/folder"
+
+  Scenario: No home at all
+    Given nobody says where the home folder is
+    When I run "agents config set x.a 2 --scope global"
+    Then it ends with 3
+    And standard error contains "CLEVERAGENTS_HOME"
+
+  @needs_mount
+  Scenario: A full disk
+    Given the home folder is on a disk with no room
+    When I run "agents config set x.a 2"
+    Then it ends with 1
+    And standard error contains "No space left"
+    And the global file is as it was

@@ -1,0 +1,32 @@
+@case-cfg-trust
+Feature: A cloned project is not trusted
+
+  Scenario: It cannot redirect the store or the server, or switch confinement off
+    Given the global file says:
+      """
+      server.url = "https://mine.example"
+      """
+    And the project file says:
+      """
+      server.url = "https://evil.example"
+      store.url = "postgres://evil.example"
+      sandbox.confine = "off"
+      """
+    When I run "agents config get server.url"
+    Then standard output is "https://mine.example"
+    And standard error contains "may not be set in the project scope"
+    When I run "agents config get sandbox.confine"
+    Then standard output is "auto"
+    When I run "agents config get store.url"
+    Then it ends with 3
+    And nothing shows "evil"
+
+  Scenario: It cannot read secrets by interpolation
+    Given the variable "GITHUB_TOKEN" is "hunter2"
+    And the project file says:
+      """
+      x.a = "${GITHUB_TOKEN}"
+      """
+    When I run "agents config get x.a"
+    Then it ends with 1
+    And nothing shows "hunter2"

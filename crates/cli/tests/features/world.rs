@@ -1,0 +1,132 @@
+//! What a scenario has: folders of its own, what was run last, and what was set.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use config::{ConfigService, Environment, Places, Registry};
+use tempfile::TempDir;
+use testkit::mount::SmallDisk;
+
+/// Who writes where a scenario says that processes do.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) enum Writer {
+    /// `agents config set`.
+    #[default]
+    Program,
+    /// The control.
+    Naive,
+}
+
+#[derive(cucumber::World, Debug)]
+#[world(init = Self::new)]
+pub(crate) struct World {
+    pub(crate) writer: Writer,
+    /// Everything of this scenario is below it.
+    folder: TempDir,
+    /// Where the program is started.
+    pub(crate) current: PathBuf,
+    /// Unless nobody says where it is.
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) variables: BTreeMap<String, String>,
+    /// What was run last.
+    pub(crate) output: Option<Output>,
+    /// What the files held before the last `When`.
+    pub(crate) before: BTreeMap<PathBuf, String>,
+    /// Keys with the values that they may have.
+    pub(crate) set: BTreeMap<String, Vec<i64>>,
+    /// How every set of a process ended.
+    pub(crate) sets: Vec<Result<(), String>>,
+    /// How what was done by the library ended.
+    pub(crate) outcome: Option<Result<(), String>>,
+    /// A process that lives on is a service that does.
+    pub(crate) living: Option<ConfigService>,
+    /// Dropped after everything that is on it.
+    pub(crate) disk: Option<SmallDisk>,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["user/home", "project", "elsewhere", "dotfiles"] {
+            fs::create_dir_all(path(name)).unwrap();
+        }
+        Self {
+            writer: Writer::default(),
+            current: path("project"),
+            home: Some(path("user/home")),
+            folder,
+            variables: BTreeMap::new(),
+            output: None,
+            before: BTreeMap::new(),
+            set: BTreeMap::new(),
+            sets: Vec::new(),
+            outcome: None,
+            living: None,
+            disk: None,
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The file of a scope.
+    pub(crate) fn file(&self, scope: &str) -> PathBuf {
+        let project = self.path("project/.cleveragents");
+        match scope {
+            "global" => self.home.clone().unwrap_or_else(|| self.path("user/home")).join("config.toml"),
+            "project" => project.join("config.toml"),
+            "local" => project.join("config.local.toml"),
+            scope => panic!("there is no scope {scope}"),
+        }
+    }
+
+    /// The program, started where the scenario is, in an environment that has nothing but what the scenario says.
+    pub(crate) fn program(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agents"));
+        command.env_clear().current_dir(&self.current).env("HOME", self.path("user"));
+        for name in ["PATH", "LLVM_PROFILE_FILE"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
+        match &self.home {
+            Some(home) => command.env("CLEVERAGENTS_HOME", home),
+            // Without the variable the system would be asked, and know the real one.
+            None => command.env("HOME", "nowhere"),
+        };
+        command.envs(&self.variables);
+        command
+    }
+
+    /// The same files by the library.
+    pub(crate) fn service(&self) -> ConfigService {
+        let places = Places { home: self.home.clone().unwrap(), project: None };
+        ConfigService::new(Registry::standard(), places, Environment::empty())
+    }
+
+    /// Keeps what the files hold, to be compared with later.
+    pub(crate) fn remember(&mut self) {
+        for scope in ["global", "project", "local"] {
+            let file = self.file(scope);
+            if let Ok(text) = fs::read_to_string(&file) {
+                self.before.insert(file, text);
+            }
+        }
+    }
+
+    pub(crate) fn last(&self) -> &Output {
+        self.output.as_ref().expect("something was run")
+    }
+}
+
+/// The text between the quotes of a step, ending in a newline as files do.
+pub(crate) fn text_of(step: &cucumber::gherkin::Step) -> String {
+    let text = step.docstring.as_deref().expect("the step has a text");
+    format!("{}\n", text.trim_matches('\n'))
+}
+
+pub(crate) fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

@@ -1,0 +1,217 @@
+//! Many processes on one file, some of them killed: nothing acknowledged is lost, nothing is seen half-written, and one order
+//! explains what they saw.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use config::{ConfigService, Environment, Places, Registry, Scope, Value};
+use testkit::children::{self, Process, listen, role, say};
+use testkit::history::{self, Access, Notebook, Operation, Register, check_operations, overlaps};
+use testkit::many_keys::{self, name_of, value_of};
+use testkit::notes::{figure, is_proof};
+use testkit::{folder, naive, seed};
+
+use crate::support::{Fixture, key, names};
+
+const SETS: usize = 50;
+/// What is left in the home folder when nobody writes.
+const QUIET: [&str; 2] = [".config.toml.lock", "config.toml"];
+
+fn fixture_in_memory() -> Fixture {
+    let fixture = Fixture::within(folder::scratch());
+    fixture.write(Scope::Global, many_keys::text());
+    fixture
+}
+
+/// Starts processes in a role, each ready to begin.
+fn start(role: &str, count: usize, home: &Path) -> Vec<Process> {
+    let mut processes: Vec<_> = (0..count).map(|_| children::start("processes::child", role, home)).collect();
+    processes.iter_mut().for_each(|process| assert_eq!(process.hear(), "ready"));
+    processes
+}
+
+/// All begin at once, while a reader polls, and end well.
+fn contend(count: usize, fixture: &Fixture) {
+    let mut writers = start("set", count, &fixture.places.home);
+    let (file, done) = (fixture.file(Scope::Global), AtomicBool::new(false));
+    let polls = thread::scope(|scope| {
+        let reader = scope.spawn(|| many_keys::poll(&file, &done));
+        writers.iter_mut().for_each(Process::tell);
+        let said: Vec<_> = writers.iter_mut().map(Process::hear).collect();
+        done.store(true, Ordering::Release);
+        assert!(said.iter().all(|word| word == "done"), "{said:?}");
+        reader.join().unwrap()
+    });
+    let ids: Vec<u32> = writers.iter().map(Process::id).collect();
+    writers.into_iter().for_each(Process::finish);
+    let set: Vec<_> = ids.iter().flat_map(|id| (0..SETS).map(move |n| name_of(*id, n))).collect();
+    assert_eq!(many_keys::check(&file, &set), set.len());
+    assert_eq!(names(&fixture.places.home), QUIET);
+    figure(&format!("config: sets by {count} processes, none lost"), count * SETS);
+    figure(&format!("config: whole files seen by a reader beside {count} processes"), polls);
+}
+
+#[test]
+fn eight_processes_lose_nothing() {
+    let fixture = Fixture::new();
+    fixture.write(Scope::Global, many_keys::text());
+    contend(8, &fixture);
+}
+
+#[test]
+fn sixty_four_processes_lose_nothing() {
+    contend(64, &fixture_in_memory());
+}
+
+#[test]
+fn without_the_service_writes_are_lost() {
+    let loses = || {
+        let fixture = fixture_in_memory();
+        let mut writers = start("naive", 8, &fixture.places.home);
+        writers.iter_mut().for_each(Process::tell);
+        writers.into_iter().for_each(Process::finish);
+        fixture.read(Scope::Global).lines().filter(|line| line.starts_with('w')).count() < 8 * SETS
+    };
+    assert!((0..10).any(|_| loses()), "the race is too tame to show anything");
+}
+
+/// Runs processes and kills one after the other, each replaced by a new one; at last all of them.
+fn with_kills(role: &str, count: usize, kills: usize, between: usize, seed: u64, home: &Path) {
+    let begin = || {
+        let mut process = start(role, 1, home).remove(0);
+        process.tell();
+        process
+    };
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut processes: Vec<_> = (0..count).map(|_| begin()).collect();
+    for _ in 0..kills {
+        for _ in 0..between {
+            assert_eq!(processes[random.usize(..count)].hear(), "done");
+        }
+        // The others go on while one is killed in the middle of whatever it does.
+        let victim = random.usize(..count);
+        processes[victim].kill();
+        processes[victim] = begin();
+    }
+    processes.iter_mut().for_each(Process::kill);
+}
+
+#[test]
+fn killed_processes_lose_nothing_that_they_acknowledged() {
+    let (count, kills) = if is_proof() { (64, 400) } else { (8, 24) };
+    let seed = seed::or(7106);
+    let _replay = seed::Replay::new("cleveragents-config", "killed_processes_lose", seed);
+    let fixture = fixture_in_memory();
+    let home = &fixture.places.home;
+    with_kills("set endlessly", count, kills, 10, seed, home);
+    let noted = history::read(home);
+    let acknowledged: Vec<_> =
+        noted.iter().filter(|noted| noted.answer.is_some()).map(|noted| noted.what.clone()).collect();
+    assert!(acknowledged.len() > kills, "too few to show anything: {}", acknowledged.len());
+    let set = many_keys::check(&fixture.file(Scope::Global), &acknowledged);
+    // What is there beside them was begun by one that was killed.
+    let begun = noted.len();
+    assert!((acknowledged.len()..=begun).contains(&set), "{set} of {begun}");
+    // The next write waits for no dead process, and sweeps what they left.
+    fixture.service().set_value(Scope::Global, &key("x.w.w"), "1").unwrap();
+    let left: Vec<_> = names(home).into_iter().filter(|name| !name.starts_with("notes-")).collect();
+    assert_eq!(left, QUIET);
+    figure("config: SIGKILLs of writers", kills + count);
+    figure("config: sets acknowledged by writers that were killed, all there", acknowledged.len());
+}
+
+/// Everybody sets and gets one key, some are killed. What they saw, with what is there at last.
+fn history_of_one_key(role: &str, kills: usize, seed: u64) -> Vec<Operation<Register>> {
+    let fixture = Fixture::within(folder::scratch());
+    fixture.write(Scope::Global, "");
+    let home = &fixture.places.home;
+    with_kills(role, 4, kills, 12, seed, home);
+    let end = history::now_ns();
+    let found = fixture.service().get(&key("x.same")).unwrap().map(|value| value.to_string());
+    let mut operations = vec![history::operation(end, end + 1, Access::Read(found.clone()))];
+    for noted in history::read(home) {
+        match (noted.what.as_str(), &noted.answer) {
+            ("get", Some((_, found))) => {
+                let found = (!found.is_empty()).then(|| found.clone());
+                operations.push(noted.operation(i64::MAX, Access::Read(found)));
+            }
+            // Its answer was cut off, so it says nothing.
+            ("get", None) => {}
+            // A set without an answer may happen at any time, also after the end: never.
+            (value, _) => operations.push(noted.operation(i64::MAX, Access::Write(value.to_owned()))),
+        }
+    }
+    assert!(found.is_some(), "nobody set anything");
+    operations
+}
+
+#[test]
+fn one_order_explains_what_processes_see_of_one_key() {
+    let (histories, kills) = if is_proof() { (20, 12) } else { (2, 8) };
+    let (mut operations, kept) = (0, seed::or(64));
+    for seed in kept..kept + histories {
+        let _replay = seed::Replay::new("cleveragents-config", "one_order_explains", seed);
+        let history = history_of_one_key("one key", kills, seed);
+        assert!(overlaps(&history), "the processes ran one after another, which shows nothing");
+        assert!(check_operations(&history), "no order explains this: {history:?}");
+        operations += history.len();
+    }
+    figure("config: operations on one key in linearizable histories", operations);
+}
+
+#[test]
+fn a_reader_that_remembers_is_found_out() {
+    assert!(
+        (0..10).any(|seed| !check_operations(&history_of_one_key("one key, stale", 2, seed))),
+        "the race is too tame to show anything"
+    );
+}
+
+/// What the other processes do. A plain test run passes here without a role.
+#[test]
+fn child() {
+    let Some((role, home)) = role() else { return };
+    let (file, id) = (home.join("config.toml"), std::process::id());
+    let places = Places { home: home.clone(), project: None };
+    let service = ConfigService::new(Registry::standard(), places, Environment::empty());
+    let set = |name: &str, value: &str| drop(service.set_value(Scope::Global, &key(name), value).unwrap());
+    let get =
+        |name: &str| service.get(&key(name)).unwrap().map_or(String::new(), |value: Value| value.to_string());
+    let names = (0..).map(|n| name_of(id, n));
+    say("ready");
+    listen();
+    match role.as_str() {
+        "set" => names.take(SETS).for_each(|name| set(&name, &value_of(&name).to_string())),
+        "naive" => names.take(SETS).for_each(|name| naive::set(&file, &name, value_of(&name))),
+        "set endlessly" => {
+            let mut notebook = Notebook::open(&home);
+            for name in names {
+                notebook.record(&name, |_| {
+                    set(&name, &value_of(&name).to_string());
+                    "set"
+                });
+                say("done");
+            }
+        }
+        "one key" | "one key, stale" => {
+            let (mut random, remembered) = (fastrand::Rng::with_seed(id.into()), get("x.same"));
+            let mut notebook = Notebook::open(&home);
+            for n in 0.. {
+                // A string, so that it looks the same in the file and in the notebook.
+                let value = format!("v{id}-{n}");
+                match random.bool() {
+                    true => drop(notebook.record(&value, |_| {
+                        set("x.same", &value);
+                        "set"
+                    })),
+                    false if role == "one key" => drop(notebook.record("get", |_| get("x.same"))),
+                    false => drop(notebook.record("get", |_| remembered.clone())),
+                }
+                say("done");
+            }
+        }
+        role => panic!("there is no role {role}"),
+    }
+    say("done");
+}

