@@ -52,7 +52,7 @@ impl<'a> Lines<'a> {
     /// The next line, if there is one.
     pub(crate) fn next_line(&mut self) -> Result<Option<Line<'_>>, Error> {
         loop {
-            if let Some(at) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..]) {
                 let end = self.searched + at;
                 return Ok(Some(self.take(end, true)));
             }
