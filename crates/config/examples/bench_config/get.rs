@@ -30,7 +30,7 @@ pub(crate) fn measure(peers: &Peers, place: &Path, report: &mut Report) -> Resul
             return Err(format!("{command:?} printed something else: {found:?}").into());
         }
     }
-    let outcome = compare(ROUNDS, OPS, || gets(&ours), || gets(&gits))?;
+    let outcome = compare(ROUNDS, OPS, || gets(&ours), || gets(&gits))?.of_processes();
     report.add("get beside `git config --get`", outcome, Target::RatioAtMost(1.5));
     Ok(())
 }

@@ -35,7 +35,7 @@ pub(crate) fn measure(peers: &Peers, place: &Path, report: &mut Report) -> Resul
         let mut sides: [Side<'_>; 5] = [&mut ours, &mut python, &mut minimal, &mut git, &mut retried];
         let outcomes = compare_all(ROUNDS, OPS, &mut sides)?;
         for ((_, other, target), outcome) in OTHERS.into_iter().zip(outcomes) {
-            report.add(format!("set, {at_once} at once, beside {other}"), outcome, target);
+            report.add(format!("set, {at_once} at once, beside {other}"), outcome.of_processes(), target);
         }
         if failed.into_inner() > 0 {
             return Err("a set failed that must not".into());

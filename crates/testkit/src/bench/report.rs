@@ -57,7 +57,7 @@ impl Report {
 
     /// Adds what two sides came to. Several targets of one outcome are one row each.
     pub fn add(&mut self, what: impl Into<String>, outcome: Outcome, target: Target) {
-        let syncs = format!("{:.3}", outcome.syncs_per_op);
+        let syncs = outcome.syncs_per_op.map(|syncs| format!("{syncs:.3}")).unwrap_or_default();
         let speed = matches!(target, Target::SpeedAtLeast(_));
         // A ratio of speeds is the ratio of times the other way round.
         let ratio = outcome.ratio;
@@ -70,7 +70,8 @@ impl Report {
             Target::RatioAtMost(most) => (format!("at most {most} x"), Some(median <= most)),
             Target::SpeedAtLeast(least) => (format!("at least {least} x the speed"), Some(median >= least)),
             Target::SyncsAtMost(most) => {
-                (format!("at most {most} syncs"), Some(outcome.syncs_per_op <= most))
+                let met = outcome.syncs_per_op.is_some_and(|syncs| syncs <= most);
+                (format!("at most {most} syncs"), Some(met))
             }
             Target::Shown => (String::new(), None),
         };

@@ -31,8 +31,15 @@ pub struct Outcome {
     pub baseline_s: Spread,
     /// Ours over the baseline, within a round.
     pub ratio: Spread,
-    /// Syncs of this process, counted over all operations of ours.
-    pub syncs_per_op: f64,
+    /// Syncs of this process, counted over all operations of ours. Unknown for other processes.
+    pub syncs_per_op: Option<f64>,
+}
+
+impl Outcome {
+    /// For operations that are processes: their syncs are not counted here.
+    pub fn of_processes(self) -> Self {
+        Self { syncs_per_op: None, ..self }
+    }
 }
 
 /// One side: does the operations of a round and says how long they took.
@@ -69,7 +76,7 @@ pub fn compare_all(rounds: usize, ops: usize, sides: &mut [Side<'_>]) -> Result<
         ours_s: Spread::of(ours.clone()),
         baseline_s: Spread::of(other.clone()),
         ratio: Spread::of(ours.iter().zip(other).map(|(ours, other)| ours / other).collect()),
-        syncs_per_op: syncs as f64 / (rounds * ops) as f64,
+        syncs_per_op: Some(syncs as f64 / (rounds * ops) as f64),
     };
     Ok(others.iter().map(outcome).collect())
 }
