@@ -11,6 +11,20 @@ pub enum Error {
     /// Configuration refused or failed.
     #[error(transparent)]
     Config(#[from] config::Error),
+    /// A conversation refused or failed.
+    #[error(transparent)]
+    Context(#[from] context::Error),
+    /// A text is not JSON.
+    #[error("the value cannot be read")]
+    NotJson(#[from] context::NotJson),
+    /// A JSON Pointer leads nowhere.
+    #[error("there is nothing at `{pointer}` in context `{name}`")]
+    NoValue {
+        /// The context.
+        name: String,
+        /// The pointer.
+        pointer: String,
+    },
     /// The file transaction refused or failed.
     #[error(transparent)]
     Files(#[from] filetx::Error),
@@ -100,6 +114,9 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Config(error) => return error.hint().or_else(|| system_hint(error)),
+            Self::Context(error) => return error.hint(),
+            Self::NotJson(_) => "a text needs quotes in JSON: '\"text\"'".to_owned(),
+            Self::NoValue { .. } => "a pointer is like `/a/b`, or `/list/0`".to_owned(),
             Self::Files(error) => return files_hint(error),
             Self::Commit(failure) => return files_hint(&failure.error),
             Self::NotSet { key } => format!("set it with `agents config set {key} VALUE`"),
@@ -139,6 +156,9 @@ impl Error {
     fn nature(&self) -> (Kind, &'static str) {
         match self {
             Self::Config(error) => config_nature(error),
+            Self::Context(error) => context_nature(error),
+            Self::NotJson(_) => (Kind::Usage, "not-json"),
+            Self::NoValue { .. } => (Kind::NotFound, "no-value"),
             Self::Files(error) => files_nature(error),
             Self::Commit(failure) => failure_nature(failure),
             Self::NotSet { .. } => (Kind::NotFound, "not-set"),
@@ -199,6 +219,37 @@ fn config_nature(error: &config::Error) -> (Kind, &'static str) {
     }
 }
 
+fn context_nature(error: &context::Error) -> (Kind, &'static str) {
+    use context::Error as E;
+    match error {
+        E::BadName { .. } => (Kind::Usage, "bad-name"),
+        E::NotFound { .. } => (Kind::NotFound, "no-context"),
+        E::Exists { .. } => (Kind::Conflict, "exists"),
+        E::Stale { .. } => (Kind::Conflict, "stale"),
+        E::Message { .. } => (Kind::Usage, "bad-message"),
+        E::IdNotRising { .. } => (Kind::Conflict, "id-not-rising"),
+        E::Damaged { .. } => (Kind::Error, "damaged"),
+        E::Edited { .. } => (Kind::Conflict, "edited"),
+        E::BothLayouts { .. } => (Kind::Conflict, "two-layouts"),
+        E::Newer { .. } => (Kind::Error, "newer-format"),
+        E::OutOfRange { .. } => (Kind::Usage, "out-of-range"),
+        E::Rewritten { .. } => (Kind::Conflict, "rewritten"),
+        E::NotAnObject { .. } => (Kind::Usage, "not-an-object"),
+        E::TooLarge { .. } => (Kind::Usage, "too-large"),
+        E::Import { source, .. } => match &**source {
+            context::ImportProblem::Read(cause) if cause.kind() == ErrorKind::NotFound => {
+                (Kind::NotFound, "no-file")
+            }
+            _ => (Kind::Error, "bad-import"),
+        },
+        E::Export { .. } => (Kind::Error, "export"),
+        E::Folder { .. } => (Kind::Error, "io"),
+        E::Files { source, .. } => files_nature(source),
+        E::Commit { source, .. } => failure_nature(source),
+        E::Unsynced { .. } => (Kind::OutcomeUnknown, "outcome-unknown"),
+    }
+}
+
 fn failure_nature(failure: &filetx::Failure) -> (Kind, &'static str) {
     match failure.left {
         filetx::Left::Unknown => (Kind::OutcomeUnknown, "outcome-unknown"),
@@ -221,6 +272,7 @@ fn files_nature(error: &filetx::Error) -> (Kind, &'static str) {
         E::Group { source } => files_nature(source),
         E::Io { source, .. } => (Kind::Error, system_code(source)),
         E::LockGone { .. } => (Kind::Error, "lock-gone"),
+        E::FolderGone { .. } => (Kind::NotFound, "folder-gone"),
         E::NetworkFileSystem { .. } => (Kind::Error, "network-file-system"),
         E::Damaged { .. } => (Kind::Error, "damaged-journal"),
         E::UnknownVersion { .. } => (Kind::Error, "newer-journal"),

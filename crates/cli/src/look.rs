@@ -69,7 +69,7 @@ impl Look {
     pub(crate) fn of_flags(args: &GlobalArgs) -> Look {
         let color = args.color.unwrap_or(Color::Auto);
         let by_variable = || variable_of_format().as_deref().and_then(word);
-        Look { format: chosen(args.format.or_else(by_variable), color), color, volume: volume(args) }
+        Look { format: chosen(args.look().or_else(by_variable), color), color, volume: volume(args) }
     }
 
     pub(crate) fn json() -> Look {

@@ -44,6 +44,8 @@ pub(crate) struct Output {
     in_progress: bool,
     /// Whether lines of JSON come before the end.
     is_stream: bool,
+    /// Whether the answer is bytes.
+    is_bytes: bool,
 }
 
 /// The form of every answer to a program.
@@ -88,6 +90,7 @@ impl Output {
             messages: Vec::new(),
             in_progress: false,
             is_stream: false,
+            is_bytes: false,
         }
     }
 
@@ -107,6 +110,13 @@ impl Output {
         }
         self.end_progress();
         writeln!(self.stdout, "{line}").map_err(|source| Error::Print { source })
+    }
+
+    /// Where bytes go that are the whole answer, in every format: no envelope follows, and what is told beside goes to people.
+    pub(crate) fn bytes(&mut self) -> &mut dyn Write {
+        self.end_progress();
+        self.is_bytes = true;
+        &mut self.stdout
     }
 
     /// Begins a stream: to programs, JSON objects of one line each instead of one envelope. The envelope is the last line, its event is `end`.
@@ -219,7 +229,7 @@ impl Output {
     }
 
     fn envelope(mut self, answer: Answer) -> ExitCode {
-        if self.is_json() {
+        if self.is_json() && !self.is_bytes {
             let envelope = Envelope {
                 event: self.is_stream.then_some("end"),
                 command: self.command,
@@ -241,7 +251,7 @@ impl Output {
     }
 
     fn message(&mut self, level: Level, problem: Problem) {
-        if !self.is_json() {
+        if !self.is_json() || self.is_bytes {
             self.tell(level, &problem);
         }
         self.messages.push(Message { level, problem });

@@ -2,6 +2,7 @@
 
 mod basics;
 mod config;
+mod context;
 mod demo;
 mod flags;
 #[cfg(unix)]
