@@ -1,0 +1,123 @@
+//! One engine per file and process: a thread that writes, and connections to read with.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use super::failure::{Attempt, Failure};
+use super::writer::{Writer, WriterCounts};
+use super::{busy, connect, place};
+use crate::{Error, Result, Time};
+
+/// Connections that are kept open for readers. More threads may read at the same time; theirs are closed again.
+const READERS_KEPT: usize = 8;
+
+/// Gives the time.
+pub(super) type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
+
+pub(super) struct Engine {
+    path: PathBuf,
+    wait: Duration,
+    clock: Clock,
+    /// A forked child has the memory of its parent, but not the thread.
+    process: u32,
+    writer: Writer,
+    readers: Mutex<Vec<Connection>>,
+}
+
+/// The engines of this process, so that all who open one file share its writer.
+static ENGINES: Mutex<Vec<(PathBuf, Weak<Engine>)>> = Mutex::new(Vec::new());
+
+impl Engine {
+    /// Opens a file, or joins who has it open in this process. The clock is that of the first.
+    pub(super) fn open(path: &Path, wait: Duration, clock: Clock) -> Result<Arc<Self>> {
+        let real = place::prepare(path)?;
+        // Held to the end, so that two threads start one engine.
+        let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
+        engines.retain(|(_, engine)| engine.strong_count() > 0);
+        let process = std::process::id();
+        let known =
+            engines.iter().filter(|(known, _)| *known == real).find_map(|(_, engine)| engine.upgrade());
+        if let Some(engine) = known.filter(|engine| engine.process == process && real.exists()) {
+            return Ok(engine);
+        }
+        let started = Instant::now();
+        busy::within(wait, || connect::migrate(&real, connect::MIGRATIONS))
+            .map_err(|failure| failure.into_error(&real, "open it", started.elapsed()))?;
+        let of_writer = real.clone();
+        let writer = Writer::start(move || connect::connect_writer(&of_writer), wait).map_err(|source| {
+            Error::Place { doing: "start the writer of", path: real.clone(), source: Arc::new(source) }
+        })?;
+        let readers = Mutex::default();
+        let engine = Arc::new(Self { path: real.clone(), wait, clock, process, writer, readers });
+        engines.push((real, Arc::downgrade(&engine)));
+        Ok(engine)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn counts(&self) -> WriterCounts {
+        self.writer.counts()
+    }
+
+    /// Writes, and returns when it is durable. `bytes` is about how much.
+    pub(super) fn write<T: Send + 'static>(
+        &self,
+        doing: &'static str,
+        bytes: usize,
+        work: impl FnOnce(&Connection, Time) -> Attempt<T> + Send + 'static,
+    ) -> Result<T> {
+        let started = Instant::now();
+        let clock = Arc::clone(&self.clock);
+        let result = if self.process == std::process::id() {
+            self.writer.write(bytes, move |connection| work(connection, clock()))
+        } else {
+            Err(Failure::Stopped)
+        };
+        result.map_err(|failure| failure.into_error(&self.path, doing, started.elapsed()))
+    }
+
+    /// Reads from one state of the store.
+    pub(super) fn read<T>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&Connection, Time) -> Attempt<T>,
+    ) -> Result<T> {
+        let started = Instant::now();
+        busy::within(self.wait, || self.read_with_connection(work))
+            .map_err(|failure| failure.into_error(&self.path, doing, started.elapsed()))
+    }
+
+    fn read_with_connection<T>(&self, work: impl FnOnce(&Connection, Time) -> Attempt<T>) -> Attempt<T> {
+        let kept = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match kept {
+            Some(connection) => connection,
+            None => connect::connect_reader(&self.path)?,
+        };
+        let execute = |sql| connection.prepare_cached(sql)?.execute([]);
+        execute("BEGIN")?;
+        let result = work(&connection, (self.clock)());
+        // A connection that cannot end its transaction is closed.
+        if execute("COMMIT").is_ok() {
+            let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+            if readers.len() < READERS_KEPT {
+                readers.push(connection);
+            }
+        }
+        result
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("path", &self.path)
+            .field("counts", &self.counts())
+            .finish_non_exhaustive()
+    }
+}
