@@ -200,6 +200,12 @@ pub enum Error {
         /// What the system said.
         source: Arc<io::Error>,
     },
+    /// The store's file was removed or replaced while it was open, so nothing more is written to it.
+    #[error("store `{}` was removed or replaced while it was open", path.display())]
+    Gone {
+        /// The store.
+        path: PathBuf,
+    },
     /// The engine refused, for a reason that the caller can do nothing about by asking otherwise: a full disk, a failing disk.
     #[error("store `{}`: cannot {doing}{}", path.display(), left(*outcome))]
     Engine {
@@ -259,6 +265,7 @@ impl Error {
             Self::NotAStore { .. } => "not-a-store",
             Self::Damaged { .. } => "store-damaged",
             Self::Place { .. } => "store-place",
+            Self::Gone { .. } => "store-gone",
             Self::Engine { .. } => "store-engine",
             Self::Stopped { .. } => "store-stopped",
         }
@@ -293,6 +300,9 @@ impl Error {
             Self::NewerSchema { .. } => "use the newer program; the store was not touched",
             Self::NotAStore { .. } => "move it away, or name another store with store.url",
             Self::Place { .. } => "check the folder's owner and permissions; `agents doctor` looks at both",
+            Self::Gone { .. } => {
+                "put the file back, together with its -wal file, or start again with a new one"
+            }
             Self::Engine { outcome: Outcome::Aborted, .. } => {
                 "nothing was changed; look for a full or failing disk, then try again"
             }
@@ -322,5 +332,65 @@ fn left(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Aborted => "; nothing was changed",
         Outcome::Unknown => "; whether it was written is not known",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn all() -> Vec<Error> {
+        let (path, cause) = (PathBuf::from("state.db"), || Arc::new(io::Error::other("disk on fire")));
+        let (plan, changeset) = (PlanId::new(), ChangesetId::new());
+        let (resource, state) = (Resource::Plan(plan), State::parse("ready").unwrap());
+        let owner = Owner::parse("machine 1").unwrap();
+        let engine =
+            |outcome| Error::Engine { path: "state.db".into(), doing: "seal", outcome, source: cause() };
+        vec![
+            Error::bad_text("name", "@x", "it begins with @"),
+            Error::not_found("plan", "x"),
+            Error::Ambiguous { prefix: "01".into(), candidates: vec![plan, plan] },
+            Error::NameTaken { name: Name::parse("x").unwrap() },
+            Error::request_reused(RequestId::new()),
+            Error::Conflict { resource, state: state.clone(), version: Version(2), by: "ana".into() },
+            Error::WrongState { plan, state },
+            Error::StillOpen { plan, count: 2, first: changeset },
+            Error::Closed { changeset, status: Status::Sealed },
+            Error::Stale { resource, given: Epoch(1), current: Epoch(2), owner: None },
+            Error::Held { resource, owner, expires_at: Time::now() },
+            Error::MissingBlob { hash: BlobHash::of(b"") },
+            Error::DamagedBlob { hash: BlobHash::of(b""), reason: "its hash is another" },
+            Error::Source { source: cause() },
+            Error::Limit { what: "a chunk", limit: 1 },
+            Error::Busy { path: path.clone(), doing: "seal", waited: Duration::from_secs(30) },
+            Error::NewerSchema { path: path.clone(), found: 2, known: 1 },
+            Error::NotAStore { path: path.clone(), reason: "it is not a file" },
+            Error::Damaged { path: path.clone(), doing: "seal", source: cause() },
+            Error::Place { doing: "make", path: path.clone(), source: cause() },
+            Error::Gone { path: path.clone() },
+            engine(Outcome::Aborted),
+            engine(Outcome::Unknown),
+            Error::Stopped { path },
+        ]
+    }
+
+    #[test]
+    fn each_kind_has_a_code_of_its_own_and_a_plain_text() {
+        let errors = all();
+        let codes: BTreeSet<&str> = errors.iter().map(Error::code).collect();
+        assert_eq!(codes.len(), errors.len() - 1, "the two of the engine share one");
+        for error in &errors {
+            let text = error.to_string();
+            assert!(!text.ends_with('.') && !text.contains("on fire"), "{text}");
+            assert!(error.hint().is_none_or(|hint| !hint.is_empty() && !hint.ends_with('.')));
+        }
+    }
+
+    #[test]
+    fn only_two_leave_it_open_whether_something_changed() {
+        let unknown: Vec<&str> =
+            all().iter().filter(|error| error.outcome() == Outcome::Unknown).map(Error::code).collect();
+        assert_eq!(unknown, ["store-engine", "store-stopped"]);
     }
 }

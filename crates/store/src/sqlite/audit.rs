@@ -99,10 +99,10 @@ pub(super) fn heads(connection: &Connection, after: Option<PlanId>) -> Attempt<V
     rows(
         connection,
         "SELECT known.plan, coalesce(sequence, 0), hash
-         FROM (SELECT plan FROM audit UNION SELECT plan FROM audit_heads UNION SELECT id FROM plans) AS known
-         LEFT JOIN audit_heads ON audit_heads.plan = known.plan
-         WHERE known.plan > coalesce(?1, x'') ORDER BY known.plan LIMIT ?2",
-        params![after, page(None)],
+         FROM (SELECT plan FROM audit WHERE plan > ?1 UNION SELECT plan FROM audit_heads WHERE plan > ?1
+               UNION SELECT id FROM plans WHERE id > ?1) AS known
+         LEFT JOIN audit_heads ON audit_heads.plan = known.plan ORDER BY known.plan LIMIT ?2",
+        params![after.map_or(Vec::new(), |plan| plan.to_bytes().to_vec()), page(None)],
         |row| {
             let hash = row.get::<_, Option<Bytes>>(2)?.map_or(GENESIS, |bytes| bytes.hash());
             Ok(Head { plan: row.get(0)?, sequence: row.get::<_, Count>(1)?.0, hash })

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::failure::{Attempt, Failure};
+use super::place::{self, Identity};
 use super::writer::{Writer, WriterCounts};
-use super::{busy, connect, place};
+use super::{busy, connect};
 use crate::{Error, Result, Time};
 
 /// Connections that are kept open for readers. More threads may read at the same time; theirs are closed again.
@@ -20,6 +21,8 @@ pub(super) type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
 
 pub(super) struct Engine {
     path: PathBuf,
+    /// Which file the path named when it was opened.
+    identity: Identity,
     wait: Duration,
     clock: Clock,
     /// A forked child has the memory of its parent, but not the thread.
@@ -41,20 +44,34 @@ impl Engine {
         let process = std::process::id();
         let known =
             engines.iter().filter(|(known, _)| *known == real).find_map(|(_, engine)| engine.upgrade());
-        if let Some(engine) = known.filter(|engine| engine.process == process && real.exists()) {
+        let identity = place::identity(&real)?;
+        if let Some(engine) = known.filter(|engine| engine.process == process && engine.identity == identity)
+        {
             return Ok(engine);
         }
         let started = Instant::now();
         busy::within(wait, || connect::migrate(&real, connect::MIGRATIONS))
             .map_err(|failure| failure.into_error(&real, "open it", started.elapsed()))?;
-        let of_writer = real.clone();
-        let writer = Writer::start(move || connect::connect_writer(&of_writer), wait).map_err(|source| {
-            Error::Place { doing: "start the writer of", path: real.clone(), source: Arc::new(source) }
-        })?;
+        let writer = Self::start_writer(&real, identity, wait)?;
         let readers = Mutex::default();
-        let engine = Arc::new(Self { path: real.clone(), wait, clock, process, writer, readers });
+        let engine = Arc::new(Self { path: real.clone(), identity, wait, clock, process, writer, readers });
         engines.push((real, Arc::downgrade(&engine)));
         Ok(engine)
+    }
+
+    fn start_writer(path: &Path, identity: Identity, wait: Duration) -> Result<Writer> {
+        let (of_connection, of_guard) = (path.to_owned(), path.to_owned());
+        let connect = move || connect::connect_writer(&of_connection);
+        // What is written to a file that has no name any more is gone when it is closed.
+        let guard = move || match place::identity(&of_guard) {
+            Ok(found) if found == identity => Ok(()),
+            _ => Err(Error::Gone { path: of_guard.clone() }.into()),
+        };
+        Writer::start(connect, guard, wait).map_err(|source| Error::Place {
+            doing: "start the writer of",
+            path: path.to_owned(),
+            source: Arc::new(source),
+        })
     }
 
     pub(super) fn path(&self) -> &Path {

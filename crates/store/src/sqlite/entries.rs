@@ -8,7 +8,7 @@ use super::values::{Count, integer, page, rows};
 use super::{blobs, changesets};
 use crate::limits::{ENTRIES_MAX, RECORD_BYTES_MAX};
 use crate::{
-    BlobHash, ChangeEntry, ChangesetId, Content, Epoch, Error, NewEntry, Operation, PathBytes, Recorded,
+    ChangeEntry, ChangesetId, Content, Epoch, Error, NewEntry, Operation, PackedBlob, PathBytes, Recorded,
     Recording, RequestId, Result, Time,
 };
 
@@ -45,10 +45,15 @@ pub(super) fn record(
     for blob in &recording.blobs {
         blobs::put_with_entry(connection, now, blob)?;
     }
-    let brought = |hash: BlobHash| recording.blobs.iter().any(|blob| blob.hash() == hash);
+    let brought = |content: &Content| {
+        let same = |blob: &PackedBlob| {
+            blob.hash() == content.blob && u64::from(blob.chunk().bytes()) == content.bytes
+        };
+        recording.blobs.iter().any(same)
+    };
     for (sequence, entry) in (before + 1..).zip(&recording.entries) {
         for content in [&entry.before, &entry.after].into_iter().flatten() {
-            if !brought(content.blob) && !blobs::is_there(connection, content)? {
+            if !brought(content) && !blobs::is_there(connection, content)? {
                 return Err(Error::MissingBlob { hash: content.blob }.into());
             }
         }

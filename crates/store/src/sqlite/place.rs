@@ -29,6 +29,24 @@ pub(super) fn prepare(path: &Path) -> Result<PathBuf> {
     Ok(real)
 }
 
+/// Which file a path names: two names of one file have the same, and a file that took another's place has another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity(u64, u64);
+
+#[cfg(unix)]
+pub(super) fn identity(path: &Path) -> Result<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::metadata(path).map_err(failed("look at", path))?;
+    Ok(Identity(found.dev(), found.ino()))
+}
+
+/// A file that is open cannot be removed or replaced here.
+#[cfg(not(unix))]
+pub(super) fn identity(path: &Path) -> Result<Identity> {
+    fs::metadata(path).map_err(failed("look at", path))?;
+    Ok(Identity(0, 0))
+}
+
 /// Makes the names of a new store durable: SQLite syncs its files, not the folders above them. A folder above that may not be read was
 /// not made by us.
 pub(super) fn sync_folders(path: &Path) -> Result<()> {

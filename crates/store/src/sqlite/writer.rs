@@ -47,14 +47,17 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. `connect` opens its connection, again after a failure that leaves the old one in doubt.
+    /// Starts the thread. `connect` opens its connection, again after a failure that leaves the old one in doubt; `guard` is asked
+    /// before each commit.
     pub(super) fn start(
         connect: impl Fn() -> Attempt<Connection> + Send + 'static,
+        guard: impl Fn() -> Attempt<()> + Send + 'static,
         wait: Duration,
     ) -> io::Result<Self> {
         let (queue, inbox) = sync_channel(QUEUE_MAX);
         let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
-        let desk = Desk { connect: Box::new(connect), connection: None, wait, counts: Arc::clone(&counts) };
+        let (connect, guard) = (Box::new(connect), Box::new(guard));
+        let desk = Desk { connect, guard, connection: None, wait, counts: Arc::clone(&counts) };
         let thread =
             thread::Builder::new().name("store-writer".to_owned()).spawn(move || desk.serve(&inbox))?;
         Ok(Self { queue: Some(queue), thread: Some(thread), counts })
@@ -93,7 +96,7 @@ impl Drop for Writer {
 trait Job: Send {
     fn bytes(&self) -> usize;
     /// Runs it, and says whether to keep what it did.
-    fn run(&mut self, connection: &Connection) -> bool;
+    fn run(&mut self, connection: &Connection) -> Attempt<()>;
     /// Gives the answer: its own, or that the group failed.
     fn answer(self: Box<Self>, group: &Attempt<()>);
 }
@@ -110,9 +113,9 @@ impl<T: Send, F: FnOnce(&Connection) -> Attempt<T> + Send> Job for Work<T, F> {
         self.bytes
     }
 
-    fn run(&mut self, connection: &Connection) -> bool {
+    fn run(&mut self, connection: &Connection) -> Attempt<()> {
         let work = self.work.take().expect("a piece of work runs once");
-        self.result.insert(work(connection)).is_ok()
+        self.result.insert(work(connection)).as_ref().map(drop).map_err(Failure::clone)
     }
 
     fn answer(self: Box<Self>, group: &Attempt<()>) {
@@ -131,6 +134,7 @@ impl<T: Send, F: FnOnce(&Connection) -> Attempt<T> + Send> Job for Work<T, F> {
 /// What the thread has.
 struct Desk {
     connect: Box<dyn Fn() -> Attempt<Connection> + Send>,
+    guard: Box<dyn Fn() -> Attempt<()> + Send>,
     connection: Option<Connection>,
     wait: Duration,
     counts: Arc<(AtomicU64, AtomicU64)>,
@@ -166,12 +170,16 @@ impl Desk {
         execute("BEGIN IMMEDIATE")?;
         for job in group {
             execute("SAVEPOINT piece")?;
-            if !job.run(connection) && !connection.is_autocommit() {
+            if let Err(failure) = job.run(connection) {
+                if connection.is_autocommit() {
+                    // A full or failing disk made SQLite roll back everything, what ran before included.
+                    return Err(failure);
+                }
                 execute("ROLLBACK TO piece")?;
             }
-            // A full or failing disk may have made SQLite roll back everything: then there is no savepoint any more.
             execute("RELEASE piece")?;
         }
+        (self.guard)()?;
         execute("COMMIT").map_err(Failure::of_commit)?;
         Ok(())
     }
@@ -274,7 +282,7 @@ mod tests {
     #[test]
     fn one_that_fails_leaves_nothing_and_harms_no_other() {
         let folder = tempfile::tempdir().unwrap();
-        let writer = Writer::start(database(folder.path()), Duration::from_secs(30)).unwrap();
+        let writer = Writer::start(database(folder.path()), || Ok(()), Duration::from_secs(30)).unwrap();
         let results = in_one_group(
             &writer,
             &[("parents", "1"), ("parents", "1"), ("nowhere", "1"), ("parents", "2"), ("children", "1, 1")],
@@ -287,7 +295,7 @@ mod tests {
     #[test]
     fn a_commit_that_fails_fails_all_of_its_group_and_none_after_it() {
         let folder = tempfile::tempdir().unwrap();
-        let writer = Writer::start(database(folder.path()), Duration::from_secs(30)).unwrap();
+        let writer = Writer::start(database(folder.path()), || Ok(()), Duration::from_secs(30)).unwrap();
         let results = in_one_group(&writer, &[("parents", "1"), ("children", "1, 99"), ("nowhere", "1")]);
         for result in results {
             let error = result.unwrap_err().into_error(folder.path(), "insert", Duration::ZERO);
@@ -296,6 +304,23 @@ mod tests {
         assert_eq!(count(folder.path()), 0);
         insert(&writer, "parents", "1").unwrap();
         assert_eq!(count(folder.path()), 1);
+    }
+
+    #[test]
+    fn when_everything_was_rolled_back_the_group_fails_with_the_cause() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::start(database(folder.path()), || Ok(()), Duration::from_secs(30)).unwrap();
+        for result in in_one_group(&writer, &[("parents", "1"), ("parents", "2")]) {
+            result.unwrap();
+        }
+        // `OR ROLLBACK` does what SQLite does when the disk is full: it ends the transaction.
+        let result = writer
+            .write(0, |connection| Ok(connection.execute("INSERT OR ROLLBACK INTO parents VALUES (1)", [])?));
+        let error = result.unwrap_err().into_error(folder.path(), "insert", Duration::ZERO);
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(cause.contains("UNIQUE constraint failed"), "{cause}");
+        insert(&writer, "parents", "3").unwrap();
+        assert_eq!(count(folder.path()), 3);
     }
 
     #[test]
@@ -309,7 +334,7 @@ mod tests {
             }
             connect()
         };
-        let writer = Writer::start(connect, Duration::from_secs(30)).unwrap();
+        let writer = Writer::start(connect, || Ok(()), Duration::from_secs(30)).unwrap();
         assert!(insert(&writer, "parents", "1").is_err());
         insert(&writer, "parents", "1").unwrap();
     }
@@ -317,7 +342,7 @@ mod tests {
     #[test]
     fn nobody_waits_for_a_writer_that_is_gone() {
         let folder = tempfile::tempdir().unwrap();
-        let writer = Writer::start(database(folder.path()), Duration::from_secs(30)).unwrap();
+        let writer = Writer::start(database(folder.path()), || Ok(()), Duration::from_secs(30)).unwrap();
         let result = writer.write(0, |_| -> Attempt<()> { panic!("a bug, for the test") });
         assert!(matches!(result, Err(Failure::Stopped)));
         assert!(matches!(insert(&writer, "parents", "1"), Err(Failure::Stopped)));

@@ -233,3 +233,19 @@ fn an_existing_folder_keeps_its_mode() {
     make_plan(&open(folder.path()));
     assert_eq!(mode(folder.path()), 0o750);
 }
+
+#[test]
+fn nothing_is_written_to_a_file_that_was_removed_or_replaced() {
+    let folder = scratch();
+    let path = folder.path().join("state.db");
+    let store = open(folder.path());
+    make_plan(&store);
+    fs::rename(&path, folder.path().join("away.db")).unwrap();
+    let error = refused(store.create_plan(&new_plan()), "store-gone");
+    assert!(error.hint().is_some());
+    // Who opens it now gets a new one, and not the old one's writer.
+    let fresh = open(folder.path());
+    let plan = make_plan(&fresh);
+    assert_eq!(fresh.plans(&store::PlanQuery::default()).unwrap(), [plan]);
+    refused(store.create_plan(&new_plan()), "store-gone");
+}
