@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod conformance;
+#[cfg(target_os = "linux")]
+mod failing_disk;
 mod files;
 mod groups;
 mod processes;
