@@ -91,12 +91,9 @@ impl Engine {
     ) -> Result<T> {
         let started = Instant::now();
         let clock = Arc::clone(&self.clock);
-        let result = if self.process == std::process::id() {
-            self.writer.write(bytes, move |connection| work(connection, clock()))
-        } else {
-            Err(Failure::Stopped)
-        };
-        result.map_err(|failure| failure.into_error(&self.path, doing, started.elapsed()))
+        self.own_process()
+            .and_then(|()| self.writer.write(bytes, move |connection| work(connection, clock())))
+            .map_err(|failure| failure.into_error(&self.path, doing, started.elapsed()))
     }
 
     /// Reads from one state of the store.
@@ -106,8 +103,14 @@ impl Engine {
         work: impl FnOnce(&Connection, Time) -> Attempt<T>,
     ) -> Result<T> {
         let started = Instant::now();
-        busy::within(self.wait, || self.read_with_connection(work))
+        self.own_process()
+            .and_then(|()| busy::within(self.wait, || self.read_with_connection(work)))
             .map_err(|failure| failure.into_error(&self.path, doing, started.elapsed()))
+    }
+
+    /// A connection must not be used on both sides of a fork, and the child has no thread that writes.
+    fn own_process(&self) -> Attempt<()> {
+        if self.process == std::process::id() { Ok(()) } else { Err(Failure::Stopped) }
     }
 
     fn read_with_connection<T>(&self, work: impl FnOnce(&Connection, Time) -> Attempt<T>) -> Attempt<T> {

@@ -2,6 +2,9 @@
 //!
 //! The one place outside of `filetx` that makes a folder and a file. SQLite does all else with them, and keeps its -wal and -shm files
 //! under the mode of the file that it finds.
+//!
+//! A file that exists is only looked at by its name, never opened here: when a process closes a file, the system drops all locks that
+//! the process has on it, SQLite's too.
 
 use std::fs;
 use std::io;

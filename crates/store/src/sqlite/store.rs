@@ -18,7 +18,7 @@ use crate::{
 /// A store in one SQLite file.
 ///
 /// Cheap to clone; any number of threads share it. All stores that a process opens on one file share one writing thread. A child that
-/// was forked while it was open must open it again: its writes are refused.
+/// was forked while it was open must open it again: its calls are refused.
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     engine: Arc<Engine>,

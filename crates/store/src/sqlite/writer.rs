@@ -43,6 +43,7 @@ pub struct WriterCounts {
 pub(super) struct Writer {
     queue: Option<SyncSender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
+    process: u32,
     counts: Arc<(AtomicU64, AtomicU64)>,
 }
 
@@ -60,7 +61,7 @@ impl Writer {
         let desk = Desk { connect, guard, connection: None, wait, counts: Arc::clone(&counts) };
         let thread =
             thread::Builder::new().name("store-writer".to_owned()).spawn(move || desk.serve(&inbox))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread), counts })
+        Ok(Self { queue: Some(queue), thread: Some(thread), process: std::process::id(), counts })
     }
 
     /// Does a piece of work in a transaction, with others', and returns when it is durable.
@@ -85,7 +86,10 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;
-        if let Some(thread) = self.thread.take() {
+        // In a forked child there is no such thread to wait for.
+        if let Some(thread) = self.thread.take()
+            && self.process == std::process::id()
+        {
             // Its panic was reported when it happened, and everyone who waited got an error.
             let _ = thread.join();
         }
