@@ -1,21 +1,37 @@
 //! `cargo xtask bench`: measures one part beside its peers. Each bench is an example of the crate it measures.
 
+use std::path::Path;
+use std::process::Command;
+
 use crate::error::{Error, Result};
-use crate::run::{Run, cargo};
+use crate::run::{Run, cargo, root};
+use crate::tools::{self, Availability};
 
 struct Bench {
     name: &'static str,
     package: &'static str,
     example: &'static str,
     about: &'static str,
+    /// Builds and installs what it needs. Returns the arguments that say where that is.
+    prepare: fn(&mut Run) -> Result<Vec<String>>,
 }
 
-const BENCHES: &[Bench] = &[Bench {
-    name: "filetx",
-    package: "cleveragents-filetx",
-    example: "bench_filetx",
-    about: "replace, own-folder and tree commits, locks; beside hand-written loops",
-}];
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "filetx",
+        package: "cleveragents-filetx",
+        example: "bench_filetx",
+        about: "replace, own-folder and tree commits, locks; beside hand-written loops",
+        prepare: |_| Ok(Vec::new()),
+    },
+    Bench {
+        name: "config",
+        package: "cleveragents-config",
+        example: "bench_config",
+        about: "`agents config set` and `get`; beside a Python script, a minimal program and `git config`",
+        prepare: prepare_config,
+    },
+];
 
 /// Runs the bench `name`; what follows the name goes to the bench itself.
 pub(crate) fn bench(name: &str, arguments: &[&str]) -> Result<()> {
@@ -23,10 +39,52 @@ pub(crate) fn bench(name: &str, arguments: &[&str]) -> Result<()> {
         .iter()
         .find(|bench| bench.name == name)
         .ok_or_else(|| Error::Usage(format!("there is no bench `{name}`; there is: {}", names())))?;
+    let mut run = Run::start()?;
+    let prepared = (bench.prepare)(&mut run)?;
     let words = format!("run --release --package {} --example {}", bench.package, bench.example);
     let mut command = cargo(&words);
-    command.arg("--").args(arguments);
-    Run::start()?.step(&format!("bench {name}"), command)
+    command.arg("--").args(prepared).args(arguments);
+    run.step(&format!("bench {name}"), command)
+}
+
+/// The program and the minimal one, built for release, and a Python that has tomlkit.
+fn prepare_config(run: &mut Run) -> Result<Vec<String>> {
+    run.step("build the program", cargo("build --release --package cleveragents-cli --bin agents"))?;
+    let minimal = cargo("build --release --package cleveragents-config --example minimal_set");
+    run.step("build its minimal peer", minimal)?;
+    let python = python_with_tomlkit(run)?;
+    let built = |path: &str| root().join("target/release").join(path).display().to_string();
+    Ok(["--agents", &built("agents"), "--minimal", &built("examples/minimal_set"), "--python", &python]
+        .map(str::to_owned)
+        .into())
+}
+
+/// A Python of its own in `target/python`, so that nothing of the machine's changes.
+fn python_with_tomlkit(run: &mut Run) -> Result<String> {
+    let folder = root().join("target/python");
+    let python = folder.join("bin/python");
+    let make = || {
+        let mut make = Command::new("python3");
+        make.args(["-m", "venv", "--clear"]).arg(&folder);
+        make
+    };
+    const MAKE: &str = "make a Python of its own";
+    if !python.is_file() && (tools::find("python3").is_none() || !tools::try_step(run, MAKE, make())?) {
+        if let Availability::Missing(reason) = tools::install(run, tools::FOR_PYTHON)? {
+            return Err(Error::Tool { step: "bench config", reason });
+        }
+        run.step(MAKE, make())?;
+    }
+    if !has_tomlkit(&python) {
+        let mut install = Command::new(&python);
+        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "tomlkit"]);
+        run.step("install tomlkit", install)?;
+    }
+    Ok(python.display().to_string())
+}
+
+fn has_tomlkit(python: &Path) -> bool {
+    Command::new(python).args(["-c", "import tomlkit"]).output().is_ok_and(|output| output.status.success())
 }
 
 pub(crate) fn names() -> String {

@@ -95,7 +95,7 @@ mod tests {
         check_usage(&["test", "--fast"], "`test` does not take `--fast`");
         check_usage(&["coverage", "--fail-under"], "`coverage` does not take `--fail-under`");
         check_usage(&["coverage", "--fail-under", "many"], "`many` is not a percentage");
-        check_usage(&["bench"], "bench needs a name: filetx");
-        check_usage(&["bench", "nothing"], "there is no bench `nothing`; there is: filetx");
+        check_usage(&["bench"], "bench needs a name: filetx, config");
+        check_usage(&["bench", "nothing"], "there is no bench `nothing`; there is: filetx, config");
     }
 }

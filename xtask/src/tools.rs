@@ -24,6 +24,12 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     Package { name: "xfsprogs", program: "mkfs.xfs" },
 ];
 
+/// What makes a Python of its own. The second brings no program, so it counts as missing: ask for this only after trying without.
+pub(crate) const FOR_PYTHON: &[Package] = &[
+    Package { name: "python3", program: "python3" },
+    Package { name: "python3-venv", program: "python3-venv" },
+];
+
 /// What building for Windows uses: some dependencies compile C or assembly.
 pub(crate) const FOR_WINDOWS: &[Package] = &[
     Package { name: "gcc-mingw-w64-x86-64", program: "x86_64-w64-mingw32-gcc" },
@@ -110,7 +116,7 @@ fn rustup(run: &mut Run, words: &[&str]) -> Result<bool> {
 }
 
 /// Whether a step passed. Unlike other steps it may fail: something to install may be out of reach.
-fn try_step(run: &mut Run, name: &str, command: Command) -> Result<bool> {
+pub(crate) fn try_step(run: &mut Run, name: &str, command: Command) -> Result<bool> {
     match run.step(name, command) {
         Ok(()) => Ok(true),
         Err(Error::Step { .. }) => Ok(false),

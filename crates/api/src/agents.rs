@@ -97,6 +97,11 @@ impl Agents {
     }
 }
 
+/// The registered keys, sorted: for completions.
+pub fn keys() -> Vec<String> {
+    Registry::standard().keys().map(|declared| declared.key.to_string()).collect()
+}
+
 /// Values that the caller gave, none of them secret: arguments can be seen by everybody on the machine.
 fn flags(registry: &Registry, values: &[String]) -> Result<Flags, Error> {
     for value in values {

@@ -40,7 +40,7 @@ mod surroundings;
 mod watching;
 mod writing;
 
-pub use agents::Agents;
+pub use agents::{Agents, keys};
 pub use answer::{
     Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, Place, Problem, Shown,
     Spot, StillSet,

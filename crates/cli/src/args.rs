@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{completions, config, demo};
+use crate::commands::{completions, config, demo, man};
 use crate::output::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.
@@ -76,6 +76,7 @@ pub(crate) enum Command {
     Config(config::Args),
     Demo(demo::Args),
     Completions(completions::Args),
+    Man(man::Args),
     /// Its name is unlike all others, so that it is never suggested.
     #[command(name = demo::WRITER, hide = true)]
     DemoWriter(demo::WriterArgs),
@@ -88,9 +89,23 @@ impl Command {
             Command::Config(args) => args.name(),
             Command::Demo(_) => "demo",
             Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
             Command::DemoWriter(_) => demo::WRITER,
         }
     }
+}
+
+/// The command line without what is hidden, which generators of scripts and pages would list.
+pub(crate) fn visible() -> clap::Command {
+    let all = Args::command();
+    let commands = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    clap::Command::new("agents")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(all.get_about().cloned().unwrap_or_default())
+        .long_about(all.get_long_about().cloned().unwrap_or_default())
+        .after_help(EXIT_CODES)
+        .args(all.get_arguments().cloned())
+        .subcommands(commands)
 }
 
 const EXIT_CODES: &str = "\
@@ -98,10 +113,10 @@ Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 conflict, 5 busy, 6 outcome u
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
-        super::Args::command().debug_assert();
+        Args::command().debug_assert();
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod man;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,11 @@ pub(crate) fn run(args: Args) -> ExitCode {
             let result = completions::run(args, &mut output);
             output.finish(result)
         }
+        Command::Man(args) => {
+            let mut output = by_flags();
+            let result = man::run(args, &mut output);
+            output.finish(result)
+        }
         Command::DemoWriter(args) => by_flags().finish(demo::run_writer(args)),
         Command::Config(_) | Command::Demo(_) => {
             run_configured(&args).unwrap_or_else(|error| by_flags().finish(Err(error)))
@@ -40,7 +46,14 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
     let result = match &args.command {
         Command::Config(args) => config::run(args, session, &mut output),
         Command::Demo(args) => demo::run(args, &mut output),
-        Command::Completions(_) | Command::DemoWriter(_) => unreachable!("these need no configuration"),
+        Command::Completions(_) | Command::Man(_) | Command::DemoWriter(_) => {
+            unreachable!("these need no configuration")
+        }
     };
-    Ok(output.finish_with(result, preferences.problems))
+    // The command may have corrected what was wrong when it started.
+    let problems = match preferences.problems.is_empty() {
+        true => Vec::new(),
+        false => agents.read().preferences().map(|now| now.problems).unwrap_or(preferences.problems),
+    };
+    Ok(output.finish_with(result, problems))
 }

@@ -44,6 +44,8 @@ pub(crate) enum Error {
     /// The edit was not taken, for a reason that is not in it.
     #[error("the edit was not taken; it is in `{}`", copy.display())]
     EditLeft { copy: PathBuf, source: Box<Error> },
+    #[error("there is no command `{command}`, so it has no page")]
+    NoPage { command: String },
     #[error("interrupted")]
     Interrupted,
 }
@@ -118,6 +120,9 @@ impl Error {
             Error::EditLeft { source, .. } => {
                 let Problem { kind, code, hint, .. } = source.problem();
                 Problem { hint, ..Problem::new(kind, code, self) }
+            }
+            Error::NoPage { .. } => {
+                hinted(Problem::new(Kind::NotFound, "no-page", self), "`agents help` lists the commands")
             }
             Error::Interrupted => own("interrupted"),
         }

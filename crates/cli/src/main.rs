@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod error;
+mod input;
 mod interrupt;
 mod output;
 mod session;

@@ -13,13 +13,19 @@ pub(crate) fn same_apart_from(a: &dyn TableLike, b: &dyn TableLike, path: &[Stri
 
 /// Whether every value of `part` is in `whole`, apart from what is at and below `path`.
 fn covers(whole: &dyn TableLike, part: &dyn TableLike, path: Option<&[String]>) -> bool {
-    part.iter().all(|(name, item)| {
+    // Most of the time both have the same keys in the same order: then nothing is looked up.
+    let counts = |name: &str| !matches!(path, Some([last]) if last == name);
+    let mut beside = whole.iter().filter(|(name, _)| counts(name)).peekable();
+    part.iter().filter(|(name, _)| counts(name)).all(|(name, item)| {
         let path = match path {
-            Some([last]) if last == name => return true,
             Some([first, rest @ ..]) if first == name => Some(rest),
             _ => None,
         };
-        match (item.as_table_like(), whole.get(name)) {
+        let other = match beside.next_if(|(other, _)| *other == name) {
+            Some((_, other)) => Some(other),
+            None => whole.get(name),
+        };
+        match (item.as_table_like(), other) {
             (Some(inner), Some(other)) => {
                 other.as_table_like().is_some_and(|other| covers(other, inner, path))
             }

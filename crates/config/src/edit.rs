@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::interpolate::UNSET;
 use crate::layers::{Content, FileLayer};
-use crate::store::{LockedTarget, Target};
+use crate::store::Target;
 use crate::{
     ConfigService, Document, Error, FILE_BYTES_MAX, Flags, Key, Layer, Layers, Origin, Says, Scope, Value,
     Written,
@@ -59,7 +59,7 @@ impl ConfigService {
     /// error the edit is with the caller only.
     #[track_caller]
     pub fn edit(&self, scope: Scope, original: &[u8], edited: &[u8]) -> Result<Edited, Error> {
-        let locked = LockedTarget::lock(self.places(), scope, self.wait())?;
+        let locked = self.lock(scope)?;
         let now = locked.target.read()?.unwrap_or_default();
         let file = locked.target.file.clone();
         let (content, outcome) = match self.combine(scope, &file, original, &now, edited) {

@@ -314,11 +314,18 @@ impl Error {
             Self::BadKey { .. } | Self::UnknownKey { nearest: None, .. } => {
                 "`agents config list` shows all keys; your own go below `x.`".to_owned()
             }
-            Self::UnknownKey { nearest: Some(nearest), .. } => {
-                format!("did you mean `{nearest}`? see `agents config explain {nearest}`")
-            }
-            Self::WrongType { key, .. } | Self::OutOfRange { key, .. } => {
-                format!("see `agents config explain {key}`")
+            Self::UnknownKey { nearest: Some(nearest), origin, .. } => match file_scope(origin) {
+                Some(scope) => format!("did you mean `{nearest}`? {}", correct(Some(scope))),
+                None => format!("did you mean `{nearest}`? see `agents config explain {nearest}`"),
+            },
+            // A section is no key that could be explained or set.
+            Self::WrongType { key, origin, .. } if key.names().len() == 1 => correct(file_scope(origin)),
+            Self::WrongType { key, origin, .. } | Self::OutOfRange { key, origin, .. } => {
+                let explain = format!("see `agents config explain {key}`");
+                match file_scope(origin) {
+                    Some(scope) => format!("{explain}, then `agents config set {key} VALUE --scope {scope}`"),
+                    None => explain,
+                }
             }
             Self::NotInScope { key, allowed, .. } => {
                 format!("try `agents config set {key} VALUE --scope {}`", allowed[0])
@@ -369,6 +376,13 @@ impl Error {
                 return None;
             }
         })
+    }
+}
+
+fn file_scope(origin: &Option<Box<Origin>>) -> Option<Scope> {
+    match origin.as_deref() {
+        Some(Origin::File { scope, .. }) => Some(*scope),
+        _ => None,
     }
 }
 

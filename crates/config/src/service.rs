@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use filetx::Wait;
 
 use crate::layers::{Content, FileLayer};
-use crate::store::Target;
+use crate::store::{LockedTarget, Locks, Target};
 use crate::{
     ConfigTransaction, Consulted, Declared, Document, Environment, Error, Flags, Key, Known, Layers, Listing,
     Places, Registry, Resolved, Scope, Type, Written,
@@ -30,6 +30,7 @@ pub struct ConfigService {
     flags: Flags,
     wait: Wait,
     parsed: Parsed,
+    locks: Locks,
 }
 
 /// The last document of each scope, to be used again as long as the file has the same bytes. The mutex is held for a look only.
@@ -55,8 +56,9 @@ pub struct Explained {
 impl ConfigService {
     /// A service for these places. It touches no disk.
     pub fn new(registry: Registry, places: Places, environment: Environment) -> Self {
-        let (flags, wait, parsed) = (Flags::default(), Wait::default(), Parsed::default());
-        Self { registry, places, environment, flags, wait, parsed }
+        let (flags, wait) = (Flags::default(), Wait::default());
+        let (parsed, locks) = (Parsed::default(), Locks::default());
+        Self { registry, places, environment, flags, wait, parsed, locks }
     }
 
     /// With values from the command line.
@@ -156,6 +158,11 @@ impl ConfigService {
         scope: Scope,
         values: impl IntoIterator<Item = (&'v Key, &'v str)>,
     ) -> Result<Written, Error> {
+        let values: Vec<_> = values.into_iter().collect();
+        // What is wrong in itself is refused before a folder is made or a lock is waited for.
+        for (key, text) in &values {
+            self.value_of_text(scope, key, text)?;
+        }
         let set_all = |tx: &mut ConfigTransaction<'_>| {
             values.into_iter().try_for_each(|(key, text)| tx.set_value(key, text))
         };
@@ -199,8 +206,10 @@ impl ConfigService {
         &self.environment
     }
 
-    pub(crate) fn wait(&self) -> &Wait {
-        &self.wait
+    /// Locks a scope's file for this thread alone.
+    #[track_caller]
+    pub(crate) fn lock(&self, scope: Scope) -> Result<LockedTarget, Error> {
+        LockedTarget::lock(&self.places, scope, &self.wait, &self.locks)
     }
 
     /// The layers, with one file's content given by the caller.

@@ -9,10 +9,11 @@
 //! to another place inside of the project only; it is replaced by handle below the project's folder, so a symlink that is swapped in
 //! meanwhile is refused too.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use filetx::{
     Disk, Guard, Lock, Mode, RelPath, ReplaceOptions, Replaced, Storage, Sweep, SymlinkRule, Wait,
@@ -85,16 +86,10 @@ impl Target {
         Ok(Some(bytes))
     }
 
-    /// Fails when the file or its folder is write-protected, also for those whom the system would let through.
-    pub(crate) fn check_writable(&self) -> Result<(), Error> {
+    /// Fails when the folder is write-protected, also for those whom the system would let through.
+    fn check_folder_writable(&self) -> Result<(), Error> {
         // On Windows the attribute means something else for folders.
-        let folder = self.real.parent().filter(|_| cfg!(unix));
-        for path in [Some(self.real.as_path()), folder].into_iter().flatten() {
-            if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
-                return Err(Error::ReadOnly { path: path.to_owned() });
-            }
-        }
-        Ok(())
+        self.real.parent().filter(|_| cfg!(unix)).map_or(Ok(()), check_writable)
     }
 
     /// Makes `content` the whole content, durably. The caller holds the lock.
@@ -146,18 +141,24 @@ pub(crate) struct LockedTarget {
 impl LockedTarget {
     /// Makes the folders that are missing, finds the file and locks it.
     #[track_caller]
-    pub(crate) fn lock(places: &Places, scope: Scope, wait: &Wait) -> Result<LockedTarget, Error> {
+    pub(crate) fn lock(
+        places: &Places,
+        scope: Scope,
+        wait: &Wait,
+        locks: &Locks,
+    ) -> Result<LockedTarget, Error> {
         make_folders(places, scope, wait)?;
         let mut target = Target::find(places, scope)?;
         for _ in 0..RELOCKS_MAX {
-            target.check_writable()?;
+            // Before the lock file is made there.
+            target.check_folder_writable()?;
             let failed = |error| locking_failed(&target.file, error);
-            let lock = Lock::open(&target.lock_file()).map_err(failed)?;
+            let lock = locks.open(scope, target.lock_file()).map_err(failed)?;
             let guard = lock.acquire(Mode::Exclusive, wait).map_err(failed)?;
             // The file may have become another one while we waited.
             let now = Target::find(places, scope)?;
             if now == target {
-                target.check_writable()?;
+                check_writable(&target.real)?;
                 return Ok(LockedTarget { target, guard });
             }
             target = now;
@@ -170,6 +171,34 @@ impl LockedTarget {
     pub(crate) fn replace(&self, content: &[u8]) -> Result<Replaced, Error> {
         self.guard.check().map_err(|error| locking_failed(&self.target.file, error))?;
         self.target.replace(content)
+    }
+}
+
+/// The lock files that were opened last, to be used again: opening one costs more than taking it.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Locks(Arc<Mutex<LockByScope>>);
+
+type LockByScope = BTreeMap<Scope, (PathBuf, Arc<Lock>)>;
+
+impl Locks {
+    fn open(&self, scope: Scope, path: PathBuf) -> filetx::Result<Arc<Lock>> {
+        // Whoever panicked here left one lock or another, each whole.
+        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, lock)) = locks.get(&scope)
+            && *known == path
+        {
+            return Ok(Arc::clone(lock));
+        }
+        let lock = Arc::new(Lock::open(&path)?);
+        locks.insert(scope, (path, Arc::clone(&lock)));
+        Ok(lock)
+    }
+}
+
+fn check_writable(path: &Path) -> Result<(), Error> {
+    match fs::metadata(path) {
+        Ok(found) if found.permissions().readonly() => Err(Error::ReadOnly { path: path.to_owned() }),
+        _ => Ok(()),
     }
 }
 
@@ -187,6 +216,11 @@ fn locking_failed(file: &Path, error: filetx::Error) -> Error {
 fn make_folders(places: &Places, scope: Scope, wait: &Wait) -> Result<(), Error> {
     let file = places.file(scope)?;
     let folder = file.parent().expect("every file of a scope is in a folder");
+    // What is made last says that all is there, and durable: whoever made the folder may have been killed before it was.
+    let last = if scope == Scope::Global { file.clone() } else { folder.join(GITIGNORE) };
+    if fs::symlink_metadata(last).is_ok() {
+        return Ok(());
+    }
     let around = folder.parent().filter(|around| !around.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !around.is_dir() {
         return Err(match scope {
@@ -200,11 +234,7 @@ fn make_folders(places: &Places, scope: Scope, wait: &Wait) -> Result<(), Error>
     let failed = |source| Error::Folder { folder: folder.to_owned(), source: Arc::new(source) };
     if scope == Scope::Global {
         Disk::create(folder, FOLDER_MODE).map_err(failed)?;
-        // Whoever made the folder may have been killed before it was durable. The first file in it says that it is.
-        if fs::symlink_metadata(&file).is_err() {
-            Disk::open(around).and_then(|disk| disk.sync_folder(&RelPath::root())).map_err(failed)?;
-        }
-        return Ok(());
+        return Disk::open(around).and_then(|disk| disk.sync_folder(&RelPath::root())).map_err(failed);
     }
     // By handle below the project: a `.cleveragents` that leads elsewhere gets nothing.
     let disk = Disk::open(around).map_err(failed)?;
@@ -217,8 +247,7 @@ fn make_folders(places: &Places, scope: Scope, wait: &Wait) -> Result<(), Error>
     }
     let is_folder =
         disk.stat(&below).map_err(failed)?.is_some_and(|found| found.kind == filetx::Kind::Folder);
-    if is_folder && disk.stat(&below.join(GITIGNORE)).map_err(failed)?.is_none() {
-        // Not only by whoever made the folder, who may have been killed. The file says that it is durable.
+    if is_folder {
         disk.sync_folder(&RelPath::root()).map_err(failed)?;
         make_ignored(&disk, &below, folder, wait)?;
     }

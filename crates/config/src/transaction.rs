@@ -51,7 +51,7 @@ pub struct Written {
 impl<'a> ConfigTransaction<'a> {
     #[track_caller]
     pub(crate) fn begin(service: &'a ConfigService, scope: Scope) -> Result<Self, Error> {
-        let locked = LockedTarget::lock(service.places(), scope, service.wait())?;
+        let locked = service.lock(scope)?;
         let before = locked.target.read()?;
         let bytes = before.as_deref().unwrap_or_default();
         let document = service.parse(scope, &locked.target.file, bytes)?;
@@ -89,11 +89,7 @@ impl<'a> ConfigTransaction<'a> {
 
     /// Sets a key to a value given as text, which is read by the key's type. `${VAR}` is kept and filled in by readers.
     pub fn set_value(&mut self, key: &Key, text: &str) -> Result<(), Error> {
-        let known = self.allowed(key)?;
-        let value = match known {
-            Known::Declared(_) if refers(text) => self.reference(key, known, text)?,
-            _ => known.read_text(key, text, None)?,
-        };
+        let value = self.service.value_of_text(self.scope, key, text)?;
         self.put(key, &value)
     }
 
@@ -104,10 +100,10 @@ impl<'a> ConfigTransaction<'a> {
             Value::Duration(_) | Value::Size(_) | Value::Path(_) => Value::String(value.to_string()),
             value => value.clone(),
         };
-        let known = self.allowed(key)?;
+        let known = self.service.allowed(self.scope, key)?;
         let value = match &typed {
             Value::String(text) if matches!(known, Known::Declared(_)) && refers(text) => {
-                self.reference(key, known, text)?
+                self.service.reference(self.scope, key, known, text)?
             }
             typed => known.read_toml(key, typed, None)?,
         };
@@ -149,18 +145,9 @@ impl<'a> ConfigTransaction<'a> {
         Ok(Written { scope: self.scope, file: self.locked.target.file, keys: self.touched, changed })
     }
 
-    /// What is known about a key, if it may be set in this scope.
-    fn allowed(&self, key: &Key) -> Result<Known<'a>, Error> {
-        let known = self.service.registry().look_up(key)?;
-        if !known.scopes().contains(&self.scope) {
-            return Err(Error::NotInScope { key: key.clone(), scope: self.scope, allowed: known.scopes() });
-        }
-        Ok(known)
-    }
-
     fn put(&mut self, key: &Key, value: &Value) -> Result<(), Error> {
         // Whatever is written must be readable here: a project's file may not refer to secrets.
-        match self.interpolation(key).fill_value(value.clone()) {
+        match self.service.interpolation(self.scope, key).fill_value(value.clone()) {
             Ok(_) | Err(Error::Interpolation { reason: UNSET, .. }) => {}
             Err(error) => return Err(error),
         }
@@ -170,9 +157,33 @@ impl<'a> ConfigTransaction<'a> {
         Ok(())
     }
 
+    fn staged(&self) -> Content {
+        Content::Document(Arc::clone(&self.document))
+    }
+}
+
+/// What a scope takes, whatever is in its file.
+impl ConfigService {
+    /// The value that a text is for a key, if it may be set in this scope.
+    pub(crate) fn value_of_text(&self, scope: Scope, key: &Key, text: &str) -> Result<Value, Error> {
+        match self.allowed(scope, key)? {
+            known @ Known::Declared(_) if refers(text) => self.reference(scope, key, known, text),
+            known => known.read_text(key, text, None),
+        }
+    }
+
+    /// What is known about a key, if it may be set in this scope.
+    fn allowed(&self, scope: Scope, key: &Key) -> Result<Known<'_>, Error> {
+        let known = self.registry().look_up(key)?;
+        if !known.scopes().contains(&scope) {
+            return Err(Error::NotInScope { key: key.clone(), scope, allowed: known.scopes() });
+        }
+        Ok(known)
+    }
+
     /// A text that refers to variables, for a key of any type. If they are all set, what they make must be of the type.
-    fn reference(&self, key: &Key, known: Known<'_>, text: &str) -> Result<Value, Error> {
-        match self.interpolation(key).fill(text) {
+    fn reference(&self, scope: Scope, key: &Key, known: Known<'_>, text: &str) -> Result<Value, Error> {
+        match self.interpolation(scope, key).fill(text) {
             Ok(filled) => drop(known.read_text(key, &filled, None)?),
             // It may be set where the value is read.
             Err(Error::Interpolation { reason: UNSET, .. }) => {}
@@ -181,17 +192,8 @@ impl<'a> ConfigTransaction<'a> {
         Ok(Value::String(text.to_owned()))
     }
 
-    fn interpolation<'k>(&'k self, key: &'k Key) -> Interpolation<'k> {
-        Interpolation {
-            registry: self.service.registry(),
-            environment: self.service.environment(),
-            key,
-            scope: self.scope,
-            origin: None,
-        }
-    }
-
-    fn staged(&self) -> Content {
-        Content::Document(Arc::clone(&self.document))
+    fn interpolation<'k>(&'k self, scope: Scope, key: &'k Key) -> Interpolation<'k> {
+        let (registry, environment) = (self.registry(), self.environment());
+        Interpolation { registry, environment, key, scope, origin: None }
     }
 }

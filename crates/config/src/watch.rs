@@ -223,6 +223,8 @@ fn changes<'a>(
         let (old, new) = (old.get(key), new.get(key));
         let same = match (old, new) {
             (Some(old), Some(new)) => old.value == new.value && old.origin.layer() == new.origin.layer(),
+            // A default was always there; a broken file may have hidden it.
+            (None, Some(new)) => new.origin == Origin::Default,
             _ => false,
         };
         let changed = || Changed {

@@ -42,7 +42,9 @@ use crate::{Error, FileId, Holder, Kind, Result, Step};
 /// First pause between two tries.
 const PAUSE_MIN: Duration = Duration::from_micros(50);
 /// Longest pause between two tries.
-const PAUSE_MAX: Duration = Duration::from_millis(5);
+const PAUSE_MAX: Duration = Duration::from_millis(2);
+/// A pause is this part of the time waited so far: a lock that is free again goes unused for a small part of what the wait took anyway.
+const PAUSE_PART: u32 = 16;
 /// How often opening starts again because the file comes and goes.
 const OPEN_TRIES_MAX: usize = 64;
 /// How often a lock file that was replaced is opened anew, whatever the timeout.
@@ -371,7 +373,6 @@ impl<'a> Attempt<'a> {
 
     /// Waits for other processes.
     fn lock_file(&mut self, opened: &Opened) -> Result<()> {
-        let mut pause = PAUSE_MIN;
         loop {
             let tried = match self.mode {
                 Mode::Shared => opened.file.try_lock_shared(),
@@ -386,10 +387,11 @@ impl<'a> Attempt<'a> {
                 }
             }
             self.still_waiting(opened)?;
+            let now = Instant::now();
+            let pause = ((now - self.since) / PAUSE_PART).clamp(PAUSE_MIN, PAUSE_MAX);
             // Jitter, so that those who wait do not all try at the same moment.
             let jittered = pause.mul_f64(0.5 + fastrand::f64() / 2.0);
-            thread::sleep(jittered.min(self.until.saturating_duration_since(Instant::now())));
-            pause = (pause * 2).min(PAUSE_MAX);
+            thread::sleep(jittered.min(self.until.saturating_duration_since(now)));
         }
     }
 

@@ -126,7 +126,8 @@ impl Trees {
         for _ in 0..ROUNDS_MAX {
             let roots = paths.iter().map(|path| places.root(path, &options)).collect::<Result<Vec<_>>>()?;
             let guards = places.lock(&roots, &options)?;
-            let missing = named_elsewhere(&roots)?;
+            let mut missing = named_elsewhere(&roots)?;
+            missing.extend(places.unfinished_above(&roots, &options)?);
             if missing.is_empty() {
                 let recovered = recover(&roots, &guards)?;
                 let roots = roots.into_iter().take(given).collect();
@@ -173,6 +174,24 @@ impl Places {
         let root = Root { storage, label: path.to_owned(), home: options.home.clone() };
         home::prepare(&root)?;
         Ok(root)
+    }
+
+    /// Roots that these are inside of and that a transaction was left unfinished in: it may be half in these.
+    fn unfinished_above(&self, roots: &[Root], options: &TreeOptions) -> Result<BTreeSet<PathBuf>> {
+        let mut unfinished = BTreeSet::new();
+        if let Places::Caller(_) = self {
+            return Ok(unfinished);
+        }
+        for above in roots.iter().flat_map(|root| root.label.ancestors().skip(1)) {
+            let is_root = roots.iter().any(|root| root.is_at(above));
+            if !is_root && above.join(options.home.as_path()).join(LOCK).exists() {
+                let root = self.root(above, options)?;
+                if root.stat(&root.in_home(JOURNAL))?.is_some() || pointer::read(&root)?.is_some() {
+                    unfinished.insert(above.to_owned());
+                }
+            }
+        }
+        Ok(unfinished)
     }
 
     #[track_caller]

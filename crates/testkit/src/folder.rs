@@ -8,17 +8,14 @@ use std::path::{Path, PathBuf};
 use filetx::{Look, RelPath, Snapshot, TreeOptions, Wait};
 use tempfile::TempDir;
 
-use crate::notes::is_proof;
 use crate::sim::Node;
 
 /// A folder by path below it.
 pub type Tree = BTreeMap<String, Node>;
 
-/// A folder of its own for a test, in memory where that can be had: nothing there waits for a disk. The long form of the
-/// tests uses the real one.
+/// A folder of its own for a test, in memory where that can be had: nothing there waits for a disk.
 pub fn scratch() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    let in_memory = if is_proof() { None } else { tempfile::tempdir_in(memory).ok() };
+    let in_memory = tempfile::tempdir_in("/dev/shm").ok();
     in_memory.unwrap_or_else(|| tempfile::tempdir().expect("a temporary folder is made"))
 }
 

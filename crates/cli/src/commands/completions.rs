@@ -1,13 +1,16 @@
-//! `agents completions`: a script that teaches a shell the commands and flags.
+//! `agents completions`: a script that teaches a shell the commands, flags and keys.
 
-use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 use serde_json::json;
 
+use crate::args;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
 /// Print a completion script for a shell
+///
+/// Completes commands, flags, and the keys of configuration.
 ///
 /// For bash: `agents completions bash > ~/.local/share/bash-completion/completions/agents`
 #[derive(clap::Args, Debug)]
@@ -20,18 +23,21 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut visible(), "agents", &mut script);
+    clap_complete::generate(args.shell, &mut with_keys(args::visible()), "agents", &mut script);
     let script = String::from_utf8(script).expect("shell scripts are made of names and help texts");
     output.say(script.trim_end())?;
     Ok(Answer::ok(json!({ "shell": args.shell.to_string(), "script": script })))
 }
 
-/// The command line without what is hidden, which the generators would list.
-fn visible() -> clap::Command {
-    let all = crate::args::Args::command();
-    let commands = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
-    clap::Command::new("agents")
-        .version(env!("CARGO_PKG_VERSION"))
-        .args(all.get_arguments().cloned())
-        .subcommands(commands)
+/// The command line, with the registered keys wherever a key is expected. Only here: other keys are allowed, and parsing needs no list.
+fn with_keys(command: clap::Command) -> clap::Command {
+    let keys = PossibleValuesParser::new(api::keys());
+    command.mut_subcommand("config", |config| {
+        config.mut_subcommands(|command| {
+            command.mut_args(|argument| match argument.get_id().as_str() {
+                "key" | "prefix" | "words" => argument.value_parser(keys.clone()),
+                _ => argument,
+            })
+        })
+    })
 }

@@ -1,9 +1,11 @@
 //! `agents demo`: kills writers at random moments, for real, and shows what they leave.
 //!
 //! The writers are this program, started again as a child process. First the usual way to save, which is the control: if no
-//! kill leaves a mixed set there, the demo shows nothing. Then the same with the file transaction.
+//! kill leaves a mixed set there, the demo shows nothing. Then the same with the file transaction. At last the same for many writers of
+//! one configuration file, none of them killed.
 
 mod child;
+mod contention;
 mod control;
 mod conversation;
 mod kills;
@@ -22,7 +24,7 @@ use crate::output::{Answer, Output};
 use child::Role;
 pub(crate) use child::{Args as WriterArgs, NAME as WRITER, run as run_writer};
 use kills::Limit;
-use report::Report;
+use report::{Contention, Report};
 
 /// Random seeds are below this, so that they are short enough to type again.
 const SEED_END: u64 = 1_000_000;
@@ -30,10 +32,11 @@ const SEED_END: u64 = 1_000_000;
 /// Kill writers at random moments and show what they leave
 ///
 /// Saves the four files of a conversation over and over, first one rename after the other, then with one commit, and kills the
-/// writer in the middle. Then kills a commit over two folders half-way and lets the next open finish it. All of it happens
-/// in a temporary folder that is removed again.
+/// writer in the middle. Then kills a commit over two folders half-way and lets the next open finish it. At last many processes set keys in
+/// one configuration file at once, first the usual way, then as `agents config set` does. All of it happens in a temporary folder that is
+/// removed again.
 ///
-/// Ends with 0 when every set was whole and no acknowledged save was lost, with 70 otherwise.
+/// Ends with 0 when everything was whole and nothing acknowledged was lost, with 70 otherwise.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// How often each writer is killed [default: 100, fewer on a slow disk]
@@ -88,7 +91,21 @@ fn show(args: &Args, seed: u64, folder: &Path, interrupt: &Interrupt, output: &m
     let tree = tree::kill_in_the_middle(&place, &mut random, interrupt, output)?;
     report::print_tree(output, &tree)?;
 
-    Ok(Report { seed, usual, ours, tree, kept: None })
+    let text = format!(
+        "{} processes set {} keys each in one configuration file, all at once.",
+        contention::PROCESSES,
+        contention::SETS
+    );
+    output.say("")?;
+    report::print_step(output, 4, &text)?;
+    let place = make_folder(folder, "config-usual")?;
+    let usual_sets = contention::run(Role::SetUsual, &place, interrupt, output)?;
+    let place = make_folder(folder, "config-set")?;
+    let our_sets = contention::run(Role::SetService, &place, interrupt, output)?;
+    let contention = Contention { usual: usual_sets, ours: our_sets };
+    report::print_contention(output, &contention)?;
+
+    Ok(Report { seed, usual, ours, tree, contention, kept: None })
 }
 
 /// Removes the folder. Where it is, when that fails.

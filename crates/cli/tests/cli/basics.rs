@@ -30,6 +30,7 @@ Commands:
   config       Read and change configuration
   demo         Kill writers at random moments and show what they leave
   completions  Print a completion script for a shell
+  man          Print the manual, or write its pages
   help         Print this message or the help of the given subcommand(s)
 
 Options:
@@ -68,9 +69,11 @@ Kill writers at random moments and show what they leave
 
 Saves the four files of a conversation over and over, first one rename after the other, then with
 one commit, and kills the writer in the middle. Then kills a commit over two folders half-way and
-lets the next open finish it. All of it happens in a temporary folder that is removed again.
+lets the next open finish it. At last many processes set keys in one configuration file at once,
+first the usual way, then as `agents config set` does. All of it happens in a temporary folder that
+is removed again.
 
-Ends with 0 when every set was whole and no acknowledged save was lost, with 70 otherwise.
+Ends with 0 when everything was whole and nothing acknowledged was lost, with 70 otherwise.
 
 Usage: agents demo [OPTIONS]
 

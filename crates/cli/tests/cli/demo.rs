@@ -31,6 +31,11 @@ fn the_demo_counts_kills_and_finds_nothing_mixed() {
     assert_ne!(tree["new_at_kill"], all);
     assert_eq!((&tree["new_for_reader"], &tree["new_after_open"]), (&all, &all));
     assert_eq!(tree["recovered"], true);
+
+    let [usual, ours] = ["usual", "config_set"].map(|way| &data["contention"][way]);
+    assert_eq!((&usual["acknowledged"], &ours["acknowledged"]), (&160.into(), &160.into()));
+    assert!(usual["lost"].as_u64().unwrap() > 0, "the control shows the fault");
+    assert_eq!((&ours["lost"], &ours["comment_kept"]), (&0.into(), &true.into()));
     program.check_nothing_is_left();
 }
 
@@ -60,7 +65,13 @@ Four files of a conversation belong together. A program saves them over and over
    for a reader            ########################  ########################
    after the next open     ########################  ########################
 
-HELD: 0 of 3 kills left a mixed set or lost an acknowledged save, and the half-done commit was finished.
+4. 8 processes set 20 keys each in one configuration file, all at once.
+
+                                          usual way    config set
+   sets acknowledged                            160           160
+   of these not in the file            [..]             0
+
+HELD: 0 of 3 kills left a mixed set or lost an acknowledged save, the half-done commit was finished, and no set was lost.
 
 "#]]);
     assert!(text(&run).is_ascii());
@@ -86,6 +97,7 @@ fn a_kept_folder_is_there() {
     let kept = std::path::Path::new(envelope["data"]["kept"].as_str().unwrap());
     assert!(kept.starts_with(program.temporary()));
     assert!(kept.join("commit/messages.jsonl").exists());
+    assert!(kept.join("config-set/config.toml").exists());
 }
 
 #[test]

@@ -1,7 +1,13 @@
 //! The program as people and scripts start it: what it prints, where, and how it ends.
 
 mod basics;
+mod config;
 mod demo;
+mod flags;
 #[cfg(unix)]
 mod interrupt;
+mod man;
 mod program;
+#[cfg(unix)]
+mod terminal;
+mod usage;

@@ -1,9 +1,14 @@
-//! Starts the program with a folder for temporary files of its own.
+//! Starts the program with a home folder, a current folder and a folder for temporary files of its own.
 
-use std::path::Path;
-use std::process::Command;
+#![expect(clippy::disallowed_methods, reason = "plays a person who edits files")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use snapbox::cmd::OutputAssert;
+use snapbox::{Assert, Redactions};
 use tempfile::TempDir;
 
 pub(crate) struct Program {
@@ -18,11 +23,23 @@ impl Program {
         Self { temporary: folder(), place: folder() }
     }
 
+    /// In a project that has a file.
+    pub(crate) fn in_project() -> Self {
+        let program = Self::new();
+        program.write(PROJECT_FILE, "");
+        program
+    }
+
     /// The program with these words, in an environment that does not change what it prints.
     pub(crate) fn command(&self, words: &str) -> Command {
+        self.command_of(&words.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// The same with words that have spaces in them.
+    pub(crate) fn command_of(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agents"));
-        command.args(words.split_whitespace());
-        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+        command.args(words);
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "VISUAL", "EDITOR"] {
             command.env_remove(name);
         }
         for name in std::env::vars_os().map(|(name, _)| name) {
@@ -34,12 +51,78 @@ impl Program {
             command.env(name, self.temporary());
         }
         // Neither the real home folder nor the project that these tests are part of.
-        command.env("CLEVERAGENTS_HOME", self.place.path().join("home")).current_dir(self.place.path());
+        command.env("CLEVERAGENTS_HOME", self.path("agents-home")).current_dir(self.place.path());
         command
     }
 
     pub(crate) fn run(&self, words: &str) -> OutputAssert {
-        OutputAssert::new(self.command(words).output().expect("it starts"))
+        self.check(&mut self.command(words))
+    }
+
+    pub(crate) fn run_of(&self, words: &[&str]) -> OutputAssert {
+        self.check(&mut self.command_of(words))
+    }
+
+    /// Runs it with an environment variable.
+    pub(crate) fn run_with(&self, name: &str, value: &str, words: &str) -> OutputAssert {
+        self.check(self.command(words).env(name, value))
+    }
+
+    /// Runs it with this on standard input.
+    pub(crate) fn run_reading(&self, input: &[u8], words: &str) -> OutputAssert {
+        let mut command = self.command(words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        // It may have seen enough before the end.
+        let _ = child.stdin.take().expect("it is piped").write_all(input);
+        let output = child.wait_with_output().expect("it ends");
+        OutputAssert::new(output).with_assert(self.assert())
+    }
+
+    /// Runs a command to its end. In what it prints, folders of this test and times have names.
+    pub(crate) fn check(&self, command: &mut Command) -> OutputAssert {
+        let output = command.stdin(Stdio::null()).output().expect("it starts");
+        OutputAssert::new(output).with_assert(self.assert())
+    }
+
+    fn assert(&self) -> Assert {
+        let mut redactions = Redactions::new();
+        let mut name = |name, path: &Path| {
+            redactions.insert(name, path.display().to_string()).expect("the name is a placeholder");
+        };
+        name("[PLACE]", self.place.path());
+        name("[TEMPORARY]", self.temporary());
+        Assert::new().action_env("SNAPSHOTS").redact_with(redactions)
+    }
+
+    /// A path below the current folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.place.path().join(name)
+    }
+
+    /// Writes a file below the current folder, as a person would.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("folders can be made");
+        fs::write(path, content).expect("it can be written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).expect("it can be read")
+    }
+
+    /// What a file says.
+    pub(crate) fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).expect("it is UTF-8")
+    }
+
+    /// The names in a folder, sorted.
+    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).expect("it can be listed");
+        let names = entries.map(|entry| entry.expect("it can be listed").file_name());
+        let mut names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
     }
 
     /// Where it makes temporary files.
@@ -49,13 +132,18 @@ impl Program {
 
     #[track_caller]
     pub(crate) fn check_nothing_is_left(&self) {
-        let left: Vec<_> = std::fs::read_dir(self.temporary())
+        let left: Vec<_> = fs::read_dir(self.temporary())
             .expect("it can be listed")
             .map(|entry| entry.expect("it can be listed").path())
             .collect();
         assert!(left.is_empty(), "left behind: {left:?}");
     }
 }
+
+/// The files of the scopes, below the current folder.
+pub(crate) const GLOBAL_FILE: &str = "agents-home/config.toml";
+pub(crate) const PROJECT_FILE: &str = ".cleveragents/config.toml";
+pub(crate) const LOCAL_FILE: &str = ".cleveragents/config.local.toml";
 
 /// What it printed for programs.
 pub(crate) fn json(assert: &OutputAssert) -> serde_json::Value {
@@ -65,4 +153,9 @@ pub(crate) fn json(assert: &OutputAssert) -> serde_json::Value {
 /// What it printed for people.
 pub(crate) fn text(assert: &OutputAssert) -> String {
     String::from_utf8(assert.get_output().stdout.clone()).expect("text is UTF-8")
+}
+
+/// What it told beside.
+pub(crate) fn told(assert: &OutputAssert) -> String {
+    String::from_utf8(assert.get_output().stderr.clone()).expect("text is UTF-8")
 }

@@ -218,6 +218,19 @@ macro_rules! proofs {
 
 proofs!(existing Existing, first_of_user FirstOfUser, first_in_project FirstInProject);
 
+#[test]
+fn a_set_syncs_the_new_file_and_its_folder_and_nothing_else() {
+    if let Some(reason) = strace::unusable() {
+        skipped("proof::kill", &reason);
+        return;
+    }
+    let bench = Bench::new(Workload::Existing);
+    let syncs = bench.calls.iter().filter(|call| call.name.contains("sync"));
+    let steps: Vec<_> = syncs.map(Call::step).collect();
+    assert_eq!(steps.len(), 2, "{steps:?}");
+    assert!(steps[0].contains("config.toml") && steps[1].ends_with("home"), "{steps:?}");
+}
+
 /// A set that was killed may have made the folder and not synced its name; no kill can show that, only a power cut much later.
 #[test]
 fn a_folder_that_a_killed_set_made_is_made_durable_by_the_next() {

@@ -187,6 +187,10 @@ fn what_is_broken_at_the_start_is_told_first() {
     fixture.write(Scope::Global, "x.a = = 1\n");
     let mut watching = Watching::start(&fixture.service(), None);
     assert!(matches!(watching.next(), Noticed::Problem(Error::Parse(_))));
+    // Defaults that come to light are no change.
+    fixture.write(Scope::Global, "x.a = 1\n");
+    let Noticed::Changed(changed) = watching.next() else { panic!("it is mended") };
+    assert_eq!(changed.key, key("x.a"));
 }
 
 #[test]

@@ -4,10 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use filetx::{Lock, Mode, Wait};
-
-use crate::Result;
-use crate::report::{Report, Target};
-use crate::rounds::{compare, timed};
+use testkit::bench::{Report, Result, Target, compare, timed};
 
 const ROUNDS: usize = 60;
 const OPS: usize = 2000;

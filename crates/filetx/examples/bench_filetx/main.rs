@@ -7,24 +7,13 @@
 #[cfg(unix)]
 mod folder;
 #[cfg(unix)]
-mod ground;
-#[cfg(unix)]
 mod lock;
 #[cfg(unix)]
 mod memory;
 #[cfg(unix)]
 mod replace;
 #[cfg(unix)]
-mod report;
-#[cfg(unix)]
-mod rounds;
-#[cfg(unix)]
 mod tree;
-
-#[cfg(unix)]
-type Error = Box<dyn std::error::Error + Send + Sync>;
-#[cfg(unix)]
-type Result<T> = std::result::Result<T, Error>;
 
 #[cfg(unix)]
 const HELP: &str = "\
@@ -37,54 +26,28 @@ Usage: bench_filetx [--dir DIR] [--only NAME] [--markdown]
   --markdown    Print Markdown, for docs/benchmarks.md
 ";
 
-/// Measures one thing in a folder.
 #[cfg(unix)]
-type Case = fn(&std::path::Path, &mut report::Report) -> Result<()>;
-
-#[cfg(unix)]
-fn main() -> Result<()> {
-    let mut arguments = std::env::args().skip(1);
-    let (mut dir, mut only, mut markdown) = (None, None, false);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--dir" => dir = Some(arguments.next().ok_or("--dir needs a folder")?.into()),
-            "--only" => only = Some(arguments.next().ok_or("--only needs a name")?),
-            "--markdown" => markdown = true,
-            memory::CHILD => return memory::child(arguments),
-            "--help" => {
-                print!("{HELP}");
-                return Ok(());
-            }
-            unknown => return Err(format!("unknown argument `{unknown}`; --help says what there is").into()),
-        }
+fn main() -> testkit::bench::Result<()> {
+    let mut words = std::env::args().skip(1).peekable();
+    if words.next_if(|word| word == memory::CHILD).is_some() {
+        return memory::child(words);
     }
-
-    let ground = ground::Ground::prepare(dir)?;
-    let mut report = report::Report::new(&ground);
-    let cases: [(&str, Case); 6] = [
-        ("replace", replace::measure),
-        ("folder", folder::measure),
-        ("threads", folder::measure_threads),
-        ("tree", tree::measure),
-        ("memory", memory::measure),
-        ("lock", lock::measure),
-    ];
-    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
-    if !cases.iter().any(|(name, _)| wanted(name)) {
-        return Err("--only names none of the cases; --help says which there are".into());
-    }
-    for (name, measure) in cases {
-        if wanted(name) {
-            eprintln!("measuring: {name}");
-            let place = ground.path().join(name);
-            std::fs::create_dir(&place)?;
-            measure(&place, &mut report)?;
-            // What is left behind would make later cases slower.
-            std::fs::remove_dir_all(&place)?;
-            ground.settle()?;
-        }
-    }
-    print!("{}", if markdown { report.markdown() } else { report.text() });
+    let Some(arguments) = testkit::bench::Arguments::parse(words, &[])? else {
+        print!("{HELP}");
+        return Ok(());
+    };
+    let table = testkit::bench::run(
+        &arguments,
+        &[
+            ("replace", &replace::measure),
+            ("folder", &folder::measure),
+            ("threads", &folder::measure_threads),
+            ("tree", &tree::measure),
+            ("memory", &memory::measure),
+            ("lock", &lock::measure),
+        ],
+    )?;
+    print!("{table}");
     Ok(())
 }
 

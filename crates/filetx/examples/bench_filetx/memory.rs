@@ -6,9 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use filetx::{TreeOptions, Trees};
-
-use crate::Result;
-use crate::report::Report;
+use testkit::bench::{Report, Result};
 
 /// The argument that makes this program the child that is measured.
 pub(crate) const CHILD: &str = "--memory-of";

@@ -5,10 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use filetx::{ReplaceOptions, replace_file};
-
-use crate::Result;
-use crate::report::{Report, Target};
-use crate::rounds::{compare, timed};
+use testkit::bench::{Report, Result, Target, compare, timed};
 
 const ROUNDS: usize = 40;
 const OPS: usize = 25;

@@ -10,10 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use filetx::{TreeOptions, Trees};
-
-use crate::report::{Report, Target};
-use crate::rounds::{compare, timed};
-use crate::{Result, ground};
+use testkit::bench::{Report, Result, Target, compare, settle, timed};
 
 const ROUNDS: usize = 10;
 const FILES: usize = 1000;
@@ -51,12 +48,12 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
         ROUNDS,
         1,
         || {
-            ground::settle(place)?;
+            settle(place)?;
             number = number.wrapping_add(1);
             commit(&mut trees, number)
         },
         || {
-            ground::settle(place)?;
+            settle(place)?;
             number_by_hand = number_by_hand.wrapping_add(1);
             write_by_hand(&by_hand, number_by_hand)
         },
@@ -109,7 +106,7 @@ fn clear(root: &Path) -> Result<()> {
             _ => {}
         }
     }
-    ground::settle(root)
+    settle(root)
 }
 
 fn folder_name(folder: usize) -> String {

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use filetx::{Error, Expected, RelPath, Result, Transaction, TreeOptions, Trees};
-use rustix::fs::{XattrFlags, getxattr, setxattr};
+use rustix::fs::{IFlags, XattrFlags, getxattr, ioctl_setflags, setxattr};
 use rustix::process::geteuid;
 
 use super::place::{Place, Policy, names};
@@ -288,4 +288,33 @@ fn many_files_are_staged_and_synced_at_once() {
         let read = fs::read_to_string(place.root(format!("d{}/f{number}", number % 20))).unwrap();
         assert_eq!(read, number.to_string());
     }
+}
+
+/// What a transaction of the outer root left unfinished may be half in the inner one.
+#[test]
+fn opening_an_inner_root_finishes_what_was_left_in_the_outer_one() {
+    let place = Place::new(Policy::UserTree);
+    place.make(&["d/", "d/f=old", "in/", "in/g=old"]);
+    let inner = place.root("in");
+    drop(Trees::open(&[&inner], TreeOptions::default()).unwrap());
+    let mut outer = place.open_trees();
+    let mut tx = outer.begin();
+    tx.put("d/f", b"new").unwrap();
+    tx.put("in/g", b"new").unwrap();
+    // A file that not even its owner may replace stops the commit half-way.
+    let file = fs::File::open(place.root("d/f")).unwrap();
+    if let Err(error) = ioctl_setflags(&file, IFlags::IMMUTABLE) {
+        return testkit::notes::skipped("trees::outer_root", &format!("no immutable files: {error}"));
+    }
+    let committed = tx.commit();
+    ioctl_setflags(&file, IFlags::empty()).unwrap();
+    assert!(committed.unwrap().pending.is_some());
+    drop(outer);
+    assert!(place.root(".txn/journal").exists());
+
+    let opened = Trees::open(&[&inner], TreeOptions::default()).unwrap();
+    assert_eq!(opened.recovered().len(), 1);
+    assert!(!place.root(".txn/journal").exists());
+    assert_eq!(fs::read(place.root("d/f")).unwrap(), b"new");
+    assert_eq!(fs::read(place.root("in/g")).unwrap(), b"new");
 }

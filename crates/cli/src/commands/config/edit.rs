@@ -108,8 +108,12 @@ struct Copy {
 
 impl Copy {
     fn make(edit: &Edit) -> Result<Copy> {
-        let folder = tempfile::Builder::new().prefix("agents-edit-").tempdir();
-        let folder = folder.map_err(|source| Error::TemporaryFolder { source })?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("agents-edit-");
+        // The file may hold secrets.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.tempdir().map_err(|source| Error::TemporaryFolder { source })?;
         let file = folder.path().join(edit.file.file_name().unwrap_or("config.toml".as_ref()));
         filetx::replace_file(&file, &edit.original, &filetx::ReplaceOptions::default())?;
         Ok(Copy { folder, file })

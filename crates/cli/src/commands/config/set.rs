@@ -1,16 +1,12 @@
 //! `agents config set`.
 
-use std::io::{self, Read};
-
 use api::{Assignment, Change, Given};
 
 use super::{ScopeName, warn_of, warn_of_still};
 use crate::error::{Error, Result};
+use crate::input;
 use crate::output::{Answer, Output};
 use crate::session::Session;
-
-/// The longest value that is read from standard input.
-const VALUE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Set keys: KEY VALUE, or KEY=VALUE as often as you like
 ///
@@ -46,7 +42,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 fn assignments(args: &Args) -> Result<Vec<Assignment>> {
     match args.words.as_slice() {
         [key] if args.stdin => {
-            Ok(vec![Assignment { key: key.clone(), text: from_stdin()?, given: Given::Privately }])
+            Ok(vec![Assignment { key: key.clone(), text: input::value(key)?, given: Given::Privately }])
         }
         _ if args.stdin => Err(Error::Words { reason: "with `--stdin` there is one KEY and no VALUE" }),
         [key, value] if !is_assignment(key) => Ok(vec![Assignment::argument(key, value)]),
@@ -60,18 +56,4 @@ fn assignments(args: &Args) -> Result<Vec<Assignment>> {
 /// Whether a word is `KEY=VALUE` rather than a key.
 fn is_assignment(word: &str) -> bool {
     Assignment::parse(word).is_ok()
-}
-
-/// All of standard input, without the line break at its end.
-fn from_stdin() -> Result<String> {
-    let mut bytes = Vec::new();
-    let read = io::stdin().take(VALUE_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|source| Error::Stdin { source })?;
-    if bytes.len() as u64 > VALUE_BYTES_MAX {
-        return Err(Error::StdinTooLong { limit_bytes: VALUE_BYTES_MAX });
-    }
-    let mut text = String::from_utf8(bytes).map_err(|_| Error::StdinNotUtf8)?;
-    let kept = text.strip_suffix("\r\n").or(text.strip_suffix('\n')).map(str::len);
-    text.truncate(kept.unwrap_or(text.len()));
-    Ok(text)
 }

@@ -8,14 +8,18 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{control, own_folder, tree};
+use super::{contention, control, own_folder, tree};
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use crate::output::Answer;
 
 /// The command that starts a writer.
 pub(crate) const NAME: &str = "__writer";
 /// How long a writer may take for a save.
 const SAVE_MAX: Duration = Duration::from_secs(20);
+
+/// How often to look up from waiting, for Ctrl-C.
+const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// What a writer does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -26,6 +30,10 @@ pub(crate) enum Role {
     OwnFolder,
     /// Commits to two folders, once.
     Tree,
+    /// Sets keys in one file by reading it and renaming a new one over it.
+    SetUsual,
+    /// Sets keys in one file as `agents config set` does.
+    SetService,
 }
 
 /// Be a writer that `agents demo` kills
@@ -34,6 +42,9 @@ pub(crate) struct Args {
     #[arg(value_enum)]
     role: Role,
     folder: PathBuf,
+    /// Which one it is, of several in one role.
+    #[arg(default_value_t = 0)]
+    index: u32,
 }
 
 /// Runs in the child.
@@ -42,6 +53,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer> {
         Role::Control => control::save_without_end(&args.folder, acknowledge)?,
         Role::OwnFolder => own_folder::save_without_end(&args.folder, acknowledge)?,
         Role::Tree => tree::commit(&args.folder)?,
+        Role::SetUsual => contention::set_the_usual_way(&args.folder, args.index, acknowledge)?,
+        Role::SetService => contention::set_by_service(&args.folder, args.index, acknowledge)?,
     }
     Ok(Answer::ok(Value::Null))
 }
@@ -63,12 +76,20 @@ pub(super) struct Child {
 
 impl Child {
     pub(super) fn start(role: Role, folder: &Path) -> Result<Self> {
+        let mut child = Self::start_held(role, folder, 0)?;
+        child.release();
+        Ok(child)
+    }
+
+    /// Starts one of several that wait for [`release`](Self::release).
+    pub(super) fn start_held(role: Role, folder: &Path, index: u32) -> Result<Self> {
         let name = clap::ValueEnum::to_possible_value(&role).expect("every role has a name");
         let start = || {
             Command::new(std::env::current_exe()?)
                 .args([NAME, name.get_name()])
                 .arg(folder)
-                .stdin(Stdio::null())
+                .arg(index.to_string())
+                .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .spawn()
         };
@@ -86,6 +107,24 @@ impl Child {
             }
         });
         Ok(Self { process, acknowledged })
+    }
+
+    /// Lets it begin.
+    pub(super) fn release(&mut self) {
+        self.process.stdin = None;
+    }
+
+    /// All saves that it acknowledges until it ends.
+    pub(super) fn saves_to_the_end(&self, interrupt: &Interrupt) -> Result<Vec<u64>> {
+        let mut saves = Vec::new();
+        loop {
+            interrupt.check()?;
+            match self.acknowledged.recv_timeout(LOOK_UP) {
+                Ok(save) => saves.push(save),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(saves),
+            }
+        }
     }
 
     /// Waits until a save is acknowledged.

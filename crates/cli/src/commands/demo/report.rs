@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::contention;
 use super::kills::Tally;
 use super::tree::{Content, FILES, Files, Killed, ROOTS};
 use crate::error::Result;
@@ -20,13 +21,20 @@ pub(super) struct Report {
     pub(super) usual: Tally,
     pub(super) ours: Tally,
     pub(super) tree: Killed,
+    pub(super) contention: Contention,
     /// Where the folder is, when it was kept.
     pub(super) kept: Option<PathBuf>,
 }
 
+/// Many processes that set keys in one file.
+pub(super) struct Contention {
+    pub(super) usual: contention::Tally,
+    pub(super) ours: contention::Tally,
+}
+
 impl Report {
     pub(super) fn held(&self) -> bool {
-        self.ours.held() && self.tree.held()
+        self.ours.held() && self.tree.held() && self.contention.ours.held()
     }
 
     pub(super) fn data(&self) -> Value {
@@ -50,6 +58,7 @@ impl Report {
                 "new_after_open": count(&self.tree.after_open),
                 "recovered": self.tree.recovered,
             },
+            "contention": { "usual": self.contention.usual, "config_set": self.contention.ours },
             "kept": self.kept,
         })
     }
@@ -65,15 +74,16 @@ impl Report {
         if !self.held() {
             let verdict = paint.bad(format_args!("{}BROKEN", paint.sign("✗ ", "")));
             return output.say(format_args!(
-                "{verdict}: {mixed_after_open} of {kills} kills left a mixed set, {lost} lost an acknowledged save, the tree is {}. \
+                "{verdict}: {mixed_after_open} of {kills} kills left a mixed set, {lost} lost an acknowledged save, the tree is {}, {} sets are lost. \
                  This is a bug: please report it with seed {}.",
                 if self.tree.held() { "whole" } else { "mixed" },
+                self.contention.ours.lost,
                 self.seed,
             ));
         }
         let verdict = paint.good(format_args!("{}HELD", paint.sign("✓ ", "")));
         output.say(format_args!(
-            "{verdict}: 0 of {kills} kills left a mixed set or lost an acknowledged save, and the half-done commit was finished."
+            "{verdict}: 0 of {kills} kills left a mixed set or lost an acknowledged save, the half-done commit was finished, and no set was lost."
         ))
     }
 }
@@ -137,6 +147,24 @@ pub(super) fn print_tree(output: &mut Output, killed: &Killed) -> Result<()> {
     row("right after the kill", &killed.at_kill)?;
     row("for a reader", &killed.for_reader)?;
     row("after the next open", &killed.after_open)
+}
+
+pub(super) fn print_contention(output: &mut Output, contention: &Contention) -> Result<()> {
+    let paint = output.paint();
+    let Contention { usual, ours } = contention;
+    let head = format!("   {:LABEL_WIDTH$}{:>FIGURE_WIDTH$}{:>FIGURE_WIDTH$}", "", "usual way", "config set");
+    output.say(format_args!("\n{}", paint.strong(head)))?;
+    let judged = |count: u32| {
+        let text = format!("{count:>FIGURE_WIDTH$}");
+        if count == 0 { paint.good(text) } else { paint.bad(text) }
+    };
+    let label = format!("{:LABEL_WIDTH$}", "sets acknowledged");
+    output.say(format_args!(
+        "   {label}{:>FIGURE_WIDTH$}{:>FIGURE_WIDTH$}",
+        usual.acknowledged, ours.acknowledged
+    ))?;
+    let label = format!("{:LABEL_WIDTH$}", "of these not in the file");
+    output.say(format_args!("   {label}{}{}", judged(usual.lost), judged(ours.lost)))
 }
 
 fn picture(paint: Paint, content: Content) -> String {

@@ -6,13 +6,14 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::Result;
+use super::Result;
 
 /// The size of a fresh image. It is sparse, so it takes what is written.
 const IMAGE_BYTES: u64 = 2 << 30;
 
 /// A folder to measure in, gone afterwards.
-pub(crate) struct Ground {
+#[derive(Debug)]
+pub struct Ground {
     folder: TempDir,
     /// What kind of place it is.
     about: String,
@@ -21,7 +22,7 @@ pub(crate) struct Ground {
 
 impl Ground {
     /// In `dir`, or on a fresh image, or in a temporary folder.
-    pub(crate) fn prepare(dir: Option<PathBuf>) -> Result<Self> {
+    pub fn prepare(dir: Option<PathBuf>) -> Result<Self> {
         if let Some(dir) = dir {
             return Self::in_folder(TempDir::new_in(dir)?, "a chosen folder");
         }
@@ -43,22 +44,24 @@ impl Ground {
         Ok(Self { folder, about, mounted: None })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where to measure.
+    pub fn path(&self) -> &Path {
         self.mounted.as_deref().unwrap_or(self.folder.path())
     }
 
-    pub(crate) fn about(&self) -> &str {
+    /// What kind of place it is.
+    pub fn about(&self) -> &str {
         &self.about
     }
 
     /// Waits until everything written so far is on the disk, so that nobody pays for what was before.
-    pub(crate) fn settle(&self) -> Result<()> {
+    pub fn settle(&self) -> Result<()> {
         settle(self.path())
     }
 }
 
 /// As [`Ground::settle`], for any place on it.
-pub(crate) fn settle(place: &Path) -> Result<()> {
+pub fn settle(place: &Path) -> Result<()> {
     Ok(rustix::fs::syncfs(File::open(place)?)?)
 }
 

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crate::ground::Ground;
-use crate::rounds::Outcome;
+use super::ground::Ground;
+use super::rounds::Outcome;
 
 /// What a figure is held against.
-#[derive(Clone, Copy)]
-pub(crate) enum Target {
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
     /// At most this many times the baseline.
     RatioAtMost(f64),
     /// At least this many times the baseline's speed.
@@ -18,8 +18,9 @@ pub(crate) enum Target {
     Shown,
 }
 
+#[derive(Debug)]
 struct Row {
-    what: &'static str,
+    what: String,
     ours: String,
     baseline: String,
     ratio: String,
@@ -29,7 +30,8 @@ struct Row {
 }
 
 /// All figures of a run.
-pub(crate) struct Report {
+#[derive(Debug)]
+pub struct Report {
     about: Vec<(&'static str, String)>,
     rows: Vec<Row>,
     notes: Vec<String>,
@@ -38,7 +40,8 @@ pub(crate) struct Report {
 const HEADS: [&str; 7] = ["what", "ours", "baseline", "ratio (least to most)", "target", "", "syncs each"];
 
 impl Report {
-    pub(crate) fn new(ground: &Ground) -> Self {
+    /// An empty one, with what is known about the machine.
+    pub fn new(ground: &Ground) -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let cpu = read("/proc/cpuinfo");
         let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("");
@@ -53,8 +56,8 @@ impl Report {
     }
 
     /// Adds what two sides came to. Several targets of one outcome are one row each.
-    pub(crate) fn add(&mut self, what: &'static str, outcome: Outcome, target: Target) {
-        let syncs = format!("{:.3}", outcome.syncs_per_op);
+    pub fn add(&mut self, what: impl Into<String>, outcome: Outcome, target: Target) {
+        let syncs = outcome.syncs_per_op.map(|syncs| format!("{syncs:.3}")).unwrap_or_default();
         let speed = matches!(target, Target::SpeedAtLeast(_));
         // A ratio of speeds is the ratio of times the other way round.
         let ratio = outcome.ratio;
@@ -67,12 +70,13 @@ impl Report {
             Target::RatioAtMost(most) => (format!("at most {most} x"), Some(median <= most)),
             Target::SpeedAtLeast(least) => (format!("at least {least} x the speed"), Some(median >= least)),
             Target::SyncsAtMost(most) => {
-                (format!("at most {most} syncs"), Some(outcome.syncs_per_op <= most))
+                let met = outcome.syncs_per_op.is_some_and(|syncs| syncs <= most);
+                (format!("at most {most} syncs"), Some(met))
             }
             Target::Shown => (String::new(), None),
         };
         self.rows.push(Row {
-            what,
+            what: what.into(),
             ours: time(outcome.ours_s.median),
             baseline: time(outcome.baseline_s.median),
             ratio: format!("{median:.2} ({least:.2} to {most:.2})"),
@@ -83,12 +87,12 @@ impl Report {
     }
 
     /// Adds two figures that are not times.
-    pub(crate) fn add_figures(&mut self, what: &'static str, figures: [String; 2], ratio: f64, at_most: f64) {
+    pub fn add_figures(&mut self, what: impl Into<String>, figures: [String; 2], ratio: f64, at_most: f64) {
         let [ours, baseline] = figures;
         let (ratio, target) = (format!("{ratio:.2}"), format!("at most {at_most} x"));
         let met = Some(ratio.parse::<f64>().is_ok_and(|ratio| ratio <= at_most));
         self.rows.push(Row {
-            what,
+            what: what.into(),
             ours,
             baseline,
             ratio,
@@ -98,12 +102,13 @@ impl Report {
         });
     }
 
-    pub(crate) fn note(&mut self, note: String) {
+    /// Adds a sentence below the table.
+    pub fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
     /// Aligned, for a terminal.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let rows: Vec<[&str; 7]> = std::iter::once(HEADS).chain(self.rows.iter().map(Row::cells)).collect();
         let widths: Vec<usize> = (0..HEADS.len())
             .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
@@ -125,7 +130,7 @@ impl Report {
     }
 
     /// As Markdown.
-    pub(crate) fn markdown(&self) -> String {
+    pub fn markdown(&self) -> String {
         let mut text = String::new();
         for (name, value) in &self.about {
             text += &format!("- {name}: {value}\n");
@@ -143,7 +148,7 @@ impl Report {
 
 impl Row {
     fn cells(&self) -> [&str; 7] {
-        [self.what, &self.ours, &self.baseline, &self.ratio, &self.target, self.verdict, &self.syncs]
+        [&self.what, &self.ours, &self.baseline, &self.ratio, &self.target, self.verdict, &self.syncs]
     }
 }
 

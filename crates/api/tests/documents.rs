@@ -1,0 +1,27 @@
+//! The page for users says what the registry says.
+
+use api::{Agents, Surroundings};
+
+#[test]
+fn every_key_is_in_the_page_as_it_is_registered() {
+    let page = include_str!("../../../docs/configuration.md");
+    let surroundings = Surroundings { home: Some(std::env::temp_dir()), ..Surroundings::default() };
+    let agents = Agents::open(&surroundings).unwrap();
+    let row = |key: &String| {
+        let key = agents.read().explain(key).unwrap();
+        let default = key.default.map_or("none".to_owned(), |default| format!("`{}`", default.toml));
+        let secret = if key.secret { "; secret" } else { "" };
+        format!(
+            "| `{}` | {} | {default} | {} | {}{secret} |",
+            key.key,
+            key.allowed,
+            key.scopes.join(", "),
+            key.help
+        )
+    };
+    let expected: Vec<String> = api::keys().iter().map(row).collect();
+    let found: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("| `") && line.contains('.')).collect();
+    let found: Vec<&str> = found.into_iter().filter(|line| line.matches('|').count() == 6).collect();
+    assert_eq!(found, expected, "the table of docs/configuration.md should be:\n{}", expected.join("\n"));
+}

@@ -1,0 +1,14 @@
+//! `agents config`.
+
+#[cfg(unix)]
+mod bad_input;
+#[cfg(unix)]
+mod edit;
+mod list;
+mod origins;
+mod repair;
+mod secrets;
+mod tell;
+mod values;
+#[cfg(unix)]
+mod watch;

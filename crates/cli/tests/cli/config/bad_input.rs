@@ -1,0 +1,414 @@
+//! Files and values that are wrong: a clear error, or the right thing, and nothing is lost.
+
+#![expect(clippy::disallowed_methods, reason = "plays a person who breaks files")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use snapbox::str;
+
+use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json, told};
+
+/// What the program has as its file limit, in bytes.
+const FILE_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+#[test]
+fn a_file_that_does_not_parse_is_told_with_the_spot_and_never_replaced() {
+    let program = Program::new();
+    let broken = "# mine\nx.a = 1\n\tx.b = [1, 2\nx.c = 3\n";
+    program.write(GLOBAL_FILE, broken);
+    program.run("config set x.d 4").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: cannot parse `[PLACE]/agents-home/config.toml`, line 4, column 1: missing comma between array elements, expected `,`
+   --> [PLACE]/agents-home/config.toml:4:1 (byte 28)
+    |
+  4 | x.c = 3
+    | ^
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+    program.run("config unset x.a").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: cannot parse `[PLACE]/agents-home/config.toml`, line 4, column 1: missing comma between array elements, expected `,`
+   --> [PLACE]/agents-home/config.toml:4:1 (byte 28)
+    |
+  4 | x.c = 3
+    | ^
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+    program.run("config get x.a").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: cannot parse `[PLACE]/agents-home/config.toml`, line 4, column 1: missing comma between array elements, expected `,`
+   --> [PLACE]/agents-home/config.toml:4:1 (byte 28)
+    |
+  4 | x.c = 3
+    | ^
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+    program.run("config get x.a --format json").code(1).stderr_eq("").stdout_eq(str![[r#"
+{
+  "command": "config get",
+  "status": "error",
+  "exit_code": 1,
+  "data": null,
+  "timing": {
+    "duration_ms": [..]
+  },
+  "messages": [
+    {
+      "level": "error",
+      "code": "unparsable",
+      "text": "cannot parse `[PLACE]/agents-home/config.toml`, line 4, column 1: missing comma between array elements, expected `,`",
+      "hint": "correct the file with `agents config edit --scope global`",
+      "spot": {
+        "file": "[PLACE]/agents-home/config.toml",
+        "byte_offset": 28,
+        "line": 4,
+        "column": 1,
+        "excerpt": "x.c = 3",
+        "caret": 0
+      }
+    }
+  ]
+}
+
+"#]]);
+    assert_eq!(program.text(GLOBAL_FILE), broken);
+}
+
+#[test]
+fn the_caret_is_under_the_character() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "x.a = \"äöü\" oops\n");
+    program.run("config get x.a").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: cannot parse `[PLACE]/agents-home/config.toml`, line 1, column 13: unexpected key or value, expected newline, `#`
+   --> [PLACE]/agents-home/config.toml:1:13 (byte 15)
+    |
+  1 | x.a = "äöü" oops
+    |             ^
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+}
+
+#[test]
+fn a_key_in_another_file_is_still_found_and_what_was_skipped_is_told() {
+    let program = Program::in_project();
+    program.write(PROJECT_FILE, "plan.merge = \n");
+    program.write(GLOBAL_FILE, "plan.merge = \"last-wins\"\n");
+    program.run("config get plan.merge").success().stdout_eq(str![[r#"
+last-wins
+
+"#]]).stderr_eq(str![[r#"
+warning: cannot parse `[PLACE]/.cleveragents/config.toml`, line 1, column 14: string values must be quoted, expected literal string
+   --> [PLACE]/.cleveragents/config.toml:1:14 (byte 13)
+    |
+  1 | plan.merge = 
+    |              ^
+  hint: correct the file with `agents config edit --scope project`
+
+"#]]);
+    program.run("config list plan").code(1).stdout_eq(str![[r#"
+plan.merge = "last-wins"
+
+"#]]).stderr_eq(str![[r#"
+error: cannot parse `[PLACE]/.cleveragents/config.toml`, line 1, column 14: string values must be quoted, expected literal string
+   --> [PLACE]/.cleveragents/config.toml:1:14 (byte 13)
+    |
+  1 | plan.merge = 
+    |              ^
+  hint: correct the file with `agents config edit --scope project`
+
+"#]]);
+}
+
+#[test]
+fn a_wrong_type_or_range_names_what_is_allowed() {
+    let program = Program::new();
+    let check = |words: &str| program.run(words).code(2).stdout_eq("");
+    check("config set plan.concurrency many").stderr_eq(str![[r#"
+error: `plan.concurrency` must be an integer from 1 to 256, not `many`
+  hint: see `agents config explain plan.concurrency`
+
+"#]]);
+    check("config set plan.concurrency 257").stderr_eq(str![[r#"
+error: `plan.concurrency` must be an integer from 1 to 256; `257` is not allowed
+  hint: see `agents config explain plan.concurrency`
+
+"#]]);
+    check("config set core.format jsn").stderr_eq(str![[r#"
+error: `core.format` must be one of `auto`, `rich`, `plain`, `json`; `jsn` is not allowed
+  hint: see `agents config explain core.format`
+
+"#]]);
+    check("config set core.lock-timeout 30").stderr_eq(str![[r#"
+error: `core.lock-timeout` must be a duration such as `30s`, at most 1d, not `30`
+  hint: see `agents config explain core.lock-timeout`
+
+"#]]);
+    check("config set core.lock-timeout 25h").stderr_eq(str![[r#"
+error: `core.lock-timeout` must be a duration such as `30s`, at most 1d; `25h` is not allowed
+  hint: see `agents config explain core.lock-timeout`
+
+"#]]);
+    check("-c plan.concurrency=0 config get plan.merge").stderr_eq(str![[r#"
+error: `plan.concurrency` must be an integer from 1 to 256; `0` is not allowed (--config)
+  hint: see `agents config explain plan.concurrency`
+
+"#]]);
+    program
+        .run_with("CLEVERAGENTS_PLAN_CONCURRENCY", "0", "config get plan.concurrency")
+        .code(2)
+        .stdout_eq("")
+        .stderr_eq(str![[r#"
+error: `plan.concurrency` must be an integer from 1 to 256; `0` is not allowed ($CLEVERAGENTS_PLAN_CONCURRENCY)
+  hint: see `agents config explain plan.concurrency`
+
+"#]]);
+    assert!(!program.path("agents-home").exists());
+    program.write(GLOBAL_FILE, "plan.concurrency = \"many\"\n");
+    program.run("config get plan.concurrency").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: `plan.concurrency` must be an integer from 1 to 256, not `many` ([PLACE]/agents-home/config.toml:1)
+  hint: see `agents config explain plan.concurrency`, then `agents config set plan.concurrency VALUE --scope global`
+
+"#]]);
+}
+
+#[test]
+fn an_unknown_key_comes_with_the_nearest() {
+    let program = Program::new();
+    let check = |words: &str| program.run(words).code(2).stdout_eq("");
+    check("config set plan.concurency 8").stderr_eq(str![[r#"
+error: unknown key `plan.concurency`
+  hint: did you mean `plan.concurrency`? see `agents config explain plan.concurrency`
+
+"#]]);
+    check("config get concurrency").stderr_eq(str![[r#"
+error: unknown key `concurrency`
+  hint: did you mean `plan.concurrency`? see `agents config explain plan.concurrency`
+
+"#]]);
+    check("config unset nothing.like.it").stderr_eq(str![[r#"
+error: unknown key `nothing.like.it`
+  hint: `agents config list` shows all keys; your own go below `x.`
+
+"#]]);
+    check("config get plan").stderr_eq(str![[r#"
+error: `plan` is a table, not a value
+  hint: `agents config list plan` shows what is in it
+
+"#]]);
+    check("config get a..b").stderr_eq(str![[r#"
+error: `a..b` is not a key: its names are letters, digits, `_`, `-`, or quoted, with dots between
+  hint: `agents config list` shows all keys; your own go below `x.`
+
+"#]]);
+    assert!(!program.path("agents-home").exists());
+}
+
+#[test]
+fn a_key_is_a_table_or_a_value() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "x.a = 1\n[x.table]\nb = 2\n");
+    let before = program.text(GLOBAL_FILE);
+    program.run("config set x.a.b 2").code(4).stdout_eq("").stderr_eq(str![[r#"
+error: cannot set `x.a.b`: `x.a` is a value in `[PLACE]/agents-home/config.toml`, line 1
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+    program.run("config set x.table 2").code(4).stdout_eq("").stderr_eq(str![[r#"
+error: cannot set `x.table`: `x.table` is a table in `[PLACE]/agents-home/config.toml`, line 2
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+    program.run("config get x.table").code(2).stdout_eq("").stderr_eq(str![[r#"
+error: `x.table` is a table, not a value
+  hint: `agents config list x.table` shows what is in it
+
+"#]]);
+    assert_eq!(program.text(GLOBAL_FILE), before);
+    program.write(GLOBAL_FILE, "plan = 3\n");
+    program.run("config list plan.concurrency").code(1).stderr_eq(str![[r#"
+error: `plan` must be a table, not `a value` ([PLACE]/agents-home/config.toml:1)
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+}
+
+#[test]
+fn a_key_that_stands_twice_is_told() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "x.a = 1\nx.a = 2\n");
+    program.run("config set x.b 1").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: cannot parse `[PLACE]/agents-home/config.toml`, line 2, column 3: duplicate key
+   --> [PLACE]/agents-home/config.toml:2:3 (byte 10)
+    |
+  2 | x.a = 2
+    |   ^
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+    assert_eq!(program.text(GLOBAL_FILE), "x.a = 1\nx.a = 2\n");
+}
+
+#[test]
+fn a_file_that_is_not_text_is_told() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, b"x.a = 1\nx.b = \"\xff\"\n");
+    program.run("config get x.a").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: `[PLACE]/agents-home/config.toml` is not UTF-8 text: bad byte at offset 15, line 2
+  hint: save the file as UTF-8; `agents config path` shows which files are read
+
+"#]]);
+    program.run("config set x.a 2").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: `[PLACE]/agents-home/config.toml` is not UTF-8 text: bad byte at offset 15, line 2
+  hint: save the file as UTF-8; `agents config path` shows which files are read
+
+"#]]);
+    assert_eq!(program.read(GLOBAL_FILE), b"x.a = 1\nx.b = \"\xff\"\n");
+}
+
+#[test]
+fn a_byte_order_mark_and_line_ends_of_windows_stay() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "\u{feff}# mine\r\nx.a = 1 # one\r\n");
+    program.run("config set x.a=2 x.b=3").success().stderr_eq("");
+    assert_eq!(program.text(GLOBAL_FILE), "\u{feff}# mine\r\nx.a = 2 # one\r\nx.b = 3\r\n");
+    program.run("config get x.a").success().stdout_eq("2\n");
+}
+
+#[test]
+fn a_file_of_ten_megabytes_is_changed_and_a_larger_one_refused() {
+    let program = Program::new();
+    let line = "# nothing but a comment that makes the file long enough to be slow for those who are\n";
+    let mut content = line.repeat(FILE_BYTES_MAX / line.len() - 1);
+    content += "x.a = 1\n";
+    program.write(GLOBAL_FILE, &content);
+    program.run("config set x.a 2").success().stderr_eq("");
+    assert_eq!(program.text(GLOBAL_FILE), content.replace("x.a = 1", "x.a = 2"));
+    content += &line.repeat(2);
+    program.write(GLOBAL_FILE, &content);
+    program.run("config set x.a 3").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: `[PLACE]/agents-home/config.toml` has more than 10485760 bytes
+  hint: `agents config path` shows which files are read
+
+"#]]);
+    assert_eq!(program.text(GLOBAL_FILE), content);
+}
+
+#[test]
+fn a_file_of_one_endless_line_is_shown_around_the_spot() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, format!("x.a = [{}oops]\n", "1, ".repeat(1_000_000)));
+    let run = program.run("config get x.a").code(1);
+    assert!(told(&run).len() < 1000, "{}", told(&run).len());
+    assert!(told(&run).contains("1, oops]"), "{}", told(&run));
+}
+
+#[test]
+fn a_symlinked_global_file_stays_a_symlink_and_a_projects_may_not_lead_out() {
+    let program = Program::new();
+    program.write("dotfiles/agents.toml", "# kept elsewhere\n");
+    program.write("agents-home/other", "");
+    symlink("../dotfiles/agents.toml", program.path(GLOBAL_FILE)).unwrap();
+    program
+        .run("config set x.a 1")
+        .success()
+        .stdout_eq(str![[r#"
+set x.a in [PLACE]/agents-home/config.toml (global)
+
+"#]])
+        .stderr_eq("");
+    assert_eq!(program.text("dotfiles/agents.toml"), "# kept elsewhere\nx.a = 1\n");
+    assert!(fs::symlink_metadata(program.path(GLOBAL_FILE)).unwrap().is_symlink());
+
+    program.write(".cleveragents/other", "");
+    let outside = Program::new();
+    outside.write("secrets.toml", "x.mine = 1\n");
+    symlink(outside.path("secrets.toml"), program.path(PROJECT_FILE)).unwrap();
+    let run = program.run("config set x.a 1 --scope project").code(1).stdout_eq("");
+    assert!(told(&run).contains("leads out of the project"), "{}", told(&run));
+    assert_eq!(outside.text("secrets.toml"), "x.mine = 1\n");
+}
+
+#[test]
+fn something_else_than_a_file_is_told() {
+    let program = Program::new();
+    program.write("agents-home/config.toml/inside", "");
+    program.run("config get x.a").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: `[PLACE]/agents-home/config.toml` is not a plain file
+  hint: `agents config path` shows which files are read
+
+"#]]);
+    program.run("config set x.a 1").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: `[PLACE]/agents-home/config.toml` is not a plain file
+  hint: `agents config path` shows which files are read
+
+"#]]);
+}
+
+/// The program refuses what is marked read-only even where the system would let it through, so this holds for root too.
+#[test]
+fn what_is_read_only_is_told_and_stays() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "x.a = 1\n");
+    let chmod = |name: &str, mode| {
+        fs::set_permissions(program.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    chmod(GLOBAL_FILE, 0o400);
+    program.run("config set x.a 2").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: `[PLACE]/agents-home/config.toml` is read-only
+  hint: `chmod u+w [PLACE]/agents-home/config.toml` if it is meant to be changed
+
+"#]]);
+    chmod(GLOBAL_FILE, 0o600);
+    chmod("agents-home", 0o500);
+    program.run("config set x.a 2").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: `[PLACE]/agents-home` is read-only
+  hint: `chmod u+w [PLACE]/agents-home` if it is meant to be changed
+
+"#]]);
+    program.run("config get x.a").success().stdout_eq("1\n");
+    chmod("agents-home", 0o700);
+    assert_eq!(program.text(GLOBAL_FILE), "x.a = 1\n");
+}
+
+#[test]
+fn without_a_home_folder_what_needs_one_says_so() {
+    let program = Program::new();
+    let run = |words: &str| {
+        let mut command = program.command(words);
+        command.env_remove("CLEVERAGENTS_HOME").env("HOME", "relative");
+        program.check(&mut command)
+    };
+    run("config get plan.concurrency").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: there is no home folder: neither CLEVERAGENTS_HOME nor the user's own is known
+  hint: name a folder by its whole path, with `--home DIR` or CLEVERAGENTS_HOME
+
+"#]]);
+    run("config set plan.concurrency 8").code(3).stdout_eq("");
+    run("config path").code(3).stdout_eq("");
+    run("completions fish").success().stderr_eq("");
+    assert_eq!(json(&run("config list --format json").code(3))["messages"][0]["code"], "no-home");
+    // A home that depends on where one is would put files anywhere.
+    let relative = program.run_with("CLEVERAGENTS_HOME", "here", "config set x.a 1");
+    relative.code(2).stdout_eq("").stderr_eq(str![[r#"
+error: CLEVERAGENTS_HOME is `here`, which is not an absolute path
+  hint: name a folder by its whole path, with `--home DIR` or CLEVERAGENTS_HOME
+
+"#]]);
+    assert!(program.names(".").is_empty());
+    program.run("config set x.a 1 --home here").success().stdout_eq(str![[r#"
+set x.a in [PLACE]/here/config.toml (global)
+
+"#]]);
+    program.run("config set x.a 1 --home not/there").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: there is no folder `[PLACE]/not` to make the home folder in
+  hint: name an existing folder with `--home DIR` or CLEVERAGENTS_HOME
+
+"#]]);
+    program.run("config get x.a --project not-there").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: there is no folder `[PLACE]/not-there` to be the project
+  hint: make the folder, or leave `--project` away to use the project around the current folder
+
+"#]]);
+}

@@ -1,0 +1,213 @@
+//! `agents config edit`. The editors are small shell programs.
+
+use snapbox::cmd::OutputAssert;
+use snapbox::str;
+
+use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json};
+
+const ORIGINAL: &str = "# mine\nx.a = 1\nx.b = 2\nx.c = 3\nx.d = 4\n";
+
+fn edit(program: &Program, editor: &str) -> OutputAssert {
+    program.run_with("EDITOR", editor, "config edit --scope global")
+}
+
+fn with_original() -> Program {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, ORIGINAL);
+    program
+}
+
+#[test]
+fn an_edit_is_taken() {
+    let program = with_original();
+    edit(&program, "sed -i 's/x.a = 1/x.a = 10 # ten/'")
+        .success()
+        .stdout_eq(str![[r#"
+changed [PLACE]/agents-home/config.toml (global): x.a
+
+"#]])
+        .stderr_eq("");
+    assert_eq!(program.text(GLOBAL_FILE), ORIGINAL.replace("x.a = 1", "x.a = 10 # ten"));
+    edit(&program, "true")
+        .success()
+        .stdout_eq(str![[r#"
+nothing changed in [PLACE]/agents-home/config.toml (global)
+
+"#]])
+        .stderr_eq("");
+    assert_eq!(program.names("agents-home"), [".config.toml.lock", "config.toml"]);
+    program.check_nothing_is_left();
+}
+
+#[test]
+fn the_editor_gets_a_private_copy_with_the_name_of_the_file() {
+    let program = Program::in_project();
+    let editor = "sh -c 'basename \"$1\" > seen; stat -c %a \"$(dirname \"$1\")\" \"$1\" >> seen' -";
+    program.run_with("VISUAL", editor, "config edit").success().stdout_eq(str![[r#"
+nothing changed in [PLACE]/.cleveragents/config.toml (project)
+
+"#]]);
+    assert_eq!(program.text("seen"), "config.toml\n700\n600\n");
+    assert_eq!(program.text(PROJECT_FILE), "");
+}
+
+#[test]
+fn visual_wins_over_editor_and_an_empty_one_does_not_count() {
+    let program = with_original();
+    let run = |visual: &str| {
+        let mut command = program.command("config edit");
+        command.env("EDITOR", "sed -i s/mine/editor/").env("VISUAL", visual);
+        program.check(&mut command).success();
+    };
+    run("");
+    assert!(program.text(GLOBAL_FILE).starts_with("# editor\n"));
+    run("sed -i s/editor/visual/");
+    assert!(program.text(GLOBAL_FILE).starts_with("# visual\n"));
+}
+
+#[test]
+fn a_file_that_does_not_exist_is_made() {
+    let program = Program::new();
+    edit(&program, "sh -c 'echo x.a = 1 > \"$1\"' -")
+        .success()
+        .stdout_eq(str![[r#"
+changed [PLACE]/agents-home/config.toml (global): x.a
+
+"#]])
+        .stderr_eq("");
+    assert_eq!(program.text(GLOBAL_FILE), "x.a = 1\n");
+}
+
+#[test]
+fn a_broken_file_is_corrected() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "x.a = = 1\n");
+    edit(&program, "sed -i 's/= =/=/'")
+        .success()
+        .stdout_eq(str![[r#"
+changed [PLACE]/agents-home/config.toml (global)
+
+"#]])
+        .stderr_eq("");
+    assert_eq!(program.text(GLOBAL_FILE), "x.a = 1\n");
+}
+
+#[test]
+fn an_edit_is_merged_with_what_others_wrote_meanwhile() {
+    let program = with_original();
+    let agents = env!("CARGO_BIN_EXE_agents");
+    edit(&program, &format!("sh -c '{agents} config set x.a 10; sed -i s/4/40/ \"$1\"' -"))
+        .success()
+        .stdout_eq(str![[r#"
+set x.a in [PLACE]/agents-home/config.toml (global)
+changed [PLACE]/agents-home/config.toml (global), merged with what others wrote meanwhile: x.d
+
+"#]])
+        .stderr_eq("");
+    assert_eq!(program.text(GLOBAL_FILE), ORIGINAL.replace("x.a = 1", "x.a = 10").replace('4', "40"));
+}
+
+#[test]
+fn an_edit_of_lines_that_others_changed_is_kept_beside() {
+    let program = with_original();
+    let agents = env!("CARGO_BIN_EXE_agents");
+    edit(&program, &format!("sh -c '{agents} config set x.a 10 -q; sed -i s/1/11/ \"$1\"' -"))
+        .code(4)
+        .stdout_eq("")
+        .stderr_eq(str![[r#"
+error: the edit of `[PLACE]/agents-home/config.toml` was not taken; it is in `[PLACE]/agents-home/config.toml.edited`
+  because: `[PLACE]/agents-home/config.toml` was changed meanwhile, in the same lines
+  hint: take from `[PLACE]/agents-home/config.toml.edited` what you need with `agents config edit`
+
+"#]]);
+    assert_eq!(program.text(GLOBAL_FILE), ORIGINAL.replace("x.a = 1", "x.a = 10"));
+    assert_eq!(program.text("agents-home/config.toml.edited"), ORIGINAL.replace('1', "11"));
+    program.check_nothing_is_left();
+}
+
+#[test]
+fn a_wrong_edit_is_kept_beside_and_told() {
+    let program = with_original();
+    edit(&program, "sed -i 's/x.b = 2/x.b = = 2/'").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: the edit of `[PLACE]/agents-home/config.toml` was not taken; it is in `[PLACE]/agents-home/config.toml.edited`
+   --> [PLACE]/agents-home/config.toml.edited:3:7 (byte 21)
+    |
+  3 | x.b = = 2
+    |       ^
+  because: cannot parse `[PLACE]/agents-home/config.toml.edited`, line 3, column 7: extra `=`, expected nothing
+  hint: take from `[PLACE]/agents-home/config.toml.edited` what you need with `agents config edit`
+
+"#]]);
+    edit(&program, "sed -i 's/x.b = 2/plan.concurrency = 0/'").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: the edit of `[PLACE]/agents-home/config.toml` was not taken; it is in `[PLACE]/agents-home/config.toml.edited-2`
+  because: `plan.concurrency` must be an integer from 1 to 256; `0` is not allowed ([PLACE]/agents-home/config.toml.edited-2:3)
+  hint: take from `[PLACE]/agents-home/config.toml.edited-2` what you need with `agents config edit`
+
+"#]]);
+    edit(&program, "sed -i 's/x.b = 2/plan.concurency = 1/'").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: the edit of `[PLACE]/agents-home/config.toml` was not taken; it is in `[PLACE]/agents-home/config.toml.edited-3`
+  because: unknown key `plan.concurency` ([PLACE]/agents-home/config.toml.edited-3:3)
+  hint: take from `[PLACE]/agents-home/config.toml.edited-3` what you need with `agents config edit`
+
+"#]]);
+    assert_eq!(program.text(GLOBAL_FILE), ORIGINAL);
+    assert_eq!(
+        program.names("agents-home"),
+        [
+            ".config.toml.lock",
+            "config.toml",
+            "config.toml.edited",
+            "config.toml.edited-2",
+            "config.toml.edited-3"
+        ]
+    );
+    program.check_nothing_is_left();
+}
+
+#[test]
+fn an_editor_that_fails_changes_nothing() {
+    let program = with_original();
+    edit(&program, "false").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: the editor `false` ended with exit status: 1; nothing was changed
+  hint: name an editor with VISUAL or EDITOR, or use `agents config set`
+
+"#]]);
+    edit(&program, "no-such-editor --wait").code(1).stdout_eq("");
+    program.check_nothing_is_left();
+    assert_eq!(program.text(GLOBAL_FILE), ORIGINAL);
+    // What was saved before it failed is not thrown away.
+    edit(&program, "sh -c 'echo x.e = 5 >> \"$1\"; exit 3' -").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: the edit was not taken; it is in `[TEMPORARY]/agents-edit-[..]/config.toml`
+  because: the editor `sh -c 'echo x.e = 5 >> "$1"; exit 3' -` ended with exit status: 3; nothing was changed
+  hint: name an editor with VISUAL or EDITOR, or use `agents config set`
+
+"#]]);
+    assert_eq!(program.text(GLOBAL_FILE), ORIGINAL);
+    assert_eq!(std::fs::read_dir(program.temporary()).unwrap().count(), 1);
+}
+
+#[test]
+fn an_edit_that_cannot_be_written_is_left_where_it_is() {
+    let program = with_original();
+    let lock = filetx::Lock::open(&program.path("agents-home/.config.toml.lock")).unwrap();
+    let guard = lock.acquire(filetx::Mode::Exclusive, &filetx::Wait::default()).unwrap();
+    let words = "config edit --scope global --lock-timeout 1ms";
+    program.run_with("EDITOR", "sed -i s/4/40/", words).code(5).stdout_eq("").stderr_eq(str![[r#"
+error: the edit was not taken; it is in `[TEMPORARY]/agents-edit-[..]/config.toml`
+  because: `[PLACE]/agents-home/config.toml` is being written by someone else
+  because: lock `[PLACE]/agents-home/.config.toml.lock` is still held by process [..] ([..]) after 0.0 s
+  hint: try again, or wait longer with `--lock-timeout 2m`
+
+"#]]);
+    drop(guard);
+    assert_eq!(program.text(GLOBAL_FILE), ORIGINAL);
+    assert_eq!(std::fs::read_dir(program.temporary()).unwrap().count(), 1);
+}
+
+#[test]
+fn programs_get_the_outcome() {
+    let program = with_original();
+    let run = program.run_with("EDITOR", "sed -i s/4/40/", "config edit --format json").success();
+    let data = json(&run)["data"].clone();
+    assert_eq!((&data["outcome"], &data["keys"]), (&"taken".into(), &serde_json::json!(["x.d"])));
+}

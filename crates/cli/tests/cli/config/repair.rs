@@ -1,0 +1,116 @@
+//! A broken file takes away nothing that a person needs to correct it.
+
+use snapbox::str;
+
+use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json};
+
+#[test]
+fn commands_that_need_no_value_of_it_work_beside_a_broken_file() {
+    let program = Program::in_project();
+    program.write(GLOBAL_FILE, "oops\n");
+    program
+        .run("config path")
+        .success()
+        .stdout_eq(str![[r#"
+local    [PLACE]/.cleveragents/config.local.toml  (does not exist)
+project  [PLACE]/.cleveragents/config.toml
+global   [PLACE]/agents-home/config.toml
+
+"#]])
+        .stderr_eq(str![[r#"
+warning: cannot parse `[PLACE]/agents-home/config.toml`, line 1, column 5: key with no value, expected `=`
+   --> [PLACE]/agents-home/config.toml:1:5 (byte 4)
+    |
+  1 | oops
+    |     ^
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+    program.run("config schema").success();
+    program
+        .run("config set x.a 1")
+        .success()
+        .stdout_eq(str![[r#"
+set x.a in [PLACE]/.cleveragents/config.toml (project)
+
+"#]])
+        .stderr_eq(str![[r#"
+warning: cannot parse `[PLACE]/agents-home/config.toml`, line 1, column 5: key with no value, expected `=`
+   --> [PLACE]/agents-home/config.toml:1:5 (byte 4)
+    |
+  1 | oops
+    |     ^
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+    program
+        .run("config explain plan.merge")
+        .success()
+        .stdout_eq(str![[r#"
+plan.merge: how changes of several actors to one file are combined
+
+  type      choice
+  allowed   one of `three-way`, `fail-on-conflict`, `last-wins`
+  default   "three-way"
+  variable  CLEVERAGENTS_PLAN_MERGE
+  scopes    global, project, local
+
+  flag         -
+  environment  -
+  local        -
+  project      -
+  global       cannot be used
+  default      "three-way"
+
+"#]])
+        .stderr_eq(str![[r#"
+warning: cannot parse `[PLACE]/agents-home/config.toml`, line 1, column 5: key with no value, expected `=`
+   --> [PLACE]/agents-home/config.toml:1:5 (byte 4)
+    |
+  1 | oops
+    |     ^
+  hint: correct the file with `agents config edit --scope global`
+
+"#]]);
+    program.run("completions bash").success().stderr_eq("");
+    program.run("man").success().stderr_eq("");
+    let envelope = json(&program.run("config path --format json").success().stderr_eq(""));
+    assert_eq!(envelope["messages"][0]["level"], "warning");
+}
+
+#[test]
+fn a_wrong_setting_of_the_program_in_a_file_is_told_and_can_be_corrected() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "core.format = \"jsn\"\ncore.lock-timeout = 5\n");
+    program.run("config set x.a 1").success().stdout_eq(str![[r#"
+set x.a in [PLACE]/agents-home/config.toml (global)
+
+"#]]).stderr_eq(str![[r#"
+warning: `core.format` must be one of `auto`, `rich`, `plain`, `json`; `jsn` is not allowed ([PLACE]/agents-home/config.toml:1)
+  hint: see `agents config explain core.format`, then `agents config set core.format VALUE --scope global`
+warning: `core.lock-timeout` must be a duration such as `30s`, at most 1d, not `5` ([PLACE]/agents-home/config.toml:2)
+  hint: see `agents config explain core.lock-timeout`, then `agents config set core.lock-timeout VALUE --scope global`
+
+"#]]);
+    program.run("config unset core.lock-timeout").success().stdout_eq(str![[r#"
+unset core.lock-timeout in [PLACE]/agents-home/config.toml (global)
+
+"#]]);
+    program.run("config set core.format json").success();
+    assert_eq!(json(&program.run("config get core.format").success().stderr_eq(""))["data"]["value"], "json");
+}
+
+#[test]
+fn the_hint_names_the_scope_of_the_file() {
+    let program = Program::in_project();
+    program.write(PROJECT_FILE, "oops\n");
+    program.run("config get plan.merge").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: cannot parse `[PLACE]/.cleveragents/config.toml`, line 1, column 5: key with no value, expected `=`
+   --> [PLACE]/.cleveragents/config.toml:1:5 (byte 4)
+    |
+  1 | oops
+    |     ^
+  hint: correct the file with `agents config edit --scope project`
+
+"#]]);
+}

@@ -1,0 +1,338 @@
+//! `agents config explain`, `path` and `schema`, and help.
+
+use snapbox::str;
+
+use crate::program::{GLOBAL_FILE, Program, json, text};
+
+#[test]
+fn explain_tells_everything_about_a_key() {
+    let program = Program::in_project();
+    program.write(GLOBAL_FILE, "plan.concurrency = 8\n");
+    program.run("config explain plan.concurrency").success().stderr_eq("").stdout_eq(str![[r#"
+plan.concurrency: how many actors of a plan run at once
+
+  type      integer
+  allowed   an integer from 1 to 256
+  default   4
+  variable  CLEVERAGENTS_PLAN_CONCURRENCY
+  scopes    global, project, local
+
+  flag         -
+  environment  -
+  local        -
+  project      -
+> global       8  # [PLACE]/agents-home/config.toml:1
+  default      4
+
+"#]]);
+    program.run("config explain server.token").success().stderr_eq("").stdout_eq(str![[r#"
+server.token: what the server knows us by
+
+  type      string
+  allowed   a string
+  default   none
+  variable  CLEVERAGENTS_SERVER_TOKEN
+  scopes    global
+  secret    yes: shown by `get --reveal` only, set by `set --stdin` only
+
+  flag         -
+  environment  -
+  local        -
+  project      -
+  global       -
+  default      -
+
+"#]]);
+    program.run("config explain x.mine").success().stderr_eq("").stdout_eq(str![[r#"
+x.mine: your own key: the program does not use it
+
+  type      any
+  allowed   any TOML value
+  default   none
+  variable  none
+  scopes    global, project, local
+
+  flag         -
+  environment  -
+  local        -
+  project      -
+  global       -
+  default      -
+
+"#]]);
+    program.run("config explain core.colour").code(2).stdout_eq("").stderr_eq(str![[r#"
+error: unknown key `core.colour`
+  hint: did you mean `core.color`? see `agents config explain core.color`
+
+"#]]);
+    program.run("config explain plan.merge --format json").success().stderr_eq("").stdout_eq(str![[r#"
+{
+  "command": "config explain",
+  "status": "ok",
+  "exit_code": 0,
+  "data": {
+    "allowed": "one of `three-way`, `fail-on-conflict`, `last-wins`",
+    "default": "three-way",
+    "help": "how changes of several actors to one file are combined",
+    "key": "plan.merge",
+    "layers": [
+      {
+        "layer": "flag"
+      },
+      {
+        "layer": "environment"
+      },
+      {
+        "layer": "local"
+      },
+      {
+        "layer": "project"
+      },
+      {
+        "layer": "global"
+      },
+      {
+        "layer": "default",
+        "origin": {
+          "layer": "default"
+        },
+        "value": "three-way"
+      }
+    ],
+    "origin": {
+      "layer": "default"
+    },
+    "scopes": [
+      "global",
+      "project",
+      "local"
+    ],
+    "secret": false,
+    "type": "choice",
+    "value": "three-way",
+    "variable": "CLEVERAGENTS_PLAN_MERGE"
+  },
+  "timing": {
+    "duration_ms": [..]
+  },
+  "messages": []
+}
+
+"#]]);
+}
+
+#[test]
+fn path_tells_which_files_are_read() {
+    let program = Program::new();
+    program.run("config path").success().stderr_eq("").stdout_eq(str![[r#"
+global   [PLACE]/agents-home/config.toml  (does not exist)
+
+"#]]);
+    program.run("config path --scope global").success().stderr_eq("").stdout_eq(str![[r#"
+[PLACE]/agents-home/config.toml
+
+"#]]);
+    program.run("config path --scope local").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: there is no project here, so there is no local scope
+  hint: name a project with `--project DIR`, or use `--scope global`
+
+"#]]);
+    let program = Program::in_project();
+    program.run("config path").success().stderr_eq("").stdout_eq(str![[r#"
+local    [PLACE]/.cleveragents/config.local.toml  (does not exist)
+project  [PLACE]/.cleveragents/config.toml
+global   [PLACE]/agents-home/config.toml  (does not exist)
+
+"#]]);
+    program.run("config path --format json").success().stderr_eq("").stdout_eq(str![[r#"
+{
+  "command": "config path",
+  "status": "ok",
+  "exit_code": 0,
+  "data": {
+    "files": [
+      {
+        "exists": false,
+        "file": "[PLACE]/.cleveragents/config.local.toml",
+        "scope": "local"
+      },
+      {
+        "exists": true,
+        "file": "[PLACE]/.cleveragents/config.toml",
+        "scope": "project"
+      },
+      {
+        "exists": false,
+        "file": "[PLACE]/agents-home/config.toml",
+        "scope": "global"
+      }
+    ],
+    "home": "[PLACE]/agents-home",
+    "project": "[PLACE]"
+  },
+  "timing": {
+    "duration_ms": [..]
+  },
+  "messages": []
+}
+
+"#]]);
+    program.run("config path -v").success().stderr_eq(str![[r#"
+note: home folder is `[PLACE]/agents-home`
+note: project is `[PLACE]`
+
+"#]]);
+}
+
+#[test]
+fn the_schema_is_json_for_people_and_programs() {
+    let program = Program::new();
+    let schema: serde_json::Value =
+        serde_json::from_str(&text(&program.run("config schema").success())).unwrap();
+    assert_eq!(schema["properties"]["plan"]["properties"]["concurrency"]["default"], 4);
+    assert_eq!(json(&program.run("config schema --format json").success())["data"], schema);
+    let project = text(&program.run("config schema --scope project").success());
+    assert!(project.contains("concurrency") && !project.contains("token"));
+}
+
+#[test]
+fn help_of_config() {
+    Program::new().run("config --help").success().stderr_eq("").stdout_eq(str![[r#"
+Read and change configuration
+
+A key has a value in up to six layers. High to low: a flag (`-c KEY=VALUE`), the environment
+(`CLEVERAGENTS_<SECTION>_<KEY>`), and the files of three scopes: `local` (yours, in this project),
+`project` (shared with everybody who works on it), `global` (yours, everywhere); at last a default.
+`agents config list` shows all keys with their values; keys below `x.` are yours to choose.
+
+Files are changed one key at a time, whoever else writes them: comments, order and formatting stay
+as they are, no write is lost, and what was acknowledged survives a power cut.
+
+Usage: agents config [OPTIONS] <COMMAND>
+
+Commands:
+  get      Print the value of a key
+  set      Set keys: KEY VALUE, or KEY=VALUE as often as you like
+  unset    Remove a key from a file
+  list     List keys with their values, as TOML
+  explain  Tell everything about a key: what it is for, what is allowed, who sets it
+  edit     Edit a file with $VISUAL or $EDITOR
+  path     Print which files are read, the strongest first
+  schema   Print a JSON Schema of the files, for editors that check and complete TOML
+  watch    Print a line for each change, whoever makes it, until Ctrl-C
+  help     Print this message or the help of the given subcommand(s)
+
+Options:
+  -h, --help
+          Print help (see a summary with '-h')
+
+Options of every command:
+      --home <DIR>
+          The home folder of this program [env: CLEVERAGENTS_HOME] [default: ~/.cleveragents]
+
+      --project <DIR>
+          The project's folder [default: the nearest one above with a `.cleveragents` folder]
+
+  -c, --config <KEY=VALUE>
+          Set a key of configuration for this command only; may be repeated
+
+      --format <FORMAT>
+          How to print [key: core.format] [default: rich on a terminal, plain otherwise]
+
+          Possible values:
+          - rich:  Colours and signs, for a terminal
+          - plain: Plain ASCII text
+          - json:  One JSON object with command, status, exit_code, data, timing and messages
+
+      --color <WHEN>
+          When to use colours [key: core.color] [default: auto]
+          
+          `auto` goes by the terminal, NO_COLOR and CLICOLOR_FORCE.
+
+          Possible values:
+          - auto:   On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is
+          - always: Also in a pipe
+          - never:  Not even on a terminal
+
+  -q, --quiet
+          Say nothing but what was asked for, and errors
+
+  -v, --verbose
+          Say also where things were looked for
+
+      --lock-timeout <DURATION>
+          How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout]
+          [default: 30s]
+
+"#]]);
+}
+
+#[test]
+fn help_of_set() {
+    Program::new().run("config set --help").success().stderr_eq("").stdout_eq(str![[r#"
+Set keys: KEY VALUE, or KEY=VALUE as often as you like
+
+Several keys are set together or not at all. A value is read by the type of its key; below `x.` as
+TOML if it is some, else as text. A value that begins with a dash goes after `--`.
+
+Usage: agents config set [OPTIONS] <KEY VALUE | KEY=VALUE>...
+
+Arguments:
+  <KEY VALUE | KEY=VALUE>...
+          KEY VALUE, or KEY=VALUE…
+
+Options:
+      --scope <SCOPE>
+          Which file is changed [default: the project's, where there is one, else global]
+
+          Possible values:
+          - global:  For all your projects
+          - project: For everybody who works on this project
+          - local:   For you in this project
+
+      --stdin
+          Read the value from standard input: the way for secrets, which must not stand in arguments
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+Options of every command:
+      --home <DIR>
+          The home folder of this program [env: CLEVERAGENTS_HOME] [default: ~/.cleveragents]
+
+      --project <DIR>
+          The project's folder [default: the nearest one above with a `.cleveragents` folder]
+
+  -c, --config <KEY=VALUE>
+          Set a key of configuration for this command only; may be repeated
+
+      --format <FORMAT>
+          How to print [key: core.format] [default: rich on a terminal, plain otherwise]
+
+          Possible values:
+          - rich:  Colours and signs, for a terminal
+          - plain: Plain ASCII text
+          - json:  One JSON object with command, status, exit_code, data, timing and messages
+
+      --color <WHEN>
+          When to use colours [key: core.color] [default: auto]
+          
+          `auto` goes by the terminal, NO_COLOR and CLICOLOR_FORCE.
+
+          Possible values:
+          - auto:   On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is
+          - always: Also in a pipe
+          - never:  Not even on a terminal
+
+  -q, --quiet
+          Say nothing but what was asked for, and errors
+
+  -v, --verbose
+          Say also where things were looked for
+
+      --lock-timeout <DURATION>
+          How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout]
+          [default: 30s]
+
+"#]]);
+}

@@ -1,0 +1,158 @@
+//! `agents config watch`. Each test reads lines as they come; nothing depends on how long that takes.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{BufRead, BufReader, Lines, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::program::{GLOBAL_FILE, Program};
+
+/// A watch that has begun.
+struct Watching {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Watching {
+    fn start(program: &Program, words: &str) -> Self {
+        let mut command = program.command(words);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    fn next(&mut self) -> String {
+        self.lines.next().expect("it goes on").unwrap()
+    }
+
+    fn next_json(&mut self) -> serde_json::Value {
+        serde_json::from_str(&self.next()).unwrap()
+    }
+
+    /// Ctrl-C. Gives what it told people, and the exit code.
+    fn interrupt(mut self) -> (String, Option<i32>) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        self.end()
+    }
+
+    fn end(&mut self) -> (String, Option<i32>) {
+        let mut told = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        (told, self.child.wait().unwrap().code())
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads what people are told until it has begun.
+fn wait_until_it_has_begun(watching: &mut Watching) {
+    let mut one = [0];
+    let mut line = String::new();
+    let told = watching.child.stderr.as_mut().unwrap();
+    while !line.ends_with('\n') {
+        told.read_exact(&mut one).unwrap();
+        line.push(char::from(one[0]));
+    }
+    assert!(line.starts_with("watching "), "{line}");
+}
+
+#[test]
+fn a_line_for_each_change_until_ctrl_c() {
+    let program = Program::new();
+    let mut watching = Watching::start(&program, "config watch");
+    wait_until_it_has_begun(&mut watching);
+    let file = program.path(GLOBAL_FILE).display().to_string();
+    program.run("config set plan.concurrency 8").success();
+    assert_eq!(watching.next(), format!("plan.concurrency: 4 (default) -> 8 (global {file}:1)"));
+    program.run("config set x.a word").success();
+    assert_eq!(watching.next(), format!("x.a: not set -> \"word\" (global {file}:2)"));
+    program.run("config unset plan.concurrency").success();
+    assert_eq!(watching.next(), format!("plan.concurrency: 8 (global {file}:1) -> 4 (default)"));
+    assert_eq!(watching.interrupt(), (String::new(), Some(130)));
+}
+
+#[test]
+fn programs_get_json_lines_and_the_end_is_one_too() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "x.a = 1\n");
+    let mut watching = Watching::start(&program, "config watch x --format json");
+    let first = watching.next_json();
+    assert_eq!((&first["event"], &first["files"][0]["scope"]), (&"watching".into(), &"global".into()));
+    program.run("config set plan.concurrency 8").success();
+    program.run("config set x.a 2").success();
+    let change = watching.next_json();
+    assert_eq!((&change["event"], &change["key"]), (&"change".into(), &"x.a".into()));
+    assert_eq!((&change["old"]["value"], &change["new"]["value"]), (&1.into(), &2.into()));
+    assert_eq!(change["new"]["origin"]["line"], 1);
+    program.write("agents-home/new", "x.a = = 3\n");
+    let mut moving = Command::new("mv");
+    let moved =
+        moving.args(["new", "config.toml"]).current_dir(program.path("agents-home")).status().unwrap();
+    assert!(moved.success());
+    let problem = watching.next_json();
+    assert_eq!((&problem["event"], &problem["code"]), (&"problem".into(), &"unparsable".into()));
+    kill_process(Pid::from_child(&watching.child), Signal::INT).unwrap();
+    let end = watching.next_json();
+    assert_eq!(
+        (&end["event"], &end["status"], &end["exit_code"]),
+        (&"end".into(), &"interrupted".into(), &130.into())
+    );
+    assert_eq!(watching.end(), (String::new(), Some(130)));
+}
+
+#[test]
+fn what_breaks_meanwhile_is_told() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "x.a = = 1\n");
+    let mut watching = Watching::start(&program, "config watch");
+    wait_until_it_has_begun(&mut watching);
+    program.write(GLOBAL_FILE, "x.a = 1\n");
+    let line = watching.next();
+    assert!(line.starts_with("x.a: not set -> 1 "), "{line}");
+    let (told, code) = watching.interrupt();
+    assert!(told.starts_with("warning: cannot parse "), "{told}");
+    assert_eq!(code, Some(130));
+}
+
+#[test]
+fn secrets_are_hidden() {
+    let program = Program::new();
+    let mut watching = Watching::start(&program, "config watch server");
+    wait_until_it_has_begun(&mut watching);
+    program.run_reading(b"hunter2", "config set server.token --stdin").success();
+    let line = watching.next();
+    assert!(line.starts_with("server.token: not set -> \"[REDACTED]\" (global "), "{line}");
+    watching.interrupt();
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_it() {
+    let program = Program::new();
+    let mut watching = Watching::start(&program, "config watch --format json");
+    watching.next();
+    drop(std::mem::replace(&mut watching.lines, closed()));
+    program.run("config set x.a 1").success();
+    assert_eq!(watching.end(), (String::new(), Some(1)));
+}
+
+/// Lines of something that has ended.
+fn closed() -> Lines<BufReader<ChildStdout>> {
+    let mut child = Command::new("true").stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    child.wait().unwrap();
+    lines
+}
+
+#[test]
+fn an_unknown_prefix_is_a_usage_error() {
+    let run = Program::new().run("config watch plam").code(2).stdout_eq("");
+    let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(told.starts_with("error: unknown key `plam`\n"), "{told}");
+}

@@ -1,0 +1,148 @@
+//! The program on a terminal: a pseudo-terminal that the test reads and types on.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, tcgetattr};
+
+use crate::program::{GLOBAL_FILE, Program};
+
+struct Terminal {
+    child: Child,
+    master: File,
+    /// What was shown and not expected yet.
+    shown: String,
+}
+
+impl Terminal {
+    fn start(command: &mut Command) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let slave = || -> OwnedFd { open(&*name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap() };
+        command.env("TERM", "xterm").stdin(slave()).stdout(slave()).stderr(slave());
+        let child = command.spawn().unwrap();
+        // The command holds its ends until it is replaced; without them the terminal ends with the program.
+        *command = Command::new("true");
+        Self { child, master: master.into(), shown: String::new() }
+    }
+
+    /// Reads until this is shown, and gives what came before it.
+    #[track_caller]
+    fn expect(&mut self, text: &str) -> String {
+        loop {
+            if let Some((before, after)) = self.shown.split_once(text) {
+                let before = before.to_owned();
+                self.shown = after.to_owned();
+                return before;
+            }
+            assert!(self.read(), "`{text}` is not shown; this is: {}", self.shown);
+        }
+    }
+
+    /// Reads more. False at the end.
+    fn read(&mut self) -> bool {
+        let mut bytes = [0; 4096];
+        match self.master.read(&mut bytes) {
+            Ok(0) | Err(_) => false,
+            Ok(count) => {
+                self.shown += &String::from_utf8_lossy(&bytes[..count]);
+                true
+            }
+        }
+    }
+
+    fn type_line(&mut self, line: &str) {
+        self.master.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    fn is_echoing(&self) -> bool {
+        tcgetattr(&self.master).unwrap().local_modes.contains(LocalModes::ECHO)
+    }
+
+    /// Reads to the end. Gives what is left, and the exit code.
+    fn end(mut self) -> (String, Option<i32>) {
+        while self.read() {}
+        (std::mem::take(&mut self.shown), self.child.wait().unwrap().code())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_secret_is_asked_for_and_not_shown() {
+    let program = Program::new();
+    let mut terminal = Terminal::start(&mut program.command("config set server.token --stdin"));
+    terminal.expect("Value of server.token (not shown): ");
+    assert!(!terminal.is_echoing());
+    terminal.type_line("hunter2");
+    let (shown, code) = terminal.end();
+    assert!(shown.contains("set server.token in ") && !shown.contains("hunter2"), "{shown}");
+    assert_eq!(code, Some(0));
+    assert_eq!(program.text(GLOBAL_FILE), "server.token = \"hunter2\"\n");
+}
+
+#[test]
+fn ctrl_c_while_asking_leaves_the_terminal_as_it_was() {
+    let program = Program::new();
+    let mut terminal = Terminal::start(&mut program.command("config set server.token --stdin"));
+    terminal.expect("(not shown): ");
+    let pid = rustix::process::Pid::from_child(&terminal.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(130));
+    assert!(terminal.is_echoing());
+    assert!(!program.path("agents-home").exists());
+}
+
+#[test]
+fn a_wrong_edit_can_be_edited_again() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "x.a = 1\n");
+    // The first time it makes a mistake, the second time it corrects it.
+    let editor = "sed -i -e 's/^x.a = = 2$/x.a = 2/' -e t -e 's/^x.a = 1$/x.a = = 2/'";
+    let mut terminal = Terminal::start(program.command("config edit").env("EDITOR", editor));
+    let told = terminal.expect("Edit again? [Y/n] ");
+    assert!(told.contains("x.a = = 2") && told.contains('^'), "{told}");
+    terminal.type_line("");
+    let (shown, code) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert_eq!(program.text(GLOBAL_FILE), "x.a = 2\n");
+    assert_eq!(program.names("agents-home"), [".config.toml.lock", "config.toml"]);
+}
+
+#[test]
+fn a_wrong_edit_that_is_left_is_kept_beside() {
+    let program = Program::new();
+    program.write(GLOBAL_FILE, "x.a = 1\n");
+    let mut terminal = Terminal::start(program.command("config edit").env("EDITOR", "sed -i 's/1/=/'"));
+    terminal.expect("Edit again? [Y/n] ");
+    terminal.type_line("n");
+    let (shown, code) = terminal.end();
+    assert!(shown.contains("was not taken") && shown.contains("config.toml.edited"), "{shown}");
+    assert_eq!(code, Some(1));
+    assert_eq!(program.text("agents-home/config.toml.edited"), "x.a = =\n");
+}
+
+#[test]
+fn a_terminal_gets_colours_unless_somebody_says_otherwise() {
+    let program = Program::new();
+    let shown = |command: &mut Command| Terminal::start(command).end().0;
+    assert!(shown(&mut program.command("config list plan")).contains("\u{1b}[1mplan.merge\u{1b}[0m"));
+    for (name, value) in
+        [("NO_COLOR", "1"), ("CLEVERAGENTS_CORE_COLOR", "never"), ("CLEVERAGENTS_CORE_FORMAT", "plain")]
+    {
+        assert!(!shown(program.command("config list plan").env(name, value)).contains('\u{1b}'), "{name}");
+    }
+}

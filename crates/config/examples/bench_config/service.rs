@@ -1,0 +1,61 @@
+//! 1,000 sets by one process that stays: the library alone.
+//!
+//! The baseline writes the same bytes by hand, with the same two syncs: a new file, write, fsync, rename, fsync of the folder, whose handle
+//! is kept open. It neither locks nor reads nor parses.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use config::{ConfigService, Environment, Key, Places, Registry, Scope};
+use testkit::bench::{Report, Result, Target, compare, timed};
+use testkit::many_keys;
+
+const ROUNDS: usize = 20;
+/// Sets of each side in a round: 1,000 in all.
+const OPS: usize = 50;
+
+pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
+    let (home, by_hand) = (place.join("home"), place.join("by-hand"));
+    for folder in [&home, &by_hand] {
+        fs::create_dir(folder)?;
+        fs::write(folder.join("config.toml"), many_keys::text())?;
+    }
+    let places = Places { home, project: None };
+    let service = ConfigService::new(Registry::standard(), places, Environment::empty());
+    let key = Key::parse("x.w.w")?;
+    let folder = File::open(&by_hand)?;
+    let (mut ours, mut theirs) = (0_u64, 0_u64);
+    let outcome = compare(
+        ROUNDS,
+        OPS,
+        || {
+            timed(|| {
+                for _ in 0..OPS {
+                    ours += 1;
+                    service.set_value(Scope::Global, &key, &ours.to_string())?;
+                }
+                Ok(())
+            })
+        },
+        || {
+            timed(|| {
+                for _ in 0..OPS {
+                    theirs += 1;
+                    let text = format!("{}w = {theirs}\n", many_keys::text());
+                    let staged = by_hand.join("config.toml.tmp");
+                    let mut file = File::create_new(&staged)?;
+                    file.write_all(text.as_bytes())?;
+                    file.sync_all()?;
+                    drop(file);
+                    fs::rename(staged, by_hand.join("config.toml"))?;
+                    folder.sync_all()?;
+                }
+                Ok(())
+            })
+        },
+    )?;
+    report.add("set in process, 200 keys", outcome, Target::RatioAtMost(1.3));
+    report.add("the same, syncs", outcome, Target::SyncsAtMost(2.0));
+    Ok(())
+}
