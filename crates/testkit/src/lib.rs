@@ -8,7 +8,7 @@
 //! - [`many_keys`]: a configuration file that many writers add to, and what must be in it.
 //! - [`naive`]: the usual way to change a configuration file, which must fail where ours holds.
 //! - [`store_conformance`]: what every engine of the store does, as tests that any engine runs.
-//! - [`bench`]: how benches measure, side by side.
+//! - [`mod@bench`]: how benches measure, side by side.
 //! - [`seed`]: one seed per test run, and the command that replays it.
 
 #[cfg(unix)]
