@@ -237,7 +237,7 @@ fn context_nature(error: &context::Error) -> (Kind, &'static str) {
         E::NotAnObject { .. } => (Kind::Usage, "not-an-object"),
         E::TooLarge { .. } => (Kind::Usage, "too-large"),
         E::Import { source, .. } => match &**source {
-            context::ImportProblem::Read(cause) if cause.kind() == ErrorKind::NotFound => {
+            context::ImportProblem::Read(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 (Kind::NotFound, "no-file")
             }
             _ => (Kind::Error, "bad-import"),

@@ -34,12 +34,16 @@ pub struct Process {
     input: Option<ChildStdin>,
 }
 
+/// The command that is a child in a role. `test` is the whole name of the test that it runs.
+pub fn command(test: &str, role: &str, folder: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("a test knows its executable"));
+    command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, role).env(FOLDER, folder);
+    command
+}
+
 /// Starts a child in a role. `test` is the whole name of the test that it runs.
 pub fn start(test: &str, role: &str, folder: &Path) -> Process {
-    let mut child = Command::new(std::env::current_exe().expect("a test knows its executable"))
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(ROLE, role)
-        .env(FOLDER, folder)
+    let mut child = command(test, role, folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -1,0 +1,396 @@
+//! What can go wrong, by what a caller may do about it, and what a failed write left.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, io};
+
+use crate::{
+    BlobHash, ChangesetId, Epoch, Name, Owner, PlanId, RequestId, Resource, State, Status, Time, Version,
+};
+
+/// What the engine or the system said.
+pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
+
+/// What a failed call left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing was changed.
+    Aborted,
+    /// It may be durable or not. Asking again with the same request id makes sure, and it happens once.
+    Unknown,
+}
+
+/// Why a call failed. The cause, where there is one, is the `source`.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// A text is not what it is to be.
+    #[error("`{text}` is not usable as {what}: {reason}")]
+    BadText {
+        /// What it was to be.
+        what: &'static str,
+        /// As it was given.
+        text: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// There is no such thing.
+    #[error("there is no {what} `{name}`")]
+    NotFound {
+        /// What kind of thing.
+        what: &'static str,
+        /// As it was asked for.
+        name: String,
+    },
+    /// The beginning of an id fits several plans.
+    #[error("`{prefix}` fits several plans")]
+    Ambiguous {
+        /// As it was given.
+        prefix: String,
+        /// Some of them.
+        candidates: Vec<PlanId>,
+    },
+    /// Another plan, or another node of the plan, has this name.
+    #[error("the name `{name}` is taken")]
+    NameTaken {
+        /// The name.
+        name: Name,
+    },
+    /// Something else was made under this id, or with this request id, before.
+    #[error("{what} `{id}` was used before, for something else")]
+    Reused {
+        /// What kind of id.
+        what: &'static str,
+        /// The id.
+        id: String,
+    },
+    /// Somebody else was faster: the plan or node is not in the state and version that the caller expected.
+    #[error("{resource} is {state} (version {version}) since {by} changed it, not as expected")]
+    Conflict {
+        /// The plan or node.
+        resource: Resource,
+        /// Its state now.
+        state: State,
+        /// Its version now.
+        version: Version,
+        /// Who changed it last.
+        by: String,
+    },
+    /// The plan is in a state in which this may not be done.
+    #[error("plan {plan} is {state}, which does not allow this")]
+    WrongState {
+        /// The plan.
+        plan: PlanId,
+        /// Its state.
+        state: State,
+    },
+    /// Changesets of the plan are open still.
+    #[error("plan {plan} has {count} open changesets, {first} among them")]
+    StillOpen {
+        /// The plan.
+        plan: PlanId,
+        /// How many.
+        count: u64,
+        /// One of them.
+        first: ChangesetId,
+    },
+    /// The changeset takes no entries any more.
+    #[error("changeset {changeset} is {status}")]
+    Closed {
+        /// The changeset.
+        changeset: ChangesetId,
+        /// How it ended.
+        status: Status,
+    },
+    /// The lease has changed hands since.
+    #[error("{resource} was taken over: epoch {given} is past, it is {current} now{}", held_by(owner))]
+    Stale {
+        /// What the lease is on.
+        resource: Resource,
+        /// The epoch of the refused call.
+        given: Epoch,
+        /// The epoch now.
+        current: Epoch,
+        /// Who holds it now.
+        owner: Option<Owner>,
+    },
+    /// Somebody else holds the lease.
+    #[error("{resource} is held by {owner} until {expires_at}")]
+    Held {
+        /// What the lease is on.
+        resource: Resource,
+        /// Who holds it.
+        owner: Owner,
+        /// Until when, by the store's clock, unless it is renewed.
+        expires_at: Time,
+    },
+    /// A content that is referred to is not in the store.
+    #[error("content {hash} is not in the store")]
+    MissingBlob {
+        /// The content.
+        hash: BlobHash,
+    },
+    /// A content reads back as something else.
+    #[error("content {hash} is damaged: {reason}")]
+    DamagedBlob {
+        /// The content.
+        hash: BlobHash,
+        /// How we can tell.
+        reason: &'static str,
+    },
+    /// The source of a content could not be read.
+    #[error("cannot read the content to store")]
+    Source {
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// A named limit would be passed.
+    #[error("{what} would pass the limit of {limit}")]
+    Limit {
+        /// What.
+        what: &'static str,
+        /// How much is allowed.
+        limit: u64,
+    },
+    /// Others kept the store busy until the timeout.
+    #[error("store `{}`: other processes were writing to it for {:.1} s while waiting to {doing}", path.display(), waited.as_secs_f64())]
+    Busy {
+        /// The store.
+        path: PathBuf,
+        /// What we wanted to do.
+        doing: &'static str,
+        /// How long we waited.
+        waited: Duration,
+    },
+    /// A newer program made this store. Nothing was touched.
+    #[error("store `{}` has schema version {found}; this program knows version {known}", path.display())]
+    NewerSchema {
+        /// The store.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The newest that this program knows.
+        known: u32,
+    },
+    /// There is something else at the store's path. Nothing was touched.
+    #[error("`{}` is not a store: {reason}", path.display())]
+    NotAStore {
+        /// The path.
+        path: PathBuf,
+        /// What is there.
+        reason: &'static str,
+    },
+    /// The store's file is damaged. Nothing was touched.
+    #[error("store `{}` is damaged: cannot {doing}", path.display())]
+    Damaged {
+        /// The store.
+        path: PathBuf,
+        /// What we were doing.
+        doing: &'static str,
+        /// What the engine said.
+        source: Cause,
+    },
+    /// The folder or file of the store cannot be made or looked at.
+    #[error("cannot {doing} `{}`", path.display())]
+    Place {
+        /// What we were doing.
+        doing: &'static str,
+        /// The folder or file.
+        path: PathBuf,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// The store's file was removed or replaced while it was open, so nothing more is written to it.
+    #[error("store `{}` was removed or replaced while it was open", path.display())]
+    Gone {
+        /// The store.
+        path: PathBuf,
+    },
+    /// The engine refused, for a reason that the caller can do nothing about by asking otherwise: a full disk, a failing disk.
+    #[error("store `{}`: cannot {doing}{}", path.display(), left(*outcome))]
+    Engine {
+        /// The store.
+        path: PathBuf,
+        /// What we were doing.
+        doing: &'static str,
+        /// What it left.
+        outcome: Outcome,
+        /// What the engine said.
+        source: Cause,
+    },
+    /// The thread that writes has ended.
+    #[error("store `{}`: its writer has ended", path.display())]
+    Stopped {
+        /// The store.
+        path: PathBuf,
+    },
+}
+
+/// What a call gives.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub(crate) fn bad_text(what: &'static str, text: impl Into<String>, reason: &'static str) -> Self {
+        Self::BadText { what, text: text.into(), reason }
+    }
+
+    pub(crate) fn not_found(what: &'static str, name: impl fmt::Display) -> Self {
+        Self::NotFound { what, name: name.to_string() }
+    }
+
+    pub(crate) fn request_reused(request: RequestId) -> Self {
+        Self::Reused { what: "request id", id: request.to_string() }
+    }
+
+    /// A name for this kind of error that does not change.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::BadText { .. } => "bad-text",
+            Self::NotFound { .. } => "not-found",
+            Self::Ambiguous { .. } => "ambiguous",
+            Self::NameTaken { .. } => "name-taken",
+            Self::Reused { .. } => "id-reused",
+            Self::Conflict { .. } => "conflict",
+            Self::WrongState { .. } => "wrong-state",
+            Self::StillOpen { .. } => "still-open",
+            Self::Closed { .. } => "changeset-closed",
+            Self::Stale { .. } => "lease-stale",
+            Self::Held { .. } => "lease-held",
+            Self::MissingBlob { .. } => "blob-missing",
+            Self::DamagedBlob { .. } => "blob-damaged",
+            Self::Source { .. } => "source",
+            Self::Limit { .. } => "limit",
+            Self::Busy { .. } => "store-busy",
+            Self::NewerSchema { .. } => "store-newer",
+            Self::NotAStore { .. } => "not-a-store",
+            Self::Damaged { .. } => "store-damaged",
+            Self::Place { .. } => "store-place",
+            Self::Gone { .. } => "store-gone",
+            Self::Engine { .. } => "store-engine",
+            Self::Stopped { .. } => "store-stopped",
+        }
+    }
+
+    /// What to do about it, where there is something.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Ambiguous { candidates, .. } => {
+                let ids: Vec<String> = candidates.iter().map(ToString::to_string).collect();
+                return Some(format!("give more of the id; it may be {}", ids.join(" or ")));
+            }
+            Self::NotFound { what: "plan", .. } => "`agents plan list` shows the plans there are",
+            Self::NotFound { what: "changeset", .. } => {
+                "`agents changeset list PLAN` shows the changesets of a plan"
+            }
+            Self::NameTaken { .. } => "give another name, or none; `agents plan list` shows the names in use",
+            Self::Conflict { .. } | Self::WrongState { .. } => {
+                "`agents plan log PLAN` shows who did what; look at the plan again, then decide"
+            }
+            Self::StillOpen { .. } => "seal them with `agents changeset seal ID`, or cancel the plan",
+            Self::Closed { .. } => "start another changeset with `agents changeset start PLAN --actor NAME`",
+            Self::Stale { .. } => "what was recorded before is kept; start another changeset for the rest",
+            Self::Held { .. } => {
+                "wait until it is sealed or its holder is gone; `agents doctor` lists stale leases"
+            }
+            Self::MissingBlob { .. } => "store the content again, then record its entry",
+            Self::DamagedBlob { .. } | Self::Damaged { .. } => {
+                "`agents doctor` checks the store; restore the file from a backup, together with its -wal file"
+            }
+            Self::Busy { .. } => "try again; if it stays so, look for a process that hangs",
+            Self::NewerSchema { .. } => "use the newer program; the store was not touched",
+            Self::NotAStore { .. } => "move it away, or name another store with store.url",
+            Self::Place { .. } => "check the folder's owner and permissions; `agents doctor` looks at both",
+            Self::Gone { .. } => {
+                "put the file back, together with its -wal file, or start again with a new one"
+            }
+            Self::Engine { outcome: Outcome::Aborted, .. } => {
+                "nothing was changed; look for a full or failing disk, then try again"
+            }
+            Self::Engine { outcome: Outcome::Unknown, .. } | Self::Stopped { .. } => {
+                "look at what is there before trying again; the disk may be failing"
+            }
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// What the failed call left.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Engine { outcome, .. } => *outcome,
+            Self::Stopped { .. } => Outcome::Unknown,
+            _ => Outcome::Aborted,
+        }
+    }
+}
+
+fn held_by(owner: &Option<Owner>) -> String {
+    owner.as_ref().map_or_else(String::new, |owner| format!(", held by {owner}"))
+}
+
+fn left(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Aborted => "; nothing was changed",
+        Outcome::Unknown => "; whether it was written is not known",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn all() -> Vec<Error> {
+        let (path, cause) = (PathBuf::from("state.db"), || Arc::new(io::Error::other("disk on fire")));
+        let (plan, changeset) = (PlanId::new(), ChangesetId::new());
+        let (resource, state) = (Resource::Plan(plan), State::parse("ready").unwrap());
+        let owner = Owner::parse("machine 1").unwrap();
+        let engine =
+            |outcome| Error::Engine { path: "state.db".into(), doing: "seal", outcome, source: cause() };
+        vec![
+            Error::bad_text("name", "@x", "it begins with @"),
+            Error::not_found("plan", "x"),
+            Error::Ambiguous { prefix: "01".into(), candidates: vec![plan, plan] },
+            Error::NameTaken { name: Name::parse("x").unwrap() },
+            Error::request_reused(RequestId::new()),
+            Error::Conflict { resource, state: state.clone(), version: Version(2), by: "ana".into() },
+            Error::WrongState { plan, state },
+            Error::StillOpen { plan, count: 2, first: changeset },
+            Error::Closed { changeset, status: Status::Sealed },
+            Error::Stale { resource, given: Epoch(1), current: Epoch(2), owner: None },
+            Error::Held { resource, owner, expires_at: Time::now() },
+            Error::MissingBlob { hash: BlobHash::of(b"") },
+            Error::DamagedBlob { hash: BlobHash::of(b""), reason: "its hash is another" },
+            Error::Source { source: cause() },
+            Error::Limit { what: "a chunk", limit: 1 },
+            Error::Busy { path: path.clone(), doing: "seal", waited: Duration::from_secs(30) },
+            Error::NewerSchema { path: path.clone(), found: 2, known: 1 },
+            Error::NotAStore { path: path.clone(), reason: "it is not a file" },
+            Error::Damaged { path: path.clone(), doing: "seal", source: cause() },
+            Error::Place { doing: "make", path: path.clone(), source: cause() },
+            Error::Gone { path: path.clone() },
+            engine(Outcome::Aborted),
+            engine(Outcome::Unknown),
+            Error::Stopped { path },
+        ]
+    }
+
+    #[test]
+    fn each_kind_has_a_code_of_its_own_and_a_plain_text() {
+        let errors = all();
+        let codes: BTreeSet<&str> = errors.iter().map(Error::code).collect();
+        assert_eq!(codes.len(), errors.len() - 1, "the two of the engine share one");
+        for error in &errors {
+            let text = error.to_string();
+            assert!(!text.ends_with('.') && !text.contains("on fire"), "{text}");
+            assert!(error.hint().is_none_or(|hint| !hint.is_empty() && !hint.ends_with('.')));
+        }
+    }
+
+    #[test]
+    fn only_two_leave_it_open_whether_something_changed() {
+        let unknown: Vec<&str> =
+            all().iter().filter(|error| error.outcome() == Outcome::Unknown).map(Error::code).collect();
+        assert_eq!(unknown, ["store-engine", "store-stopped"]);
+    }
+}

@@ -1,0 +1,172 @@
+//! Ids, versions and epochs.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use ulid::{Generator, Ulid};
+
+use crate::Error;
+
+/// A new ULID, larger than every one this process made before. Any thread may call it.
+fn fresh() -> Ulid {
+    static GENERATOR: Mutex<Generator> = Mutex::new(Generator::new());
+    let mut generator = GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
+    match generator.generate() {
+        Ok(ulid) => ulid,
+        Err(overflow) => overflow.commit_overflow_increment(),
+    }
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Ulid);
+
+        impl $name {
+            /// A new one, larger than all that this process made before.
+            #[expect(clippy::new_without_default, reason = "each is another one, so there is no default")]
+            pub fn new() -> Self {
+                Self(fresh())
+            }
+
+            /// Its 16 bytes, in the order of the ids.
+            pub const fn to_bytes(self) -> [u8; 16] {
+                self.0.to_bytes()
+            }
+
+            /// From its 16 bytes.
+            pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+                Self(Ulid::from_bytes(bytes))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($name), self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Error;
+
+            fn from_str(text: &str) -> Result<Self, Error> {
+                Ulid::from_string(text)
+                    .map(Self)
+                    .map_err(|_| Error::bad_text($what, text, "an id is 26 letters and digits, as was printed"))
+            }
+        }
+    };
+}
+
+id!(
+    /// A plan.
+    PlanId,
+    "plan id"
+);
+id!(
+    /// A node of a plan.
+    NodeId,
+    "node id"
+);
+id!(
+    /// A changeset.
+    ChangesetId,
+    "changeset id"
+);
+id!(
+    /// One wish of a caller. Whoever does not know how a call ended asks again with the same one, and it happens once.
+    RequestId,
+    "request id"
+);
+id!(
+    /// Content on its way in.
+    UploadId,
+    "upload id"
+);
+
+/// How often a plan or node has changed; 1 when it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Version(pub u64);
+
+/// How often a lease changed hands. A write with an older epoch is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Epoch(pub u64);
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The ids that begin with these characters, as the first and the last of them; `None` when no id does.
+pub(crate) fn range_of_prefix(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
+    const CHARACTERS: usize = 26;
+    if prefix.is_empty() || prefix.len() > CHARACTERS || !prefix.is_ascii() {
+        return None;
+    }
+    let filled =
+        |with: &str| Ulid::from_string(&format!("{prefix}{}", with.repeat(CHARACTERS - prefix.len())));
+    Some((filled("0").ok()?.to_bytes(), filled("Z").ok()?.to_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_grow_and_read_back() {
+        let (first, second) = (PlanId::new(), PlanId::new());
+        assert!(first < second);
+        assert_eq!(first.to_string().parse::<PlanId>().unwrap(), first);
+        assert_eq!(PlanId::from_bytes(first.to_bytes()), first);
+        assert_eq!(first.to_string().to_lowercase().parse::<PlanId>().unwrap(), first);
+        assert!(format!("{first:?}").starts_with("PlanId("));
+        assert_eq!(serde_json::to_string(&first).unwrap(), format!("\"{first}\""));
+    }
+
+    #[test]
+    fn what_is_no_id_is_refused() {
+        for text in ["", "x", "01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FAU!"] {
+            assert_eq!(text.parse::<PlanId>().unwrap_err().code(), "bad-text");
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_a_range() {
+        let id: PlanId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+        let within = |prefix: &str| {
+            range_of_prefix(prefix).is_some_and(|(first, last)| (first..=last).contains(&id.to_bytes()))
+        };
+        assert!(within("01ARZ3"));
+        assert!(within("01arz3"));
+        assert!(within("01ARZ3NDEKTSV4RRFFQ69G5FAV"));
+        assert!(!within("01ARZ4"));
+        assert!(!within(""));
+        assert!(!within("é"));
+        assert!(!within("01ARZ3U"));
+        assert!(!within("01ARZ3NDEKTSV4RRFFQ69G5FAVX"));
+    }
+
+    #[test]
+    fn numbers_show_as_such() {
+        assert_eq!(format!("{} {}", Version(3), Epoch(4)), "3 4");
+    }
+}

@@ -1,0 +1,174 @@
+//! Plans and their nodes, as data.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Actor, Epoch, Kind, Name, NodeId, PathBytes, PlanId, RequestId, State, Time, Version};
+
+/// A plan to make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewPlan {
+    /// Made by the caller, so that asking again makes no second plan.
+    pub id: PlanId,
+    /// Unique among plans.
+    pub name: Option<Name>,
+    /// Its first state.
+    pub state: State,
+    /// The plan that this one undoes.
+    pub undo_of: Option<PlanId>,
+    /// The folders that it changes.
+    pub roots: Vec<PathBytes>,
+    /// Whatever the layer above keeps with it.
+    pub detail: Value,
+    /// Who makes it.
+    pub who: Actor,
+}
+
+/// A plan as it is stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Its id.
+    pub id: PlanId,
+    /// Its name.
+    pub name: Option<Name>,
+    /// Its state.
+    pub state: State,
+    /// How often it has changed.
+    pub version: Version,
+    /// The plan that this one undoes.
+    pub undo_of: Option<PlanId>,
+    /// The folders that it changes.
+    pub roots: Vec<PathBytes>,
+    /// Whatever the layer above keeps with it.
+    pub detail: Value,
+    /// Who made it.
+    pub created_by: Actor,
+    /// When, by the store's clock.
+    pub created_at: Time,
+    /// Who changed it last.
+    pub changed_by: Actor,
+    /// When, by the store's clock.
+    pub changed_at: Time,
+}
+
+/// How people name a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanSelector {
+    /// `@latest`: the newest that is not an undo.
+    Latest,
+    /// An id, a name, or the beginning of one id; looked for in this order.
+    Text(String),
+}
+
+impl PlanSelector {
+    /// Reads what a person typed.
+    pub fn parse(text: &str) -> Self {
+        if text == "@latest" { Self::Latest } else { Self::Text(text.to_owned()) }
+    }
+}
+
+/// Which plans to list: newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanQuery {
+    /// Only those in one of these states; all when empty.
+    pub states: Vec<State>,
+    /// Only those behind this one in the list, which was the last of the page before.
+    pub after: Option<PlanId>,
+    /// How many, up to [`PAGE_MAX`](crate::limits::PAGE_MAX); that many when not given.
+    pub limit: Option<usize>,
+}
+
+/// What is to happen to the open changesets of a plan that changes its state, in the same step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenChangesets {
+    /// They stay open.
+    Leave,
+    /// The step is refused while there are any.
+    Refuse,
+    /// They are abandoned, and their holders are refused from then on.
+    Abandon,
+}
+
+/// One step of a plan from a state to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanStep {
+    /// The plan.
+    pub plan: PlanId,
+    /// The wish. It happens once, however often it is asked for.
+    pub request: RequestId,
+    /// The state that the caller saw.
+    pub from: State,
+    /// The version that the caller saw.
+    pub version: Version,
+    /// The state to enter.
+    pub to: State,
+    /// The epoch of a lease on the plan, which must not have changed hands.
+    pub epoch: Option<Epoch>,
+    /// What happens to open changesets.
+    pub open: OpenChangesets,
+    /// New detail, if it changes.
+    pub detail: Option<Value>,
+    /// What the audit record is called.
+    pub kind: Kind,
+    /// Who.
+    pub who: Actor,
+    /// What else the audit record says.
+    pub note: Value,
+}
+
+/// A node to make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewNode {
+    /// Made by the caller, so that asking again makes no second node.
+    pub id: NodeId,
+    /// Unique in its plan.
+    pub name: Name,
+    /// Its first state.
+    pub state: State,
+    /// Whatever the layer above keeps with it.
+    pub detail: Value,
+}
+
+/// A node as it is stored: one piece of a plan's work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Its id.
+    pub id: NodeId,
+    /// Its plan.
+    pub plan: PlanId,
+    /// Its name.
+    pub name: Name,
+    /// Its state.
+    pub state: State,
+    /// How often it has changed.
+    pub version: Version,
+    /// Whatever the layer above keeps with it.
+    pub detail: Value,
+    /// Who changed it last.
+    pub changed_by: Actor,
+    /// When, by the store's clock.
+    pub changed_at: Time,
+}
+
+/// One step of a node from a state to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeStep {
+    /// The node.
+    pub node: NodeId,
+    /// The wish. It happens once, however often it is asked for.
+    pub request: RequestId,
+    /// The state that the caller saw.
+    pub from: State,
+    /// The version that the caller saw.
+    pub version: Version,
+    /// The state to enter.
+    pub to: State,
+    /// The epoch of a lease on the node, which must not have changed hands.
+    pub epoch: Option<Epoch>,
+    /// New detail, if it changes.
+    pub detail: Option<Value>,
+    /// Who.
+    pub who: Actor,
+    /// What else the audit record says.
+    pub note: Value,
+}

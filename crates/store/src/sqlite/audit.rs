@@ -1,0 +1,141 @@
+//! The audit trail in SQLite.
+
+use rusqlite::types::{FromSql, FromSqlResult, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::Value;
+
+use super::failure::Attempt;
+use super::values::{Count, integer, json_text, page, rows};
+use crate::audit::GENESIS;
+use crate::{AuditQuery, AuditRecord, Body, ChainHash, Head, PlanId, RequestId, Time};
+
+/// What is appended to a chain.
+pub(super) struct Note<'a> {
+    pub(super) plan: PlanId,
+    pub(super) request: Option<RequestId>,
+    pub(super) kind: &'a str,
+    pub(super) who: &'a str,
+    pub(super) body: Value,
+}
+
+/// Appends a record, in the transaction of the change that it is about.
+pub(super) fn append(connection: &Connection, at: Time, note: Note<'_>) -> Attempt<()> {
+    let head = connection
+        .prepare_cached("SELECT sequence, hash FROM audit_heads WHERE plan = ?1")?
+        .query_row([note.plan], |row| Ok((row.get::<_, Count>(0)?.0, row.get(1)?)))
+        .optional()?;
+    let (sequence, previous) = head.unwrap_or((0, GENESIS));
+    let mut record = AuditRecord {
+        plan: note.plan,
+        sequence: sequence + 1,
+        at,
+        request: note.request,
+        kind: note.kind.to_owned(),
+        who: note.who.to_owned(),
+        body: Body(json_text(&note.body)?),
+        previous,
+        hash: GENESIS,
+    };
+    record.hash = record.computed_hash();
+    connection
+        .prepare_cached(
+            "INSERT INTO audit (plan, sequence, at, request, kind, who, body, previous, hash)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            record.plan,
+            integer(record.sequence),
+            record.at,
+            record.request,
+            record.kind,
+            record.who,
+            record.body.0,
+            record.previous,
+            record.hash
+        ])?;
+    connection
+        .prepare_cached(
+            "INSERT INTO audit_heads (plan, sequence, hash) VALUES (?1, ?2, ?3)
+             ON CONFLICT (plan) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash",
+        )?
+        .execute(params![record.plan, integer(record.sequence), record.hash])?;
+    Ok(())
+}
+
+/// The record that answered a request before.
+pub(super) fn answer(connection: &Connection, request: RequestId) -> Attempt<Option<AuditRecord>> {
+    let found = connection
+        .prepare_cached(&format!("{SELECT} WHERE request = ?1"))?
+        .query_row([request], record)
+        .optional()?;
+    Ok(found)
+}
+
+const SELECT: &str = "SELECT plan, sequence, at, request, kind, who, body, previous, hash FROM audit";
+
+pub(super) fn list(connection: &Connection, query: &AuditQuery) -> Attempt<Vec<AuditRecord>> {
+    let (plan, sequence) = query.after.map_or((None, 0), |(plan, sequence)| (Some(plan), sequence));
+    let since = query.since.map_or(i64::MIN, Time::as_micros);
+    match query.plan {
+        Some(only) => rows(
+            connection,
+            &format!("{SELECT} WHERE plan = ?1 AND sequence > ?2 AND at >= ?3 ORDER BY sequence LIMIT ?4"),
+            params![only, integer(sequence), since, page(query.limit)],
+            record,
+        ),
+        None => rows(
+            connection,
+            &format!(
+                "{SELECT} WHERE (plan, sequence) > (coalesce(?1, x''), ?2) AND at >= ?3
+                 ORDER BY plan, sequence LIMIT ?4"
+            ),
+            params![plan, integer(sequence), since, page(query.limit)],
+            record,
+        ),
+    }
+}
+
+pub(super) fn heads(connection: &Connection, after: Option<PlanId>) -> Attempt<Vec<Head>> {
+    rows(
+        connection,
+        "SELECT known.plan, coalesce(sequence, 0), hash
+         FROM (SELECT plan FROM audit WHERE plan > ?1 UNION SELECT plan FROM audit_heads WHERE plan > ?1
+               UNION SELECT id FROM plans WHERE id > ?1) AS known
+         LEFT JOIN audit_heads ON audit_heads.plan = known.plan ORDER BY known.plan LIMIT ?2",
+        params![after.map_or(Vec::new(), |plan| plan.to_bytes().to_vec()), page(None)],
+        |row| {
+            let hash = row.get::<_, Option<Bytes>>(2)?.map_or(GENESIS, |bytes| bytes.hash());
+            Ok(Head { plan: row.get(0)?, sequence: row.get::<_, Count>(1)?.0, hash })
+        },
+    )
+}
+
+/// What was tampered with must be readable, or it could not be located.
+struct Bytes(Vec<u8>);
+
+impl Bytes {
+    fn hash(self) -> ChainHash {
+        ChainHash::from_bytes(self.0.try_into().unwrap_or([0; 32]))
+    }
+}
+
+impl FromSql for Bytes {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_bytes().map(|bytes| Self(bytes.to_vec()))
+    }
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
+    let text = |index| row.get::<_, Bytes>(index).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned());
+    Ok(AuditRecord {
+        plan: row.get(0)?,
+        sequence: row.get::<_, Count>(1)?.0,
+        at: row.get(2)?,
+        request: row.get(3)?,
+        kind: text(4)?,
+        who: text(5)?,
+        body: Body(text(6)?),
+        previous: row.get::<_, Bytes>(7)?.hash(),
+        hash: row.get::<_, Bytes>(8)?.hash(),
+    })
+}

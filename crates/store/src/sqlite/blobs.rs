@@ -1,0 +1,168 @@
+//! Contents in SQLite.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::failure::Attempt;
+use super::values::{Count, integer, rows};
+use crate::{Blob, BlobHash, Chunk, Codec, Collected, Content, Error, PackedBlob, Time, UploadId};
+
+/// Contents that are removed in one transaction; others write in between.
+const COLLECT_MAX: i64 = 1000;
+
+/// Stores a content that an entry of the same transaction refers to.
+pub(super) fn put_with_entry(connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
+    insert(connection, now, blob, "NOTHING")
+}
+
+/// Stores a content on its own; when it is there, its time begins anew.
+pub(super) fn put(connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
+    insert(connection, now, blob, "UPDATE SET touched_at = excluded.touched_at")
+}
+
+fn insert(connection: &Connection, now: Time, blob: &PackedBlob, otherwise: &str) -> Attempt<()> {
+    let chunk = blob.chunk();
+    connection
+        .prepare_cached(&format!(
+            "INSERT INTO blobs (hash, bytes, chunks, codec, data, touched_at) VALUES (?1, ?2, 1, ?3, ?4, ?5)
+             ON CONFLICT (hash) DO {otherwise}"
+        ))?
+        .execute(params![blob.hash(), chunk.bytes(), chunk.codec(), chunk.stored(), now])?;
+    Ok(())
+}
+
+/// Whether the content that an entry refers to is in the store.
+pub(super) fn is_there(connection: &Connection, content: &Content) -> Attempt<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND bytes = ?2")?
+        .exists(params![content.blob, integer(content.bytes)])?)
+}
+
+pub(super) fn append(
+    connection: &Connection,
+    now: Time,
+    upload: UploadId,
+    first: u64,
+    chunks: &[Chunk],
+) -> Attempt<()> {
+    let known = connection
+        .prepare_cached("UPDATE uploads SET touched_at = ?2 WHERE id = ?1")?
+        .execute(params![upload, now])?;
+    if known == 0 {
+        if first > 0 {
+            return Err(Error::not_found("upload", upload).into());
+        }
+        connection.prepare_cached("INSERT INTO uploads VALUES (?1, ?2)")?.execute(params![upload, now])?;
+    }
+    for (number, chunk) in (first..).zip(chunks) {
+        // Asking again writes the same again.
+        connection
+            .prepare_cached(
+                "INSERT INTO blob_chunks (upload, number, bytes, codec, data) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (upload, number) DO UPDATE SET bytes = excluded.bytes, codec = excluded.codec, data = excluded.data",
+            )?
+            .execute(params![upload, integer(number), chunk.bytes(), chunk.codec(), chunk.stored()])?;
+    }
+    Ok(())
+}
+
+pub(super) fn finish(connection: &Connection, now: Time, upload: UploadId, blob: &Blob) -> Attempt<()> {
+    let known = connection
+        .prepare_cached("UPDATE blobs SET touched_at = ?2 WHERE hash = ?1")?
+        .execute(params![blob.hash, now])?;
+    if known == 1 {
+        let finished: Option<UploadId> = connection
+            .prepare_cached("SELECT upload FROM blobs WHERE hash = ?1")?
+            .query_row([blob.hash], |row| row.get(0))?;
+        return if finished == Some(upload) { Ok(()) } else { drop_upload(connection, upload) };
+    }
+    let (chunks, bytes) = connection
+        .prepare_cached("SELECT count(*), coalesce(sum(bytes), 0) FROM blob_chunks WHERE upload = ?1")?
+        .query_row([upload], |row| Ok((row.get::<_, Count>(0)?.0, row.get::<_, Count>(1)?.0)))?;
+    let begun = connection.prepare_cached("DELETE FROM uploads WHERE id = ?1")?.execute([upload])?;
+    if begun == 0 {
+        return Err(Error::not_found("upload", upload).into());
+    }
+    if (chunks, bytes) != (blob.chunks, blob.bytes) {
+        let reason = "its upload has another length";
+        return Err(Error::DamagedBlob { hash: blob.hash, reason }.into());
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO blobs (hash, bytes, chunks, upload, touched_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![blob.hash, integer(bytes), integer(chunks), upload, now])?;
+    Ok(())
+}
+
+/// Drops what has not become a content.
+pub(super) fn drop_upload(connection: &Connection, upload: UploadId) -> Attempt<()> {
+    let begun = connection.prepare_cached("DELETE FROM uploads WHERE id = ?1")?.execute([upload])?;
+    if begun == 1 {
+        connection.prepare_cached("DELETE FROM blob_chunks WHERE upload = ?1")?.execute([upload])?;
+    }
+    Ok(())
+}
+
+pub(super) fn get(connection: &Connection, hash: BlobHash) -> Attempt<Option<Blob>> {
+    let found = connection
+        .prepare_cached("SELECT bytes, chunks FROM blobs WHERE hash = ?1")?
+        .query_row([hash], |row| {
+            Ok(Blob { hash, bytes: row.get::<_, Count>(0)?.0, chunks: row.get::<_, Count>(1)?.0 })
+        })
+        .optional()?;
+    Ok(found)
+}
+
+pub(super) fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Attempt<Option<Chunk>> {
+    let found = connection
+        .prepare_cached(
+            "SELECT codec, bytes, data FROM blobs WHERE hash = ?1 AND data IS NOT NULL AND ?2 = 0
+             UNION ALL
+             SELECT blob_chunks.codec, blob_chunks.bytes, blob_chunks.data FROM blobs
+             JOIN blob_chunks ON blob_chunks.upload = blobs.upload AND blob_chunks.number = ?2 WHERE hash = ?1",
+        )?
+        .query_row(params![hash, integer(number)], |row| {
+            let data: Vec<u8> = row.get(2)?;
+            Ok(Chunk::from_stored(row.get::<_, Codec>(0)?, row.get(1)?, data))
+        })
+        .optional()?;
+    Ok(found)
+}
+
+/// What nothing refers to, of contents and uploads that were last touched at this time or before.
+const UNUSED: &str = "FROM blobs WHERE touched_at <= ?1 AND hash NOT IN (
+    SELECT before_blob FROM entries WHERE before_blob IS NOT NULL
+    UNION SELECT after_blob FROM entries WHERE after_blob IS NOT NULL)";
+
+pub(super) fn count_unused(connection: &Connection, until: Time) -> Attempt<Collected> {
+    let (blobs, bytes) = connection
+        .prepare_cached(&format!("SELECT count(*), coalesce(sum(bytes), 0) {UNUSED}"))?
+        .query_row([until], |row| Ok((row.get::<_, Count>(0)?.0, row.get::<_, Count>(1)?.0)))?;
+    let uploads = connection
+        .prepare_cached("SELECT count(*) FROM uploads WHERE touched_at <= ?1")?
+        .query_row([until], |row| row.get::<_, Count>(0))?;
+    Ok(Collected { blobs, bytes, uploads: uploads.0 })
+}
+
+/// Removes some of it, and says what; nothing when nothing is left.
+pub(super) fn remove_unused(connection: &Connection, until: Time) -> Attempt<Collected> {
+    let mut collected = Collected::default();
+    let unused = rows(
+        connection,
+        &format!("SELECT number, bytes, upload {UNUSED} LIMIT ?2"),
+        params![until, COLLECT_MAX],
+        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Count>(1)?.0, row.get::<_, Option<UploadId>>(2)?)),
+    )?;
+    for (number, bytes, upload) in unused {
+        connection.prepare_cached("DELETE FROM blobs WHERE number = ?1")?.execute([number])?;
+        connection.prepare_cached("DELETE FROM blob_chunks WHERE upload = ?1")?.execute([upload])?;
+        collected.blobs += 1;
+        collected.bytes += bytes;
+    }
+    let sql = "SELECT id FROM uploads WHERE touched_at <= ?1 LIMIT ?2";
+    for upload in rows(connection, sql, params![until, COLLECT_MAX], |row| row.get(0))? {
+        drop_upload(connection, upload)?;
+        collected.uploads += 1;
+    }
+    Ok(collected)
+}

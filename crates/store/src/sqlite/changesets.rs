@@ -1,0 +1,181 @@
+//! Changesets in SQLite.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::json;
+
+use super::audit::{self, Note};
+use super::failure::Attempt;
+use super::leases::{self, expiry};
+use super::values::{Count, integer, rows};
+use super::{nodes, plans};
+use crate::limits::REASON_BYTES_MAX;
+use crate::{
+    Actor, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, PlanId, Resource, Status, Time,
+};
+
+pub(super) fn start(connection: &Connection, now: Time, new: &NewChangeset) -> Attempt<Lease> {
+    if let Some(changeset) = find(connection, new.id)? {
+        let same = changeset.plan == new.plan && changeset.node == new.node && changeset.actor == new.actor;
+        if !same {
+            return Err(Error::Reused { what: "changeset id", id: new.id.to_string() }.into());
+        }
+        // Nobody but its owner knows the id yet, or it is refused like anybody else.
+        return leases::acquire(connection, now, Resource::Changeset(new.id), &new.holding);
+    }
+    let plan = plans::get(connection, new.plan)?;
+    if !new.plan_states.is_empty() && !new.plan_states.contains(&plan.state) {
+        return Err(Error::WrongState { plan: new.plan, state: plan.state }.into());
+    }
+    if let Some(id) = new.node
+        && nodes::get(connection, id)?.plan != new.plan
+    {
+        return Err(Error::not_found("node of this plan", id).into());
+    }
+    let (epoch, expires_at) = (Epoch(1), expiry(now, new.holding.duration)?);
+    connection
+        .prepare_cached(
+            "INSERT INTO changesets (id, plan, node, actor, status, started_at, owner, epoch, expires_at)
+             VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![new.id, new.plan, new.node, new.actor, now, new.holding.owner, epoch, expires_at])?;
+    let body = json!({"changeset": new.id, "node": new.node, "owner": new.holding.owner});
+    let note =
+        Note { plan: new.plan, request: None, kind: "changeset.started", who: new.actor.as_str(), body };
+    audit::append(connection, now, note)?;
+    Ok(Lease { resource: Resource::Changeset(new.id), owner: new.holding.owner.clone(), epoch, expires_at })
+}
+
+const SELECT: &str =
+    "SELECT id, plan, node, actor, status, entries, started_at, ended_at, reason FROM changesets";
+
+fn changeset(row: &Row<'_>) -> rusqlite::Result<Changeset> {
+    Ok(Changeset {
+        id: row.get(0)?,
+        plan: row.get(1)?,
+        node: row.get(2)?,
+        actor: row.get(3)?,
+        status: row.get(4)?,
+        entries: row.get::<_, Count>(5)?.0,
+        started_at: row.get(6)?,
+        ended_at: row.get(7)?,
+        reason: row.get(8)?,
+    })
+}
+
+fn find(connection: &Connection, id: ChangesetId) -> Attempt<Option<Changeset>> {
+    Ok(connection
+        .prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
+        .query_row([id], changeset)
+        .optional()?)
+}
+
+pub(super) fn get(connection: &Connection, id: ChangesetId) -> Attempt<Changeset> {
+    find(connection, id)?.ok_or_else(|| Error::not_found("changeset", id).into())
+}
+
+pub(super) fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Changeset>> {
+    plans::get(connection, plan)?;
+    rows(connection, &format!("{SELECT} WHERE plan = ?1 ORDER BY started_at, id"), [plan], changeset)
+}
+
+pub(super) fn require_open(connection: &Connection, id: ChangesetId) -> Attempt<()> {
+    match get(connection, id)?.status {
+        Status::Open => Ok(()),
+        status => Err(Error::Closed { changeset: id, status }.into()),
+    }
+}
+
+/// Why a guarded statement changed nothing: it is not there, closed, or its lease has changed hands.
+pub(super) fn refusal(connection: &Connection, id: ChangesetId, given: Epoch) -> Attempt<Error> {
+    require_open(connection, id)?;
+    let stale = leases::stale(connection, Resource::Changeset(id), given)?;
+    Ok(stale.expect("an open changeset with this epoch is not refused"))
+}
+
+/// Refuses while a changeset of the plan is open.
+pub(super) fn require_closed(connection: &Connection, plan: PlanId) -> Attempt<()> {
+    let (count, first): (i64, Option<ChangesetId>) = connection
+        .prepare_cached("SELECT count(*), min(id) FROM changesets WHERE plan = ?1 AND status = 'open'")?
+        .query_row([plan], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    match first {
+        None => Ok(()),
+        Some(first) => Err(Error::StillOpen { plan, count: count.unsigned_abs(), first }.into()),
+    }
+}
+
+/// Abandons all open changesets of a plan that leaves its state. Whoever holds one is refused from then on.
+pub(super) fn abandon_all(
+    connection: &Connection,
+    now: Time,
+    plan: PlanId,
+    who: &Actor,
+    state: &str,
+) -> Attempt<()> {
+    let reason = format!("the plan became {state}");
+    let open = rows(
+        connection,
+        "UPDATE changesets SET status = 'abandoned', ended_at = ?1, reason = ?2, epoch = epoch + 1, owner = NULL, expires_at = NULL
+         WHERE plan = ?3 AND status = 'open' RETURNING id, entries",
+        params![now, reason, plan],
+        |row| Ok((row.get::<_, ChangesetId>(0)?, row.get::<_, Count>(1)?.0)),
+    )?;
+    for (id, entries) in open {
+        let body = json!({"changeset": id, "entries": entries, "reason": reason});
+        let note = Note { plan, request: None, kind: "changeset.abandoned", who: who.as_str(), body };
+        audit::append(connection, now, note)?;
+    }
+    Ok(())
+}
+
+/// Seals a changeset, or abandons it for a reason.
+pub(super) fn end(
+    connection: &Connection,
+    now: Time,
+    id: ChangesetId,
+    epoch: Epoch,
+    reason: Option<&str>,
+) -> Attempt<Changeset> {
+    if reason.is_some_and(|reason| reason.len() > REASON_BYTES_MAX) {
+        return Err(Error::Limit { what: "a reason's bytes", limit: REASON_BYTES_MAX as u64 }.into());
+    }
+    let (status, kind) = match reason {
+        None => (Status::Sealed, "changeset.sealed"),
+        Some(_) => (Status::Abandoned, "changeset.abandoned"),
+    };
+    let ended = connection
+        .prepare_cached(
+            "UPDATE changesets SET status = ?1, ended_at = ?2, reason = ?3, owner = NULL, expires_at = NULL
+             WHERE id = ?4 AND epoch = ?5 AND status = 'open'",
+        )?
+        .execute(params![status, now, reason, id, epoch])?;
+    let changeset = get(connection, id)?;
+    if ended == 0 {
+        let stale = leases::stale(connection, Resource::Changeset(id), epoch)?;
+        // The same was done before with the same epoch: asking again is no error.
+        return if changeset.status == status && stale.is_none() {
+            Ok(changeset)
+        } else {
+            Err(refusal(connection, id, epoch)?.into())
+        };
+    }
+    let body = json!({"changeset": id, "entries": changeset.entries, "reason": reason});
+    let note = Note { plan: changeset.plan, request: None, kind, who: changeset.actor.as_str(), body };
+    audit::append(connection, now, note)?;
+    Ok(changeset)
+}
+
+/// Takes the next sequence numbers: one guarded statement, whose row says whether it held.
+pub(super) fn advance(
+    connection: &Connection,
+    id: ChangesetId,
+    epoch: Epoch,
+    count: u64,
+) -> Attempt<Option<u64>> {
+    let entries = connection
+        .prepare_cached(
+            "UPDATE changesets SET entries = entries + ?1 WHERE id = ?2 AND epoch = ?3 AND status = 'open' RETURNING entries",
+        )?
+        .query_row(params![integer(count), id, epoch], |row| row.get::<_, Count>(0))
+        .optional()?;
+    Ok(entries.map(|Count(entries)| entries - count))
+}

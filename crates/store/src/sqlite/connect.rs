@@ -1,0 +1,149 @@
+//! Connections to the store's file, and bringing its tables up to date.
+
+use std::path::Path;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use super::failure::Attempt;
+use super::values::integer;
+use super::{busy, place};
+use crate::Error;
+
+/// The steps from nothing to the newest tables; the version of a store is how many of them it has behind it. Never changed, only added to.
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
+
+/// `agst`: tells our files from those of other programs.
+const APPLICATION_ID: i32 = 0x6167_7374;
+const STATEMENTS_KEPT: usize = 96;
+/// What is left of the -wal file after a checkpoint.
+const WAL_BYTES_KEPT: i64 = 64 << 20;
+
+/// Opens a connection to a file that exists.
+pub(super) fn connect(path: &Path) -> Attempt<Connection> {
+    // No URI: a path with a question mark is a path.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    busy::install(&mut connection)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // One sync of the -wal file for every commit: what was acknowledged survives a power cut.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    // Without these macOS would leave it in the drive's cache.
+    connection.pragma_update(None, "fullfsync", true)?;
+    connection.pragma_update(None, "checkpoint_fullfsync", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(connection)
+}
+
+/// Opens a connection that writes.
+pub(super) fn connect_writer(path: &Path) -> Attempt<Connection> {
+    let connection = connect(path)?;
+    connection.query_row(&format!("PRAGMA journal_size_limit = {WAL_BYTES_KEPT}"), [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// Opens a connection that cannot write.
+pub(super) fn connect_reader(path: &Path) -> Attempt<Connection> {
+    let connection = connect(path)?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
+/// Brings the tables up to date. A file that is not ours, or of a newer program, is not touched.
+pub(super) fn migrate(path: &Path, migrations: &[&str]) -> Attempt<()> {
+    let mut connection = connect(path)?;
+    // Until it is known whose file this is, closing it must not move what its -wal file holds.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let version = version(&connection, path, migrations.len())?;
+    if version == migrations.len() {
+        return Ok(());
+    }
+    if version == 0 {
+        place::sync_folders(path)?;
+    }
+    // SQLite does not wait for this one by itself.
+    busy::retry(|| connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())))?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Somebody else may have done it meanwhile.
+    let version = self::version(&transaction, path, migrations.len())?;
+    for sql in &migrations[version..] {
+        transaction.execute_batch(sql)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", integer(migrations.len() as u64))?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// The version of the store; 0 of an empty file.
+fn version(connection: &Connection, path: &Path, known: usize) -> Attempt<usize> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let not_a_store = |reason| Error::NotAStore { path: path.to_owned(), reason };
+    match (application, usize::try_from(version)) {
+        (0, Ok(0)) if tables == 0 => Ok(0),
+        (APPLICATION_ID, Ok(version)) if version > known => Err(Error::NewerSchema {
+            path: path.to_owned(),
+            found: u32::try_from(version).unwrap_or(u32::MAX),
+            known: u32::try_from(known).unwrap_or(u32::MAX),
+        }
+        .into()),
+        (APPLICATION_ID, Ok(version)) => Ok(version),
+        _ => Err(not_a_store("it is an SQLite database of another program").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const TWO: &[&str] = &[
+        "CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (1);",
+        "ALTER TABLE a ADD COLUMN y INTEGER DEFAULT 2;",
+    ];
+
+    fn count(path: &Path, sql: &str) -> i64 {
+        connect(path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn each_step_is_taken_once_and_what_is_there_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = place::prepare(&folder.path().join("deep/er/state.db")).unwrap();
+        migrate(&path, &TWO[..1]).unwrap();
+        migrate(&path, TWO).unwrap();
+        migrate(&path, TWO).unwrap();
+        assert_eq!(count(&path, "SELECT sum(x + y) FROM a"), 3);
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_version_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = place::prepare(&folder.path().join("state.db")).unwrap();
+        migrate(&path, &TWO[..1]).unwrap();
+        assert!(
+            migrate(&path, &[TWO[0], "CREATE TABLE b (x INTEGER); CREATE TABLE a (x INTEGER);"]).is_err()
+        );
+        assert_eq!(count(&path, "SELECT count(*) FROM sqlite_schema"), 1);
+        assert_eq!(count(&path, "PRAGMA user_version"), 1);
+        migrate(&path, TWO).unwrap();
+    }
+
+    #[test]
+    fn a_newer_store_is_refused_and_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = place::prepare(&folder.path().join("state.db")).unwrap();
+        migrate(&path, TWO).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let failure = migrate(&path, &TWO[..1]).unwrap_err();
+        let error = failure.into_error(&path, "open", Duration::ZERO);
+        assert_eq!(error.code(), "store-newer");
+        assert!(error.to_string().ends_with("has schema version 2; this program knows version 1"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+}

@@ -1,0 +1,21 @@
+//! The engine for one machine: SQLite in WAL mode, one file, one writing thread per process.
+
+mod audit;
+mod blobs;
+mod busy;
+mod changesets;
+mod check;
+mod connect;
+mod engine;
+mod entries;
+mod failure;
+mod leases;
+mod nodes;
+mod place;
+mod plans;
+mod store;
+mod values;
+mod writer;
+
+pub use store::{SqliteOptions, SqliteStore};
+pub use writer::WriterCounts;

@@ -1,0 +1,110 @@
+//! The store's file: where it is, who may read it, and that it is there after a power cut.
+//!
+//! The one place outside of `filetx` that makes a folder and a file. SQLite does all else with them, and keeps its -wal and -shm files
+//! under the mode of the file that it finds.
+//!
+//! A file that exists is only looked at by its name, never opened here: when a process closes a file, the system drops all locks that
+//! the process has on it, SQLite's too.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::{Error, Result};
+
+/// Makes the folder (0700) and an empty file (0600) where there is none, and gives the file's real path.
+pub(super) fn prepare(path: &Path) -> Result<PathBuf> {
+    let path = std::path::absolute(path).map_err(failed("find", path))?;
+    if let Some(folder) = path.parent() {
+        make_folder(folder).map_err(failed("make the folder", folder))?;
+    }
+    match make_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(failed("make", &path)(error));
+        }
+        _ => {}
+    }
+    let real = path.canonicalize().map_err(failed("find", &path))?;
+    if !fs::metadata(&real).map_err(failed("look at", &real))?.is_file() {
+        return Err(Error::NotAStore { path, reason: "it is not a file" });
+    }
+    Ok(real)
+}
+
+/// Which file a path names: two names of one file have the same, and a file that took another's place has another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity(u64, u64);
+
+#[cfg(unix)]
+pub(super) fn identity(path: &Path) -> Result<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::metadata(path).map_err(failed("look at", path))?;
+    Ok(Identity(found.dev(), found.ino()))
+}
+
+/// A file that is open cannot be removed or replaced here.
+#[cfg(not(unix))]
+pub(super) fn identity(path: &Path) -> Result<Identity> {
+    fs::metadata(path).map_err(failed("look at", path))?;
+    Ok(Identity(0, 0))
+}
+
+/// Makes the names of a new store durable: SQLite syncs its files, not the folders above them. A folder above that may not be read was
+/// not made by us.
+pub(super) fn sync_folders(path: &Path) -> Result<()> {
+    for (distance, folder) in path.ancestors().skip(1).enumerate() {
+        match sync_folder(folder) {
+            Err(error) if distance == 0 => return Err(failed("sync the folder", folder)(error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_owned();
+    move |source| Error::Place { doing, path, source: Arc::new(source) }
+}
+
+#[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "the folder of the store, which SQLite does not make")]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(unix)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an empty file with the right mode, which SQLite would not give it"
+)]
+fn make_file(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    // A umask may have taken away from what was asked for.
+    file.set_permissions(fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    fs::File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::disallowed_methods, reason = "the folder of the store, which SQLite does not make")]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::disallowed_methods, reason = "an empty file, so that all systems do the same")]
+fn make_file(path: &Path) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).create_new(true).open(path).map(drop)
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    // Names are journaled by the file system; there is nothing to call.
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! Plans in SQLite.
+
+use rusqlite::types::Value as SqlValue;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use serde_json::{Value, json};
+
+use super::audit::{self, Note};
+use super::changesets;
+use super::failure::Attempt;
+use super::values::{Json, json_text, page, rows};
+use crate::id::range_of_prefix;
+use crate::limits::ROOTS_MAX;
+use crate::{
+    Actor, AuditRecord, Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanSelector, PlanStep,
+    RequestId, Resource, Time, Version,
+};
+
+/// How many plans an error names.
+const CANDIDATES_MAX: usize = 5;
+
+pub(super) fn create(connection: &Connection, now: Time, new: &NewPlan) -> Attempt<Plan> {
+    if let Some(plan) = find(connection, new.id)? {
+        let same = plan.name == new.name
+            && plan.undo_of == new.undo_of
+            && plan.roots == new.roots
+            && plan.created_by == new.who;
+        let reused = || Error::Reused { what: "plan id", id: new.id.to_string() };
+        return if same { Ok(plan) } else { Err(reused().into()) };
+    }
+    if new.roots.len() > ROOTS_MAX {
+        return Err(Error::Limit { what: "the roots of a plan", limit: ROOTS_MAX as u64 }.into());
+    }
+    if let Some(name) = &new.name
+        && by_name(connection, name.as_str())?.is_some()
+    {
+        return Err(Error::NameTaken { name: name.clone() }.into());
+    }
+    let roots = serde_json::to_value(&new.roots).expect("paths have a form in JSON");
+    connection
+        .prepare_cached(
+            "INSERT INTO plans (id, name, state, version, undo_of, roots, detail, created_by, created_at, changed_by, changed_at)
+             VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?7, ?8)",
+        )?
+        .execute(params![
+            new.id,
+            new.name,
+            new.state,
+            new.undo_of,
+            json_text(&roots)?,
+            json_text(&new.detail)?,
+            new.who,
+            now
+        ])?;
+    let body = json!({"name": new.name, "state": new.state, "undo_of": new.undo_of, "roots": roots});
+    let note = Note { plan: new.id, request: None, kind: "plan.created", who: new.who.as_str(), body };
+    audit::append(connection, now, note)?;
+    get(connection, new.id)
+}
+
+const SELECT: &str =
+    "SELECT id, name, state, version, undo_of, roots, detail, created_by, created_at, changed_by, changed_at
+    FROM plans";
+
+fn plan(row: &Row<'_>) -> rusqlite::Result<Plan> {
+    Ok(Plan {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        state: row.get(2)?,
+        version: row.get(3)?,
+        undo_of: row.get(4)?,
+        roots: row.get::<_, Json<_>>(5)?.0,
+        detail: row.get::<_, Json<Value>>(6)?.0,
+        created_by: row.get(7)?,
+        created_at: row.get(8)?,
+        changed_by: row.get(9)?,
+        changed_at: row.get(10)?,
+    })
+}
+
+fn find(connection: &Connection, id: PlanId) -> Attempt<Option<Plan>> {
+    Ok(connection.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?.query_row([id], plan).optional()?)
+}
+
+fn by_name(connection: &Connection, name: &str) -> Attempt<Option<Plan>> {
+    Ok(connection.prepare_cached(&format!("{SELECT} WHERE name = ?1"))?.query_row([name], plan).optional()?)
+}
+
+pub(super) fn get(connection: &Connection, id: PlanId) -> Attempt<Plan> {
+    find(connection, id)?.ok_or_else(|| Error::not_found("plan", id).into())
+}
+
+pub(super) fn select(connection: &Connection, selector: &PlanSelector) -> Attempt<Plan> {
+    let text = match selector {
+        PlanSelector::Latest => {
+            let sql = format!("{SELECT} WHERE undo_of IS NULL ORDER BY created_at DESC, id DESC LIMIT 1");
+            let latest = connection.prepare_cached(&sql)?.query_row([], plan).optional()?;
+            return latest.ok_or_else(|| Error::not_found("plan", "@latest").into());
+        }
+        PlanSelector::Text(text) => text,
+    };
+    if let Ok(id) = text.parse() {
+        return get(connection, id);
+    }
+    if let Some(plan) = by_name(connection, text)? {
+        return Ok(plan);
+    }
+    let Some((first, last)) = range_of_prefix(text) else {
+        return Err(Error::not_found("plan", text).into());
+    };
+    let sql = format!("{SELECT} WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3");
+    let mut plans = rows(connection, &sql, params![first, last, CANDIDATES_MAX as i64], plan)?;
+    match plans.len() {
+        0 => Err(Error::not_found("plan", text).into()),
+        1 => Ok(plans.remove(0)),
+        _ => {
+            let candidates = plans.iter().map(|plan| plan.id).collect();
+            Err(Error::Ambiguous { prefix: text.clone(), candidates }.into())
+        }
+    }
+}
+
+pub(super) fn list(connection: &Connection, query: &PlanQuery) -> Attempt<Vec<Plan>> {
+    let after = match query.after {
+        Some(id) => get(connection, id)?.created_at,
+        None => Time::from_micros(i64::MAX),
+    };
+    let marks = vec!["?"; query.states.len()].join(", ");
+    let states = if query.states.is_empty() { String::new() } else { format!("AND state IN ({marks})") };
+    let sql = format!(
+        "{SELECT} WHERE (created_at, id) < (?, ?) {states} ORDER BY created_at DESC, id DESC LIMIT ?"
+    );
+    let id = query.after.map_or([0xff; 16], PlanId::to_bytes);
+    let mut parameters = vec![SqlValue::from(after.as_micros()), SqlValue::from(id.to_vec())];
+    parameters.extend(query.states.iter().map(|state| SqlValue::from(state.as_str().to_owned())));
+    parameters.push(SqlValue::from(page(query.limit)));
+    rows(connection, &sql, params_from_iter(parameters), plan)
+}
+
+pub(super) fn step(connection: &Connection, now: Time, step: &PlanStep) -> Attempt<Version> {
+    if let Some(answer) = audit::answer(connection, step.request)? {
+        let expected = (step.kind.as_str(), Resource::Plan(step.plan), step.to.as_str());
+        return Ok(
+            version_of(&answer, step.plan, expected).ok_or_else(|| Error::request_reused(step.request))?
+        );
+    }
+    let changed = connection
+        .prepare_cached(
+            "UPDATE plans SET state = ?1, version = version + 1, detail = coalesce(?2, detail), changed_by = ?3, changed_at = ?4
+             WHERE id = ?5 AND state = ?6 AND version = ?7 AND (?8 IS NULL OR epoch = ?8)",
+        )?
+        .execute(params![
+            step.to,
+            step.detail.as_ref().map(json_text).transpose()?,
+            step.who,
+            now,
+            step.plan,
+            step.from,
+            step.version,
+            step.epoch
+        ])?;
+    if changed == 0 {
+        return Err(refusal(connection, step)?.into());
+    }
+    match step.open {
+        OpenChangesets::Leave => {}
+        OpenChangesets::Refuse => changesets::require_closed(connection, step.plan)?,
+        OpenChangesets::Abandon => {
+            changesets::abandon_all(connection, now, step.plan, &step.who, step.to.as_str())?;
+        }
+    }
+    let version = Version(step.version.0 + 1);
+    let body = json!({
+        "plan": step.plan, "from": step.from, "to": step.to, "version": version, "note": step.note
+    });
+    let note = Note {
+        plan: step.plan,
+        request: Some(step.request),
+        kind: step.kind.as_str(),
+        who: step.who.as_str(),
+        body,
+    };
+    audit::append(connection, now, note)?;
+    Ok(version)
+}
+
+/// The version that a step gave when it was taken before, if it was this step.
+pub(super) fn version_of(
+    answer: &AuditRecord,
+    plan: PlanId,
+    (kind, resource, to): (&str, Resource, &str),
+) -> Option<Version> {
+    let body: Value = serde_json::from_str(&answer.body.0).ok()?;
+    let (what, id) = match resource {
+        Resource::Plan(id) => ("plan", id.to_string()),
+        Resource::Node(id) => ("node", id.to_string()),
+        Resource::Changeset(id) => ("changeset", id.to_string()),
+    };
+    let same = answer.plan == plan && answer.kind == kind && body[what] == id.as_str() && body["to"] == to;
+    body["version"].as_u64().filter(|_| same).map(Version)
+}
+
+/// Why a step changed nothing.
+fn refusal(connection: &Connection, step: &PlanStep) -> Attempt<Error> {
+    let plan = get(connection, step.plan)?;
+    let resource = Resource::Plan(step.plan);
+    if let Some(given) = step.epoch
+        && let Some(stale) = super::leases::stale(connection, resource, given)?
+    {
+        return Ok(stale);
+    }
+    Ok(Error::Conflict {
+        resource,
+        state: plan.state,
+        version: plan.version,
+        by: plan.changed_by.to_string(),
+    })
+}
+
+pub(super) fn remove(
+    connection: &Connection,
+    now: Time,
+    id: PlanId,
+    version: Version,
+    request: RequestId,
+    who: &Actor,
+) -> Attempt<()> {
+    if let Some(answer) = audit::answer(connection, request)? {
+        let same = answer.plan == id && answer.kind == "plan.removed";
+        return if same { Ok(()) } else { Err(Error::request_reused(request).into()) };
+    }
+    let plan = get(connection, id)?;
+    if plan.version != version {
+        let by = plan.changed_by.to_string();
+        let resource = Resource::Plan(id);
+        return Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into());
+    }
+    let mut entries = 0;
+    for (sql, counts) in [
+        ("DELETE FROM entries WHERE changeset IN (SELECT id FROM changesets WHERE plan = ?1)", true),
+        ("DELETE FROM changesets WHERE plan = ?1", false),
+        ("DELETE FROM nodes WHERE plan = ?1", false),
+        ("DELETE FROM plans WHERE id = ?1", false),
+    ] {
+        let removed = connection.prepare_cached(sql)?.execute([id])?;
+        entries += if counts { removed } else { 0 };
+    }
+    let body = json!({"name": plan.name, "state": plan.state, "version": version, "entries": entries});
+    let note = Note { plan: id, request: Some(request), kind: "plan.removed", who: who.as_str(), body };
+    audit::append(connection, now, note)
+}

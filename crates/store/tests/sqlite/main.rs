@@ -1,0 +1,27 @@
+//! The SQLite engine: what every engine does, and what is its own.
+
+#![cfg(unix)]
+#![expect(clippy::disallowed_methods, reason = "plays what damages the file")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod conformance;
+#[cfg(target_os = "linux")]
+mod failing_disk;
+mod files;
+mod groups;
+mod processes;
+mod properties;
+mod tampering;
+
+use std::path::Path;
+
+use store::SqliteStore;
+
+fn open(folder: &Path) -> SqliteStore {
+    SqliteStore::open(&folder.join("state.db")).unwrap()
+}
+
+/// Somebody who has the file and no manners.
+fn raw(folder: &Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(folder.join("state.db")).unwrap()
+}

@@ -1,0 +1,226 @@
+//! Changesets and entries.
+
+use std::sync::Arc;
+
+use store::{
+    ChangesetId, Content, ContentKind, Epoch, Name, NewChangeset, NewEntry, NewNode, NodeId, Operation,
+    PathBytes, PlanId, Recorded, Recording, RequestId, Resource, Status, Store, Tool,
+};
+
+use super::Case;
+use super::fixtures::*;
+
+pub(super) const CASES: &[Case] = &[
+    ("a changeset is there with its plan as soon as it is started", started),
+    ("starting again with its id starts one changeset", starting_again),
+    ("a changeset is started only while the plan is in a state that allows it", guarded_by_state),
+    ("entries read back in order, credited to the changeset's actor", reads_back),
+    ("sequence numbers have no gaps, whatever is refused", dense),
+    ("a recording that is asked for again is recorded once", recording_again),
+    ("a closed changeset takes nothing more", closed),
+    ("an entry never refers to a content that is not there", contents_are_there),
+    ("what is recorded together is recorded together or not at all", all_or_none),
+    ("entries are listed by page", pages),
+    ("too much is refused", limits),
+];
+
+fn started(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let new = new_changeset(plan.id, "coder");
+    let lease = store.start_changeset(&new).unwrap();
+    assert_eq!((lease.resource, lease.epoch), (Resource::Changeset(new.id), Epoch(1)));
+    assert_eq!(lease.owner, new.holding.owner);
+    let changeset = store.changeset(new.id).unwrap();
+    assert_eq!((changeset.plan, changeset.status, changeset.entries), (plan.id, Status::Open, 0));
+    assert_eq!((changeset.ended_at, changeset.reason.as_deref(), changeset.node), (None, None, None));
+    let second = start(&**store, plan.id, "tester").0;
+    let ids: Vec<_> = store.changesets(plan.id).unwrap().into_iter().map(|changeset| changeset.id).collect();
+    assert_eq!(ids, [new.id, second]);
+    assert_eq!(kinds(&**store, plan.id), ["plan.created", "changeset.started", "changeset.started"]);
+    refused(store.start_changeset(&new_changeset(PlanId::new(), "coder")), "not-found");
+    refused(store.changeset(ChangesetId::new()), "not-found");
+    refused(store.changesets(PlanId::new()), "not-found");
+}
+
+fn starting_again(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let new = new_changeset(plan.id, "coder");
+    let lease = store.start_changeset(&new).unwrap();
+    assert_eq!(store.start_changeset(&new).unwrap().epoch, lease.epoch);
+    assert_eq!(store.changesets(plan.id).unwrap().len(), 1);
+    refused(store.start_changeset(&NewChangeset { actor: actor("other"), ..new.clone() }), "id-reused");
+    refused(store.start_changeset(&NewChangeset { holding: holding("x", LONG), ..new }), "lease-held");
+}
+
+fn guarded_by_state(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let new = NewChangeset {
+        plan_states: vec![state("queued"), state("running")],
+        ..new_changeset(plan.id, "coder")
+    };
+    store.start_changeset(&new).unwrap();
+    store.step_plan(&step(&plan, "ready")).unwrap();
+    let error =
+        refused(store.start_changeset(&NewChangeset { id: ChangesetId::new(), ..new }), "wrong-state");
+    assert!(error.to_string().contains("is ready"), "{error}");
+
+    let other = make_plan(&**store);
+    let node = NewNode {
+        id: NodeId::new(),
+        name: Name::parse("n").unwrap(),
+        state: state("queued"),
+        detail: serde_json::Value::Null,
+    };
+    store.create_nodes(other.id, std::slice::from_ref(&node), &actor("ana")).unwrap();
+    let foreign = NewChangeset { node: Some(node.id), ..new_changeset(plan.id, "coder") };
+    refused(store.start_changeset(&foreign), "not-found");
+}
+
+fn reads_back(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let (id, epoch) = start(&**store, plan.id, "coder");
+    let (old, new) = (packed(b"old\n"), packed(b"new\n"));
+    let file = |operation, before, after| NewEntry { operation, before, after, ..deletion("src/a") };
+    let link = Content { kind: ContentKind::Symlink, mode: 0o777, ..content(&old) };
+    let entries = vec![
+        file(Operation::Create, None, Some(content(&new))),
+        file(Operation::Modify, Some(content(&old)), Some(content(&new))),
+        file(Operation::Delete, Some(content(&old)), None),
+        file(Operation::Rename { to: path("src/b") }, Some(content(&old)), Some(content(&new))),
+        file(Operation::Mode, Some(content(&old)), Some(Content { mode: 0o755, ..content(&old) })),
+        file(Operation::Create, None, Some(link)),
+        NewEntry {
+            path: PathBytes::parse(vec![b'x', 0xff, b'\n']).unwrap(),
+            tool: Some(Tool::parse("editor").unwrap()),
+            ..deletion("x")
+        },
+    ];
+    let recording = Recording { request: RequestId::new(), entries: entries.clone(), blobs: vec![old, new] };
+    assert_eq!(store.record(id, epoch, &recording).unwrap(), Recorded { first: 1, count: 7 });
+    let recorded = all_entries(&**store, id);
+    assert_eq!(recorded.len(), 7);
+    for (sequence, (entry, new)) in (1..).zip(recorded.iter().zip(&entries)) {
+        assert!(entry.is(new), "{entry:?}");
+        assert_eq!((entry.sequence, entry.actor.as_str(), entry.changeset), (sequence, "coder", id));
+    }
+    let json = serde_json::to_string(&recorded).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<store::ChangeEntry>>(&json).unwrap(), recorded);
+    assert_eq!(store.changeset(id).unwrap().entries, 7);
+}
+
+fn dense(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let (one, first) = start(&**store, plan.id, "one");
+    let (two, second) = start(&**store, plan.id, "two");
+    store.record(one, first, &recording(&["a", "b"])).unwrap();
+    refused(store.record(one, Epoch(9), &recording(&["no"])), "lease-stale");
+    let missing = NewEntry { after: Some(content(&packed(b"nowhere"))), ..deletion("no") };
+    let recording_missing = Recording { entries: vec![deletion("no"), missing], ..recording(&[]) };
+    refused(store.record(one, first, &recording_missing), "blob-missing");
+    assert_eq!(store.record(two, second, &recording(&["c"])).unwrap().first, 1);
+    assert_eq!(store.record(one, first, &recording(&["d"])).unwrap().first, 3);
+    assert_eq!(store.record(one, first, &recording(&[])).unwrap(), Recorded { first: 4, count: 0 });
+    let paths: Vec<_> =
+        all_entries(&**store, one).iter().map(|entry| entry.path.show().into_owned()).collect();
+    assert_eq!(paths, ["a", "b", "d"]);
+}
+
+fn recording_again(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let (id, epoch) = start(&**store, plan.id, "coder");
+    let once = recording_of(&[("a", b"1"), ("b", b"2")]);
+    let recorded = store.record(id, epoch, &once).unwrap();
+    store.record(id, epoch, &recording(&["c"])).unwrap();
+    assert_eq!(store.record(id, epoch, &once).unwrap(), recorded);
+    assert_eq!(store.changeset(id).unwrap().entries, 3);
+    let other = Recording { request: once.request, ..recording(&["x", "y"]) };
+    refused(store.record(id, epoch, &other), "id-reused");
+    let fewer = Recording { request: once.request, entries: once.entries[..1].to_vec(), blobs: Vec::new() };
+    refused(store.record(id, epoch, &fewer), "id-reused");
+    // Whoever asks what became of it learns the truth, also when the changeset is closed.
+    store.seal(id, epoch).unwrap();
+    assert_eq!(store.record(id, epoch, &once).unwrap(), recorded);
+}
+
+fn closed(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let (id, epoch) = start(&**store, plan.id, "coder");
+    store.record(id, epoch, &recording(&["a"])).unwrap();
+    refused(store.seal(id, Epoch(7)), "lease-stale");
+    let sealed = store.seal(id, epoch).unwrap();
+    assert_eq!((sealed.status, sealed.entries), (Status::Sealed, 1));
+    assert!(sealed.ended_at.is_some());
+    assert_eq!(store.seal(id, epoch).unwrap(), sealed);
+    let error = refused(store.record(id, epoch, &recording(&["late"])), "changeset-closed");
+    assert!(error.to_string().ends_with("is sealed"), "{error}");
+    refused(store.abandon(id, epoch, "late"), "changeset-closed");
+    refused(store.acquire(Resource::Changeset(id), &holding("other", LONG)), "changeset-closed");
+
+    let (id, epoch) = start(&**store, plan.id, "slow");
+    let abandoned = store.abandon(id, epoch, "timed out").unwrap();
+    assert_eq!((abandoned.status, abandoned.reason.as_deref()), (Status::Abandoned, Some("timed out")));
+    assert_eq!(store.abandon(id, epoch, "timed out").unwrap(), abandoned);
+    refused(store.seal(id, epoch), "changeset-closed");
+    refused(store.record(id, epoch, &recording(&["late"])), "changeset-closed");
+    refused(store.seal(ChangesetId::new(), epoch), "not-found");
+    assert_eq!(
+        kinds(&**store, plan.id)[1..],
+        ["changeset.started", "changeset.sealed", "changeset.started", "changeset.abandoned"]
+    );
+}
+
+fn contents_are_there(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let (id, epoch) = start(&**store, plan.id, "coder");
+    let blob = packed(b"content");
+    let refers = |content: Content| Recording {
+        entries: vec![NewEntry { before: Some(content), ..deletion("a") }],
+        ..recording(&[])
+    };
+    let error = refused(store.record(id, epoch, &refers(content(&blob))), "blob-missing");
+    assert!(error.to_string().contains(&blob.hash().to_string()));
+    store.put_blob(&blob).unwrap();
+    store.record(id, epoch, &refers(content(&blob))).unwrap();
+    refused(store.record(id, epoch, &refers(Content { bytes: 1, ..content(&blob) })), "blob-missing");
+}
+
+fn all_or_none(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let (id, epoch) = start(&**store, plan.id, "coder");
+    let mut half = recording_of(&[("a", b"kept nowhere")]);
+    half.entries.push(NewEntry { after: Some(content(&packed(b"nowhere"))), ..deletion("b") });
+    refused(store.record(id, epoch, &half), "blob-missing");
+    assert_eq!(store.changeset(id).unwrap().entries, 0);
+    assert_eq!(store.blob(half.blobs[0].hash()).unwrap(), None);
+    assert_eq!(all_entries(&**store, id), []);
+}
+
+fn pages(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let (id, epoch) = start(&**store, plan.id, "coder");
+    store.record(id, epoch, &recording(&["a", "b", "c", "d"])).unwrap();
+    let sequences = |after, limit| -> Vec<u64> {
+        store.entries(id, after, limit).unwrap().iter().map(|entry| entry.sequence).collect()
+    };
+    assert_eq!(sequences(0, 3), [1, 2, 3]);
+    assert_eq!(sequences(3, 3), [4]);
+    assert_eq!(sequences(4, 3), [0; 0]);
+    refused(store.entries(ChangesetId::new(), 0, 1), "not-found");
+}
+
+fn limits(store: &Arc<dyn Store>) {
+    use store::limits::{ENTRIES_MAX, LEASE_MAX, REASON_BYTES_MAX};
+    let plan = make_plan(&**store);
+    let (id, epoch) = start(&**store, plan.id, "coder");
+    let many = Recording { entries: vec![deletion("a"); ENTRIES_MAX + 1], ..recording(&[]) };
+    refused(store.record(id, epoch, &many), "limit");
+    refused(store.abandon(id, epoch, &"x".repeat(REASON_BYTES_MAX + 1)), "limit");
+    let long = NewChangeset { holding: holding("x", 2 * LEASE_MAX), ..new_changeset(plan.id, "coder") };
+    refused(store.start_changeset(&long), "limit");
+    // Noise, so that compression does not help; each of the contents fits.
+    let mut random = fastrand::Rng::with_seed(7);
+    let blob = packed(&std::iter::repeat_with(|| random.u8(..)).take(1 << 20).collect::<Vec<u8>>());
+    let heavy = Recording { blobs: vec![blob; 17], ..recording(&["a"]) };
+    refused(store.record(id, epoch, &heavy), "limit");
+    assert_eq!(store.changeset(id).unwrap().entries, 0);
+}

@@ -1,0 +1,172 @@
+//! Plans, changesets and entries for tests of a store.
+
+use std::fmt::Debug;
+use std::sync::Barrier;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use store::{
+    Actor, ChangeEntry, ChangesetId, Content, ContentKind, Epoch, Error, Holding, Kind, NewChangeset,
+    NewEntry, NewPlan, OpenChangesets, Operation, Owner, PackedBlob, PathBytes, Plan, PlanId, PlanStep,
+    Recording, RequestId, Result, State, Store, Version,
+};
+
+/// Time enough for any test.
+pub const LONG: Duration = Duration::from_secs(3600);
+
+/// An actor.
+pub fn actor(text: &str) -> Actor {
+    Actor::parse(text).expect("tests use plain actors")
+}
+
+/// A state.
+pub fn state(text: &str) -> State {
+    State::parse(text).expect("tests use plain states")
+}
+
+/// A path.
+pub fn path(text: &str) -> PathBytes {
+    PathBytes::parse(text).expect("tests use plain paths")
+}
+
+/// Who wants a lease, and for how long.
+pub fn holding(owner: &str, duration: Duration) -> Holding {
+    Holding { owner: Owner::parse(owner).expect("tests use plain owners"), duration }
+}
+
+/// A plan that is running and has no name.
+pub fn new_plan() -> NewPlan {
+    NewPlan {
+        id: PlanId::new(),
+        name: None,
+        state: state("running"),
+        undo_of: None,
+        roots: vec![path("/project")],
+        detail: json!({"n": 1}),
+        who: actor("ana"),
+    }
+}
+
+/// Makes such a plan.
+pub fn make_plan(store: &dyn Store) -> Plan {
+    store.create_plan(&new_plan()).expect("a plan is made")
+}
+
+/// A step of a plan from where it is.
+pub fn step(plan: &Plan, to: &str) -> PlanStep {
+    PlanStep {
+        plan: plan.id,
+        request: RequestId::new(),
+        from: plan.state.clone(),
+        version: plan.version,
+        to: state(to),
+        epoch: None,
+        open: OpenChangesets::Leave,
+        detail: None,
+        kind: Kind::parse("plan.step").expect("a plain kind"),
+        who: actor("ben"),
+        note: Value::Null,
+    }
+}
+
+/// A changeset of an actor, whose owner has the same name.
+pub fn new_changeset(plan: PlanId, name: &str) -> NewChangeset {
+    NewChangeset {
+        id: ChangesetId::new(),
+        plan,
+        node: None,
+        actor: actor(name),
+        holding: holding(name, LONG),
+        plan_states: Vec::new(),
+    }
+}
+
+/// Starts such a changeset.
+pub fn start(store: &dyn Store, plan: PlanId, name: &str) -> (ChangesetId, Epoch) {
+    let new = new_changeset(plan, name);
+    (new.id, store.start_changeset(&new).expect("a changeset starts").epoch)
+}
+
+/// A deletion, which needs no content.
+pub fn deletion(at: &str) -> NewEntry {
+    let root = path("/project");
+    NewEntry { root, path: path(at), operation: Operation::Delete, before: None, after: None, tool: None }
+}
+
+/// The content that an entry refers to.
+pub fn content(blob: &PackedBlob) -> Content {
+    Content {
+        kind: ContentKind::File,
+        blob: blob.hash(),
+        bytes: u64::from(blob.chunk().bytes()),
+        mode: 0o644,
+    }
+}
+
+/// A small content.
+pub fn packed(bytes: &[u8]) -> PackedBlob {
+    PackedBlob::new(bytes).expect("it fits into a chunk")
+}
+
+/// Entries to record, without contents.
+pub fn recording(paths: &[&str]) -> Recording {
+    let entries = paths.iter().map(|at| deletion(at)).collect();
+    Recording { request: RequestId::new(), entries, blobs: Vec::new() }
+}
+
+/// Creations with contents, which come with them.
+pub fn recording_of(contents: &[(&str, &[u8])]) -> Recording {
+    let blobs: Vec<PackedBlob> = contents.iter().map(|(_, bytes)| packed(bytes)).collect();
+    let entry = |((at, _), blob): (&(&str, &[u8]), &PackedBlob)| NewEntry {
+        operation: Operation::Create,
+        after: Some(content(blob)),
+        ..deletion(at)
+    };
+    let entries = contents.iter().zip(&blobs).map(entry).collect();
+    Recording { request: RequestId::new(), entries, blobs }
+}
+
+/// All entries of a changeset.
+pub fn all_entries(store: &dyn Store, id: ChangesetId) -> Vec<ChangeEntry> {
+    let mut entries: Vec<ChangeEntry> = Vec::new();
+    loop {
+        let page = store.entries(id, entries.len() as u64, 1000).expect("entries are listed");
+        if page.is_empty() {
+            return entries;
+        }
+        entries.extend(page);
+    }
+}
+
+/// The kinds of the audit records of a plan, in order.
+pub fn kinds(store: &dyn Store, plan: PlanId) -> Vec<String> {
+    let query = store::AuditQuery { plan: Some(plan), ..Default::default() };
+    store::export(store, query).map(|record| record.expect("audit is read").kind).collect()
+}
+
+/// Asserts that a call was refused with this code, and changed nothing.
+#[track_caller]
+pub fn refused<T: Debug>(result: Result<T>, code: &str) -> Error {
+    let error = result.expect_err("this is refused");
+    assert_eq!(error.code(), code, "{error}");
+    assert_eq!(error.outcome(), store::Outcome::Aborted);
+    error
+}
+
+/// The version of a plan.
+pub fn version(store: &dyn Store, plan: PlanId) -> Version {
+    store.plan(plan).expect("it is there").version
+}
+
+/// Runs threads that begin together, and gives what each gave.
+pub fn together<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let barrier = Barrier::new(threads);
+    let run = &|number| {
+        barrier.wait();
+        work(number)
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|number| scope.spawn(move || run(number))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a thread ends well")).collect()
+    })
+}

@@ -1,0 +1,131 @@
+//! Leases.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::{ChangesetId, Epoch, Lease, Resource, Store};
+
+use super::Case;
+use super::fixtures::*;
+
+pub(super) const CASES: &[Case] = &[
+    ("a lease has one holder", one_holder),
+    ("an expired lease is taken over, and its old holder is refused", taken_over),
+    ("a holder that nobody replaced may go on", expired_but_mine),
+    ("a lease that was given back is free, and its old holder is refused", given_back),
+    ("a lease on a plan guards its steps", guards_steps),
+    ("held leases are listed", listed),
+    ("of many that take a lease, one gets it", one_winner),
+];
+
+fn one_holder(store: &Arc<dyn Store>) {
+    let resource = Resource::Plan(make_plan(&**store).id);
+    let lease = store.acquire(resource, &holding("one", LONG)).unwrap();
+    assert_eq!((lease.resource, lease.owner.as_str(), lease.epoch), (resource, "one", Epoch(1)));
+    let error = refused(store.acquire(resource, &holding("two", LONG)), "lease-held");
+    assert!(error.to_string().contains("is held by one until 2"), "{error}");
+    assert!(error.hint().is_some());
+    // Asked again by the same, it is the same.
+    assert_eq!(store.acquire(resource, &holding("one", LONG)).unwrap().epoch, Epoch(1));
+    refused(store.acquire(Resource::Changeset(ChangesetId::new()), &holding("one", LONG)), "not-found");
+    refused(store.acquire(Resource::Node(store::NodeId::new()), &holding("one", LONG)), "not-found");
+    refused(store.acquire(Resource::Plan(store::PlanId::new()), &holding("one", LONG)), "not-found");
+}
+
+fn taken_over(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let mut new = new_changeset(plan.id, "old");
+    new.holding.duration = Duration::ZERO;
+    let old = store.start_changeset(&new).unwrap();
+    store.record(new.id, old.epoch, &recording(&["a"])).unwrap();
+
+    let fresh = store.acquire(old.resource, &holding("fresh", LONG)).unwrap();
+    assert_eq!(fresh.epoch, Epoch(2));
+    let error = refused(store.record(new.id, old.epoch, &recording(&["late"])), "lease-stale");
+    assert!(error.to_string().ends_with("epoch 1 is past, it is 2 now, held by fresh"), "{error}");
+    refused(store.seal(new.id, old.epoch), "lease-stale");
+    refused(store.abandon(new.id, old.epoch, "late"), "lease-stale");
+    refused(store.renew(&old, LONG), "lease-stale");
+    refused(store.release(&old), "lease-stale");
+    refused(store.acquire(old.resource, &holding("old", LONG)), "lease-held");
+    assert_eq!(store.record(new.id, fresh.epoch, &recording(&["b"])).unwrap().first, 2);
+    store.seal(new.id, fresh.epoch).unwrap();
+    // Sealed by another: that is no answer to the old holder's wish.
+    refused(store.seal(new.id, old.epoch), "changeset-closed");
+    assert_eq!(
+        kinds(&**store, plan.id),
+        ["plan.created", "changeset.started", "lease.taken-over", "changeset.sealed"]
+    );
+}
+
+fn expired_but_mine(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let mut new = new_changeset(plan.id, "slow");
+    new.holding.duration = Duration::ZERO;
+    let lease = store.start_changeset(&new).unwrap();
+    store.record(new.id, lease.epoch, &recording(&["a"])).unwrap();
+    let renewed = store.renew(&lease, LONG).unwrap();
+    assert_eq!(renewed.epoch, lease.epoch);
+    assert!(renewed.expires_at > lease.expires_at);
+    refused(store.acquire(lease.resource, &holding("other", LONG)), "lease-held");
+    refused(store.renew(&lease, 2 * store::limits::LEASE_MAX), "limit");
+    assert_eq!(store.acquire(lease.resource, &holding("slow", Duration::ZERO)).unwrap().epoch, lease.epoch);
+}
+
+fn given_back(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let new = new_changeset(plan.id, "one");
+    let lease = store.start_changeset(&new).unwrap();
+    store.release(&lease).unwrap();
+    store.release(&lease).unwrap();
+    refused(store.record(new.id, lease.epoch, &recording(&["a"])), "lease-stale");
+    let next = store.acquire(lease.resource, &holding("two", LONG)).unwrap();
+    assert!(next.epoch > lease.epoch);
+    refused(store.release(&lease), "lease-stale");
+    refused(store.renew(&lease, LONG), "lease-stale");
+    store.record(new.id, next.epoch, &recording(&["a"])).unwrap();
+    // Nothing was taken from anybody.
+    assert_eq!(kinds(&**store, plan.id), ["plan.created", "changeset.started"]);
+}
+
+fn guards_steps(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let resource = Resource::Plan(plan.id);
+    let old = store.acquire(resource, &holding("old", Duration::ZERO)).unwrap();
+    let fresh = store.acquire(resource, &holding("fresh", LONG)).unwrap();
+    let with = |lease: &Lease| store::PlanStep { epoch: Some(lease.epoch), ..step(&plan, "ready") };
+    refused(store.step_plan(&with(&old)), "lease-stale");
+    assert_eq!(store.plan(plan.id).unwrap(), plan);
+    store.step_plan(&with(&fresh)).unwrap();
+    refused(store.step_plan(&with(&fresh)), "conflict");
+}
+
+fn listed(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    assert_eq!(store.leases(plan.id).unwrap(), []);
+    let of_plan = store.acquire(Resource::Plan(plan.id), &holding("one", LONG)).unwrap();
+    let new = new_changeset(plan.id, "two");
+    let of_changeset = store.start_changeset(&new).unwrap();
+    let (sealed, epoch) = start(&**store, plan.id, "three");
+    store.seal(sealed, epoch).unwrap();
+    let other = make_plan(&**store);
+    store.acquire(Resource::Plan(other.id), &holding("one", LONG)).unwrap();
+    let leases = store.leases(plan.id).unwrap();
+    assert_eq!(leases, [of_plan, of_changeset]);
+    let json = serde_json::to_string(&leases).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<Lease>>(&json).unwrap(), leases);
+}
+
+fn one_winner(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let resource = Resource::Plan(plan.id);
+    store.acquire(resource, &holding("dead", Duration::ZERO)).unwrap();
+    let winners: usize = std::thread::scope(|scope| {
+        let take =
+            |number: usize| store.acquire(resource, &holding(&format!("owner {number}"), LONG)).is_ok();
+        let threads: Vec<_> = (0..8).map(|number| scope.spawn(move || take(number))).collect();
+        threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum()
+    });
+    assert_eq!(winners, 1);
+    assert_eq!(kinds(&**store, plan.id), ["plan.created", "lease.taken-over"]);
+}

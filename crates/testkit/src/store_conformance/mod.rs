@@ -1,0 +1,36 @@
+//! What every engine of the store does, as tests that any engine runs.
+//!
+//! An engine's test calls [`run`] with a way to open an empty store. Nothing here sleeps: a lease that is asked for no time has expired
+//! at once, and contents are collected without grace.
+
+mod audit;
+mod blobs;
+mod changesets;
+pub mod fixtures;
+mod leases;
+mod plans;
+mod threads;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use store::Store;
+
+/// One rule, and the test of it.
+type Case = (&'static str, fn(&Arc<dyn Store>));
+
+/// Runs all cases, each with an empty store of its own. A panic says which.
+pub fn run(open: impl Fn() -> Arc<dyn Store>) -> usize {
+    let cases: Vec<Case> =
+        [plans::CASES, changesets::CASES, leases::CASES, blobs::CASES, audit::CASES, threads::CASES].concat();
+    for (name, case) in &cases {
+        let store = open();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| case(&store))) {
+            eprintln!("the engine broke this rule: {name}");
+            resume_unwind(panic);
+        }
+        // Whatever a case does, it leaves a store that is whole.
+        assert_eq!(store.check().expect("a store can be checked"), [], "after: {name}");
+    }
+    cases.len()
+}
