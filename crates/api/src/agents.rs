@@ -13,6 +13,7 @@ use crate::{Error, Reading, Surroundings, Wait};
 #[derive(Clone, Debug)]
 pub struct Agents {
     home: Home,
+    wait: Wait,
 }
 
 /// What can be used depends on whether there is a place for it.
@@ -42,16 +43,16 @@ impl Agents {
             }
             Err(error) => return Err(error),
         };
-        Ok(Agents { home })
+        Ok(Agents { home, wait: Wait::default() })
     }
 
     /// With another way to wait for locks than 30 s in silence.
     pub fn with_wait(self, wait: Wait) -> Agents {
         let home = match self.home {
-            Home::Known(service) => Home::Known(service.with_wait(wait)),
+            Home::Known(service) => Home::Known(service.with_wait(wait.clone())),
             unknown => unknown,
         };
-        Agents { home }
+        Agents { home, wait }
     }
 
     /// Reads the files of configuration, for questions to what they say now.
@@ -80,6 +81,10 @@ impl Agents {
     /// A JSON Schema of the file of one scope, or with every key.
     pub fn schema(&self, scope: Option<Scope>) -> serde_json::Value {
         config::schema(self.registry(), scope)
+    }
+
+    pub(crate) fn wait(&self) -> Wait {
+        self.wait.clone()
     }
 
     pub(crate) fn registry(&self) -> &Registry {

@@ -1,5 +1,6 @@
 //! What can go wrong, in the words that every door shares: a kind, a stable code, a hint.
 
+use std::io;
 use std::path::PathBuf;
 
 use config::{Key, Origin};
@@ -10,6 +11,20 @@ pub enum Error {
     /// Configuration refused or failed.
     #[error(transparent)]
     Config(#[from] config::Error),
+    /// A conversation refused or failed.
+    #[error(transparent)]
+    Context(#[from] context::Error),
+    /// A text is not JSON.
+    #[error("the value cannot be read")]
+    NotJson(#[from] context::NotJson),
+    /// A JSON Pointer leads nowhere.
+    #[error("there is nothing at `{pointer}` in context `{name}`")]
+    NoValue {
+        /// The context.
+        name: String,
+        /// The pointer.
+        pointer: String,
+    },
     /// The file transaction refused or failed.
     #[error(transparent)]
     Files(#[from] filetx::Error),
@@ -35,6 +50,12 @@ pub enum Error {
     #[error("there is no folder `{}` to be the project", project.display())]
     NoSuchProject {
         /// The project.
+        project: PathBuf,
+    },
+    /// A folder was named as the project whose `.cleveragents` is the home folder: one file would be two scopes.
+    #[error("`{}` cannot be a project: its `.cleveragents` is the home folder", project.display())]
+    HomeAsProject {
+        /// The folder.
         project: PathBuf,
     },
     /// A relative path was given, and the current folder is unknown.
@@ -92,7 +113,10 @@ impl Error {
     /// What a person may do about it; names a command where one helps.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Config(error) => return error.hint(),
+            Self::Config(error) => return error.hint().or_else(|| system_hint(error)),
+            Self::Context(error) => return error.hint(),
+            Self::NotJson(_) => "a text needs quotes in JSON: '\"text\"'".to_owned(),
+            Self::NoValue { .. } => "a pointer is like `/a/b`, or `/list/0`".to_owned(),
             Self::Files(error) => return files_hint(error),
             Self::Commit(failure) => return files_hint(&failure.error),
             Self::NotSet { key } => format!("set it with `agents config set {key} VALUE`"),
@@ -102,6 +126,9 @@ impl Error {
             Self::NoSuchProject { .. } => {
                 "make the folder, or leave `--project` away to use the project around the current folder"
                     .to_owned()
+            }
+            Self::HomeAsProject { .. } => {
+                "use `--scope global`, or name another home folder with `--home DIR`".to_owned()
             }
             Self::NoCurrentFolder { .. } => "go to a folder that exists: `cd`".to_owned(),
             Self::SecretArgument { key } => {
@@ -129,12 +156,16 @@ impl Error {
     fn nature(&self) -> (Kind, &'static str) {
         match self {
             Self::Config(error) => config_nature(error),
+            Self::Context(error) => context_nature(error),
+            Self::NotJson(_) => (Kind::Usage, "not-json"),
+            Self::NoValue { .. } => (Kind::NotFound, "no-value"),
             Self::Files(error) => files_nature(error),
             Self::Commit(failure) => failure_nature(failure),
             Self::NotSet { .. } => (Kind::NotFound, "not-set"),
             Self::NoHome => (Kind::NotFound, "no-home"),
             Self::BadHome { .. } => (Kind::Usage, "bad-home"),
             Self::NoSuchProject { .. } => (Kind::NotFound, "no-project"),
+            Self::HomeAsProject { .. } => (Kind::Usage, "home-as-project"),
             Self::NoCurrentFolder { .. } => (Kind::NotFound, "no-current-folder"),
             Self::SecretArgument { .. } | Self::SecretFlag { .. } => (Kind::Usage, "secret-argument"),
         }
@@ -173,7 +204,7 @@ fn config_nature(error: &config::Error) -> (Kind, &'static str) {
         E::ReadOnly { .. } => (Kind::Error, "read-only"),
         E::NoHome { .. } => (Kind::NotFound, "no-home"),
         E::NoProject { .. } => (Kind::NotFound, "no-project"),
-        E::Read { .. } | E::Folder { .. } => (Kind::Error, "io"),
+        E::Read { source, .. } | E::Folder { source, .. } => (Kind::Error, system_code(source)),
         E::Busy { .. } => (Kind::Busy, "busy"),
         E::Nested { .. } => (Kind::Bug, "already-held"),
         E::Prepare { source, .. } => files_nature(source),
@@ -185,6 +216,37 @@ fn config_nature(error: &config::Error) -> (Kind, &'static str) {
         },
         E::Conflict { .. } => (Kind::Conflict, "conflict"),
         E::Watch { .. } => (Kind::Error, "watch"),
+    }
+}
+
+fn context_nature(error: &context::Error) -> (Kind, &'static str) {
+    use context::Error as E;
+    match error {
+        E::BadName { .. } => (Kind::Usage, "bad-name"),
+        E::NotFound { .. } => (Kind::NotFound, "no-context"),
+        E::Exists { .. } => (Kind::Conflict, "exists"),
+        E::Stale { .. } => (Kind::Conflict, "stale"),
+        E::Message { .. } => (Kind::Usage, "bad-message"),
+        E::IdNotRising { .. } => (Kind::Conflict, "id-not-rising"),
+        E::Damaged { .. } => (Kind::Error, "damaged"),
+        E::Edited { .. } => (Kind::Conflict, "edited"),
+        E::BothLayouts { .. } => (Kind::Conflict, "two-layouts"),
+        E::Newer { .. } => (Kind::Error, "newer-format"),
+        E::OutOfRange { .. } => (Kind::Usage, "out-of-range"),
+        E::Rewritten { .. } => (Kind::Conflict, "rewritten"),
+        E::NotAnObject { .. } => (Kind::Usage, "not-an-object"),
+        E::TooLarge { .. } => (Kind::Usage, "too-large"),
+        E::Import { source, .. } => match &**source {
+            context::ImportProblem::Read(cause) if cause.kind() == ErrorKind::NotFound => {
+                (Kind::NotFound, "no-file")
+            }
+            _ => (Kind::Error, "bad-import"),
+        },
+        E::Export { .. } => (Kind::Error, "export"),
+        E::Folder { .. } => (Kind::Error, "io"),
+        E::Files { source, .. } => files_nature(source),
+        E::Commit { source, .. } => failure_nature(source),
+        E::Unsynced { .. } => (Kind::OutcomeUnknown, "outcome-unknown"),
     }
 }
 
@@ -208,14 +270,46 @@ fn files_nature(error: &filetx::Error) -> (Kind, &'static str) {
         E::NotEmpty { .. } => (Kind::Conflict, "not-empty"),
         E::AlreadyHeld { .. } => (Kind::Bug, "already-held"),
         E::Group { source } => files_nature(source),
-        E::Io { .. } => (Kind::Error, "io"),
+        E::Io { source, .. } => (Kind::Error, system_code(source)),
         E::LockGone { .. } => (Kind::Error, "lock-gone"),
+        E::FolderGone { .. } => (Kind::NotFound, "folder-gone"),
         E::NetworkFileSystem { .. } => (Kind::Error, "network-file-system"),
         E::Damaged { .. } => (Kind::Error, "damaged-journal"),
         E::UnknownVersion { .. } => (Kind::Error, "newer-journal"),
         E::RootGone { .. } => (Kind::Error, "root-gone"),
         _ => (Kind::Error, "files"),
     }
+}
+
+/// What the system refused, where a person can do something about it.
+fn system_code(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "permission-denied",
+        io::ErrorKind::ReadOnlyFilesystem => "read-only",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "disk-full",
+        _ => "io",
+    }
+}
+
+fn system_hint(error: &config::Error) -> Option<String> {
+    use config::Error as E;
+    let place = match error {
+        E::Read { file: place, .. }
+        | E::Prepare { file: place, .. }
+        | E::Write { file: place, .. }
+        | E::Folder { folder: place, .. } => place.display(),
+        _ => return None,
+    };
+    Some(match config_nature(error).1 {
+        "permission-denied" => {
+            format!("`ls -ld {place}` shows who may; or use another home folder with `--home DIR`")
+        }
+        "read-only" => "it is on a file system that is mounted read-only; use `--home DIR`".to_owned(),
+        "disk-full" => format!("make room on the disk: `df -h {place}`"),
+        "outcome-unknown" => "`agents config list` shows what the file says now".to_owned(),
+        "lock-gone" => "run the command again".to_owned(),
+        _ => return None,
+    })
 }
 
 fn files_hint(error: &filetx::Error) -> Option<String> {
@@ -232,6 +326,7 @@ fn files_hint(error: &filetx::Error) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::sync::Arc;
     use std::time::Duration;
 
     use super::*;
@@ -250,6 +345,21 @@ mod tests {
         check(filetx::Error::Exists { path: path() }, Kind::Conflict, "exists");
         check(busy(), Kind::Busy, "busy");
         check(filetx::Error::Group { source: busy().into() }, Kind::Busy, "busy");
+    }
+
+    #[test]
+    fn what_the_system_refuses_has_a_code_and_a_hint() {
+        let refused =
+            |kind: io::ErrorKind| config::Error::Read { file: "f".into(), source: Arc::new(kind.into()) };
+        let hint = |kind| Error::from(refused(kind)).hint();
+        check(refused(io::ErrorKind::PermissionDenied), Kind::Error, "permission-denied");
+        check(refused(io::ErrorKind::ReadOnlyFilesystem), Kind::Error, "read-only");
+        check(refused(io::ErrorKind::StorageFull), Kind::Error, "disk-full");
+        check(refused(io::ErrorKind::Other), Kind::Error, "io");
+        assert!(hint(io::ErrorKind::PermissionDenied).is_some_and(|hint| hint.contains("`ls -ld f`")));
+        assert!(hint(io::ErrorKind::ReadOnlyFilesystem).is_some_and(|hint| hint.contains("--home")));
+        assert!(hint(io::ErrorKind::StorageFull).is_some_and(|hint| hint.contains("`df -h f`")));
+        assert_eq!(hint(io::ErrorKind::Other), None);
     }
 
     #[test]

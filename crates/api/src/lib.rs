@@ -30,13 +30,16 @@
 //! - `surroundings`: where home and project are
 //! - `agents`: the façade itself; `reading`, `writing` and `watching` are its questions about configuration, its changes of it, and
 //!   noticing those of others
+//! - `contexts`: conversations; `talk`: what is asked of them and what comes back
 //! - `answer`: what comes back; `error`: what can go wrong
 
 mod agents;
 mod answer;
+mod contexts;
 mod error;
 mod reading;
 mod surroundings;
+mod talk;
 mod watching;
 mod writing;
 
@@ -46,8 +49,13 @@ pub use answer::{
     Spot, StillSet,
 };
 pub use config::{PROJECT_FOLDER, Reveal, Scope, Stopper, Wait, Waiting};
+pub use contexts::{Contexts, Conversation, ExportFormat, NewMessage};
 pub use error::{Error, Kind};
 pub use reading::{Preferences, Reading, Select};
 pub use surroundings::{HOME_VARIABLE, Surroundings};
+pub use talk::{
+    Appended, Changed, ContextState, Document, Exported, Found, Hit, HitLine, Hits, ListedContext, Old, Said,
+    Selection, Verified, Wrong,
+};
 pub use watching::{Event, Standing, Watch};
 pub use writing::{Assignment, Edit, Given};

@@ -36,7 +36,7 @@ impl Surroundings {
     pub(crate) fn places(&self) -> Result<Places, Error> {
         let home = self.home()?;
         let project = match &self.project {
-            Some(project) => Some(self.named_project(project)?),
+            Some(project) => Some(self.named_project(project, &home)?),
             None => self.current.as_deref().and_then(|current| self.find_project(current, &home)),
         };
         Ok(Places { home, project })
@@ -59,25 +59,28 @@ impl Surroundings {
         Some(user_home.join(PROJECT_FOLDER))
     }
 
-    fn named_project(&self, project: &Path) -> Result<PathBuf, Error> {
+    fn named_project(&self, project: &Path, home: &Path) -> Result<PathBuf, Error> {
         let project = self.absolute(project)?;
-        if project.is_dir() { Ok(project) } else { Err(Error::NoSuchProject { project }) }
+        if !project.is_dir() {
+            return Err(Error::NoSuchProject { project });
+        }
+        if is_same(&project.join(PROJECT_FOLDER), home) {
+            return Err(Error::HomeAsProject { project });
+        }
+        Ok(project)
     }
 
-    /// The nearest folder at or above `current` that has a `.cleveragents` folder. The home folder has that name too and is none.
+    /// The nearest folder at or above `current` that has a `.cleveragents` folder. The home folder has that name too and is none; nor
+    /// is the one that would be it if no other were named.
     fn find_project(&self, current: &Path, home: &Path) -> Option<PathBuf> {
-        let is_home = |folder: &Path| {
-            let homes = [Some(home.to_owned()), self.usual_home()];
-            let real = fs::canonicalize(folder).ok();
-            homes.into_iter().flatten().any(|home| home == folder || fs::canonicalize(home).ok() == real)
+        let usual_home = self.usual_home();
+        let is_project = |folder: &&Path| {
+            let marked = folder.join(PROJECT_FOLDER);
+            marked.is_dir()
+                && !is_same(&marked, home)
+                && !usual_home.as_ref().is_some_and(|usual_home| is_same(&marked, usual_home))
         };
-        current
-            .ancestors()
-            .find(|folder| {
-                let marked = folder.join(PROJECT_FOLDER);
-                marked.is_dir() && !is_home(&marked)
-            })
-            .map(Path::to_owned)
+        current.ancestors().find(is_project).map(Path::to_owned)
     }
 
     fn absolute(&self, path: &Path) -> Result<PathBuf, Error> {
@@ -92,6 +95,12 @@ impl Surroundings {
         let found = self.variables.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_os_str())
     }
+}
+
+/// Whether two paths name one folder, through symlinks too.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    one == other || real(one).is_some_and(|one| real(other) == Some(one))
 }
 
 impl std::fmt::Debug for Surroundings {

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{completions, config, demo, man};
-use crate::output::{Color, Format};
+use crate::commands::{completions, config, context, demo, man};
+use crate::look::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.
 ///
-/// Today it keeps configuration: `agents config`. `agents demo` shows the layer that everything rests on: a commit that changes several
+/// Today it keeps configuration, `agents config`, and conversations, `agents context`. `agents demo` shows the layer that everything rests on: a commit that changes several
 /// files all-or-nothing, whatever is killed meanwhile.
 #[derive(Parser, Debug)]
 #[command(name = "agents", version, after_help = EXIT_CODES)]
@@ -39,7 +39,7 @@ pub(crate) struct GlobalArgs {
 
     /// How to print [key: core.format] [default: rich on a terminal, plain otherwise]
     #[arg(long, global = true, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<FormatWord>,
 
     /// When to use colours [key: core.color] [default: auto]
     ///
@@ -60,11 +60,51 @@ pub(crate) struct GlobalArgs {
     pub(crate) lock_timeout: Option<String>,
 }
 
+/// What `--format` may say. The hidden ones are forms of an export, which has them under the same name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum FormatWord {
+    /// Colours and signs, for a terminal
+    Rich,
+    /// Plain ASCII text
+    Plain,
+    /// One JSON object with command, status, exit_code, data, timing and messages
+    Json,
+    #[value(hide = true)]
+    Archive,
+    #[value(hide = true)]
+    Json4,
+    #[value(hide = true)]
+    Openai,
+    #[value(hide = true)]
+    Markdown,
+}
+
 impl GlobalArgs {
+    /// How to print, if it was said.
+    pub(crate) fn look(&self) -> Option<Format> {
+        match self.format? {
+            FormatWord::Rich => Some(Format::Rich),
+            FormatWord::Plain => Some(Format::Plain),
+            FormatWord::Json => Some(Format::Json),
+            _ => None,
+        }
+    }
+
+    /// The form of an export, if it was said.
+    pub(crate) fn export(&self) -> Option<&'static str> {
+        match self.format? {
+            FormatWord::Archive => Some("archive"),
+            FormatWord::Json4 => Some("json4"),
+            FormatWord::Openai => Some("openai"),
+            FormatWord::Markdown => Some("markdown"),
+            _ => None,
+        }
+    }
+
     /// The flags that set keys of configuration, as `KEY=VALUE`. One with a name of its own wins over `--config`.
     pub(crate) fn values(&self) -> Vec<String> {
         let mut values = self.config.clone();
-        values.extend(self.format.map(|format| format!("core.format={format}")));
+        values.extend(self.look().map(|format| format!("core.format={format}")));
         values.extend(self.color.map(|color| format!("core.color={color}")));
         values.extend(self.lock_timeout.as_ref().map(|timeout| format!("core.lock-timeout={timeout}")));
         values
@@ -74,6 +114,7 @@ impl GlobalArgs {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Config(config::Args),
+    Context(context::Args),
     Demo(demo::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -87,10 +128,26 @@ impl Command {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Command::Config(args) => args.name(),
+            Command::Context(args) => args.name(),
             Command::Demo(_) => "demo",
             Command::Completions(_) => "completions",
             Command::Man(_) => "man",
             Command::DemoWriter(_) => demo::WRITER,
+        }
+    }
+}
+
+impl Args {
+    /// Words that parse one by one, but not together.
+    pub(crate) fn check(self) -> Result<Args, clap::Error> {
+        let is_export = matches!(&self.command, Command::Context(args) if args.is_export());
+        match self.global.export() {
+            Some(form) if !is_export => {
+                let text =
+                    format!("`--format {form}` is for `agents context export`; use rich, plain or json");
+                Err(Args::command().error(clap::error::ErrorKind::InvalidValue, text))
+            }
+            _ => Ok(self),
         }
     }
 }

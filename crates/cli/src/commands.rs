@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod context;
 pub(crate) mod demo;
 pub(crate) mod man;
 
@@ -11,7 +12,8 @@ use api::Agents;
 
 use crate::args::{Args, Command};
 use crate::error::Result;
-use crate::output::{Look, Output};
+use crate::look::Look;
+use crate::output::Output;
 use crate::session::{Session, surroundings};
 
 pub(crate) fn run(args: Args) -> ExitCode {
@@ -30,7 +32,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
             output.finish(result)
         }
         Command::DemoWriter(args) => by_flags().finish(demo::run_writer(args)),
-        Command::Config(_) | Command::Demo(_) => {
+        Command::Config(_) | Command::Context(_) | Command::Demo(_) => {
             run_configured(&args).unwrap_or_else(|error| by_flags().finish(Err(error)))
         }
     }
@@ -45,6 +47,7 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
     let session = Session::new(&agents, reading, &preferences, &output);
     let result = match &args.command {
         Command::Config(args) => config::run(args, session, &mut output),
+        Command::Context(words) => context::run(words, &args.global, &session, &mut output),
         Command::Demo(args) => demo::run(args, &mut output),
         Command::Completions(_) | Command::Man(_) | Command::DemoWriter(_) => {
             unreachable!("these need no configuration")

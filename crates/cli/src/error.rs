@@ -46,6 +46,14 @@ pub(crate) enum Error {
     EditLeft { copy: PathBuf, source: Box<Error> },
     #[error("there is no command `{command}`, so it has no page")]
     NoPage { command: String },
+    /// Something would be deleted, and nobody can be asked.
+    #[error("{what} needs `--yes` where nobody can be asked")]
+    NeedsYes { what: String },
+    #[error("nothing was changed")]
+    Declined,
+    /// A value on the command line is not what it must be.
+    #[error("`{value}` is not {expected}")]
+    Value { value: String, expected: &'static str },
     #[error("interrupted")]
     Interrupted,
 }
@@ -124,6 +132,11 @@ impl Error {
             Error::NoPage { .. } => {
                 hinted(Problem::new(Kind::NotFound, "no-page", self), "`agents help` lists the commands")
             }
+            Error::NeedsYes { .. } => {
+                hinted(Problem::new(Kind::Usage, "needs-yes", self), "add `--yes` if you are sure")
+            }
+            Error::Declined => own("declined"),
+            Error::Value { .. } => Problem::new(Kind::Usage, "bad-value", self),
             Error::Interrupted => own("interrupted"),
         }
     }

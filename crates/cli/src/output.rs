@@ -1,58 +1,20 @@
 //! What people and programs get to see: text for people, or one JSON envelope.
 //!
-//! Standard output is data, standard error is for people. Colour never carries meaning alone.
+//! Standard output is data, standard error is for people.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anstream::{AutoStream, stderr, stdout};
-use api::{Kind, Preferences, Problem, Spot};
+use api::{Kind, Problem};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::GlobalArgs;
 use crate::error::{Error, Exit, Result};
-
-/// How to print.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// Colours and signs, for a terminal
-    Rich,
-    /// Plain ASCII text
-    Plain,
-    /// One JSON object with command, status, exit_code, data, timing and messages
-    Json,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is
-    Auto,
-    /// Also in a pipe
-    Always,
-    /// Not even on a terminal
-    Never,
-}
-
-/// How much is said beside the answer.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Volume {
-    Quiet,
-    Usual,
-    Verbose,
-}
-
-/// How the program looks to whoever reads it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
-    format: Format,
-    color: Color,
-    volume: Volume,
-}
+use crate::look::{Color, Format, Level, Look, Paint, Volume};
 
 /// What a command came to.
 pub(crate) struct Answer {
@@ -82,6 +44,8 @@ pub(crate) struct Output {
     in_progress: bool,
     /// Whether lines of JSON come before the end.
     is_stream: bool,
+    /// Whether the answer is bytes.
+    is_bytes: bool,
 }
 
 /// The form of every answer to a program.
@@ -111,65 +75,6 @@ struct Message {
     problem: Problem,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Level {
-    Error,
-    Warning,
-    Note,
-}
-
-impl Look {
-    /// By the layers.
-    pub(crate) fn of_preferences(preferences: &Preferences, args: &GlobalArgs) -> Look {
-        let color = word(&preferences.color).unwrap_or(Color::Auto);
-        Look { format: chosen(word(&preferences.format), color), color, volume: volume(args) }
-    }
-
-    /// By flags, and the variable of the format, alone: for commands that read no configuration.
-    pub(crate) fn of_flags(args: &GlobalArgs) -> Look {
-        let color = args.color.unwrap_or(Color::Auto);
-        let by_variable = || variable_of_format().as_deref().and_then(word);
-        Look { format: chosen(args.format.or_else(by_variable), color), color, volume: volume(args) }
-    }
-
-    pub(crate) fn json() -> Look {
-        Look { format: Format::Json, color: Color::Auto, volume: Volume::Usual }
-    }
-
-    /// Whether the environment wants JSON.
-    pub(crate) fn variable_asks_for_json() -> bool {
-        variable_of_format().is_some_and(|format| format == Format::Json.to_string())
-    }
-}
-
-fn variable_of_format() -> Option<String> {
-    std::env::var("CLEVERAGENTS_CORE_FORMAT").ok()
-}
-
-fn word<T: clap::ValueEnum>(name: &str) -> Option<T> {
-    T::from_str(name, false).ok()
-}
-
-/// Rich on a terminal, and where somebody wants colours all the same.
-fn chosen(format: Option<Format>, color: Color) -> Format {
-    let is_forced = match color {
-        Color::Always => true,
-        Color::Auto => std::env::var_os("CLICOLOR_FORCE").is_some_and(|force| force != "0"),
-        Color::Never => false,
-    };
-    let usual = if is_forced || io::stdout().is_terminal() { Format::Rich } else { Format::Plain };
-    format.unwrap_or(usual)
-}
-
-fn volume(args: &GlobalArgs) -> Volume {
-    match (args.quiet, args.verbose) {
-        (true, _) => Volume::Quiet,
-        (_, true) => Volume::Verbose,
-        _ => Volume::Usual,
-    }
-}
-
 impl Output {
     pub(crate) fn start(command: &'static str, look: Look) -> Self {
         match look.color {
@@ -185,12 +90,13 @@ impl Output {
             messages: Vec::new(),
             in_progress: false,
             is_stream: false,
+            is_bytes: false,
         }
     }
 
     /// How text is made up in this format.
     pub(crate) fn paint(&self) -> Paint {
-        Paint { is_rich: self.look.format == Format::Rich }
+        self.look.paint()
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -204,6 +110,13 @@ impl Output {
         }
         self.end_progress();
         writeln!(self.stdout, "{line}").map_err(|source| Error::Print { source })
+    }
+
+    /// Where bytes go that are the whole answer, in every format: no envelope follows, and what is told beside goes to people.
+    pub(crate) fn bytes(&mut self) -> &mut dyn Write {
+        self.end_progress();
+        self.is_bytes = true;
+        &mut self.stdout
     }
 
     /// Begins a stream: to programs, JSON objects of one line each instead of one envelope. The envelope is the last line, its event is `end`.
@@ -316,7 +229,7 @@ impl Output {
     }
 
     fn envelope(mut self, answer: Answer) -> ExitCode {
-        if self.is_json() {
+        if self.is_json() && !self.is_bytes {
             let envelope = Envelope {
                 event: self.is_stream.then_some("end"),
                 command: self.command,
@@ -338,7 +251,7 @@ impl Output {
     }
 
     fn message(&mut self, level: Level, problem: Problem) {
-        if !self.is_json() {
+        if !self.is_json() || self.is_bytes {
             self.tell(level, &problem);
         }
         self.messages.push(Message { level, problem });
@@ -361,83 +274,4 @@ impl Output {
 /// Whoever read what we print has seen enough: no error to tell anybody.
 fn is_closed_pipe(error: &Error) -> bool {
     matches!(error, Error::Print { source } if source.kind() == io::ErrorKind::BrokenPipe)
-}
-
-/// Makes text stand out where the format has it.
-#[derive(Clone, Copy)]
-pub(crate) struct Paint {
-    is_rich: bool,
-}
-
-impl Paint {
-    pub(crate) fn strong(self, text: impl Display) -> String {
-        if self.is_rich { text.bold().to_string() } else { text.to_string() }
-    }
-
-    pub(crate) fn faint(self, text: impl Display) -> String {
-        if self.is_rich { text.dimmed().to_string() } else { text.to_string() }
-    }
-
-    pub(crate) fn good(self, text: impl Display) -> String {
-        if self.is_rich { text.green().to_string() } else { text.to_string() }
-    }
-
-    pub(crate) fn bad(self, text: impl Display) -> String {
-        if self.is_rich { text.red().bold().to_string() } else { text.to_string() }
-    }
-
-    /// A sign where signs can be shown, letters elsewhere.
-    pub(crate) fn sign(self, rich: &'static str, plain: &'static str) -> &'static str {
-        if self.is_rich { rich } else { plain }
-    }
-
-    fn message(self, level: Level, problem: &Problem) -> String {
-        let level = match level {
-            Level::Error => self.bad("error"),
-            Level::Warning => self.strong("warning"),
-            Level::Note => self.faint("note"),
-        };
-        let mut text = format!("{level}: {}\n", problem.text);
-        text.extend(problem.spot.iter().map(|spot| self.spot(spot)));
-        text.extend(problem.causes.iter().map(|cause| format!("  because: {cause}\n")));
-        text.extend(problem.hint.iter().map(|hint| format!("  hint: {hint}\n")));
-        text
-    }
-
-    /// The line, with a caret under the spot.
-    fn spot(self, spot: &Spot) -> String {
-        let number = spot.line.to_string();
-        let margin = " ".repeat(number.len());
-        // Tabs stay tabs, so that the caret is under its character whatever their width.
-        let before: String = spot.excerpt.chars().take(spot.caret).map(blank).collect();
-        let Spot { file, line, column, byte_offset, excerpt, .. } = spot;
-        format!(
-            "  {margin}--> {file}:{line}:{column} (byte {byte_offset})\n  {margin} |\n  {number} | {excerpt}\n  {margin} | {before}{}\n",
-            self.bad("^")
-        )
-    }
-}
-
-fn blank(c: char) -> char {
-    if c == '\t' { '\t' } else { ' ' }
-}
-
-impl Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Format::Rich => "rich",
-            Format::Plain => "plain",
-            Format::Json => "json",
-        })
-    }
-}
-
-impl Display for Color {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Color::Auto => "auto",
-            Color::Always => "always",
-            Color::Never => "never",
-        })
-    }
 }

@@ -7,7 +7,8 @@ use api::{Kind, Problem};
 use clap::error::{ContextKind, ContextValue};
 
 use crate::error::Exit;
-use crate::output::{Format, Look, Output};
+use crate::look::{Format, Look};
+use crate::output::Output;
 
 /// Prints help where it was asked for, and otherwise what is wrong, in the format that was asked for as far as one can tell.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {

@@ -333,7 +333,13 @@ impl Error {
             Self::IsTable { key } => format!("`agents config list {key}` shows what is in it"),
             Self::BadAssignment { .. } => "for one key: `agents config set KEY VALUE`".to_owned(),
             Self::Parse(found) => correct(found.scope),
-            Self::NoPlace { scope, .. } | Self::TableAndValue { scope, .. } => correct(*scope),
+            Self::NoPlace { scope, .. } => correct(*scope),
+            Self::TableAndValue { other, found: "a value", scope, .. } => {
+                format!("choose another key, or first `agents config unset {other}{}`", flag(*scope))
+            }
+            Self::TableAndValue { other, .. } => {
+                format!("choose another key; `agents config list {other}` shows what is in this one")
+            }
             Self::NotUtf8 { .. } => {
                 "save the file as UTF-8; `agents config path` shows which files are read".to_owned()
             }
@@ -387,8 +393,11 @@ fn file_scope(origin: &Option<Box<Origin>>) -> Option<Scope> {
 }
 
 fn correct(scope: Option<Scope>) -> String {
-    let scope = scope.map(|scope| format!(" --scope {scope}")).unwrap_or_default();
-    format!("correct the file with `agents config edit{scope}`")
+    format!("correct the file with `agents config edit{}`", flag(scope))
+}
+
+fn flag(scope: Option<Scope>) -> String {
+    scope.map(|scope| format!(" --scope {scope}")).unwrap_or_default()
 }
 
 fn at(origin: &Option<Box<Origin>>) -> String {

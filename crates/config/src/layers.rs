@@ -144,7 +144,7 @@ impl<'a> Layers<'a> {
                 Content::Absent => {}
                 Content::Unusable(error) => problems.push(error.clone()),
                 Content::Document(document) => {
-                    let (known, unknown) = self.keys_of(file, document);
+                    let (known, unknown) = self.keys_of(file, document, prefix);
                     keys.extend(known);
                     problems.extend(unknown);
                 }
@@ -254,10 +254,11 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Keys of a file that are known, and an error for each that is not.
-    fn keys_of(&self, file: &FileLayer, document: &Document) -> (Vec<Key>, Vec<Error>) {
+    /// Keys of a file that are known, and an error for each that is not; only those that have to do with `prefix`.
+    fn keys_of(&self, file: &FileLayer, document: &Document, prefix: Option<&Key>) -> (Vec<Key>, Vec<Error>) {
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
-        for (key, line) in document.keys() {
+        let concerns = |key: &Key| prefix.is_none_or(|prefix| key.is_within(prefix) || prefix.is_within(key));
+        for (key, line) in document.keys().into_iter().filter(|(key, _)| concerns(key)) {
             match self.registry.look_up(&key) {
                 Ok(Known::Declared(_)) => {}
                 Ok(Known::Free) => known.push(key),

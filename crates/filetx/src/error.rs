@@ -54,6 +54,12 @@ pub enum Error {
         /// The lock file.
         lock: PathBuf,
     },
+    /// A folder was moved, removed or replaced after it was opened, so its lock is not this one any more.
+    #[error("folder `{}` was moved or removed since it was opened", folder.display())]
+    FolderGone {
+        /// The folder, where it was.
+        folder: PathBuf,
+    },
     /// Locks are not reliable on this file system.
     #[error("`{}` is on a network file system ({kind}), where locks are not sure", path.display())]
     NetworkFileSystem {

@@ -7,7 +7,7 @@
 //! took it.
 
 use std::panic::Location;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ use crate::storage::{Storage, StoredFile};
 use crate::sync::{self, Mutex, MutexGuard};
 use crate::transaction::{Committed, INLINE_BYTES_MAX, Kept, Policy, Touch, Transaction};
 use crate::view::Overlay;
-use crate::{Error, Failure, RelPath, Result, Step};
+use crate::{Error, Failure, FileId, RelPath, Result, Step, platform};
 
 /// The transaction folder below an own folder.
 pub const FOLDER_HOME: &str = ".txn";
@@ -62,6 +62,8 @@ struct Inner {
     root: Root,
     /// `None` when the caller sees to it that nobody else is here.
     lock: Option<Lock>,
+    /// Where a folder with a lock is, without symlinks, and which folder that was.
+    place: Option<(PathBuf, FileId)>,
     options: FolderOptions,
     group: Group<Queued>,
     shelf: Mutex<Shelf>,
@@ -90,14 +92,13 @@ impl OwnFolder {
     /// earlier process left unfinished is finished.
     #[track_caller]
     pub fn open(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
-        let root = RelPath::root();
-        let storage = crate::Disk::open(folder).map_err(|source| Error::Io {
-            step: Step::Inspect,
-            path: folder.join(root.as_path()),
-            source,
-        })?;
+        let failed = |source| Error::Io { step: Step::Inspect, path: folder.to_owned(), source };
+        let storage = crate::Disk::open(folder).map_err(failed)?;
+        let place = folder.canonicalize().map_err(failed)?;
+        let stat = storage.stat(&RelPath::root()).map_err(failed)?;
+        let Some(stat) = stat else { return Err(Error::FolderGone { folder: folder.to_owned() }) };
         let lock = Lock::open(lock)?;
-        Self::start(Arc::new(storage), folder, Some(lock), options)
+        Self::start(Arc::new(storage), folder, Some((lock, (place, stat.id))), options)
     }
 
     /// Opens a folder on any storage. The caller sees to it that nobody else uses it.
@@ -110,13 +111,15 @@ impl OwnFolder {
     fn start(
         storage: Arc<dyn Storage>,
         label: &Path,
-        lock: Option<Lock>,
+        lock: Option<(Lock, (PathBuf, FileId))>,
         options: FolderOptions,
     ) -> Result<Self> {
+        let (lock, place) = lock.unzip();
         let home = RelPath::new(FOLDER_HOME).expect("a plain name");
         let inner = Inner {
             root: Root { storage, label: label.to_owned(), home },
             lock,
+            place,
             options,
             group: Group::new(),
             shelf: Mutex::new(Shelf::default()),
@@ -129,7 +132,8 @@ impl OwnFolder {
     }
 
     /// Begins a transaction, waiting for other threads' and processes' turns. What a process that died left unfinished is
-    /// finished first.
+    /// finished first. A folder that was moved or removed since it was opened is [`Error::FolderGone`]: whoever does that holds the
+    /// folder's lock meanwhile.
     #[track_caller]
     pub fn begin(&self) -> Result<Transaction<'_>> {
         let inner = &*self.inner;
@@ -174,8 +178,17 @@ impl Inner {
             return Ok(());
         }
         let held = lock.hold(Mode::Exclusive, &self.options.wait)?;
+        self.check_place()?;
         *self.held() = Some((held, Instant::now()));
         self.shelf().refresh(&self.root, self.options.journal_bytes)
+    }
+
+    /// The path still leads to the folder that was opened. Who moves or removes a folder has its lock; who opens it where it
+    /// is now takes another lock, so going on by the handle would be a second writer, or one into the void.
+    fn check_place(&self) -> Result<()> {
+        let Some((folder, id)) = &self.place else { return Ok(()) };
+        let now = self.root.name(Step::Inspect, &RelPath::root(), platform::folder_id_at(folder))?;
+        if now == Some(*id) { Ok(()) } else { Err(Error::FolderGone { folder: self.root.label.clone() }) }
     }
 
     fn release(&self) {

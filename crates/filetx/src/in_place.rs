@@ -104,6 +104,11 @@ fn publish_file(
     // Writing into a file that has another name would change that one too.
     let is_shared = stat.links > 1;
     let file = if is_shared { unshare(root, path, mode, &*file, stat.len)? } else { file };
+    // Cut first: a crash in between then leaves the beginning of one version. Behind a longer end of an older one, what is written now
+    // would be a third version in one file, which recovery could not tell from somebody's edit.
+    if stat.len > content.len() {
+        root.name(STEP, path, file.set_len(content.len()))?;
+    }
     match &content.base {
         Base::Nothing => {}
         Base::Path if stat.len < content.keep => {
@@ -120,9 +125,6 @@ fn publish_file(
     }
     if !content.bytes.is_empty() {
         root.name(STEP, path, file.write_at(&content.bytes, content.keep))?;
-    }
-    if stat.len > content.len() {
-        root.name(STEP, path, file.set_len(content.len()))?;
     }
     if stat.mode != mode {
         root.name(STEP, path, root.storage.set_mode(path, mode))?;

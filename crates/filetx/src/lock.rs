@@ -29,6 +29,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, io, process};
 
@@ -45,6 +46,8 @@ const PAUSE_MIN: Duration = Duration::from_micros(50);
 const PAUSE_MAX: Duration = Duration::from_millis(2);
 /// A pause is this part of the time waited so far: a lock that is free again goes unused for a small part of what the wait took anyway.
 const PAUSE_PART: u32 = 16;
+/// Who had to wait gives way before the next time, for this part of that wait: the others wake up and find the lock free.
+const GIVE_WAY_PART: u32 = 8;
 /// How often opening starts again because the file comes and goes.
 const OPEN_TRIES_MAX: usize = 64;
 /// How often a lock file that was replaced is opened anew, whatever the timeout.
@@ -373,13 +376,22 @@ impl<'a> Attempt<'a> {
 
     /// Waits for other processes.
     fn lock_file(&mut self, opened: &Opened) -> Result<()> {
+        let waited = Duration::from_micros(opened.waited_us.swap(0, Ordering::Relaxed));
+        if !waited.is_zero() {
+            thread::sleep((waited / GIVE_WAY_PART).clamp(2 * PAUSE_MIN, 2 * PAUSE_MAX));
+        }
+        let mut is_first = true;
         loop {
             let tried = match self.mode {
                 Mode::Shared => opened.file.try_lock_shared(),
                 Mode::Exclusive => opened.file.try_lock(),
             };
             match tried {
-                Ok(()) => return Ok(()),
+                Ok(()) if is_first => return Ok(()),
+                Ok(()) => {
+                    opened.waited_us.store(self.since.elapsed().as_micros() as u64, Ordering::Relaxed);
+                    return Ok(());
+                }
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(TryLockError::Error(source)) => {
@@ -392,6 +404,7 @@ impl<'a> Attempt<'a> {
             // Jitter, so that those who wait do not all try at the same moment.
             let jittered = pause.mul_f64(0.5 + fastrand::f64() / 2.0);
             thread::sleep(jittered.min(self.until.saturating_duration_since(now)));
+            is_first = false;
         }
     }
 
@@ -430,6 +443,8 @@ struct Opened {
     pid: u32,
     /// The network file system it is on. Asked once: a file does not move.
     network: Option<&'static str>,
+    /// How long this process waited for others the last time; 0 when it did not.
+    waited_us: AtomicU64,
 }
 
 impl Opened {
@@ -470,7 +485,8 @@ impl Opened {
         let network = platform::network(&file, path).map_err(failed)?;
         let note = platform::open_note(path, access);
         let writable = access != Access::Read;
-        Ok(Self { path: Arc::clone(path), file, note, writable, id, pid: process::id(), network })
+        let (pid, waited_us) = (process::id(), AtomicU64::new(0));
+        Ok(Self { path: Arc::clone(path), file, note, writable, id, pid, network, waited_us })
     }
 
     fn is_at_path(&self) -> Result<bool> {

@@ -85,6 +85,11 @@ mod system {
         }
     }
 
+    /// The same for a folder.
+    pub(crate) fn folder_id_at(path: &Path) -> io::Result<Option<FileId>> {
+        id_at(path)
+    }
+
     /// Asks for the inode only: who asks for the times too makes the next write of the holder's note dearer by a third of all
     /// that taking a lock costs, as the kernel then has to give it a new time.
     #[cfg(target_os = "linux")]
@@ -233,6 +238,7 @@ mod system {
 
     /// Opens a link itself, not what it points at.
     const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+    const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 
     pub(crate) fn open(path: &Path, access: Access) -> io::Result<File> {
         let mut options = OpenOptions::new();
@@ -248,6 +254,16 @@ mod system {
     /// What `path` names now; `None` when nothing.
     pub(crate) fn id_at(path: &Path) -> io::Result<Option<FileId>> {
         match open(path, Access::Read) {
+            Ok(file) => id_of(&file).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same for a folder, which is opened only by those who say that they know.
+    pub(crate) fn folder_id_at(path: &Path) -> io::Result<Option<FileId>> {
+        let flags = FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS;
+        match OpenOptions::new().read(true).custom_flags(flags).open(path) {
             Ok(file) => id_of(&file).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),

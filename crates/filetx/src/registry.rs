@@ -44,8 +44,32 @@ struct State<K, H> {
     pid: u32,
     /// Few at a time, so a list; free keys have no entry.
     entries: Vec<Entry<K, H>>,
-    /// How many threads wait. Without any, nobody is notified: that would be a system call.
-    waiting: usize,
+    /// Who waits, in the order they came. Without any, nobody is notified: that would be a system call.
+    waiting: Vec<Waiting<K>>,
+    next_ticket: u64,
+}
+
+struct Waiting<K> {
+    key: K,
+    ticket: u64,
+}
+
+impl<K: Copy + Eq, H> State<K, H> {
+    const fn new(pid: u32) -> Self {
+        Self { pid, entries: Vec::new(), waiting: Vec::new(), next_ticket: 0 }
+    }
+
+    /// Whether nobody came for `key` before the one with this ticket, who may not have got one yet.
+    fn is_next(&self, key: K, ticket: Option<u64>) -> bool {
+        let first = self.waiting.iter().find(|waiting| waiting.key == key);
+        first.is_none_or(|first| Some(first.ticket) == ticket)
+    }
+
+    fn queue(&mut self, key: K) -> u64 {
+        self.next_ticket += 1;
+        self.waiting.push(Waiting { key, ticket: self.next_ticket });
+        self.next_ticket
+    }
 }
 
 struct Entry<K, H> {
@@ -106,10 +130,11 @@ pub enum Refused {
 impl<K: Copy + Eq, H: Clone> Registry<K, H> {
     /// A registry in which every key is free.
     pub const fn new() -> Self {
-        Self { state: Mutex::new(State { pid: 0, entries: Vec::new(), waiting: 0 }), changed: Condvar::new() }
+        Self { state: Mutex::new(State::new(0)), changed: Condvar::new() }
     }
 
-    /// Enters `key`, waiting for other threads until `until` at the latest.
+    /// Enters `key`, waiting for other threads until `until` at the latest. Threads get a key that is free in the order they came: otherwise
+    /// one that comes back at once would be faster than any that has to wake up first.
     pub fn enter(
         &self,
         key: K,
@@ -120,25 +145,37 @@ impl<K: Copy + Eq, H: Clone> Registry<K, H> {
         let mut state = lock(&self.state);
         if state.pid != caller.pid {
             // A forked child: closing the files that these entries share unlocks nothing of the parent's.
-            *state = State { pid: caller.pid, entries: Vec::new(), waiting: 0 };
+            *state = State::new(caller.pid);
         }
+        let mut ticket = None;
         let mut woken = Woken::Notified;
-        loop {
-            let Some(entry) = state.entries.iter_mut().find(|entry| entry.key == key) else {
-                let phase = Phase::Turn { thread: caller.thread, at: caller.at };
-                state.entries.push(Entry { key, phase });
-                return Ok(Entered::Turn(Turn { registry: self, key }));
-            };
-            if let Some(what) = entry.phase.admit(mode, caller)? {
-                return Ok(Entered::Joined(what));
+        let entered = loop {
+            let is_next = state.is_next(key, ticket);
+            match state.entries.iter_mut().find(|entry| entry.key == key) {
+                Some(entry) => {
+                    if let Some(what) = entry.phase.admit(mode, caller)? {
+                        break Ok(Entered::Joined(what));
+                    }
+                }
+                None if is_next => {
+                    let phase = Phase::Turn { thread: caller.thread, at: caller.at };
+                    state.entries.push(Entry { key, phase });
+                    break Ok(Entered::Turn(Turn { registry: self, key }));
+                }
+                None => {}
             }
             if woken == Woken::TimedOut {
-                return Err(Refused::TimedOut);
+                break Err(Refused::TimedOut);
             }
-            state.waiting += 1;
+            ticket = Some(ticket.unwrap_or_else(|| state.queue(key)));
             (state, woken) = wait_until(&self.changed, &self.state, state, until);
-            state.waiting -= 1;
+        };
+        if ticket.is_some() {
+            state.waiting.retain(|waiting| Some(waiting.ticket) != ticket);
+            // Those behind may be next now, or may join.
+            self.notify(state);
         }
+        entered
     }
 
     /// Leaves `key`, which `owner` had entered. The last to leave gets what the holders shared, and the turn to tell the
@@ -171,9 +208,9 @@ impl<K: Copy + Eq, H: Clone> Registry<K, H> {
 
 impl<K, H> Registry<K, H> {
     fn notify(&self, state: MutexGuard<'_, State<K, H>>) {
-        let waiting = state.waiting;
+        let is_awaited = !state.waiting.is_empty();
         drop(state);
-        if waiting > 0 {
+        if is_awaited {
             self.changed.notify_all();
         }
     }
@@ -292,6 +329,35 @@ mod tests {
         assert!(registry.leave(1, None, me.thread).is_none(), "nothing is held during a turn");
         drop(turn);
         assert!(registry.is_empty());
+    }
+
+    #[test]
+    fn who_comes_back_at_once_does_not_pass_those_who_wait() {
+        let (registry, me) = (Registry::new(), caller(1, true));
+        take(&registry, Mode::Exclusive, &me);
+        thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let them = caller(1, true);
+                let entered = registry.enter(1, Mode::Exclusive, &them, later());
+                let Ok(Entered::Turn(turn)) = entered else { panic!("it was not let in") };
+                turn.settle(Mode::Exclusive, &them, 8);
+                registry.leave(1, Some(them.thread), them.thread).map(drop)
+            });
+            while lock(&registry.state).waiting.is_empty() {
+                thread::yield_now();
+            }
+            registry.leave(1, Some(me.thread), me.thread).map(drop).expect("it is held");
+            // The other one is next even if it has not woken up yet.
+            if let Ok(Entered::Turn(_)) = enter(&registry, Mode::Exclusive, &me) {
+                assert!(lock(&registry.state).waiting.is_empty(), "it passed the one who waits");
+            }
+            assert!(other.join().is_ok_and(|left| left.is_some()));
+        });
+        assert!(registry.is_empty());
+    }
+
+    fn later() -> Instant {
+        Instant::now() + std::time::Duration::from_secs(60)
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 use filetx::{FolderOptions, OwnFolder, Snapshot, Wait};
-use testkit::children::{Process, listen, role, say, start};
+use testkit::children::{listen, role, say, start, with_kills};
 use testkit::history::{self, Count, Counter, Notebook, Operation, check_operations, now_ns, overlaps};
 
 const PROCESSES: usize = 4;
@@ -116,18 +116,7 @@ fn run(role: &str, kills: usize, seed: u64) -> (tempfile::TempDir, Vec<Operation
         process.tell();
         process
     };
-    let mut random = fastrand::Rng::with_seed(seed);
-    let mut processes: Vec<_> = (0..PROCESSES).map(|_| begin()).collect();
-    for _ in 0..kills {
-        for _ in 0..BETWEEN_KILLS {
-            assert_eq!(processes[random.usize(..PROCESSES)].hear(), "done");
-        }
-        // The others go on while one is killed in the middle of whatever it does.
-        let victim = random.usize(..PROCESSES);
-        processes[victim].kill();
-        processes[victim] = begin();
-    }
-    processes.iter_mut().for_each(Process::kill);
+    with_kills(PROCESSES, kills, BETWEEN_KILLS, &mut fastrand::Rng::with_seed(seed), begin);
     let end = now_ns();
     if role == "transactions" {
         // What a killed process left is finished.

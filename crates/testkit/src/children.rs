@@ -61,16 +61,22 @@ impl Process {
 
     /// The next word that the child says.
     pub fn hear(&mut self) -> String {
+        self.hear_or_end().expect("the child says a word before it ends")
+    }
+
+    /// The next word that the child says; `None` when it has ended. A word that a kill cut in two is none.
+    pub fn hear_or_end(&mut self) -> Option<String> {
         let mut line = String::new();
         loop {
             line.clear();
-            assert!(
-                self.output.read_line(&mut line).expect("its output is text") > 0,
-                "the child ended without a word"
-            );
+            if self.output.read_line(&mut line).expect("its output is text") == 0 {
+                return None;
+            }
             // The harness may have begun this line.
-            if let Some((_, word)) = line.split_once('@') {
-                return word.trim_end().to_owned();
+            if let Some((_, word)) = line.split_once('@')
+                && let Some(word) = word.strip_suffix('\n')
+            {
+                return Some(word.to_owned());
             }
         }
     }
@@ -80,12 +86,13 @@ impl Process {
         self.input.as_mut().expect("it is piped").write_all(b"\n").expect("the child lives");
     }
 
-    /// Ends the child's input, and waits until it has ended well.
-    pub fn finish(mut self) {
+    /// Ends the child's input, and waits until it has ended well. The words that it said and nobody has heard.
+    pub fn finish(mut self) -> Vec<String> {
         self.input = None;
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).expect("its output is text");
         assert!(self.child.wait().expect("a child is waited for").success(), "child failed: {rest}");
+        rest.lines().filter_map(|line| Some(line.split_once('@')?.1.to_owned())).collect()
     }
 
     /// Kills the child with SIGKILL, and waits until it is dead.
@@ -94,6 +101,29 @@ impl Process {
         self.child.kill().expect("a child can be killed");
         self.child.wait().expect("a child is waited for");
     }
+}
+
+/// Runs so many processes at once, and kills one after the other at a random moment, each replaced by a new one; at last all of them.
+///
+/// `begin` starts one that says `done` after whatever it does, over and over. So many of these words are heard between two kills.
+pub fn with_kills(
+    count: usize,
+    kills: usize,
+    words_between: usize,
+    random: &mut fastrand::Rng,
+    begin: impl Fn() -> Process,
+) {
+    let mut processes: Vec<_> = (0..count).map(|_| begin()).collect();
+    for _ in 0..kills {
+        for _ in 0..words_between {
+            assert_eq!(processes[random.usize(..count)].hear(), "done");
+        }
+        // The others go on while one is killed in the middle of whatever it does.
+        let victim = random.usize(..count);
+        processes[victim].kill();
+        processes[victim] = begin();
+    }
+    processes.iter_mut().for_each(Process::kill);
 }
 
 impl Drop for Process {

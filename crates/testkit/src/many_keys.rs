@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use toml_edit::{Document, Item};
 
@@ -27,8 +28,28 @@ pub fn value_of(name: &str) -> i64 {
     name.bytes().fold(7, |value: i64, byte| (value * 31 + i64::from(byte)) % 1_000_000_007)
 }
 
-/// Reads until told to stop; every state must be whole, and hold all that the one before held. Says how many it saw.
-pub fn poll(file: &Path, done: &AtomicBool) -> usize {
+/// Does `work` while a reader polls: every state must be whole, and hold all that the one before held. Says how many it saw, too.
+pub fn poll_during<T>(file: &Path, work: impl FnOnce() -> T) -> (T, usize) {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| poll(file, &done));
+        let stop = StopAtEnd(&done);
+        let result = work();
+        drop(stop);
+        (result, reader.join().expect("the reader saw whole files"))
+    })
+}
+
+/// Also when the work panics: otherwise the reader would be waited for until somebody notices.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+fn poll(file: &Path, done: &AtomicBool) -> usize {
     let (mut polls, mut seen) = (0, 0);
     while !done.load(Ordering::Acquire) || polls == 0 {
         let text = fs::read_to_string(file).expect("the file is there at any time");

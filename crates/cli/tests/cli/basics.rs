@@ -28,6 +28,7 @@ Usage: agents [OPTIONS] <COMMAND>
 
 Commands:
   config       Read and change configuration
+  context      Keep conversations that are never torn
   demo         Kill writers at random moments and show what they leave
   completions  Print a completion script for a shell
   man          Print the manual, or write its pages

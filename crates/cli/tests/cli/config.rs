@@ -2,6 +2,8 @@
 
 #[cfg(unix)]
 mod bad_input;
+#[cfg(target_os = "linux")]
+mod disk;
 #[cfg(unix)]
 mod edit;
 mod list;

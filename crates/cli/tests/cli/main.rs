@@ -2,6 +2,7 @@
 
 mod basics;
 mod config;
+mod context;
 mod demo;
 mod flags;
 #[cfg(unix)]
@@ -11,3 +12,5 @@ mod program;
 #[cfg(unix)]
 mod terminal;
 mod usage;
+#[cfg(target_os = "linux")]
+mod work;

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -44,16 +43,14 @@ impl Home {
 
     /// Every writer does its sets one after the other, all writers at once, while a reader polls. What came of each set, and the polls.
     fn contend<T: Send>(&self, writers: usize, set: impl Fn(u32, usize) -> T + Sync) -> (Vec<T>, usize) {
-        let (file, done, set) = (self.file(), AtomicBool::new(false), &set);
-        thread::scope(|scope| {
-            let reader = scope.spawn(|| many_keys::poll(&file, &done));
-            let writers: Vec<_> = (0..writers as u32)
-                .map(|writer| scope.spawn(move || (0..SETS).map(|n| set(writer, n)).collect::<Vec<_>>()))
-                .collect();
-            let joined: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
-            done.store(true, Ordering::Release);
-            let polls = reader.join().unwrap();
-            (joined.into_iter().flat_map(|sets| sets.unwrap()).collect(), polls)
+        let set = &set;
+        many_keys::poll_during(&self.file(), || {
+            thread::scope(|scope| {
+                let writers: Vec<_> = (0..writers as u32)
+                    .map(|writer| scope.spawn(move || (0..SETS).map(|n| set(writer, n)).collect::<Vec<_>>()))
+                    .collect();
+                writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
+            })
         })
     }
 

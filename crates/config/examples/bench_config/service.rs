@@ -3,12 +3,11 @@
 //! The baseline writes the same bytes by hand, with the same two syncs: a new file, write, fsync, rename, fsync of the folder, whose handle
 //! is kept open. It neither locks nor reads nor parses.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::Path;
 
 use config::{ConfigService, Environment, Key, Places, Registry, Scope};
-use testkit::bench::{Report, Result, Target, compare, timed};
+use testkit::bench::{ByHand, Report, Result, Target, compare, timed};
 use testkit::many_keys;
 
 const ROUNDS: usize = 20;
@@ -24,7 +23,9 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     let places = Places { home, project: None };
     let service = ConfigService::new(Registry::standard(), places, Environment::empty());
     let key = Key::parse("x.w.w")?;
-    let folder = File::open(&by_hand)?;
+    let peer = ByHand::new(&by_hand, "config.toml")?;
+    let mut text = many_keys::text();
+    let before = text.len();
     let (mut ours, mut theirs) = (0_u64, 0_u64);
     let outcome = compare(
         ROUNDS,
@@ -42,14 +43,9 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
             timed(|| {
                 for _ in 0..OPS {
                     theirs += 1;
-                    let text = format!("{}w = {theirs}\n", many_keys::text());
-                    let staged = by_hand.join("config.toml.tmp");
-                    let mut file = File::create_new(&staged)?;
-                    file.write_all(text.as_bytes())?;
-                    file.sync_all()?;
-                    drop(file);
-                    fs::rename(staged, by_hand.join("config.toml"))?;
-                    folder.sync_all()?;
+                    text.truncate(before);
+                    text += &format!("w = {theirs}\n");
+                    peer.replace(text.as_bytes())?;
                 }
                 Ok(())
             })

@@ -1,6 +1,5 @@
 //! Many threads on one file: nothing is lost, nothing is seen half-written.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use config::{ConfigService, Scope, Value};
@@ -22,20 +21,15 @@ fn set_all(service: &ConfigService, writer: u32) {
 fn eight_threads_lose_nothing() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, many_keys::text());
-    let (service, file, done) = (fixture.service(), fixture.file(Scope::Global), AtomicBool::new(false));
-    thread::scope(|scope| {
-        let reader = scope.spawn(|| many_keys::poll(&file, &done));
-        let writers: Vec<_> = (0..WRITERS)
-            .map(|writer| {
-                let service = &service;
-                scope.spawn(move || set_all(service, writer))
-            })
-            .collect();
-        let outcomes: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
-        done.store(true, Ordering::Release);
-        assert!(reader.join().unwrap() > 0);
-        assert!(outcomes.into_iter().all(|outcome| outcome.is_ok()));
+    let (service, file) = (&fixture.service(), fixture.file(Scope::Global));
+    let (_, polls) = many_keys::poll_during(&file, || {
+        thread::scope(|scope| {
+            for writer in 0..WRITERS {
+                scope.spawn(move || set_all(service, writer));
+            }
+        });
     });
+    assert!(polls > 0);
     let names: Vec<_> = (0..WRITERS).flat_map(|writer| (0..SETS).map(move |n| name_of(writer, n))).collect();
     assert_eq!(many_keys::check(&file, &names), names.len());
 }

@@ -83,6 +83,40 @@ fn a_journal_that_one_process_keeps_filling_doubles_up_to_its_limit() {
 }
 
 #[test]
+fn a_folder_that_was_moved_removed_or_replaced_takes_nothing_more() {
+    let place = Place::new(Policy::OwnFolder);
+    let folder = place.open_folder();
+    change(&folder, |tx| tx.put("log", b"one\n"));
+    let elsewhere = place.root("").parent().unwrap().join("moved");
+    fs::rename(place.root(""), &elsewhere).unwrap();
+    let gone = |folder: &OwnFolder| matches!(folder.begin(), Err(Error::FolderGone { .. }));
+    assert!(gone(&folder), "nothing is there");
+    fs::create_dir(place.root("")).unwrap();
+    assert!(gone(&folder), "another folder is there");
+    change(&place.open_folder(), |tx| tx.put("log", b"other\n"));
+    assert!(gone(&folder));
+    assert_eq!(fs::read(elsewhere.join("log")).unwrap(), b"one\n");
+    assert_eq!(fs::read(place.root("log")).unwrap(), b"other\n");
+    // Where it came from, it is itself again.
+    fs::remove_dir_all(place.root("")).unwrap();
+    fs::rename(&elsewhere, place.root("")).unwrap();
+    change(&folder, |tx| tx.append("log", b"two\n"));
+    assert_eq!(fs::read(place.root("log")).unwrap(), b"one\ntwo\n");
+}
+
+#[test]
+fn a_folder_that_is_opened_through_a_symlink_is_where_the_symlink_led() {
+    let place = Place::new(Policy::OwnFolder);
+    let link = place.root("").parent().unwrap().join("link");
+    std::os::unix::fs::symlink(place.root(""), &link).unwrap();
+    let lock = link.with_file_name("lock");
+    let folder = OwnFolder::open(&link, &lock, FolderOptions::default()).unwrap();
+    change(&folder, |tx| tx.put("log", b"one\n"));
+    change(&folder, |tx| tx.append("log", b"two\n"));
+    assert_eq!(fs::read(place.root("log")).unwrap(), b"one\ntwo\n");
+}
+
+#[test]
 fn an_append_larger_than_the_journal_makes_it_grow() {
     let place = Place::new(Policy::OwnFolder);
     let folder = place.open_folder_with(small_journal());

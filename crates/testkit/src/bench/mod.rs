@@ -4,6 +4,7 @@
 //! times alone do not.
 
 mod arguments;
+mod by_hand;
 mod ground;
 mod report;
 mod rounds;
@@ -11,6 +12,7 @@ mod rounds;
 use std::path::Path;
 
 pub use arguments::Arguments;
+pub use by_hand::ByHand;
 pub use ground::{Ground, settle};
 pub use report::{Report, Target};
 pub use rounds::{Outcome, Side, Spread, compare, compare_all, timed};

@@ -4,7 +4,8 @@ use api::{Entry, Select};
 
 use super::ScopeName;
 use crate::error::{Exit, Result};
-use crate::output::{Answer, Output, Paint};
+use crate::look::Paint;
+use crate::output::{Answer, Output};
 use crate::session::Session;
 
 /// List keys with their values, as TOML

@@ -13,6 +13,7 @@ use crate::session::Session;
 /// Several keys are set together or not at all. A value is read by the type of its key; below `x.` as TOML if it is some, else as text.
 /// A value that begins with a dash goes after `--`.
 #[derive(clap::Args, Debug)]
+#[command(override_usage = USAGE, after_help = EXAMPLES)]
 pub(super) struct Args {
     /// KEY VALUE, or KEY=VALUE…
     #[arg(required = true, allow_negative_numbers = true, value_name = "KEY VALUE | KEY=VALUE")]
@@ -24,6 +25,16 @@ pub(super) struct Args {
     #[arg(long)]
     stdin: bool,
 }
+
+const USAGE: &str = "agents config set [OPTIONS] <KEY> <VALUE>
+       agents config set [OPTIONS] <KEY=VALUE>...
+       agents config set [OPTIONS] <KEY> --stdin";
+
+const EXAMPLES: &str = "\
+Examples:
+  agents config set plan.concurrency 8
+  agents config set plan.merge=last-wins x.team=blue --scope project
+  agents config set server.token --stdin < token.txt";
 
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let assignments = assignments(args)?;

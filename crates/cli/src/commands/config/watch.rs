@@ -24,7 +24,8 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     let interrupt = Interrupt::listen_and(move || stopper.stop())?;
     let paths = session.agents().paths()?;
     output.begin_stream(&serde_json::json!({ "event": "watching", "files": paths.files }))?;
-    output.hint_at(format!("watching {} files; Ctrl-C ends it", paths.files.len()));
+    let files: Vec<_> = paths.files.iter().map(|file| file.file.as_str()).collect();
+    output.hint_at(format!("watching {}; Ctrl-C ends it", files.join(", ")));
     while let Some(events) = watch.wait() {
         for event in events {
             print(event, output)?;

@@ -8,7 +8,8 @@ use super::contention;
 use super::kills::Tally;
 use super::tree::{Content, FILES, Files, Killed, ROOTS};
 use crate::error::Result;
-use crate::output::{Output, Paint};
+use crate::look::Paint;
+use crate::output::Output;
 
 /// Width of what stands before the figures.
 const LABEL_WIDTH: usize = 34;

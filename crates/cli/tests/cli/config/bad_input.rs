@@ -212,12 +212,12 @@ fn a_key_is_a_table_or_a_value() {
     let before = program.text(GLOBAL_FILE);
     program.run("config set x.a.b 2").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: cannot set `x.a.b`: `x.a` is a value in `[PLACE]/agents-home/config.toml`, line 1
-  hint: correct the file with `agents config edit --scope global`
+  hint: choose another key, or first `agents config unset x.a --scope global`
 
 "#]]);
     program.run("config set x.table 2").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: cannot set `x.table`: `x.table` is a table in `[PLACE]/agents-home/config.toml`, line 2
-  hint: correct the file with `agents config edit --scope global`
+  hint: choose another key; `agents config list x.table` shows what is in this one
 
 "#]]);
     program.run("config get x.table").code(2).stdout_eq("").stderr_eq(str![[r#"

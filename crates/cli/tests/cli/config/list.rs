@@ -116,10 +116,11 @@ fn unknown_and_misplaced_keys_of_files_are_told_and_the_rest_is_listed() {
     program.write(GLOBAL_FILE, "plan.concurency = 3\n");
     program.write(PROJECT_FILE, "server.url = \"https://evil.example\"\n");
     program
-        .run("config list plan.concurrency")
+        .run("config list plan")
         .success()
         .stdout_eq(str![[r#"
 plan.concurrency = 4
+plan.merge = "three-way"
 
 "#]])
         .stderr_eq(str![[r#"
@@ -136,8 +137,6 @@ warning: unknown key `plan.concurency` ([PLACE]/agents-home/config.toml:1)
 
 "#]])
         .stderr_eq(str![[r#"
-warning: unknown key `plan.concurency` ([PLACE]/agents-home/config.toml:1)
-  hint: did you mean `plan.concurrency`? correct the file with `agents config edit --scope global`
 warning: `server.url` may not be set in the project scope, only in: global
   hint: try `agents config set server.url VALUE --scope global`
 

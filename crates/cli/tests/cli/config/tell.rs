@@ -275,7 +275,9 @@ Set keys: KEY VALUE, or KEY=VALUE as often as you like
 Several keys are set together or not at all. A value is read by the type of its key; below `x.` as
 TOML if it is some, else as text. A value that begins with a dash goes after `--`.
 
-Usage: agents config set [OPTIONS] <KEY VALUE | KEY=VALUE>...
+Usage: agents config set [OPTIONS] <KEY> <VALUE>
+       agents config set [OPTIONS] <KEY=VALUE>...
+       agents config set [OPTIONS] <KEY> --stdin
 
 Arguments:
   <KEY VALUE | KEY=VALUE>...
@@ -333,6 +335,11 @@ Options of every command:
       --lock-timeout <DURATION>
           How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout]
           [default: 30s]
+
+Examples:
+  agents config set plan.concurrency 8
+  agents config set plan.merge=last-wins x.team=blue --scope project
+  agents config set server.token --stdin < token.txt
 
 "#]]);
 }

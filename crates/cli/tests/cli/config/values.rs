@@ -290,7 +290,9 @@ error: with `--stdin` there is one KEY and no VALUE
 error: the following required arguments were not provided:
   <KEY VALUE | KEY=VALUE>...
 
-Usage: agents config set <KEY VALUE | KEY=VALUE>...
+Usage: agents config set [OPTIONS] <KEY> <VALUE>
+       agents config set [OPTIONS] <KEY=VALUE>...
+       agents config set [OPTIONS] <KEY> --stdin
 
 For more information, try '--help'.
 

@@ -1,0 +1,146 @@
+//! Every error has a kind and a code that scripts rely on: this list may grow, and nothing in it may change.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io;
+use std::panic::Location;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::{Error, Kind, Problem};
+use config::{Error as C, Key, Origin, Scope, Unparsable};
+use filetx::{Error as F, Failure, Left, Step};
+
+fn check(error: impl Into<Error>, kind: Kind, code: &str) {
+    let problem = Problem::of(&error.into());
+    assert_eq!((problem.kind, problem.code), (kind, code), "{}", problem.text);
+}
+
+/// The same, for those that a person can do something about.
+fn check_hinted(error: impl Into<Error>, kind: Kind, code: &str) {
+    let error = error.into();
+    assert!(error.hint().is_some(), "{error}");
+    check(error, kind, code);
+}
+
+fn key() -> Key {
+    Key::parse("x.a").unwrap()
+}
+
+fn path() -> PathBuf {
+    "f".into()
+}
+
+fn in_file() -> Option<Box<Origin>> {
+    Some(Box::new(Origin::File { scope: Scope::Global, file: path(), line: 1 }))
+}
+
+#[test]
+fn keys_and_values() {
+    let (expected, found) = (|| "e".to_owned(), || "f".to_owned());
+    let unknown = |origin| C::UnknownKey { key: key(), nearest: None, origin };
+    let wrong = |origin| C::WrongType { key: key(), expected: expected(), found: found(), origin };
+    let range = |origin| C::OutOfRange { key: key(), expected: expected(), found: found(), origin };
+    let filled = |origin| C::Interpolation { key: key(), variable: found(), reason: "", origin };
+    let secret = |origin| C::SecretVariable { key: key(), variable: found(), origin };
+    // A wrong value is the caller's mistake, unless it stands in a file.
+    for (origin, kind) in
+        [(None, Kind::Usage), (Some(Box::new(Origin::Flag)), Kind::Usage), (in_file(), Kind::Error)]
+    {
+        check_hinted(unknown(origin.clone()), kind, "unknown-key");
+        check_hinted(wrong(origin.clone()), kind, "wrong-type");
+        check_hinted(range(origin.clone()), kind, "out-of-range");
+        check_hinted(filled(origin.clone()), kind, "interpolation");
+        check_hinted(secret(origin), kind, "secret-variable");
+    }
+    check_hinted(Key::parse("").unwrap_err(), Kind::Usage, "bad-key");
+    let misplaced = C::NotInScope { key: key(), scope: Scope::Local, allowed: &[Scope::Global] };
+    check_hinted(misplaced, Kind::Usage, "not-in-scope");
+    check_hinted(C::IsTable { key: key() }, Kind::Usage, "is-table");
+    check_hinted(C::BadAssignment { argument: found() }, Kind::Usage, "bad-assignment");
+    check_hinted(C::VariableNotUtf8 { variable: found() }, Kind::Usage, "variable-not-utf8");
+    for found in ["a value", "a table"] {
+        let both = C::TableAndValue { key: key(), other: key(), found, file: path(), line: 1, scope: None };
+        check_hinted(both, Kind::Conflict, "table-and-value");
+    }
+    check_hinted(C::NoPlace { key: key(), file: path(), scope: None }, Kind::Error, "no-place");
+    check_hinted(Error::NotSet { key: key() }, Kind::NotFound, "not-set");
+    check_hinted(Error::SecretArgument { key: key() }, Kind::Usage, "secret-argument");
+    let flag = Error::SecretFlag { key: found(), variable: found() };
+    check_hinted(flag, Kind::Usage, "secret-argument");
+}
+
+#[test]
+fn files_and_folders() {
+    let unparsable = Unparsable {
+        file: path(),
+        offset: 3,
+        line: 1,
+        column: 4,
+        source_line: "a =".to_owned(),
+        message: String::new(),
+        scope: None,
+    };
+    let parse = || C::Parse(Box::new(unparsable.clone()));
+    check_hinted(parse(), Kind::Error, "unparsable");
+    let kept = |source| C::NotTaken { file: path(), kept: path(), source: Box::new(source) };
+    check_hinted(kept(parse()), Kind::Error, "unparsable");
+    assert_eq!(Problem::of(&kept(parse()).into()).spot.unwrap().caret, 3);
+    check_hinted(kept(C::IsTable { key: key() }), Kind::Error, "is-table");
+    check_hinted(kept(C::Conflict { file: path() }), Kind::Conflict, "conflict");
+    assert!(Problem::of(&kept(C::Conflict { file: path() }).into()).spot.is_none());
+    check_hinted(C::NotUtf8 { file: path(), offset: 0, line: 1 }, Kind::Error, "not-utf8");
+    check_hinted(C::TooLarge { file: path(), limit: 1 }, Kind::Error, "too-large");
+    check_hinted(C::LeadsOut { file: path(), target: path() }, Kind::Error, "leads-out");
+    check_hinted(C::NotAFile { file: path() }, Kind::Error, "not-a-file");
+    check_hinted(C::ReadOnly { path: path() }, Kind::Error, "read-only");
+    check_hinted(C::NoHome { parent: path() }, Kind::NotFound, "no-home");
+    check_hinted(C::NoProject { scope: Scope::Local }, Kind::NotFound, "no-project");
+    check_hinted(Error::NoSuchProject { project: path() }, Kind::NotFound, "no-project");
+    check_hinted(Error::NoHome, Kind::NotFound, "no-home");
+    let source = Arc::new(notify_error());
+    check_hinted(C::Watch { source }, Kind::Error, "watch");
+}
+
+fn notify_error() -> notify::Error {
+    notify::Error::generic("no more")
+}
+
+#[test]
+fn locks_and_disks() {
+    let busy = || F::Busy { lock: path(), holder: None, waited: Duration::ZERO };
+    let io = |kind: io::ErrorKind| F::Io { step: Step::ALL[0], path: path(), source: kind.into() };
+    check_hinted(C::Busy { file: path(), source: Arc::new(busy()) }, Kind::Busy, "busy");
+    let held = || F::AlreadyHeld { lock: path(), at: Location::caller() };
+    check(C::Nested { file: path(), source: Arc::new(held()) }, Kind::Bug, "already-held");
+    let prepare = |source| C::Prepare { file: path(), source: Arc::new(source) };
+    check_hinted(prepare(io(io::ErrorKind::PermissionDenied)), Kind::Error, "permission-denied");
+    check_hinted(prepare(io(io::ErrorKind::ReadOnlyFilesystem)), Kind::Error, "read-only");
+    check_hinted(prepare(F::LockGone { lock: path() }), Kind::Error, "lock-gone");
+    let write = |left, error| C::Write { file: path(), source: Arc::new(Failure { left, error }) };
+    check_hinted(write(Left::Nothing, io(io::ErrorKind::StorageFull)), Kind::Error, "disk-full");
+    let broken = || io(io::ErrorKind::Other);
+    check(write(Left::Nothing, broken()), Kind::Error, "io");
+    check_hinted(write(Left::Unknown, broken()), Kind::OutcomeUnknown, "outcome-unknown");
+    let folder = C::Folder { folder: path(), source: Arc::new(io::ErrorKind::PermissionDenied.into()) };
+    check_hinted(folder, Kind::Error, "permission-denied");
+}
+
+#[test]
+fn file_transactions() {
+    let io = F::Io { step: Step::ALL[0], path: path(), source: io::ErrorKind::Other.into() };
+    check(io, Kind::Error, "io");
+    check(F::Reserved { path: path() }, Kind::Usage, "reserved-path");
+    let (expected, found) = (String::new(), String::new());
+    check(F::Conflict { path: path(), expected, found }, Kind::Conflict, "conflict");
+    check(F::Drifted { path: path(), reason: String::new() }, Kind::Conflict, "drifted");
+    check(F::NotEmpty { path: path() }, Kind::Conflict, "not-empty");
+    check_hinted(F::NetworkFileSystem { path: path(), kind: "nfs" }, Kind::Error, "network-file-system");
+    check(F::Damaged { path: path(), reason: "" }, Kind::Error, "damaged-journal");
+    check_hinted(F::UnknownVersion { path: path(), found: 2, known: 1 }, Kind::Error, "newer-journal");
+    check(F::RootGone { path: path(), reason: "" }, Kind::Error, "root-gone");
+    check(F::Superseded, Kind::Error, "files");
+    let busy = F::Busy { lock: path(), holder: None, waited: Duration::ZERO };
+    check_hinted(Failure { left: Left::Nothing, error: busy }, Kind::Busy, "busy");
+}

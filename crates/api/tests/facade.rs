@@ -1,0 +1,163 @@
+//! The façade as a door calls it.
+
+#![expect(clippy::disallowed_methods, reason = "plays a person who edits files")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use api::{Agents, Assignment, Error, Event, Kind, Problem, Reveal, Scope, Select, Surroundings};
+use tempfile::TempDir;
+
+/// A user's home folder with a project below it.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(place.path("user/work/.cleveragents")).unwrap();
+        fs::create_dir_all(place.path("user/work/src")).unwrap();
+        fs::create_dir_all(place.path("user/.cleveragents")).unwrap();
+        fs::create_dir_all(place.path("user/empty")).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn at(&self, current: &str) -> Surroundings {
+        Surroundings {
+            current: Some(self.path(current)),
+            user_home: Some(self.path("user")),
+            ..Surroundings::default()
+        }
+    }
+}
+
+fn open(surroundings: &Surroundings) -> Agents {
+    Agents::open(surroundings).unwrap()
+}
+
+fn check(error: Error, kind: Kind, code: &str) {
+    let problem = Problem::of(&error);
+    assert_eq!((problem.kind, problem.code), (kind, code), "{}", problem.text);
+    assert!(problem.hint.is_some(), "{}", problem.text);
+}
+
+#[test]
+fn the_project_is_the_nearest_above_and_the_home_folder_is_none() {
+    let place = Place::new();
+    let project = |current: &str| open(&place.at(current)).project().map(Path::to_owned);
+    assert_eq!(project("user/work/src"), Some(place.path("user/work")));
+    assert_eq!(project("user/work"), Some(place.path("user/work")));
+    assert_eq!(project("user/empty"), None);
+    assert_eq!(project("user"), None);
+    // Nor when another home folder is named.
+    let elsewhere = Surroundings { home: Some(place.path("elsewhere")), ..place.at("user/empty") };
+    assert_eq!(open(&elsewhere).project(), None);
+    let as_project = Surroundings { project: Some(".".into()), ..place.at("user") };
+    check(Agents::open(&as_project).unwrap_err(), Kind::Usage, "home-as-project");
+    // Unless somebody says so, and keeps their home folder elsewhere.
+    let by_name = Surroundings { home: Some(place.path("elsewhere")), ..as_project };
+    assert_eq!(open(&by_name).project(), Some(place.path("user/.").as_path()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_folder_behind_a_symlink_is_no_project_either() {
+    let place = Place::new();
+    std::os::unix::fs::symlink(place.path("user"), place.path("link")).unwrap();
+    let surroundings = Surroundings { user_home: Some(place.path("link")), ..place.at("user/empty") };
+    assert_eq!(open(&surroundings).project(), None);
+}
+
+#[test]
+fn folders_that_are_named_are_relative_to_the_current_one() {
+    let place = Place::new();
+    let surroundings =
+        Surroundings { home: Some("own".into()), project: Some("work".into()), ..place.at("user") };
+    let agents = open(&surroundings);
+    assert_eq!(agents.home().unwrap(), place.path("user/own"));
+    assert_eq!(agents.project(), Some(place.path("user/work").as_path()));
+    let missing = Surroundings { project: Some("none".into()), ..place.at("user") };
+    check(Agents::open(&missing).unwrap_err(), Kind::NotFound, "no-project");
+    let nowhere = Surroundings { current: None, home: Some("own".into()), ..place.at("user") };
+    check(Agents::open(&nowhere).unwrap_err(), Kind::NotFound, "no-current-folder");
+}
+
+#[test]
+fn without_a_home_folder_only_what_needs_one_fails() {
+    let place = Place::new();
+    for (value, code) in [(None, "no-home"), (Some("relative"), "bad-home")] {
+        let variables = value.map(|value| (OsString::from("CLEVERAGENTS_HOME"), OsString::from(value)));
+        let surroundings = Surroundings {
+            user_home: None,
+            variables: variables.into_iter().collect(),
+            values: vec!["core.format=json".to_owned()],
+            ..place.at("user/work")
+        };
+        let agents = open(&surroundings).with_wait(api::Wait::default());
+        assert_eq!(agents.read().preferences().unwrap().format, "json");
+        assert!(agents.schema(None).is_object());
+        assert_eq!(agents.project(), None);
+        assert_eq!(agents.home().unwrap_err().code(), code);
+        assert_eq!(agents.read().get("plan.merge", Reveal::No).unwrap_err().code(), code);
+        assert_eq!(agents.read().list(&Select::default()).unwrap_err().code(), code);
+        assert_eq!(agents.read().explain("plan.merge").unwrap_err().code(), code);
+        assert_eq!(agents.set(None, &[Assignment::argument("x.a", "1")]).unwrap_err().code(), code);
+        assert_eq!(agents.watch(None).unwrap_err().code(), code);
+    }
+}
+
+#[test]
+fn answers_can_be_serialised() {
+    let place = Place::new();
+    let agents = open(&place.at("user/work"));
+    let change = agents.set(Some(Scope::Local), &[Assignment::parse("x.a=[1, 2]").unwrap()]).unwrap();
+    assert_eq!(serde_json::to_value(&change).unwrap()["scope"], "local");
+    let got = serde_json::to_value(agents.read().get("x.a", Reveal::No).unwrap()).unwrap();
+    assert_eq!((&got["value"], &got["origin"]["line"]), (&serde_json::json!([1, 2]), &1.into()));
+    let paths = serde_json::to_value(agents.paths().unwrap()).unwrap();
+    assert_eq!(paths["files"][0]["exists"], true);
+}
+
+#[test]
+fn an_edit_goes_through_the_facade() {
+    let place = Place::new();
+    let agents = open(&place.at("user/work"));
+    let edit = agents.begin_edit(None).unwrap();
+    assert_eq!((edit.scope, edit.original.as_slice()), (Scope::Global, &b""[..]));
+    assert!(agents.check_edit(&edit, b"x.a = = 1").is_err());
+    let outcome = agents.edit(&edit, b"x.a = 1\n").unwrap();
+    assert_eq!((outcome.outcome, outcome.change.keys), ("taken", vec!["x.a".to_owned()]));
+    let error = agents.edit(&edit, b"x.a = 2\n").unwrap_err();
+    assert!(error.is_kept());
+    check(error, Kind::Conflict, "conflict");
+}
+
+#[test]
+fn changes_are_noticed_through_the_facade() {
+    let place = Place::new();
+    let agents = open(&place.at("user/work"));
+    check(agents.watch(Some("plam")).unwrap_err(), Kind::Usage, "unknown-key");
+    let mut watch = agents.watch(Some("x")).unwrap();
+    agents.set(Some(Scope::Global), &[Assignment::argument("x.a", "1")]).unwrap();
+    let events = watch.wait().unwrap();
+    let Event::Change { key, old, new, secret } = &events[0] else { panic!("{events:?}") };
+    assert_eq!((key.as_str(), old, secret), ("x.a", &None, &false));
+    assert_eq!(new.as_ref().unwrap().value.text, "1");
+    watch.stopper().stop();
+    assert!(watch.wait().is_none());
+}
+
+#[test]
+fn surroundings_are_shown_without_secrets() {
+    let variables = vec![(OsString::from("TOKEN"), OsString::from("hunter2"))];
+    let surroundings =
+        Surroundings { variables, values: vec!["x.a=hunter2".to_owned()], ..Surroundings::default() };
+    assert!(!format!("{surroundings:?}").contains("hunter2"));
+}

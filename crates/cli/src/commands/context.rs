@@ -1,0 +1,170 @@
+//! `agents context`: one file per command.
+
+mod append;
+mod clear;
+mod create;
+mod document;
+mod export;
+mod fork;
+mod import;
+mod list;
+mod prune;
+mod remove;
+mod rename;
+mod rewind;
+mod search;
+mod show;
+mod verify;
+
+use std::io::{self, Read};
+
+use api::{Changed, Document};
+use clap::Subcommand;
+
+use crate::args::GlobalArgs;
+use crate::error::{Error, Result};
+use crate::output::{Answer, Output};
+use crate::session::Session;
+
+/// The most that is read from standard input.
+const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Keep conversations that are never torn
+///
+/// A context is a folder below `contexts` in the home folder, with `messages.jsonl`, `metadata.json`, `state.json` and
+/// `global_context.json`. Any number of processes may append to one at once; a reader sees one commit. Every change makes a new
+/// revision; with `--if-revision R` a change is refused, with exit code 4, when somebody else made one since R.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Create(create::Args),
+    Append(append::Args),
+    Show(show::Args),
+    List(list::Args),
+    /// Get or change the state, a JSON object
+    State(document::Args),
+    /// Get or change the global context, a JSON object
+    Global(document::Args),
+    Rewind(rewind::Args),
+    Fork(fork::Args),
+    Clear(clear::Args),
+    Remove(remove::Args),
+    Rename(rename::Args),
+    Export(export::Args),
+    Import(import::Args),
+    Search(search::Args),
+    Verify(verify::Args),
+    Prune(prune::Args),
+}
+
+impl Args {
+    /// As the JSON envelope names it.
+    pub(crate) fn name(&self) -> &'static str {
+        match &self.command {
+            Command::Create(_) => "context create",
+            Command::Append(_) => "context append",
+            Command::Show(_) => "context show",
+            Command::List(_) => "context list",
+            Command::State(args) => args.name(Document::State),
+            Command::Global(args) => args.name(Document::Global),
+            Command::Rewind(_) => "context rewind",
+            Command::Fork(_) => "context fork",
+            Command::Clear(_) => "context clear",
+            Command::Remove(_) => "context remove",
+            Command::Rename(_) => "context rename",
+            Command::Export(_) => "context export",
+            Command::Import(_) => "context import",
+            Command::Search(_) => "context search",
+            Command::Verify(_) => "context verify",
+            Command::Prune(_) => "context prune",
+        }
+    }
+
+    pub(crate) fn is_export(&self) -> bool {
+        matches!(self.command, Command::Export(_))
+    }
+}
+
+pub(crate) fn run(
+    args: &Args,
+    global: &GlobalArgs,
+    session: &Session<'_>,
+    output: &mut Output,
+) -> Result<Answer> {
+    let contexts = session.writer().contexts()?;
+    output.detail("contexts", format!("contexts are in `{}`", contexts.folder().display()));
+    match &args.command {
+        Command::Create(args) => create::run(args, &contexts, output),
+        Command::Append(args) => append::run(args, &contexts, output),
+        Command::Show(args) => show::run(args, &contexts, output),
+        Command::List(args) => list::run(args, &contexts, output),
+        Command::State(args) => document::run(args, Document::State, &contexts, output),
+        Command::Global(args) => document::run(args, Document::Global, &contexts, output),
+        Command::Rewind(args) => rewind::run(args, &contexts, output),
+        Command::Fork(args) => fork::run(args, &contexts, output),
+        Command::Clear(args) => clear::run(args, &contexts, output),
+        Command::Remove(args) => remove::run(args, &contexts, output),
+        Command::Rename(args) => rename::run(args, &contexts, output),
+        Command::Export(args) => export::run(args, global, &contexts, output),
+        Command::Import(args) => import::run(args, &contexts, output),
+        Command::Search(args) => search::run(args, &contexts, output),
+        Command::Verify(args) => verify::run(args, &contexts, output),
+        Command::Prune(args) => prune::run(args, &contexts, output),
+    }
+}
+
+/// On commands that write.
+#[derive(clap::Args, Clone, Copy, Debug)]
+struct IfRevision {
+    /// Change nothing, and end with 4, unless the context is at this revision
+    #[arg(long, value_name = "R")]
+    if_revision: Option<u64>,
+}
+
+/// On commands that delete.
+#[derive(clap::Args, Clone, Copy, Debug)]
+struct Yes {
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+/// `1 message`, `2 messages`.
+fn counted(count: u64) -> String {
+    if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
+}
+
+/// Tells about what a change left beside.
+fn warn_of_change(change: &Changed, output: &mut Output) {
+    for file in &change.aside {
+        output.warn("set-aside", format!("something was set aside in `{file}`"), None);
+    }
+    if let Some(why) = &change.pending {
+        output.warn(
+            "pending",
+            format!("it is saved, and not in the files yet: {why}"),
+            Some("the next command that writes to this context finishes it".to_owned()),
+        );
+    }
+}
+
+/// A text that is given, or that standard input gives for `-`.
+fn given(text: &str) -> Result<String> {
+    if text == "-" { from_stdin() } else { Ok(text.to_owned()) }
+}
+
+/// All of standard input.
+fn from_stdin() -> Result<String> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|source| Error::Stdin { source })?;
+    if bytes.len() as u64 > INPUT_BYTES_MAX {
+        return Err(Error::StdinTooLong { limit_bytes: INPUT_BYTES_MAX });
+    }
+    String::from_utf8(bytes).map_err(|_| Error::StdinNotUtf8)
+}

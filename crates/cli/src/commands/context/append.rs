@@ -1,0 +1,65 @@
+//! `agents context append`.
+
+use std::path::PathBuf;
+
+use api::{Contexts, NewMessage};
+
+use super::{IfRevision, from_stdin, given, warn_of_change};
+use crate::error::{Error, Result};
+use crate::output::{Answer, Output};
+
+/// Append a message, or many in one commit
+///
+/// Prints the id of each message and the revision. `-` reads the text from standard input. With `--jsonl` each line is a message as a JSON object with
+/// any fields; all of them are appended, or none.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The context
+    name: String,
+    /// Who speaks: system, developer, user, assistant or tool
+    #[arg(long, required_unless_present = "jsonl", conflicts_with = "jsonl")]
+    role: Option<String>,
+    /// What is said; `-` reads it from standard input
+    #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl", allow_hyphen_values = true)]
+    text: Option<String>,
+    /// A file with one message a line; `-` is standard input
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    jsonl: Option<PathBuf>,
+    #[command(flatten)]
+    if_revision: IfRevision,
+}
+
+pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
+    let appended = contexts.append(&args.name, &messages(args)?, args.if_revision.if_revision)?;
+    for id in &appended.ids {
+        output.say(format!("{id} revision {}", appended.change.revision))?;
+    }
+    warn_of_change(&appended.change, output);
+    Ok(Answer::of(&appended))
+}
+
+fn messages(args: &Args) -> Result<Vec<NewMessage>> {
+    let Some(file) = &args.jsonl else {
+        let (role, text) = (args.role.clone().unwrap_or_default(), args.text.as_deref().unwrap_or_default());
+        return Ok(vec![NewMessage::Text { role, text: without_line_break(given(text)?, text) }]);
+    };
+    let text = if file.as_os_str() == "-" {
+        from_stdin()?
+    } else {
+        let failed = |source| Error::File { act: "read", path: file.clone(), source };
+        std::fs::read_to_string(file).map_err(failed)?
+    };
+    Ok(text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| NewMessage::Json(line.to_owned()))
+        .collect())
+}
+
+/// A shell ends what it pipes with a line break that nobody meant.
+fn without_line_break(mut text: String, given: &str) -> String {
+    if given == "-" && text.ends_with('\n') {
+        text.pop();
+    }
+    text
+}

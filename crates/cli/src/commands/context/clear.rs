@@ -1,0 +1,29 @@
+//! `agents context clear`.
+
+use api::Contexts;
+
+use super::{IfRevision, Yes, warn_of_change};
+use crate::ask::before_deleting;
+use crate::error::Result;
+use crate::output::{Answer, Output};
+
+/// Delete messages, state and global context, and keep the context
+///
+/// Asks first; where nobody can be asked it needs `--yes`.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The context
+    name: String,
+    #[command(flatten)]
+    yes: Yes,
+    #[command(flatten)]
+    if_revision: IfRevision,
+}
+
+pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
+    before_deleting(&format!("deleting all that is in {}", args.name), args.yes.yes, output)?;
+    let change = contexts.clear(&args.name, args.if_revision.if_revision)?;
+    output.confirm(format!("{} is empty now, revision {}", change.name, change.revision))?;
+    warn_of_change(&change, output);
+    Ok(Answer::of(&change))
+}

@@ -1,0 +1,19 @@
+//! `agents context create`.
+
+use api::Contexts;
+
+use crate::error::Result;
+use crate::output::{Answer, Output};
+
+/// Make an empty context
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// Its name: letters, digits, `-`, `_` and `.`
+    name: String,
+}
+
+pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
+    let made = contexts.create(&args.name)?;
+    output.confirm(format!("made {} in {}", made.name, made.folder))?;
+    Ok(Answer::of(&made))
+}

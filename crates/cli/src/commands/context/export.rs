@@ -1,0 +1,49 @@
+//! `agents context export`.
+
+use std::path::PathBuf;
+
+use api::{Contexts, ExportFormat};
+
+use super::counted;
+use crate::args::GlobalArgs;
+use crate::error::{Error, Result};
+use crate::output::{Answer, Output};
+
+/// Write a conversation for other tools and machines
+///
+/// `--format archive` (the default) is one file with a checksum that `import` takes back without loss; `json4` is a folder with the four files of older
+/// tools; `openai` is a list of messages as the chat APIs take it; `markdown` is to be read. The context is not changed.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The context
+    name: String,
+    /// The file to write, or the folder for json4 [default: standard output]
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::AnyPath)]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(
+    args: &Args,
+    global: &GlobalArgs,
+    contexts: &Contexts,
+    output: &mut Output,
+) -> Result<Answer> {
+    let form = global.export().unwrap_or("archive");
+    let format: ExportFormat = form.parse().expect("every form of the command line is one");
+    if let Some(path) = &args.output {
+        let written = contexts.export_to(&args.name, format, path)?;
+        output.confirm(format!(
+            "wrote {} of {} to {}",
+            counted(written.message_count),
+            written.name,
+            written.path
+        ))?;
+        return Ok(Answer::of(&written));
+    }
+    if format.is_folder() {
+        return Err(Error::Words { reason: "`--format json4` writes a folder: name it with `-o`" });
+    }
+    contexts.export(&args.name, format, output.bytes())?;
+    output.bytes().flush().map_err(|source| Error::Print { source })?;
+    Ok(Answer::ok(serde_json::json!({ "name": args.name, "form": form })))
+}

@@ -1,0 +1,27 @@
+//! `agents context fork`.
+
+use api::Contexts;
+
+use super::counted;
+use crate::error::Result;
+use crate::output::{Answer, Output};
+
+/// Make a context with the messages, state and global context of another one
+///
+/// Nothing is shared: later changes of one do not touch the other.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The context
+    name: String,
+    /// The name of the new one
+    new: String,
+    /// Only the first N messages
+    #[arg(long, value_name = "N")]
+    at: Option<u64>,
+}
+
+pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
+    let made = contexts.fork(&args.name, &args.new, args.at)?;
+    output.confirm(format!("made {} with {} of {}", made.name, counted(made.message_count), args.name))?;
+    Ok(Answer::of(&made))
+}

@@ -1,0 +1,35 @@
+//! `agents context list`.
+
+use api::{Contexts, ListedContext};
+
+use crate::error::{Exit, Result};
+use crate::output::{Answer, Output};
+
+/// List contexts with their messages, revision and last change
+///
+/// Those that cannot be read are listed too, with why on standard error, and the command ends with 1.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {}
+
+pub(super) fn run(_args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
+    let listed = contexts.list()?;
+    let width = listed.iter().map(|one| one.name.chars().count()).max().unwrap_or(0);
+    let mut exit = Exit::Ok;
+    for one in &listed {
+        let ListedContext { name, revision, message_count, last_updated, problem } = one;
+        let paint = output.paint();
+        let name = format!("{name:<width$}");
+        match (message_count, revision, problem) {
+            (Some(count), Some(revision), _) => {
+                let time = paint.faint(last_updated.as_deref().unwrap_or("-"));
+                output.say(format!("{}  {count:>8}  {revision:>8}  {time}", paint.strong(name)))?;
+            }
+            _ => output.say(format!("{}  {}", paint.strong(name), paint.bad("cannot be read")))?,
+        }
+        if let Some(problem) = problem {
+            output.error(problem.clone());
+            exit = Exit::Error;
+        }
+    }
+    Ok(Answer { exit, ..Answer::of(&serde_json::json!({ "contexts": listed })) })
+}

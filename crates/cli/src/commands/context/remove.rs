@@ -1,0 +1,31 @@
+//! `agents context remove`.
+
+use api::Contexts;
+
+use super::{IfRevision, Yes};
+use crate::ask::before_deleting;
+use crate::error::Result;
+use crate::output::{Answer, Output};
+
+/// Delete a context with all of its files
+///
+/// Asks first; where nobody can be asked it needs `--yes`.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The context
+    name: String,
+    #[command(flatten)]
+    yes: Yes,
+    #[command(flatten)]
+    if_revision: IfRevision,
+}
+
+pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
+    before_deleting(&format!("deleting {}", args.name), args.yes.yes, output)?;
+    let undeleted = contexts.remove(&args.name, args.if_revision.if_revision)?;
+    output.confirm(format!("removed {}", args.name))?;
+    if let Some(why) = undeleted {
+        output.warn("undeleted", format!("its files are not deleted yet: {why}"), None);
+    }
+    Ok(Answer::ok(serde_json::json!({ "name": args.name })))
+}

@@ -1,0 +1,31 @@
+//! `agents context rewind`.
+
+use api::Contexts;
+
+use super::{IfRevision, counted, warn_of_change};
+use crate::error::Result;
+use crate::output::{Answer, Output};
+
+/// Keep the first N messages and cut the rest; state and global context stay
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The context
+    name: String,
+    /// How many messages to keep
+    #[arg(long, value_name = "N")]
+    to: u64,
+    #[command(flatten)]
+    if_revision: IfRevision,
+}
+
+pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
+    let change = contexts.rewind(&args.name, args.to, args.if_revision.if_revision)?;
+    output.confirm(format!(
+        "{} has {} now, revision {}",
+        change.name,
+        counted(change.message_count),
+        change.revision
+    ))?;
+    warn_of_change(&change, output);
+    Ok(Answer::of(&change))
+}

@@ -1,0 +1,84 @@
+//! `agents context search`.
+
+use api::{Contexts, Found, Problem};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::error::{Error, Exit, Result};
+use crate::output::{Answer, Output};
+
+/// Find messages by words, role and time
+///
+/// All words have to be in the message, in any order and whether large or small. Hits are printed as they are found. Ends with 3 when there is none.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The words
+    query: String,
+    /// Only in this context; may be repeated [default: all]
+    #[arg(long = "in", value_name = "NAME")]
+    names: Vec<String>,
+    /// Only what this role says
+    #[arg(long)]
+    role: Option<String>,
+    /// Only what was said at this time or later, such as 2026-11-01 or 2026-11-01T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only what was said before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// How many lines to print around a line that has one of the words
+    #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
+    context: usize,
+}
+
+pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
+    let found = Found {
+        text: args.query.clone(),
+        role: args.role.clone(),
+        since: args.since.as_deref().map(time).transpose()?,
+        until: args.until.as_deref().map(time).transpose()?,
+        around: args.context,
+    };
+    let (mut count, mut exit) = (0_u64, Exit::NotFound);
+    output.begin_stream(&serde_json::json!({ "event": "search", "query": args.query }))?;
+    for hit in contexts.search(&args.names, &found)? {
+        let hit = match hit {
+            Ok(hit) => hit,
+            // The rest is searched all the same.
+            Err(error) => {
+                output.error(Problem::of(&error));
+                exit = Exit::Error;
+                continue;
+            }
+        };
+        output.stream(&serde_json::json!({ "event": "hit", "hit": hit }))?;
+        let paint = output.paint();
+        let time = hit.time.as_ref().map(|time| format!(" {time}")).unwrap_or_default();
+        output.say(format!(
+            "{} {}{}",
+            paint.strong(format!("{}[{}]", hit.context, hit.number)),
+            hit.role,
+            paint.faint(time)
+        ))?;
+        for line in &hit.lines {
+            let mark = if line.is_match { ":" } else { "-" };
+            output.say(format!("  {}{mark} {}", line.number, line.text))?;
+        }
+        count += 1;
+    }
+    if count > 0 && exit == Exit::NotFound {
+        exit = Exit::Ok;
+    }
+    Ok(Answer { exit, data: serde_json::json!({ "hits": count }) })
+}
+
+/// A time, or a day, which begins at midnight UTC.
+fn time(text: &str) -> Result<Timestamp> {
+    let day = || text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
+    let time = text.parse().ok().or_else(|| Some(day()?.timestamp()));
+    time.ok_or_else(|| Error::Value {
+        value: text.to_owned(),
+        expected: "a time such as 2026-11-01 or 2026-11-01T12:00:00Z",
+    })
+}

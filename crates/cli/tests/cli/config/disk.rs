@@ -1,0 +1,47 @@
+//! Disks that refuse: full, mounted read-only. The old file stays, and the message says what can be done.
+
+use snapbox::str;
+use testkit::mount::SmallDisk;
+use testkit::notes::skipped;
+
+use crate::program::Program;
+
+/// Room for the configuration and little more.
+const DISK_BYTES: u64 = 64 * 1024;
+
+#[test]
+fn a_disk_that_is_full_or_read_only_is_told_and_the_file_stays() {
+    let program = Program::new();
+    let disk = match SmallDisk::new(&program.path(""), DISK_BYTES) {
+        Ok(disk) => disk,
+        Err(reason) => return skipped("cli::disk", &reason),
+    };
+    program.run("config set x.a 1 --home small").success().stderr_eq("");
+    // What is left goes to a file of somebody else.
+    let filled = std::process::Command::new("dd")
+        .args(["if=/dev/zero", "of=small/fill", "bs=1k"])
+        .current_dir(program.path(""))
+        .output()
+        .expect("dd starts");
+    assert!(!filled.status.success(), "the disk is full");
+    program.run("config set x.a 2 --home small").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: cannot write `[PLACE]/small/config.toml`
+  because: nothing was changed
+  because: cannot stage the new content of `[PLACE]/small/config.toml`
+  because: No space left on device (os error 28)
+  hint: make room on the disk: `df -h [PLACE]/small/config.toml`
+
+"#]]);
+    assert_eq!(program.text("small/config.toml"), "x.a = 1\n");
+    assert_eq!(program.names("small"), [".config.toml.lock", "config.toml", "fill"]);
+    disk.remount("ro").expect("what was mounted can be remounted");
+    program.run("config set x.a 2 --home small").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: cannot prepare to write `[PLACE]/small/config.toml`
+  because: cannot open the lock file `[PLACE]/small/.config.toml.lock`
+  because: Read-only file system (os error 30)
+  hint: it is on a file system that is mounted read-only; use `--home DIR`
+
+"#]]);
+    program.run("config get x.a --home small").success().stdout_eq("1\n").stderr_eq("");
+    disk.remount("rw").expect("what was mounted can be remounted");
+}

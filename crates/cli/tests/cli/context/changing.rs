@@ -1,0 +1,220 @@
+//! Commands that change a context.
+
+use snapbox::str;
+
+use crate::program::{Program, json, text};
+
+/// A program with a context `chat` of so many messages.
+pub(super) fn with_messages(count: usize) -> Program {
+    let program = Program::new();
+    program.run("context create chat").success();
+    let lines: String =
+        (0..count).map(|at| format!("{{\"role\":\"user\",\"content\":\"m{at}\"}}\n")).collect();
+    if count > 0 {
+        program.run_reading(lines.as_bytes(), "context append chat --jsonl -").success();
+    }
+    program
+}
+
+#[test]
+fn create_append_show() {
+    let program = Program::new();
+    program.run("context create chat").success().stderr_eq("").stdout_eq(str![[r#"
+made chat in [PLACE]/agents-home/contexts/chat
+
+"#]]);
+    let appended = program.run_of(&["context", "append", "chat", "--role", "user", "hello there"]).success();
+    let line = text(&appended);
+    let (id, revision) = line.trim_end().split_once(' ').expect("an id and a revision");
+    assert_eq!((id.len(), revision), (26, "revision 2"));
+    program.run_reading(b"from a pipe\n", "context append chat --role assistant -").success();
+    program.run("context show chat").success().stderr_eq("").stdout_eq(str![[r#"
+[0] user [..]Z
+hello there
+
+[1] assistant [..]Z
+from a pipe
+
+
+"#]]);
+}
+
+#[test]
+fn many_messages_are_one_commit_or_none() {
+    let program = with_messages(2);
+    let good = "{\"role\":\"tool\",\"content\":\"a\",\"n\":1.10}\n\n{\"role\":\"tool\",\"content\":\"b\"}\n";
+    let answer =
+        program.run_reading(good.as_bytes(), "context append chat --jsonl - --format json").success();
+    let data = &json(&answer)["data"];
+    assert_eq!((data["ids"].as_array().map(Vec::len), &data["revision"]), (Some(2), &3.into()));
+    assert_eq!(data["message_count"], 4);
+    let bad = format!("{good}{{\"role\":\"nobody\"}}\n");
+    program.run_reading(bad.as_bytes(), "context append chat --jsonl -").code(2).stdout_eq("").stderr_eq(
+        str![[r#"
+error: message 3 cannot be appended
+  because: `nobody` is not a role: use system, developer, user, assistant or tool
+
+"#]],
+    );
+    let shown = text(&program.run("context show chat --range 2..").success());
+    assert!(shown.contains("\na\n") && shown.contains("\nb\n") && !shown.contains("nobody"), "{shown}");
+    program.write("lines", good);
+    program.run("context append chat --jsonl lines").success();
+    program.run("context append chat --jsonl missing").code(1).stderr_eq(str![[r#"
+error: cannot read `missing`
+  because: No such file or directory (os error 2)
+
+"#]]);
+    let stored = program.text("agents-home/contexts/chat/messages.jsonl");
+    assert_eq!(stored.lines().count(), 6);
+    assert!(stored.contains("\"n\":1.10"), "values keep their spelling");
+}
+
+#[test]
+fn state_and_global_context_are_set_patched_and_read() {
+    let program = with_messages(0);
+    program
+        .run_of(&["context", "state", "set", "chat", r#"{"a": 1.10, "b": {"c": true}}"#])
+        .success()
+        .stdout_eq(str![[r#"
+changed the state of chat, revision 2
+
+"#]]);
+    program.run_reading(br#"{"b":{"c":null,"d":[1,2]}}"#, "context state patch chat -").success();
+    program.run("context state get chat").success().stdout_eq(str![[r#"
+{
+  "a": 1.10,
+  "b": {
+    "d": [
+      1,
+      2
+    ]
+  }
+}
+
+"#]]);
+    program.run("context state get chat /b/d/1").success().stdout_eq("2\n");
+    program.run("context state get chat /x").code(3).stderr_eq(str![[r#"
+error: there is nothing at `/x` in context `chat`
+  hint: a pointer is like `/a/b`, or `/list/0`
+
+"#]]);
+    program.run("context global patch chat {\"who\":\"ada\"}").success();
+    let got = program.run("context global get chat --format json").success();
+    assert_eq!(json(&got)["data"], serde_json::json!({ "who": "ada" }));
+    assert_eq!(json(&got)["command"], "context global get");
+    program.run("context state set chat []").code(2).stderr_eq(str![[r#"
+error: the state must be a JSON object
+
+"#]]);
+    program.run("context state set chat {").code(2).stderr_eq(str![[r#"
+error: the value cannot be read
+  because: it is not JSON
+  because: EOF while parsing an object at line 1 column 1
+  hint: a text needs quotes in JSON: '"text"'
+
+"#]]);
+}
+
+#[test]
+fn a_stale_revision_changes_nothing_and_ends_with_4() {
+    let program = with_messages(3);
+    program.write("archive", program.run("context export chat").success().get_output().stdout.clone());
+    for words in [
+        "context append chat --role user x --if-revision 1",
+        "context state set chat {} --if-revision 1",
+        "context global patch chat {} --if-revision 1",
+        "context rewind chat --to 0 --if-revision 1",
+        "context clear chat --yes --if-revision 1",
+        "context remove chat --yes --if-revision 1",
+        "context rename chat talk --if-revision 1",
+        "context import archive --replace --if-revision 1",
+        "context verify chat --repair --if-revision 1",
+    ] {
+        program.run(words).code(4).stdout_eq("").stderr_eq(str![[r#"
+error: context `chat` is at revision 2, not 1
+  hint: read it again, then use `--if-revision 2`
+
+"#]]);
+    }
+    let answer = program.run("context append chat --role user x --if-revision 1 --format json").code(4);
+    assert_eq!(json(&answer)["messages"][0]["code"], "stale");
+    program.run("context append chat --role user x --if-revision 2").success();
+    assert_eq!(program.text("agents-home/contexts/chat/messages.jsonl").lines().count(), 4);
+}
+
+#[test]
+fn rewind_fork_rename() {
+    let program = with_messages(5);
+    program.run("context fork chat side --at 2").success().stdout_eq("made side with 2 messages of chat\n");
+    program.run("context rewind chat --to 1").success().stdout_eq("chat has 1 message now, revision 3\n");
+    program.run("context rewind chat --to 9").code(2).stderr_eq(str![[r#"
+error: context `chat` has 1 messages, not 9
+
+"#]]);
+    program.run("context rename side talk").success().stdout_eq("side is talk now\n");
+    program.run("context show side").code(3).stderr_eq(str![[r#"
+error: there is no context `side`
+  hint: `agents context list` shows the contexts there are
+
+"#]]);
+    program.run("context fork chat talk").code(4).stderr_eq(str![[r#"
+error: there is a context `talk` already
+  hint: choose another name; an import with `--replace` puts itself in its place
+
+"#]]);
+    program.run("context list").success().stdout_eq(str![[r#"
+chat         1         3  [..]Z
+talk         2         1  [..]Z
+
+"#]]);
+}
+
+#[test]
+fn deleting_needs_yes_where_nobody_can_be_asked() {
+    let program = with_messages(3);
+    for (words, what) in [
+        ("context clear chat", "deleting all that is in chat"),
+        ("context remove chat", "deleting chat"),
+        ("context prune --older-than 0s", "deleting 1 context"),
+    ] {
+        let told = crate::program::told(&program.run(words).code(2));
+        assert_eq!(
+            told,
+            format!(
+                "error: {what} needs `--yes` where nobody can be asked\n  hint: add `--yes` if you are sure\n"
+            )
+        );
+    }
+    assert_eq!(program.text("agents-home/contexts/chat/messages.jsonl").lines().count(), 3);
+    program.run("context clear chat --yes").success().stdout_eq("chat is empty now, revision 3\n");
+    program.run("context show chat").success().stdout_eq("");
+    program.run("context remove chat --yes").success().stdout_eq("removed chat\n");
+    program.run("context remove chat --yes").code(3);
+    assert_eq!(program.names("agents-home/contexts"), [".locks", ".trash"]);
+}
+
+#[test]
+fn prune_tells_what_would_go_and_removes_only_when_asked() {
+    let program = with_messages(1);
+    program.run("context prune --older-than 30d --dry-run").success().stdout_eq("0 would be removed\n");
+    program.run("context prune --older-than 0s --dry-run").success().stdout_eq(str![[r#"
+chat  1 message  [..]Z
+1 would be removed
+
+"#]]);
+    assert_eq!(program.names("agents-home/contexts"), [".locks", "chat"]);
+    let answer = program.run("context prune --older-than 0s --yes --format json").success();
+    assert_eq!(json(&answer)["data"]["removed"], serde_json::json!(["chat"]));
+    for age in ["soon", "--older-than=-1d"] {
+        let words = if age.starts_with("--") {
+            format!("context prune {age}")
+        } else {
+            format!("context prune --older-than {age}")
+        };
+        assert!(
+            crate::program::told(&program.run(&words).code(2))
+                .contains("is not a duration such as 30d or 12h")
+        );
+    }
+}

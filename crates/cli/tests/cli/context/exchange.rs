@@ -1,0 +1,106 @@
+//! Export and import.
+
+use snapbox::str;
+
+use super::changing::with_messages;
+use crate::program::{json, text, told};
+
+#[test]
+fn an_archive_goes_out_and_comes_back() {
+    let program = with_messages(3);
+    program.run("context export chat -o chat.jsonl").success().stdout_eq(str![[r#"
+wrote 3 messages of chat to chat.jsonl
+
+"#]]);
+    let printed = text(&program.run("context export chat --format archive").success());
+    assert_eq!(printed, program.text("chat.jsonl"), "the same bytes");
+    assert_eq!(
+        text(&program.run("context export chat --format json").success()),
+        printed,
+        "bytes in every format"
+    );
+    program.run("context import chat.jsonl").code(4).stderr_eq(str![[r#"
+error: there is a context `chat` already
+  hint: choose another name; an import with `--replace` puts itself in its place
+
+"#]]);
+    program
+        .run("context import chat.jsonl --as copy")
+        .success()
+        .stdout_eq("copy has 3 messages now, revision 1\n");
+    program.run("context rewind chat --to 0").success();
+    program
+        .run("context import chat.jsonl --replace")
+        .success()
+        .stdout_eq("chat has 3 messages now, revision 4\n");
+}
+
+#[test]
+fn a_bad_import_leaves_what_is_there() {
+    let program = with_messages(3);
+    let good = text(&program.run("context export chat").success());
+    program.write("bad.jsonl", good.replace("m1", "m7"));
+    let told = told(&program.run("context import bad.jsonl --replace").code(1));
+    assert!(
+        told.starts_with("error: cannot import `bad.jsonl`\n  because: its checksum is sha256:"),
+        "{told}"
+    );
+    assert_eq!(text(&program.run("context export chat").success()), good);
+    program.write("notes.txt", "hello");
+    program.run("context import notes.txt").code(1).stderr_eq(str![[r#"
+error: cannot import `notes.txt`
+  because: it is neither an archive, nor a list of chat messages, nor a folder with messages.json
+
+"#]]);
+    program.run("context import missing").code(3).stderr_eq(str![[r#"
+error: cannot import `missing`
+  because: it cannot be read
+  because: No such file or directory (os error 2)
+
+"#]]);
+}
+
+#[test]
+fn other_forms() {
+    let program = with_messages(1);
+    program.run("context export chat --format openai").success().stdout_eq(str![[r#"
+{"messages":[
+{"role":"user","content":"m0"}
+]}
+
+"#]]);
+    program.run("context export chat --format markdown").success().stdout_eq(str![[r#"
+# chat
+
+## 0. user, [..]Z
+
+m0
+
+"#]]);
+    program.run("context export chat --format json4 -o old").success();
+    assert_eq!(program.names("old"), ["global_context.json", "messages.json", "metadata.json", "state.json"]);
+    let answer = program.run("context import old --format json").success();
+    assert_eq!(json(&answer)["data"]["name"], "old");
+    program.write("talk.json", r#"[{"role":"user","content":"a"}]"#);
+    program.run("context import talk.json").success().stdout_eq("talk has 1 message now, revision 1\n");
+}
+
+#[test]
+fn a_folder_of_an_older_tool_is_read_as_it_is_and_converted_at_the_first_write() {
+    let program = with_messages(0);
+    let array = "[\n  {\n    \"role\": \"user\",\n    \"content\": \"old\"\n  }\n]";
+    program.write("agents-home/contexts/old/messages.json", array);
+    program.write("agents-home/contexts/old/metadata.json", "{}");
+    program.run("context show old").success().stdout_eq(str![[r#"
+[0] user
+old
+
+
+"#]]);
+    program.run("context append old --role user new").success().stderr_eq(str![[r#"
+warning: something was set aside in `[PLACE]/agents-home/contexts/old/messages.json.old`
+
+"#]]);
+    assert_eq!(program.text("agents-home/contexts/old/messages.json.old"), array);
+    program.run("context verify old").success().stdout_eq("old: 2 messages, sound\n");
+}

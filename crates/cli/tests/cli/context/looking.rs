@@ -1,0 +1,185 @@
+//! Commands that read.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use snapbox::str;
+
+use super::changing::with_messages;
+use crate::program::{Program, json, text, told};
+
+const MESSAGES: &str = "agents-home/contexts/chat/messages.jsonl";
+
+#[test]
+fn show_selects() {
+    let program = with_messages(10);
+    let shown = |words: &str| {
+        let all = text(&program.run(words).success());
+        all.lines().filter(|line| line.starts_with('m')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(shown("context show chat --last 2"), ["m8", "m9"]);
+    assert_eq!(shown("context show chat --range 2..4"), ["m2", "m3"]);
+    assert_eq!(shown("context show chat --range ..1"), ["m0"]);
+    assert_eq!(shown("context show chat --range 9.."), ["m9"]);
+    assert_eq!(shown("context show chat").len(), 10);
+    program.run("context show chat --last 1 --format json").success().stdout_eq(str![[r#"
+{"event":"context","name":"chat"}
+{"event":"message","number":9,"message":{"id":"[..]","time":"[..]Z","role":"user","content":"m9"}}
+{"event":"end","command":"context show","status":"ok","exit_code":0,"data":{"messages":1,"name":"chat"},"timing":{"duration_ms":[..]},"messages":[]}
+
+"#]]);
+}
+
+#[test]
+fn tool_calls_and_names_are_shown() {
+    let program = with_messages(0);
+    let line = br#"{"role":"assistant","name":"bot","content":null,"tool_calls":[{"id":"c1"}]}"#;
+    program.run_reading(line, "context append chat --jsonl -").success();
+    program.run("context show chat").success().stdout_eq(str![[r#"
+[0] assistant bot [..]Z
+tool calls: [{"id":"c1"}]
+
+
+"#]]);
+}
+
+#[cfg(unix)]
+#[test]
+fn follow_goes_on_with_what_is_appended_until_ctrl_c() {
+    let program = with_messages(2);
+    let mut command = program.command("context show chat --last 1 --follow --format json");
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut lines =
+        BufReader::new(child.stdout.take().expect("it is piped")).lines().map(|line| line.expect("text"));
+    let mut next =
+        || serde_json::from_str::<serde_json::Value>(&lines.next().expect("a line")).expect("JSON");
+    assert_eq!(next()["event"], "context");
+    assert_eq!(next()["message"]["content"], "m1");
+    program.run("context append chat --role user later").success();
+    let later = next();
+    assert_eq!((&later["number"], &later["message"]["content"]), (&2.into(), &"later".into()));
+    program.run("context rewind chat --to 0").success();
+    program.run("context append chat --role user anew").success();
+    // Whether it sees the moment between the two is chance.
+    assert_eq!(next()["message"]["content"], "anew");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    assert_eq!(next()["exit_code"], 130);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+}
+
+#[test]
+fn list_shows_what_cannot_be_read() {
+    let program = with_messages(1);
+    program.run("context create broken").success();
+    program.write("agents-home/contexts/broken/metadata.json", "{\n  x\n}");
+    program
+        .run("context list")
+        .code(1)
+        .stdout_eq(str![[r#"
+broken  cannot be read
+chat           1         2  [..]Z
+
+"#]])
+        .stderr_eq(str![[r#"
+error: `[PLACE]/agents-home/contexts/broken/metadata.json`, line 2, column 3 is damaged
+  because: it is not JSON
+  because: key must be a string at line 2 column 3
+  hint: correct the file by hand; it is left as it is until then
+
+"#]]);
+    let answer = program.run("context list --format json").code(1);
+    assert_eq!(json(&answer)["data"]["contexts"][1]["message_count"], 1);
+    assert_eq!(json(&answer)["data"]["contexts"][0]["problem"]["code"], "damaged");
+    assert!(text(&Program::new().run("context list").success()).is_empty());
+}
+
+#[test]
+fn search_finds_lines_by_words_role_and_time() {
+    let program = with_messages(0);
+    let lines =
+        br#"{"role":"user","content":"where is\nthe torn file\nof mine","time":"2026-01-02T00:00:00Z"}
+{"role":"assistant","content":"the File is whole","time":"2026-01-03T00:00:00Z"}
+"#;
+    program.run_reading(lines, "context append chat --jsonl -").success();
+    program.run("context fork chat side").success();
+    program.run_of(&["context", "search", "FILE torn", "-C", "1", "--in", "chat"]).success().stdout_eq(str![
+        [r#"
+chat[0] user 2026-01-02T00:00:00Z
+  1- where is
+  2: the torn file
+  3- of mine
+
+"#]
+    ]);
+    program.run("context search file --role assistant").success().stdout_eq(str![[r#"
+chat[1] assistant 2026-01-03T00:00:00Z
+  1: the File is whole
+side[1] assistant 2026-01-03T00:00:00Z
+  1: the File is whole
+
+"#]]);
+    program.run("context search file --since 2026-01-03 --until 2026-01-03T00:00:00Z").code(3).stdout_eq("");
+    let answer = program.run("context search file --in chat --until 2026-01-03 --format json").success();
+    assert_eq!(text(&answer).lines().count(), 3);
+    program.run("context search file --in nowhere").code(1).stderr_eq(str![[r#"
+error: there is no context `nowhere`
+  hint: `agents context list` shows the contexts there are
+
+"#]]);
+}
+
+#[test]
+fn a_line_added_by_hand_is_told_and_repaired_when_asked() {
+    let program = with_messages(2);
+    let mut text = program.text(MESSAGES);
+    text += "{\"role\":\"user\",\"content\":\"by hand\"}\n";
+    program.write(MESSAGES, &text);
+    program.run("context append chat --role user x").code(4).stdout_eq("").stderr_eq(str![[r#"
+error: `[PLACE]/agents-home/contexts/chat/messages.jsonl` was changed by someone else: 2 messages were left there, 3 are there now
+  hint: `agents context verify chat --repair` takes over what is there; nothing is thrown away
+
+"#]]);
+    assert_eq!(program.text(MESSAGES), text, "not overwritten");
+    program.run("context verify chat").code(1).stdout_eq(str![[r#"
+chat: 3 messages, 1 problem
+  [PLACE]/agents-home/contexts/chat/messages.jsonl: 2 messages were left there, 3 are there now
+
+"#]]);
+    program.run("context verify chat --repair").success().stdout_eq("chat has 3 messages now, revision 3\n");
+    program.run("context verify --all").success().stdout_eq("chat: 3 messages, sound\n");
+    program.run("context append chat --role user x").success();
+}
+
+#[test]
+fn a_torn_last_line_is_told_and_set_aside() {
+    let program = with_messages(2);
+    program.write(MESSAGES, program.text(MESSAGES) + "{\"role\":\"us");
+    let notice = "warning: line 3 of the messages of context `chat` is torn (11 bytes); the next write sets it aside\n";
+    assert_eq!(told(&program.run("context show chat").success()), notice);
+    assert_eq!(told(&program.run("context verify chat").success()), notice);
+    program.run("context append chat --role user x").success().stderr_eq(str![[r#"
+warning: something was set aside in `[PLACE]/agents-home/contexts/chat/messages.jsonl.torn`
+
+"#]]);
+    assert_eq!(program.text("agents-home/contexts/chat/messages.jsonl.torn"), "{\"role\":\"us");
+    program.run("context verify chat").success().stderr_eq("");
+}
+
+#[test]
+fn reading_works_where_nothing_can_be_written() {
+    let program = with_messages(2);
+    let contexts = program.path("agents-home/contexts");
+    let before = std::fs::metadata(&contexts).expect("it is there").modified().expect("it has a time");
+    for words in [
+        "context show chat",
+        "context list",
+        "context verify",
+        "context search m1",
+        "context export chat",
+        "context state get chat",
+    ] {
+        program.run(words).success();
+    }
+    assert_eq!(std::fs::metadata(&contexts).expect("it is there").modified().expect("it has a time"), before);
+}

@@ -1,0 +1,47 @@
+//! Names and words that are refused before anything is touched.
+
+use crate::program::{Program, told};
+
+#[test]
+fn names_that_are_not_plain_are_refused_before_the_disk_is_touched() {
+    let program = Program::new();
+    let long = "n".repeat(300);
+    for name in ["../x", "a/b", "", ".locks", "con", "nul.txt", "a b", "é\u{301}", &long] {
+        for words in [["context", "create", name], ["context", "show", name], ["context", "verify", name]] {
+            let told = told(&program.run_of(&words).code(2));
+            assert!(told.contains("cannot be the name of a context"), "{told}");
+        }
+    }
+    assert!(!program.path("agents-home").exists());
+}
+
+#[test]
+fn words_that_do_not_go_together_are_refused() {
+    let program = super::changing::with_messages(1);
+    for words in [
+        "context append chat --role user",
+        "context append chat text",
+        "context append chat --role user text --jsonl -",
+        "context show chat --last 1 --range 1..2",
+        "context show chat --range 1-2",
+        "context show chat --range x..",
+        "context verify --repair",
+        "context verify chat --all",
+        "context verify chat --if-revision 1",
+        "context export chat --format json4",
+        "context list --format markdown",
+        "config list --format archive",
+        "context search x --since yesterday",
+        "context search x --role nobody",
+    ] {
+        program.run(words).code(2).stdout_eq("");
+    }
+}
+
+#[test]
+fn a_home_that_cannot_be_made_is_told() {
+    let program = Program::new();
+    program.write("agents-home", "a file");
+    let told = told(&program.run("context create chat").code(1));
+    assert!(told.starts_with("error: cannot make `"), "{told}");
+}

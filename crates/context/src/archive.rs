@@ -1,0 +1,206 @@
+//! Our own form of an export: one file of JSON Lines, whole or refused.
+//!
+//! ```text
+//! {"kind":"cleveragents-context","version":1,"name":"chat"}
+//! {"kind":"metadata","value":{…}}
+//! {"kind":"state","value":{…}}
+//! {"kind":"global_context","value":{…}}
+//! {"kind":"message","value":{…}}                                   one for each
+//! {"kind":"end","message_count":2,"checksum":"sha256:…"}           of all bytes before this line
+//! ```
+//!
+//! The checksum comes last, so that a file of any length is written in one go, and one that was cut has none. Exporting the same revision twice
+//! gives the same bytes.
+
+use std::fmt::Write as _;
+use std::io::{self, BufRead, Read, Write};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use crate::error::{Damage, ImportProblem};
+use crate::files::DOCUMENT_BYTES_MAX;
+use crate::json::{Json, NotJson};
+use crate::{ContextManager, Error, Message, Name};
+
+/// What the first line calls itself.
+pub(crate) const KIND: &str = "cleveragents-context";
+const VERSION: u64 = 1;
+/// The longest line.
+const LINE_BYTES_MAX: u64 = DOCUMENT_BYTES_MAX + 1024;
+
+/// Writes an archive.
+pub(crate) fn write(context: &ContextManager, out: &mut dyn Write) -> Result<(), Error> {
+    let mut out = Hashing { out, hasher: Sha256::new() };
+    let failed = |source| Error::Export { source };
+    let head = format!("{{\"kind\":\"{KIND}\",\"version\":{VERSION},\"name\":\"{}\"}}\n", context.name());
+    out.write_all(head.as_bytes()).map_err(failed)?;
+    let documents = [
+        ("metadata", context.metadata().as_json()),
+        ("state", context.state()),
+        ("global_context", context.global_context()),
+    ];
+    for (kind, value) in documents {
+        writeln!(out, "{{\"kind\":\"{kind}\",\"value\":{value}}}").map_err(failed)?;
+    }
+    let mut count = 0_u64;
+    for one in context.messages(..) {
+        writeln!(out, "{{\"kind\":\"message\",\"value\":{}}}", one?.message.as_json()).map_err(failed)?;
+        count += 1;
+    }
+    let checksum = checksum(out.hasher);
+    writeln!(out.out, "{{\"kind\":\"end\",\"message_count\":{count},\"checksum\":\"{checksum}\"}}")
+        .map_err(failed)
+}
+
+/// An archive that is being read: first what is not messages, then the messages, checked as they come.
+pub(crate) struct Archive<R> {
+    reader: R,
+    hasher: Sha256,
+    /// Lines read so far.
+    line: u64,
+    pub(crate) name: Option<Name>,
+    pub(crate) metadata: Json,
+    pub(crate) state: Json,
+    pub(crate) global: Json,
+    count: u64,
+}
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    kind: String,
+    #[serde(borrow, default)]
+    value: Option<&'a RawValue>,
+    version: Option<u64>,
+    name: Option<String>,
+    message_count: Option<u64>,
+    checksum: Option<String>,
+}
+
+impl<R: BufRead> Archive<R> {
+    /// Reads up to the first message.
+    pub(crate) fn open(reader: R) -> Result<Self, ImportProblem> {
+        let mut archive = Archive {
+            reader,
+            hasher: Sha256::new(),
+            line: 0,
+            name: None,
+            metadata: Json::empty(),
+            state: Json::empty(),
+            global: Json::empty(),
+            count: 0,
+        };
+        let head = archive.next_line()?;
+        let head = archive.parse(&head)?;
+        match head.version {
+            Some(VERSION) if head.kind == KIND => {}
+            Some(found) if head.kind == KIND => return Err(ImportProblem::Newer { found, known: VERSION }),
+            _ => return Err(ImportProblem::UnknownForm),
+        }
+        archive.name = head.name.and_then(|name| Name::new(&name).ok());
+        archive.metadata = archive.document("metadata")?;
+        archive.state = archive.document("state")?;
+        archive.global = archive.document("global_context")?;
+        Ok(archive)
+    }
+
+    fn document(&mut self, kind: &'static str) -> Result<Json, ImportProblem> {
+        let text = self.next_line()?;
+        let line = self.parse(&text)?;
+        if line.kind != kind {
+            return Err(ImportProblem::Order {
+                line: self.line,
+                reason: "metadata, state and global_context come first",
+            });
+        }
+        let wrong = |source| ImportProblem::Line { line: self.line, source };
+        let value = line.value.ok_or_else(|| wrong(Damage::Kind { expected: "a value" }))?;
+        let value = Json::parse(value.get()).map_err(|source| wrong(source.into()))?;
+        if value.is_object() { Ok(value) } else { Err(wrong(Damage::Kind { expected: "a JSON object" })) }
+    }
+
+    /// The next message; `None` after the last line, whose checksum was right.
+    pub(crate) fn next_message(&mut self) -> Result<Option<Message>, ImportProblem> {
+        let before = self.hasher.clone();
+        let text = self.next_line()?;
+        let line = self.parse(&text)?;
+        let wrong = |source| ImportProblem::Line { line: self.line, source };
+        match (&*line.kind, line.value) {
+            ("message", Some(value)) => {
+                let value = Json::parse(value.get()).map_err(|source| wrong(source.into()))?;
+                let message = Message::read(value.as_str()).map_err(|source| wrong(source.into()))?;
+                self.count += 1;
+                Ok(Some(message))
+            }
+            ("end", _) => {
+                let found = checksum(before);
+                let recorded = line.checksum.unwrap_or_default();
+                // Older exports have the digits alone.
+                let is_right = recorded == found || found.strip_prefix("sha256:") == Some(&*recorded);
+                if !is_right {
+                    return Err(ImportProblem::Checksum { recorded, found });
+                }
+                if line.message_count != Some(self.count) {
+                    return Err(wrong(Damage::Kind { expected: "the number of messages before it" }));
+                }
+                let mut rest = [0];
+                match self.reader.read(&mut rest).map_err(ImportProblem::Read)? {
+                    0 => Ok(None),
+                    _ => Err(ImportProblem::Order {
+                        line: self.line + 1,
+                        reason: "the line before it is the last",
+                    }),
+                }
+            }
+            _ => Err(ImportProblem::Order { line: self.line, reason: "only messages and the end come here" }),
+        }
+    }
+
+    /// The next line without its line break.
+    fn next_line(&mut self) -> Result<Vec<u8>, ImportProblem> {
+        let mut line = Vec::new();
+        let got = (&mut self.reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
+        got.map_err(ImportProblem::Read)?;
+        self.hasher.update(&line);
+        if line.pop() != Some(b'\n') {
+            if line.len() as u64 + 1 >= LINE_BYTES_MAX {
+                let source = Damage::TooLarge { limit: LINE_BYTES_MAX };
+                return Err(ImportProblem::Line { line: self.line + 1, source });
+            }
+            return Err(ImportProblem::Truncated { line: self.line });
+        }
+        self.line += 1;
+        Ok(line)
+    }
+
+    fn parse<'l>(&self, line: &'l [u8]) -> Result<Line<'l>, ImportProblem> {
+        let wrong = |source: NotJson| ImportProblem::Line { line: self.line, source: source.into() };
+        let text = std::str::from_utf8(line).map_err(|source| wrong(NotJson::Utf8(source)))?;
+        serde_json::from_str(text).map_err(|source| wrong(NotJson::Syntax(source)))
+    }
+}
+
+struct Hashing<'a> {
+    out: &'a mut dyn Write,
+    hasher: Sha256,
+}
+
+impl Write for Hashing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.hasher.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn checksum(hasher: Sha256) -> String {
+    hasher.finalize().iter().fold("sha256:".to_owned(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

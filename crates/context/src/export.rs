@@ -1,0 +1,198 @@
+//! A conversation for other tools and other machines. The context is not changed by any of this.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::str::FromStr;
+
+use filetx::{Disk, Kind, Open, RelPath, Rename, Storage, StoredFile};
+
+use crate::files::{GLOBAL, METADATA, OLD_MESSAGES, STATE};
+use crate::json::Json;
+use crate::{Content, ContextManager, Error, archive};
+
+/// Files and folders of an export are for their owner: conversations are private.
+const FILE_MODE: u32 = 0o600;
+const FOLDER_MODE: u32 = 0o700;
+
+/// The forms of an export.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// One file of JSON Lines with a checksum, which [`Contexts::import`](crate::Contexts::import) takes back without loss.
+    Archive,
+    /// A folder with the four files of older tools.
+    Json4,
+    /// `{"messages": […]}`, as the chat APIs take it.
+    Openai,
+    /// To be read.
+    Markdown,
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Format, String> {
+        match text {
+            "archive" => Ok(Format::Archive),
+            "json4" => Ok(Format::Json4),
+            "openai" => Ok(Format::Openai),
+            "markdown" => Ok(Format::Markdown),
+            _ => Err(format!("`{text}` is no format of an export: use archive, json4, openai or markdown")),
+        }
+    }
+}
+
+impl ContextManager {
+    /// Writes an export, as of when this object last read or saved the context. [`Format::Json4`] is a folder and needs
+    /// [`export_to`](Self::export_to).
+    ///
+    /// Safe beside writers in any thread or process, which do not wait for this; if messages are cut or replaced meanwhile it is
+    /// [`Error::Rewritten`]. A failure leaves in `out` what was written by then, and the context as it was.
+    pub fn export(&self, format: Format, out: &mut dyn Write) -> Result<(), Error> {
+        match format {
+            Format::Archive => archive::write(self, out),
+            Format::Openai => self.write_openai(out),
+            Format::Markdown => self.write_markdown(out),
+            Format::Json4 => {
+                let source = io::Error::new(io::ErrorKind::InvalidInput, "four files need a folder to go to");
+                Err(Error::Export { source })
+            }
+        }
+    }
+
+    /// Writes an export to a file, or a folder for [`Format::Json4`]: whole, or not at all. A file that is there is replaced; a folder that is
+    /// there must be empty.
+    ///
+    /// Safety as [`export`](Self::export). A failure leaves what was at `path` as it was.
+    pub fn export_to(&self, format: Format, path: &Path) -> Result<(), Error> {
+        let path = std::path::absolute(path).map_err(|source| Error::Export { source })?;
+        let (Some(around), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(Error::Export { source: io::ErrorKind::InvalidInput.into() });
+        };
+        let disk = Disk::open(around).map_err(|source| Error::Export { source })?;
+        let target = RelPath::root().join(name);
+        let partial = RelPath::root().join(format!(".export-{}", self.ground.fresh_id()));
+        let written = match format {
+            Format::Json4 => self.write_folder(&disk, &partial),
+            format => write_file(&disk, &partial, |out| self.export(format, out)),
+        };
+        let placed = written.and_then(|()| {
+            let sync = || disk.sync_folder(&RelPath::root());
+            let place = || disk.rename(&partial, &target, Rename::Replace).and_then(|()| sync());
+            place().map_err(|source| Error::Export { source })
+        });
+        if placed.is_err() {
+            let _ = remove(&disk, &partial);
+        }
+        placed
+    }
+
+    /// The four files of older tools.
+    fn write_folder(&self, disk: &Disk, folder: &RelPath) -> Result<(), Error> {
+        let failed = |source| Error::Export { source };
+        disk.make_folder(folder, FOLDER_MODE).map_err(failed)?;
+        write_file(disk, &folder.join(OLD_MESSAGES), |out| {
+            let mut is_first = true;
+            write!(out, "[").map_err(failed)?;
+            for one in self.messages(..) {
+                let message = Json::parse(one?.message.as_json()).expect("a message is JSON").pretty();
+                let comma = if is_first { "" } else { "," };
+                // A line break inside of a string is escaped, so these are all between tokens.
+                write!(out, "{comma}\n  {}", message.replace('\n', "\n  ")).map_err(failed)?;
+                is_first = false;
+            }
+            let end = if is_first { "]" } else { "\n]" };
+            write!(out, "{end}").map_err(failed)
+        })?;
+        let documents =
+            [(METADATA, self.metadata().as_json()), (STATE, self.state()), (GLOBAL, self.global_context())];
+        for (file, document) in documents {
+            write_file(disk, &folder.join(file), |out| write!(out, "{}", document.pretty()).map_err(failed))?;
+        }
+        disk.sync_folder(folder).map_err(failed)
+    }
+
+    fn write_openai(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let failed = |source| Error::Export { source };
+        let mut is_first = true;
+        write!(out, "{{\"messages\":[").map_err(failed)?;
+        for one in self.messages(..) {
+            let comma = if is_first { "" } else { "," };
+            write!(out, "{comma}\n{}", one?.message.to_chat()).map_err(failed)?;
+            is_first = false;
+        }
+        writeln!(out, "\n]}}").map_err(failed)
+    }
+
+    fn write_markdown(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let failed = |source| Error::Export { source };
+        writeln!(out, "# {}", self.name()).map_err(failed)?;
+        for one in self.messages(..) {
+            let one = one?;
+            let message = &one.message;
+            let name = message.name().map(|name| format!(" {name}")).unwrap_or_default();
+            let time = message.time().map(|time| format!(", {time}")).unwrap_or_default();
+            writeln!(out, "\n## {}. {}{name}{time}\n", one.number, message.role()).map_err(failed)?;
+            let content = message.content();
+            let text = content.text();
+            if !text.is_empty() {
+                writeln!(out, "{text}").map_err(failed)?;
+            }
+            let parts = match content {
+                Content::Parts(parts) => parts,
+                _ => Vec::new(),
+            };
+            let others =
+                parts.into_iter().filter(|part| part.pointer("/text").is_none() && part.to_text().is_none());
+            for other in others.chain(message.tool_calls()) {
+                writeln!(out, "\n~~~~json\n{}\n~~~~", other.pretty()).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a new file, synced.
+fn write_file(
+    disk: &Disk,
+    path: &RelPath,
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let failed = |source| Error::Export { source };
+    let file = disk.open(path, Open::Create { mode: FILE_MODE }).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(64 * 1024, Sequential { file, offset: 0 });
+    fill(&mut out)?;
+    let out = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    out.file.sync_all().map_err(failed)
+}
+
+/// A file that is written from its beginning on.
+struct Sequential {
+    file: Box<dyn StoredFile>,
+    offset: u64,
+}
+
+impl Write for Sequential {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_at(bytes, self.offset)?;
+        self.offset += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Removes a file, or a folder of files.
+fn remove(disk: &Disk, path: &RelPath) -> io::Result<()> {
+    match disk.stat(path)?.map(|found| found.kind) {
+        Some(Kind::Folder) => {
+            for name in disk.list(path)? {
+                disk.remove_file(&path.join(name))?;
+            }
+            disk.remove_folder(path)
+        }
+        Some(_) => disk.remove_file(path),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,94 @@
+//! Ids of messages: ULIDs that rise from message to message.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use ulid::Ulid;
+
+/// The id of a message. Within a context ids rise, so that sorting by id is the order of the conversation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MessageId(Ulid);
+
+/// The text is not a ULID.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{text}` is not a ULID, which has 26 letters and digits")]
+pub struct NotAnId {
+    text: String,
+}
+
+impl MessageId {
+    /// A new id, greater than `last`, of this time when possible. `random` are 80 random bits.
+    pub fn after(last: Option<MessageId>, now: Timestamp, random: u128) -> MessageId {
+        let fresh = Ulid::from_parts(now.as_millisecond().max(0) as u64, random);
+        match last {
+            // A clock that was set back, or the same millisecond: one more than the last.
+            Some(MessageId(last)) if fresh <= last => MessageId(Ulid(last.0.saturating_add(1))),
+            _ => MessageId(fresh),
+        }
+    }
+
+    /// A new id with random bits of the system.
+    pub(crate) fn fresh(last: Option<MessageId>, now: Timestamp) -> MessageId {
+        MessageId::after(last, now, fastrand::u128(..))
+    }
+
+    /// When it was made, by its own account.
+    pub fn time(self) -> Option<Timestamp> {
+        Timestamp::from_millisecond(self.0.timestamp_ms() as i64).ok()
+    }
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for MessageId {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<MessageId, NotAnId> {
+        let known = Ulid::from_string(text).ok().filter(|id| id.to_string() == text);
+        known.map(MessageId).ok_or_else(|| NotAnId { text: text.chars().take(40).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_rise_even_when_the_clock_does_not() {
+        let time = |ms| Timestamp::from_millisecond(ms).unwrap();
+        let first = MessageId::after(None, time(1_000), u128::MAX);
+        let second = MessageId::after(Some(first), time(1_000), 5);
+        let third = MessageId::after(Some(second), time(10), 5);
+        let fourth = MessageId::after(Some(third), time(5_000), 5);
+        assert!(first < second && second < third && third < fourth);
+        assert_eq!(first.time(), Some(time(1_000)));
+        // All random bits were set, so the time had to move on.
+        assert_eq!(second.time(), Some(time(1_001)));
+        assert_eq!(fourth.time(), Some(time(5_000)));
+        assert_ne!(MessageId::fresh(None, time(0)), MessageId::fresh(None, time(0)));
+    }
+
+    #[test]
+    fn only_the_one_spelling_is_an_id() {
+        let text = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+        assert_eq!(text.parse::<MessageId>().unwrap().to_string(), text);
+        for other in [
+            "01arz3ndektsv4rrffq69g5fav",
+            "01ARZ3NDEKTSV4RRFFQ69G5FA",
+            "msg_1",
+            "",
+            "ZZZZZZZZZZZZZZZZZZZZZZZZZZ",
+        ] {
+            assert!(other.parse::<MessageId>().is_err(), "{other}");
+        }
+        assert_eq!(
+            "msg_1".parse::<MessageId>().unwrap_err().to_string(),
+            "`msg_1` is not a ULID, which has 26 letters and digits"
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! `messages.index`: where every 64th message begins, so that message n is found without reading all before it.
+//!
+//! A text of lines of one length, each `NUMBER OFFSET HASH`: the number of a message counted from 0 (12 digits), the offset of its line in
+//! `messages.jsonl` (20 digits), and the first 16 hexadecimal digits of the SHA-256 of that line.
+//!
+//! It is written in the commit that writes the messages, one entry for 64 messages, so that a save stays as small as its message. It is
+//! never believed: an entry counts when it has the right number, and a line with that hash begins at the offset. Where it does not, or where the
+//! file is missing, readers count from the start and the next writer that is due an entry makes the file anew.
+
+use sha2::{Digest, Sha256};
+
+/// One entry for so many messages.
+pub(crate) const EVERY: u64 = 64;
+/// The length of an entry.
+pub(crate) const ENTRY_BYTES: u64 = 51;
+
+/// Where one message begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Entry {
+    pub(crate) number: u64,
+    pub(crate) offset: u64,
+    pub(crate) hash: [u8; 8],
+}
+
+impl Entry {
+    pub(crate) fn new(number: u64, offset: u64, line: &[u8]) -> Entry {
+        Entry { number, offset, hash: hash(line) }
+    }
+
+    /// Whether `line` is the one it was made for.
+    pub(crate) fn is_of(&self, line: &[u8]) -> bool {
+        self.hash == hash(line)
+    }
+
+    pub(crate) fn encode(&self) -> String {
+        let hash = u64::from_be_bytes(self.hash);
+        format!("{:012} {:020} {hash:016x}\n", self.number, self.offset)
+    }
+
+    /// Reads an entry; `None` when it is not one.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Entry> {
+        let text = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
+        let mut parts = text.split(' ');
+        let number = parts.next()?.parse().ok()?;
+        let offset = parts.next()?.parse().ok()?;
+        let hash = u64::from_str_radix(parts.next()?, 16).ok()?.to_be_bytes();
+        let entry = Entry { number, offset, hash };
+        (entry.encode().as_bytes() == bytes).then_some(entry)
+    }
+}
+
+/// Whether this message, counted from 0, has an entry.
+pub(crate) fn is_due(number: u64) -> bool {
+    number.is_multiple_of(EVERY)
+}
+
+/// The length of the index of so many messages.
+pub(crate) fn bytes_for(count: u64) -> u64 {
+    count.div_ceil(EVERY) * ENTRY_BYTES
+}
+
+/// Where the entry is that leads to a message or to one before it.
+pub(crate) fn entry_offset(number: u64) -> u64 {
+    number / EVERY * ENTRY_BYTES
+}
+
+fn hash(line: &[u8]) -> [u8; 8] {
+    let digest = Sha256::digest(line);
+    std::array::from_fn(|at| digest[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written() {
+        for (number, offset) in [(0, 0), (64, 12_345), (999_999_999_936, u64::MAX)] {
+            let entry = Entry::new(number, offset, b"{}");
+            assert_eq!(entry.encode().len() as u64, ENTRY_BYTES);
+            assert_eq!(Entry::decode(entry.encode().as_bytes()), Some(entry.clone()));
+            assert!(entry.is_of(b"{}") && !entry.is_of(b"{} "));
+        }
+    }
+
+    #[test]
+    fn anything_else_is_no_entry() {
+        let good = Entry::new(64, 99, b"x").encode();
+        for at in 0..good.len() {
+            for byte in [b'\0', b' ', b'x', b'\n', 0xff] {
+                let mut bytes = good.clone().into_bytes();
+                if bytes[at] != byte {
+                    bytes[at] = byte;
+                    assert_eq!(Entry::decode(&bytes), None, "{at} {byte}");
+                }
+            }
+        }
+        assert_eq!(Entry::decode(b""), None);
+        assert_eq!(Entry::decode(&good.as_bytes()[1..]), None);
+    }
+
+    #[test]
+    fn lengths_and_places() {
+        assert_eq!([0, 1, 64, 65].map(|count| bytes_for(count) / ENTRY_BYTES), [0, 1, 1, 2]);
+        assert_eq!([0, 63, 64, 200].map(|number| entry_offset(number) / ENTRY_BYTES), [0, 0, 1, 3]);
+        assert!(is_due(0) && !is_due(63) && is_due(64));
+    }
+}

@@ -1,0 +1,187 @@
+//! `metadata.json`: what is known about a context beside its content. Fields of other tools stay.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use crate::json::{self, Json};
+use crate::{MessageId, Revision};
+
+/// The newest form of the files that this program knows.
+pub(crate) const FORMAT: u64 = 1;
+
+/// What is known about a context: as of one commit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Metadata {
+    /// Everything as it stands in the file.
+    all: Json,
+    /// Which context this is, whatever its name; `None` where an older tool wrote it.
+    pub(crate) context_id: Option<MessageId>,
+    pub(crate) format: u64,
+    pub(crate) revision: Revision,
+    /// The revision at which messages were last cut or replaced: what was read before is not what is there now.
+    pub(crate) rewritten: Revision,
+    /// `None` where nothing says so; then they are counted.
+    pub(crate) message_count: Option<u64>,
+    /// How long `messages.jsonl` was left.
+    pub(crate) messages_bytes: Option<u64>,
+    /// The greatest id so far.
+    pub(crate) last_id: Option<MessageId>,
+}
+
+impl Metadata {
+    /// Of a context that is made now.
+    pub(crate) fn new(id: MessageId, now: Timestamp) -> Metadata {
+        let text = format!(r#"{{"context_id":"{id}","created_at":"{now}"}}"#);
+        Metadata::read(Json::parse(&text).expect("it was just made")).expect("it is an object")
+    }
+
+    /// Reads what a file says; `None` when it is not an object.
+    pub(crate) fn read(all: Json) -> Option<Metadata> {
+        if !all.is_object() {
+            return None;
+        }
+        let number = |name: &str| all.pointer(name).and_then(|value| value.as_str().parse::<u64>().ok());
+        let id = |name: &str| all.pointer(name)?.to_text()?.parse().ok();
+        Some(Metadata {
+            context_id: id("/context_id"),
+            format: number("/format").unwrap_or(0),
+            revision: Revision(number("/revision").unwrap_or(0)),
+            rewritten: Revision(number("/rewritten").unwrap_or(0)),
+            message_count: number("/message_count"),
+            messages_bytes: number("/messages_bytes"),
+            last_id: id("/last_id"),
+            all,
+        })
+    }
+
+    /// The number of the last commit.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// The revision at which messages were last cut or replaced.
+    pub fn rewritten(&self) -> Revision {
+        self.rewritten
+    }
+
+    /// How many messages there are.
+    pub fn message_count(&self) -> u64 {
+        self.message_count.unwrap_or(0)
+    }
+
+    /// When the context was made, where that is known.
+    pub fn created_at(&self) -> Option<Timestamp> {
+        self.time("/created_at")
+    }
+
+    /// When it was last changed, where that is known.
+    pub fn last_updated(&self) -> Option<Timestamp> {
+        self.time("/last_updated")
+    }
+
+    /// Everything in `metadata.json`, with what other tools put there.
+    pub fn as_json(&self) -> &Json {
+        &self.all
+    }
+
+    /// Times of older tools have no offset; they are taken as UTC.
+    fn time(&self, name: &str) -> Option<Timestamp> {
+        let text = self.all.pointer(name)?.to_text()?;
+        let civil = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok();
+        text.parse().ok().or_else(|| Some(civil()?.timestamp()))
+    }
+
+    /// The same after one more commit at this time, with all that is known here written into `all`.
+    pub(crate) fn stamped(mut self, now: Timestamp) -> Metadata {
+        let text = |value: &dyn std::fmt::Display| format!("\"{value}\"");
+        let mut changes: Vec<(&str, String)> = vec![("format", FORMAT.to_string())];
+        changes.extend(self.context_id.map(|id| ("context_id", text(&id))));
+        if self.all.pointer("/created_at").is_none() {
+            changes.push(("created_at", text(&now)));
+        }
+        changes.push(("last_updated", text(&now)));
+        changes.push(("message_count", self.message_count().to_string()));
+        changes.extend(self.messages_bytes.map(|bytes| ("messages_bytes", bytes.to_string())));
+        changes.extend(self.last_id.map(|id| ("last_id", text(&id))));
+        changes.push(("revision", self.revision.to_string()));
+        changes.push(("rewritten", self.rewritten.to_string()));
+        let changes = changes.into_iter().map(|(name, value)| (Cow::Borrowed(name), Cow::Owned(value)));
+        let patch = Json::parse(&json::object(changes)).expect("it was just made");
+        self.all = self.all.merged(&patch);
+        self.format = FORMAT;
+        self
+    }
+
+    /// Takes over what other tools noted about another context, and when it was made.
+    pub(crate) fn inherit(&mut self, other: &Metadata) {
+        const OURS: [&str; 8] = [
+            "context_id",
+            "format",
+            "last_updated",
+            "message_count",
+            "messages_bytes",
+            "last_id",
+            "revision",
+            "rewritten",
+        ];
+        let all = json::fields(other.all.as_str()).unwrap_or_default().into_iter();
+        let theirs =
+            all.filter(|(name, _)| !OURS.contains(&&**name)).map(|(name, value)| (name, value.into()));
+        let patch = Json::parse(&json::object(theirs)).expect("its fields were read");
+        self.all = self.all.merged(&patch);
+    }
+
+    /// The content of the file.
+    pub(crate) fn to_file(&self) -> Vec<u8> {
+        (self.all.pretty() + "\n").into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Metadata {
+        Metadata::read(Json::parse(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_stamped_is_read_again() {
+        let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
+        let id = MessageId::after(None, now, 1);
+        let mut metadata = Metadata::new(id, now);
+        metadata.revision = Revision(7);
+        metadata.rewritten = Revision(3);
+        metadata.message_count = Some(2);
+        metadata.messages_bytes = Some(99);
+        metadata.last_id = Some(id);
+        let metadata = metadata.stamped(now);
+        let again = Metadata::read(Json::parse_bytes(&metadata.to_file()).unwrap()).unwrap();
+        assert_eq!(again, metadata);
+        assert_eq!(again.created_at(), Some(now));
+        assert_eq!(again.last_updated(), Some(now));
+    }
+
+    #[test]
+    fn fields_of_other_tools_stay() {
+        let metadata =
+            read(r#"{"owner":"ada","message_count":5,"created_at":"2025-01-01T10:00:00.5","v":1.10}"#);
+        assert_eq!(metadata.message_count(), 5);
+        assert_eq!(metadata.created_at(), Some("2025-01-01T10:00:00.5Z".parse().unwrap()));
+        let stamped = metadata.stamped("2026-11-15T12:00:00Z".parse().unwrap());
+        for part in ["\"owner\":\"ada\"", "\"v\":1.10", "\"created_at\":\"2025-01-01T10:00:00.5\""] {
+            assert!(stamped.as_json().as_str().contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_odd_is_not_known() {
+        let metadata = read(r#"{"message_count":"many","created_at":7,"last_updated":"x"}"#);
+        assert_eq!((metadata.message_count, metadata.revision()), (None, Revision(0)));
+        assert_eq!((metadata.created_at(), metadata.last_updated()), (None, None));
+        assert!(Metadata::read(Json::parse("[]").unwrap()).is_none());
+    }
+}

@@ -1,0 +1,132 @@
+//! Names of contexts. A name becomes a folder and a lock file, so it is checked before any disk is touched.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Error;
+
+/// The longest name, in bytes: with what is put around it, it still is a file name everywhere.
+pub const NAME_BYTES_MAX: usize = 128;
+
+/// Names that Windows keeps for devices, whatever follows after a dot.
+const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
+/// As above, each with a digit behind it.
+const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
+
+/// The name of a context: letters, digits, `-`, `_` and `.`, not beginning or ending with a dot, and a file name on every system.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Name(String);
+
+impl Name {
+    /// Checks a name. Nothing is looked up.
+    pub fn new(text: &str) -> Result<Name, Error> {
+        match problem(text) {
+            None => Ok(Name(text.to_owned())),
+            Some(reason) => Err(Error::BadName { name: shown(text), reason }),
+        }
+    }
+
+    /// As it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Name {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Name, Error> {
+        Name::new(text)
+    }
+}
+
+fn problem(text: &str) -> Option<&'static str> {
+    // Combining marks are no letters, so of two spellings of one accented letter only one is a name.
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let stem = text.split('.').next().unwrap_or_default().to_lowercase();
+    let is_numbered = |device: &&str| {
+        stem.strip_prefix(*device)
+            .is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    if text.is_empty() {
+        Some("it is empty")
+    } else if text.len() > NAME_BYTES_MAX {
+        Some("it is longer than 128 bytes")
+    } else if !text.chars().all(is_plain) {
+        Some("only letters, digits, `-`, `_` and `.` may be in it")
+    } else if text.starts_with('.') || text.ends_with('.') {
+        Some("it begins or ends with a dot")
+    } else if text.starts_with('-') {
+        Some("it begins with a dash, like an option")
+    } else if DEVICES.contains(&&*stem) || NUMBERED_DEVICES.iter().any(is_numbered) {
+        Some("some systems keep it for a device")
+    } else {
+        None
+    }
+}
+
+/// A bad name is shown short and without what would change a terminal.
+fn shown(text: &str) -> String {
+    let cut: String = text.chars().take(60).collect();
+    let dots = if cut.len() < text.len() { "…" } else { "" };
+    format!("{}{dots}", cut.escape_debug())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, reason: Option<&str>) {
+        let found = match Name::new(text) {
+            Ok(name) => {
+                assert_eq!(name.as_str(), text);
+                None
+            }
+            Err(Error::BadName { reason, .. }) => Some(reason),
+            Err(error) => panic!("{error}"),
+        };
+        assert_eq!(found, reason, "{text:?}");
+    }
+
+    #[test]
+    fn plain_names_are_taken() {
+        for name in
+            ["chat", "Chat-2", "a", "review_2026.11", "日本語", "é", "console", "com10", "comx", "lpt"]
+        {
+            check(name, None);
+        }
+        check(&"n".repeat(NAME_BYTES_MAX), None);
+    }
+
+    #[test]
+    fn what_could_lead_elsewhere_or_surprise_is_refused() {
+        let plain = Some("only letters, digits, `-`, `_` and `.` may be in it");
+        for name in ["../x", "a/b", "a\\b", "a b", "a\nb", "a\0b", "c:", "a*", "e\u{301}", "a\u{202e}b"] {
+            check(name, plain);
+        }
+        check("", Some("it is empty"));
+        check(&"n".repeat(300), Some("it is longer than 128 bytes"));
+        check("..", Some("it begins or ends with a dot"));
+        check(".locks", Some("it begins or ends with a dot"));
+        check("a.", Some("it begins or ends with a dot"));
+        check("-rf", Some("it begins with a dash, like an option"));
+        for name in ["con", "NUL", "Aux.txt", "com1", "LPT9.log"] {
+            check(name, Some("some systems keep it for a device"));
+        }
+    }
+
+    #[test]
+    fn a_bad_name_is_shown_short_and_escaped() {
+        let long = "x/".repeat(200);
+        let error = Name::new(&long).unwrap_err().to_string();
+        assert!(error.len() < 200, "{error}");
+        let error = Name::new("a\u{1b}[2J").unwrap_err().to_string();
+        assert!(error.contains("a\\u{1b}[2J"), "{error}");
+    }
+}

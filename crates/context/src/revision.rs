@@ -1,0 +1,23 @@
+//! The number of a context's last commit.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Counts the commits of a context; 0 where an older tool wrote it. A writer that names the revision it has read is refused when
+/// somebody else wrote since.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Revision(pub u64);
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Revision {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Revision, Self::Err> {
+        text.parse().map(Revision)
+    }
+}

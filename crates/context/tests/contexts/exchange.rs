@@ -1,0 +1,312 @@
+//! Export and import: nothing is lost on the way, and what is wrong changes nothing.
+
+use std::fs;
+use std::path::PathBuf;
+
+use context::{Draft, Error, Format, IfThere, Left, Revision, Role};
+
+use super::support::{Place, assert_error, chain, draft, json, name, names, text, texts};
+
+/// A context with a bit of everything.
+fn rich() -> (Place, context::ContextManager) {
+    let (place, mut chat) = Place::with_messages(2);
+    let parts = r#"{"role":"assistant","name":"bot","content":[{"type":"text","text":"look"},{"type":"image","v":1.10}],"tool_calls":[{"id":"c1"}],"metadata":{"a":1},"x":0.50}"#;
+    chat.append(Draft::parse(parts).unwrap()).unwrap();
+    chat.append(Draft::parse(r#"{"role":"tool","tool_call_id":"c1","content":"42\n"}"#).unwrap()).unwrap();
+    chat.set_state(json(r#"{"n":1.10}"#)).unwrap();
+    chat.set_global(json(r#"{"who":"ada"}"#)).unwrap();
+    let _ = chat.save().unwrap();
+    (place, chat)
+}
+
+fn archive(chat: &context::ContextManager) -> String {
+    let mut out = Vec::new();
+    chat.export(Format::Archive, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+impl Place {
+    fn beside(&self, file: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.folder.path().join(file);
+        fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+fn lines(chat: &context::ContextManager) -> Vec<String> {
+    chat.messages(..).map(|one| one.unwrap().message.as_json().to_owned()).collect()
+}
+
+#[test]
+fn an_archive_comes_back_without_loss() {
+    let (place, chat) = rich();
+    let before = testkit::folder::tree(place.folder.path());
+    let text = archive(&chat);
+    assert_eq!(archive(&chat), text, "the same revision is the same archive");
+    assert!(testkit::folder::tree(place.folder.path()) == before, "an export changes nothing");
+    assert!(text.starts_with(r#"{"kind":"cleveragents-context","version":1,"name":"chat"}"#));
+    assert!(text.lines().last().unwrap().contains(r#""message_count":4,"checksum":"sha256:"#));
+    let file = place.beside("export.jsonl", &text);
+    assert_error(
+        place.contexts.import(&file, None, IfThere::Refuse, None),
+        "there is a context `chat` already",
+    );
+    let copy = place.contexts.import(&file, Some(&name("copy")), IfThere::Refuse, None).unwrap();
+    for copy in [copy, place.open("copy")] {
+        assert_eq!(lines(&copy), lines(&chat));
+        assert_eq!(copy.state(), chat.state());
+        assert_eq!(copy.global_context(), chat.global_context());
+        assert_eq!(copy.metadata().created_at(), chat.metadata().created_at());
+        assert_eq!(copy.metadata().revision(), Revision(1));
+    }
+    assert!(place.contexts.verify(&name("copy")).unwrap().is_sound());
+    // Older exports have the digits of the checksum alone.
+    let file = place.beside("bare.jsonl", text.replace("\"sha256:", "\""));
+    assert_eq!(
+        lines(&place.contexts.import(&file, Some(&name("bare")), IfThere::Refuse, None).unwrap()),
+        lines(&chat)
+    );
+}
+
+#[test]
+fn an_archive_replaces_all_or_nothing() {
+    let (place, chat) = rich();
+    let file = place.beside("export.jsonl", archive(&chat));
+    let (other, mut target) = Place::with_messages(90);
+    target.set_state(json(r#"{"old":true}"#)).unwrap();
+    let _ = target.save().unwrap();
+    let stale = other.contexts.import(&file, None, IfThere::Replace, Some(Revision(1)));
+    assert_error(stale, "is at revision 3, not 1");
+    let new = other.contexts.import(&file, None, IfThere::Replace, Some(Revision(3))).unwrap();
+    assert_eq!(new.metadata().revision(), Revision(4), "revisions count on");
+    assert_eq!(lines(&other.open("chat")), lines(&chat));
+    assert_eq!(other.open("chat").state().as_str(), r#"{"n":1.10}"#);
+    assert!(matches!(target.messages(..).next(), Some(Err(Error::Rewritten { .. }))));
+    target.append(draft("goes on")).unwrap();
+    assert_eq!(target.save().unwrap().message_count, 5);
+    assert!(other.contexts.verify(&name("chat")).unwrap().is_sound());
+    // What cannot be read can be replaced.
+    other.write("metadata.json", "{");
+    assert!(other.contexts.import(&file, None, IfThere::Replace, None).is_ok());
+    other.write_old("[]");
+    fs::remove_file(other.file("messages.jsonl")).unwrap();
+    assert!(other.contexts.import(&file, None, IfThere::Replace, None).is_ok());
+    assert!(!other.file("messages.json").exists());
+    assert_eq!(lines(&other.open("chat")), lines(&chat));
+}
+
+#[test]
+fn a_bad_archive_leaves_what_was_there() {
+    let (place, chat) = rich();
+    let good = archive(&chat);
+    let all: Vec<&str> = good.split_inclusive('\n').collect();
+    let end = all.len() - 1;
+    let without = |at: usize| {
+        all.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, line)| *line).collect::<String>()
+    };
+    let cases = [
+        (good.replace("m1", "m2"), "its checksum is sha256:"),
+        (without(5), "its checksum is sha256:"),
+        (without(end), "it is cut off after line 8"),
+        (good[..good.len() - 3].to_owned(), "it is cut off after line 8"),
+        (good[..200].to_owned(), "it is cut off after line 1"),
+        (without(2), "metadata, state and global_context come first"),
+        (good.clone() + "x", "the line before it is the last"),
+        (
+            good.replace("\"version\":1,", "\"version\":2,"),
+            "archive of version 2; this program knows version 1",
+        ),
+        (
+            good.replace("\"message_count\":4,\"checksum", "\"message_count\":5,\"checksum"),
+            "the number of messages before it",
+        ),
+        (good.replace("\"kind\":\"message\"", "\"kind\":\"massage\""), "only messages and the end come here"),
+        (
+            good.replace("\"role\":\"tool\"", "\"roll\":\"tool\""),
+            "line 8 is wrong: `role` of the message must be a string",
+        ),
+        (
+            good.replace("\"kind\":\"state\",\"value\":{", "\"kind\":\"state\",\"value\":[{"),
+            "line 3 is wrong",
+        ),
+        (good.replace("{\"n\":1.10}", "[]"), "it must hold a JSON object"),
+    ];
+    for (content, expected) in cases {
+        let file = place.beside("bad.jsonl", &content);
+        let before = testkit::folder::tree_without(&place.file(""), ".txn");
+        let result = place.contexts.import(&file, Some(&name("chat")), IfThere::Replace, None);
+        let error = assert_error(result, expected);
+        assert!(chain(&error).starts_with("cannot import"), "{}", chain(&error));
+        assert_eq!(error.left(), Left::Nothing);
+        assert!(testkit::folder::tree_without(&place.file(""), ".txn") == before);
+        assert_error(place.contexts.import(&file, Some(&name("new")), IfThere::Refuse, None), expected);
+        assert_eq!(names(place.contexts.folder()), [".locks", ".trash", "chat"], "{expected}");
+    }
+    assert!(place.contexts.verify(&name("chat")).unwrap().is_sound());
+}
+
+#[test]
+fn lists_of_chat_messages_are_taken_by_their_content() {
+    let place = Place::new();
+    let list = r#"[{"role":"system","content":"be kind"},{"id":"msg_1","role":"user","content":[{"type":"text","text":"hi"}],"f":1.10}]"#;
+    for (file, content) in
+        [("a.json", list.to_owned()), ("b.txt", format!("\n {{\"model\":\"m\",\"messages\":{list}}}"))]
+    {
+        let path = place.beside(file, content);
+        let chat = place.contexts.import(&path, None, IfThere::Refuse, None).unwrap();
+        assert_eq!(chat.name().as_str(), &file[..1], "without its ending");
+        assert_eq!(texts(&chat), ["be kind", "hi"]);
+        let second = chat.messages(1..).next().unwrap().unwrap().message;
+        assert_eq!(second.field("source_id").unwrap().as_str(), "\"msg_1\"");
+        assert_eq!(second.field("f").unwrap().as_str(), "1.10");
+        assert!(second.id().is_some() && second.time().is_none(), "a time that nobody knows is not made up");
+    }
+}
+
+#[test]
+fn what_is_none_of_the_forms_is_refused() {
+    let place = Place::new();
+    let unknown = "it is neither an archive, nor a list of chat messages, nor a folder with messages.json";
+    for (content, expected) in [
+        (&b"hello"[..], unknown),
+        (b"", unknown),
+        (b"{}", unknown),
+        (b"{\"messages\":7}", unknown),
+        (b"[\xff]", unknown),
+        (b"[1]", "message 1 is wrong: a message is a JSON object"),
+        (b"[{\"role\":\"user\"},{}]", "message 2 is wrong: `role` of the message must be a string"),
+        (b"[\n{]", "line 2 is wrong: it is not JSON"),
+        (b"{\"messages\":\n[}", "line 2 is wrong: it is not JSON"),
+        (b"{\"role\":\"user\"}\n{\"role\":\"user\"}\n", "line 2 is wrong: it is not JSON"),
+    ] {
+        let path = place.beside("odd", content);
+        assert_error(place.contexts.import(&path, None, IfThere::Refuse, None), expected);
+    }
+    let missing = place.folder.path().join("missing");
+    assert_error(place.contexts.import(&missing, None, IfThere::Refuse, None), "it cannot be read");
+    assert_error(
+        place.contexts.import(place.folder.path(), Some(&name("x")), IfThere::Refuse, None),
+        unknown,
+    );
+    let socket = place.folder.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    assert_error(place.contexts.import(&socket, Some(&name("x")), IfThere::Refuse, None), unknown);
+    let odd = place.beside("a b.json", "[]");
+    assert_error(place.contexts.import(&odd, None, IfThere::Refuse, None), "cannot be the name of a context");
+    assert!(place.contexts.list().unwrap().is_empty());
+}
+
+#[test]
+fn the_old_layout_goes_out_and_comes_in() {
+    let (place, chat) = rich();
+    let out = place.folder.path().join("out");
+    chat.export_to(Format::Json4, &out).unwrap();
+    assert_eq!(names(&out), ["global_context.json", "messages.json", "metadata.json", "state.json"]);
+    let messages = fs::read_to_string(out.join("messages.json")).unwrap();
+    assert!(messages.starts_with("[\n  {\n    \"id\": \""), "{messages}");
+    assert!(messages.contains("\n        \"v\": 1.10\n"), "{messages}");
+    assert!(messages.ends_with("\n  }\n]"));
+    assert_eq!(fs::read_to_string(out.join("state.json")).unwrap(), "{\n  \"n\": 1.10\n}");
+    let back = place.contexts.import(&out, None, IfThere::Refuse, None).unwrap();
+    assert_eq!(back.name().as_str(), "out");
+    assert_eq!(lines(&back), lines(&chat));
+    assert_eq!((back.state(), back.global_context()), (chat.state(), chat.global_context()));
+    // The folder is a context of an older tool as it stands.
+    fs::rename(&out, place.contexts.folder().join("old")).unwrap();
+    assert_eq!(lines(&place.open("old")), lines(&chat));
+    let empty = place.contexts.create(&name("empty")).unwrap();
+    empty.export_to(Format::Json4, &out).unwrap();
+    assert_eq!(fs::read_to_string(out.join("messages.json")).unwrap(), "[]");
+    assert_error(chat.export_to(Format::Json4, &out), "cannot write the export");
+    assert_eq!(
+        fs::read_to_string(out.join("messages.json")).unwrap(),
+        "[]",
+        "a folder that is not empty stays"
+    );
+    fs::write(out.join("state.json"), "[]").unwrap();
+    assert_error(
+        place.contexts.import(&out, Some(&name("x")), IfThere::Refuse, None),
+        "its `state.json` is wrong: it must hold a JSON object",
+    );
+    fs::write(out.join("messages.json"), "x").unwrap();
+    assert_error(
+        place.contexts.import(&out, Some(&name("x")), IfThere::Refuse, None),
+        "its `messages.json` is wrong",
+    );
+    assert_eq!(names(place.folder.path()), ["contexts", "out"], "no leftovers");
+}
+
+#[test]
+fn exports_for_chat_apis_and_for_people() {
+    let (place, chat) = rich();
+    let file = place.folder.path().join("chat.json");
+    fs::write(&file, "what was there").unwrap();
+    chat.export_to(Format::Openai, &file).unwrap();
+    let content = fs::read_to_string(&file).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&content).unwrap();
+    assert_eq!(value["messages"].as_array().unwrap().len(), 4);
+    assert_eq!(value["messages"][0], serde_json::json!({"role": "user", "content": "m0"}));
+    assert!(content.contains(r#""x":0.50"#) && !content.contains("metadata"));
+    let back = place.contexts.import(&file, Some(&name("back")), IfThere::Refuse, None).unwrap();
+    assert_eq!(texts(&back), texts(&chat));
+    let mut out = Vec::new();
+    chat.export(Format::Markdown, &mut out).unwrap();
+    let markdown = String::from_utf8(out).unwrap();
+    assert!(markdown.starts_with("# chat\n\n## 0. user, 20"), "{markdown}");
+    assert!(markdown.contains("## 2. assistant bot, "), "{markdown}");
+    assert!(
+        markdown.contains("look\n\n~~~~json\n{\n  \"type\": \"image\",\n  \"v\": 1.10\n}\n~~~~"),
+        "{markdown}"
+    );
+    assert_error(chat.export(Format::Json4, &mut Vec::new()), "four files need a folder");
+    for (text, format) in [
+        ("archive", Format::Archive),
+        ("json4", Format::Json4),
+        ("openai", Format::Openai),
+        ("markdown", Format::Markdown),
+    ] {
+        assert_eq!(text.parse(), Ok(format));
+    }
+    assert!("pdf".parse::<Format>().unwrap_err().contains("use archive, json4, openai or markdown"));
+}
+
+#[test]
+fn an_export_that_fails_leaves_the_file_that_was_there() {
+    let (place, chat) = rich();
+    let file = place.beside("out.jsonl", "what was there");
+    let damaged = place.read("messages.jsonl").replace("m1", "\"1");
+    place.write("messages.jsonl", damaged);
+    assert_error(chat.export_to(Format::Archive, &file), "line 2 is damaged");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "what was there");
+    assert_error(chat.export_to(Format::Archive, std::path::Path::new("/")), "cannot write the export");
+    let nowhere = place.folder.path().join("no/where");
+    assert_error(chat.export_to(Format::Archive, &nowhere), "cannot write the export");
+    assert_eq!(names(place.folder.path()), ["contexts", "out.jsonl"], "no leftovers");
+    struct Full;
+    impl std::io::Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    for format in [Format::Archive, Format::Openai, Format::Markdown] {
+        assert_error(chat.export(format, &mut Full), "cannot write the export");
+    }
+}
+
+#[test]
+fn messages_of_any_role_can_be_imported_and_ids_rise() {
+    let place = Place::new();
+    let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let list = format!(
+        r#"[{{"id":"{id}","role":"user","content":"a"}},{{"id":"{id}","role":"function","content":"b"}}]"#
+    );
+    let chat = place.contexts.import(&place.beside("x.json", list), None, IfThere::Refuse, None).unwrap();
+    let all: Vec<_> = chat.messages(..).map(|one| one.unwrap().message).collect();
+    assert_eq!(all[0].id().unwrap().to_string(), id);
+    assert!(all[1].id() > all[0].id());
+    assert_eq!(all[1].role(), &Role::Other("function".into()));
+    assert_eq!(text(&all[1]), "b");
+}

@@ -1,0 +1,13 @@
+//! Contexts on a real disk.
+
+#![expect(clippy::disallowed_methods, reason = "plays people and older tools that write the files")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod exchange;
+mod looking;
+mod moving;
+mod old_layout;
+mod people;
+mod reading;
+mod saving;
+mod support;

@@ -1,0 +1,176 @@
+//! Files that somebody else changed: nothing of theirs is overwritten, and nothing is wrong in silence.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+
+use context::{Error, Left, Notice};
+
+use super::support::{Place, assert_error, draft, name, names, texts};
+
+fn add_by_hand(place: &Place, text: &str) {
+    let mut file = OpenOptions::new().append(true).open(place.file("messages.jsonl")).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+#[test]
+fn a_line_added_by_hand_is_an_error_that_says_so() {
+    let (place, mut chat) = Place::with_messages(2);
+    add_by_hand(&place, "{\"role\":\"user\",\"content\":\"by hand\"}\n");
+    let there = place.read("messages.jsonl");
+    chat.append(draft("ours")).unwrap();
+    for error in [
+        chat.save().unwrap_err(),
+        place.again().open(&name("chat")).err().unwrap(),
+        chat.refresh().unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::Edited { .. }));
+        let text = error.to_string();
+        let expected =
+            "messages.jsonl` was changed by someone else: 2 messages were left there, 3 are there now";
+        assert!(text.ends_with(expected), "{text}");
+        assert!(error.hint().unwrap().contains("agents context verify chat --repair"));
+        assert_eq!(error.left(), Left::Nothing);
+    }
+    assert_eq!(place.read("messages.jsonl"), there, "not overwritten");
+    assert!(chat.is_staged() && chat.metadata().message_count() == 2, "the object is as it was");
+    assert!(place.again().list().unwrap()[0].metadata.is_err());
+}
+
+#[test]
+fn a_line_removed_by_hand_is_an_error_too() {
+    let (place, mut chat) = Place::with_messages(3);
+    let text = place.read("messages.jsonl");
+    let cut = text.split_inclusive('\n').take(2).collect::<String>();
+    fs::write(place.file("messages.jsonl"), &cut).unwrap();
+    chat.append(draft("ours")).unwrap();
+    assert_error(chat.save(), "3 messages were left there, 2 are there now");
+    assert_eq!(place.read("messages.jsonl"), cut);
+    fs::remove_file(place.file("messages.jsonl")).unwrap();
+    assert_error(chat.save(), "3 messages were left there, 0 are there now");
+    assert!(!place.file("messages.jsonl").exists());
+}
+
+#[test]
+fn a_torn_last_line_is_reported_and_set_aside_and_the_rest_loads() {
+    for keep in [1, 30] {
+        let (place, _chat) = Place::with_messages(3);
+        let text = place.read("messages.jsonl");
+        let whole = text.split_inclusive('\n').take(2).collect::<String>();
+        fs::write(place.file("messages.jsonl"), &text[..whole.len() + keep]).unwrap();
+        let mut chat = place.open("chat");
+        let bytes = keep as u64;
+        assert_eq!(chat.notices(), [Notice::TornTail { name: name("chat"), line: 3, bytes }]);
+        assert!(chat.notices()[0].to_string().contains("line 3 of the messages of context `chat` is torn"));
+        assert_eq!(texts(&chat), ["m0", "m1"]);
+        assert_eq!(chat.metadata().message_count(), 2);
+        assert_eq!(place.read("messages.jsonl").len(), whole.len() + keep, "reading changes nothing");
+        chat.append(draft("after")).unwrap();
+        let saved = chat.save().unwrap();
+        assert_eq!(saved.aside, [place.file("messages.jsonl.torn")]);
+        assert_eq!(place.read("messages.jsonl.torn"), text[whole.len()..][..keep]);
+        let chat = place.open("chat");
+        assert!(chat.notices().is_empty());
+        assert_eq!(texts(&chat), ["m0", "m1", "after"]);
+    }
+}
+
+#[test]
+fn torn_lines_are_set_aside_beside_each_other() {
+    let (place, _chat) = Place::with_messages(1);
+    for count in 0..2 {
+        add_by_hand(&place, &format!("{{\"torn\":{count}"));
+        let mut chat = place.open("chat");
+        chat.append(draft("next")).unwrap();
+        let _ = chat.save().unwrap();
+    }
+    assert_eq!(place.read("messages.jsonl.torn"), "{\"torn\":0");
+    assert_eq!(place.read("messages.jsonl.torn-2"), "{\"torn\":1");
+    assert_eq!(texts(&place.open("chat")), ["m0", "next", "next"]);
+}
+
+#[test]
+fn lines_of_another_tool_are_taken_when_they_are_whole() {
+    let place = Place::new();
+    place.write(
+        "messages.jsonl",
+        "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"tool\",\"content\":\"b\"}",
+    );
+    let mut chat = place.open("chat");
+    assert_eq!(chat.metadata().message_count(), 2);
+    assert_eq!(texts(&chat), ["a", "b"]);
+    chat.append(draft("c")).unwrap();
+    assert_eq!(chat.save().unwrap().message_count, 3);
+    assert_eq!(place.read("messages.jsonl").lines().count(), 3);
+    assert_eq!(texts(&place.open("chat")), ["a", "b", "c"]);
+    // A count that is wrong is not taken.
+    place.write("metadata.json", "{\"message_count\": 7}");
+    assert_error(place.again().open(&name("chat")), "7 messages were left there, 3 are there now");
+}
+
+#[test]
+fn damaged_files_are_named_by_line_and_column_and_left() {
+    let (place, mut chat) = Place::with_messages(3);
+    chat.append(draft("staged")).unwrap();
+    let good = place.read("metadata.json");
+    for (file, content, expected) in [
+        ("state.json", "{\n  \"a\": x\n}", "state.json`, line 2, column 8 is damaged: it is not JSON"),
+        ("global_context.json", "[]", "global_context.json` is damaged: it must hold a JSON object"),
+        ("metadata.json", "[]", "metadata.json` is damaged: it must hold a JSON object"),
+        ("metadata.json", "{", "metadata.json`, line 1, column 1 is damaged"),
+        ("metadata.json", "{\"format\":99}", "has format 99; this program knows format 1"),
+    ] {
+        let before = fs::read(place.file(file)).unwrap();
+        place.write(file, content);
+        let error = assert_error(place.again().open(&name("chat")), expected);
+        assert!(error.hint().is_some());
+        if file == "metadata.json" {
+            assert_error(chat.save(), expected);
+        }
+        assert_eq!(place.read(file), content);
+        fs::write(place.file(file), before).unwrap();
+    }
+    assert_eq!(place.read("metadata.json"), good);
+    // A line that is wrong, in a file that has the right length.
+    let text = place.read("messages.jsonl").replace("m1", "\"1");
+    place.write("messages.jsonl", text);
+    let chat = place.open("chat");
+    assert!(chat.messages(..1).next().unwrap().is_ok());
+    let error =
+        assert_error(chat.messages(..).find(Result::is_err).unwrap(), "messages.jsonl`, line 2 is damaged");
+    assert!(error.hint().unwrap().contains("--repair"));
+}
+
+#[test]
+fn messages_of_two_layouts_are_refused() {
+    let (place, mut chat) = Place::with_messages(1);
+    place.write("messages.json", "[]");
+    chat.append(draft("x")).unwrap();
+    let error = assert_error(chat.save(), "has messages of two layouts");
+    assert!(error.hint().unwrap().contains("move one of the two"));
+    assert_error(place.again().open(&name("chat")), "has messages of two layouts");
+}
+
+#[test]
+fn what_is_no_plain_file_is_refused() {
+    let (place, _chat) = Place::with_messages(1);
+    fs::remove_file(place.file("state.json")).unwrap();
+    std::os::unix::fs::symlink("metadata.json", place.file("state.json")).unwrap();
+    assert_error(place.again().open(&name("chat")), "cannot read context `chat`");
+    fs::remove_file(place.file("messages.jsonl")).unwrap();
+    fs::create_dir(place.file("messages.jsonl")).unwrap();
+    assert_error(place.again().open(&name("chat")), "it must hold a plain file");
+    fs::write(place.contexts.folder().join("file"), "").unwrap();
+    assert_error(place.again().open(&name("file")), "there is no context `file`");
+    assert_error(place.again().create(&name("file")), "cannot make");
+    assert!(!names(place.contexts.folder()).contains(&".trash".to_owned()));
+}
+
+#[test]
+fn files_may_be_edited_by_hand_where_that_is_no_loss() {
+    let (place, mut chat) = Place::with_messages(1);
+    place.write("state.json", "{ \"by\": \"hand\" }");
+    chat.append(draft("x")).unwrap();
+    let _ = chat.save().unwrap();
+    assert_eq!(place.read("state.json"), "{ \"by\": \"hand\" }", "what is not changed is not written");
+    assert_eq!(place.open("chat").state().as_str(), r#"{"by":"hand"}"#);
+}

@@ -1,0 +1,225 @@
+//! What a save writes, and what one that fails leaves.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use context::{BATCH_BYTES_MAX, Draft, Error, Left, Revision, Role};
+
+use super::support::{Place, assert_error, draft, drafts, json, name, texts};
+
+#[test]
+fn a_new_context_has_its_files_for_its_owner_alone() {
+    let place = Place::new();
+    let chat = place.contexts.create(&name("chat")).unwrap();
+    assert_eq!(chat.metadata().revision(), Revision(1));
+    assert_eq!(
+        place.names(),
+        [".txn", "global_context.json", "messages.index", "messages.jsonl", "metadata.json", "state.json"]
+    );
+    assert_eq!(place.read("state.json"), "{}\n");
+    for (path, mode) in [("", 0o700), ("state.json", 0o600), ("messages.jsonl", 0o600), (".txn", 0o700)] {
+        let found = fs::metadata(place.file(path)).unwrap().permissions().mode() & 0o7777;
+        assert_eq!(found, mode, "{path}");
+    }
+    let locks = place.contexts.folder().join(".locks");
+    assert_eq!(fs::metadata(&locks).unwrap().permissions().mode() & 0o7777, 0o700);
+    assert_error(place.contexts.create(&name("chat")), "there is a context `chat` already");
+    assert_eq!(place.open("chat").metadata().revision(), Revision(1));
+}
+
+#[test]
+fn a_save_writes_everything_staged_in_one_revision() {
+    let place = Place::new();
+    let mut chat = place.contexts.create(&name("chat")).unwrap();
+    chat.append(draft("hello")).unwrap();
+    chat.append(Draft::parse(r#"{"role":"assistant","content":"hi","score":1.10}"#).unwrap()).unwrap();
+    chat.set_state(json(r#"{"step":1,"n":1.10}"#)).unwrap();
+    chat.patch_state(json(r#"{"step":2}"#)).unwrap();
+    chat.patch_global(json(r#"{"user":"ada"}"#)).unwrap();
+    assert!(chat.is_staged());
+    assert_eq!(place.read("messages.jsonl"), "", "nothing is written before the save");
+    let saved = chat.save().unwrap();
+    assert!(!chat.is_staged() && saved.pending.is_none() && saved.aside.is_empty());
+    assert_eq!((saved.revision, saved.message_count, saved.ids.len()), (Revision(2), 2, 2));
+    assert!(saved.ids[0] < saved.ids[1]);
+    let other = place.open("chat");
+    assert_eq!(texts(&other), ["hello", "hi"]);
+    assert_eq!(other.state().as_str(), r#"{"step":2,"n":1.10}"#);
+    assert_eq!(other.global_context().as_str(), r#"{"user":"ada"}"#);
+    assert_eq!(other.metadata(), chat.metadata());
+    assert_eq!(other.metadata().message_count(), 2);
+    assert_eq!(other.metadata().last_updated(), chat.metadata().last_updated());
+    let second = other.messages(1..2).next().unwrap().unwrap();
+    assert_eq!((second.number, second.message.id()), (1, Some(saved.ids[1])));
+    assert!(second.message.as_json().contains(r#""score":1.10"#));
+}
+
+#[test]
+fn a_save_of_nothing_writes_nothing() {
+    let (place, mut chat) = Place::with_messages(1);
+    let before = place.read("metadata.json");
+    let saved = chat.save().unwrap();
+    assert_eq!((saved.revision, saved.message_count), (Revision(2), 1));
+    assert_eq!(place.read("metadata.json"), before);
+    assert_error(chat.save_if(Revision(1)), "is at revision 2, not 1");
+}
+
+#[test]
+fn two_writers_lose_nothing_of_each_other() {
+    let (place, mut one) = Place::with_messages(1);
+    let mut two = place.open("chat");
+    one.append(draft("from one")).unwrap();
+    one.patch_state(json(r#"{"one":1}"#)).unwrap();
+    let _ = one.save().unwrap();
+    two.append(draft("from two")).unwrap();
+    two.patch_state(json(r#"{"two":2}"#)).unwrap();
+    assert_eq!(two.save().unwrap().message_count, 3);
+    assert_eq!(two.state().as_str(), r#"{"one":1,"two":2}"#, "what is known is what is there");
+    one.append(draft("one again")).unwrap();
+    let saved = one.save().unwrap();
+    assert_eq!((saved.revision, saved.message_count), (Revision(5), 4));
+    assert_eq!(texts(&place.open("chat")), ["m0", "from one", "from two", "one again"]);
+    assert_eq!(one.state().as_str(), r#"{"one":1,"two":2}"#);
+}
+
+#[test]
+fn a_writer_of_an_old_revision_is_refused_when_it_asked_to_be() {
+    let (place, mut one) = Place::with_messages(1);
+    let mut two = place.open("chat");
+    let seen = two.metadata().revision();
+    one.append(draft("first")).unwrap();
+    let _ = one.save().unwrap();
+    two.append(draft("second")).unwrap();
+    let error = two.save_if(seen).unwrap_err();
+    assert!(matches!(&error, Error::Stale { expected: Revision(2), current: Revision(3), .. }), "{error}");
+    assert_eq!(error.to_string(), "context `chat` is at revision 3, not 2");
+    assert_eq!(error.hint().unwrap(), "read it again, then use `--if-revision 3`");
+    assert_eq!(error.left(), Left::Nothing);
+    assert!(two.is_staged(), "nothing was lost");
+    assert_eq!(two.metadata().revision(), seen, "the object is as it was");
+    assert_eq!(two.save_if(Revision(3)).unwrap().revision, Revision(4));
+    for result in [two.rewind(0, Some(seen)), two.clear(Some(seen))] {
+        assert!(matches!(result, Err(Error::Stale { .. })));
+    }
+    assert_eq!(texts(&place.open("chat")), ["m0", "first", "second"]);
+}
+
+#[test]
+fn rewind_cuts_messages_and_nothing_else() {
+    let (place, mut chat) = Place::with_messages(200);
+    chat.set_state(json(r#"{"kept":true}"#)).unwrap();
+    let _ = chat.save().unwrap();
+    let last = chat.messages(199..).next().unwrap().unwrap().message.id();
+    for (count, revision) in [(200, 4), (130, 5), (64, 6), (63, 7), (1, 8)] {
+        let saved = chat.rewind(count, None).unwrap();
+        assert_eq!((saved.message_count, saved.revision), (count, Revision(revision)));
+        let other = place.open("chat");
+        assert_eq!(texts(&other), (0..count).map(|number| format!("m{number}")).collect::<Vec<_>>());
+        assert_eq!(other.state().as_str(), r#"{"kept":true}"#);
+        assert_eq!(place.read("messages.index").len() as u64, count.div_ceil(64) * 51);
+    }
+    assert_error(chat.rewind(2, None), "context `chat` has 1 messages, not 2");
+    chat.append(draft("after")).unwrap();
+    let saved = chat.save().unwrap();
+    assert!(Some(saved.ids[0]) > last, "ids never come again");
+    assert_eq!(texts(&place.open("chat")), ["m0", "after"]);
+    assert_eq!(chat.rewind(0, None).unwrap().message_count, 0);
+    assert_eq!(place.read("messages.jsonl"), "");
+}
+
+#[test]
+fn clear_empties_the_data_and_keeps_the_context() {
+    let (place, mut chat) = Place::with_messages(70);
+    chat.set_state(json(r#"{"a":1}"#)).unwrap();
+    chat.set_global(json(r#"{"b":1}"#)).unwrap();
+    let _ = chat.save().unwrap();
+    let created = chat.metadata().created_at();
+    let saved = chat.clear(None).unwrap();
+    assert_eq!((saved.message_count, saved.revision), (0, Revision(4)));
+    let other = place.open("chat");
+    assert_eq!(other.metadata().created_at(), created);
+    assert_eq!((other.state().as_str(), other.global_context().as_str()), ("{}", "{}"));
+    assert_eq!(texts(&other), [""; 0]);
+    assert_eq!(place.read("messages.index"), "");
+}
+
+#[test]
+fn ids_that_are_given_rise_or_are_refused() {
+    let (place, mut chat) = Place::with_messages(1);
+    let given = |id: &str| Draft::parse(&format!(r#"{{"id":"{id}","role":"user","content":"x"}}"#)).unwrap();
+    let later = "7ZZZZZZZZZ0000000000000000";
+    chat.append(given(later)).unwrap();
+    assert_eq!(chat.save().unwrap().ids[0].to_string(), later);
+    chat.append(given(later)).unwrap();
+    let error = assert_error(chat.save(), "does not come after");
+    assert_eq!(error.hint().unwrap(), "leave the id out, and the message gets one");
+    assert!(chat.is_staged());
+    chat.discard();
+    chat.append(draft("next")).unwrap();
+    assert!(chat.save().unwrap().ids[0].to_string().as_str() > later);
+    assert_eq!(place.open("chat").metadata().message_count(), 3);
+}
+
+#[test]
+fn what_cannot_be_saved_is_refused_when_it_is_staged() {
+    let (_place, mut chat) = Place::with_messages(0);
+    assert_error(chat.set_state(json("[]")), "the state must be a JSON object");
+    assert_error(chat.patch_state(json("1")), "a patch of the state must be a JSON object");
+    assert_error(chat.set_global(json("null")), "the global context must be a JSON object");
+    assert_error(chat.patch_global(json("\"x\"")), "a patch of the global context must be a JSON object");
+    let large = Draft::text(Role::User, &"x".repeat(BATCH_BYTES_MAX / 16));
+    let error = chat.append_all(std::iter::repeat_n(large, 17));
+    assert_error(error, "messages of one save would pass the limit");
+    assert!(!chat.is_staged());
+}
+
+#[test]
+fn clones_stage_apart_and_share_the_files() {
+    let (place, mut one) = Place::with_messages(1);
+    let mut two = one.clone();
+    one.append(draft("one")).unwrap();
+    assert!(!two.is_staged());
+    let _ = one.save().unwrap();
+    two.append(draft("two")).unwrap();
+    let _ = two.save().unwrap();
+    assert_eq!(texts(&place.open("chat")), ["m0", "one", "two"]);
+    assert_eq!(one.folder(), place.file(""));
+}
+
+#[test]
+fn threads_that_save_at_once_are_all_there() {
+    let (place, chat) = Place::with_messages(0);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let mut chat = chat.clone();
+            scope.spawn(move || {
+                for number in 0..20 {
+                    chat.append(draft(&format!("{thread}-{number}"))).unwrap();
+                    let saved = chat.save().unwrap();
+                    let at = chat.messages(saved.message_count - 1..).next().unwrap().unwrap();
+                    assert_eq!(at.message.id(), Some(saved.ids[0]), "a save is where it says");
+                }
+            });
+        }
+    });
+    let mut all = texts(&place.open("chat"));
+    assert_eq!(all.len(), 160);
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 160);
+    let ids: Vec<_> = place.open("chat").messages(..).map(|one| one.unwrap().message.id()).collect();
+    assert!(ids.is_sorted() && ids.iter().all(Option::is_some));
+}
+
+#[test]
+fn many_messages_in_one_save() {
+    let (place, mut chat) = Place::with_messages(3);
+    chat.append_all(drafts(3..500)).unwrap();
+    assert_eq!(chat.save().unwrap().ids.len(), 497);
+    let other = place.open("chat");
+    for number in [0, 1, 63, 64, 65, 127, 128, 499] {
+        let one = other.messages(number..).next().unwrap().unwrap();
+        assert_eq!((one.number, super::support::text(&one.message)), (number, format!("m{number}")));
+    }
+    assert_eq!(other.last(20).count(), 20);
+}

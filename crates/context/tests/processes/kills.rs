@@ -1,0 +1,106 @@
+//! SIGKILL at random moments of a process that saves in a loop.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use testkit::folder::scratch;
+use testkit::notes::{figure, is_proof};
+use testkit::seed::{self, Replay};
+
+use super::controls;
+use super::roles::{contexts, name, number, start};
+
+/// What was found after the kills.
+#[derive(Default, Debug)]
+struct Found {
+    mixed: u64,
+    lost: u64,
+    saves: u64,
+}
+
+/// Kills a saver so many times, each time after some saves and a moment, and looks each time.
+fn kill(role: &str, folder: &Path, kills: usize, look: impl Fn() -> Result<u64, String>) -> Found {
+    let kept = seed::or(7213);
+    let _replay = Replay::new("cleveragents-context", "kills", kept);
+    let mut random = fastrand::Rng::with_seed(kept);
+    let mut found = Found::default();
+    for _ in 0..kills {
+        let mut process = start(role, folder);
+        let mut acknowledged = 0;
+        for _ in 0..random.u32(1..6) {
+            acknowledged = process.hear().parse().unwrap();
+        }
+        // Not to wait for something: to hit any moment of a save.
+        let moment = Instant::now() + Duration::from_micros(random.u64(0..1500));
+        while Instant::now() < moment {
+            std::hint::spin_loop();
+        }
+        process.kill();
+        while let Some(word) = process.hear_or_end() {
+            acknowledged = word.parse().unwrap();
+        }
+        match look() {
+            Err(_) => found.mixed += 1,
+            Ok(number) => {
+                found.lost += u64::from(number < acknowledged);
+                found.saves = number;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_kill_leaves_a_mixed_set_or_loses_a_save() {
+    let folder = scratch();
+    let chat = contexts(folder.path()).create(&name("chat")).unwrap();
+    let kills = if is_proof() { 2_000 } else { 200 };
+    let found = kill("save:chat:0", folder.path(), kills, || {
+        let context = contexts(folder.path()).open(chat.name()).map_err(|error| error.to_string())?;
+        number(&context)
+    });
+    assert_eq!((found.mixed, found.lost), (0, 0), "{found:?}");
+    assert!(found.saves as usize > kills, "it saved between the kills: {found:?}");
+    // The next writer leaves no strays.
+    let mut context = contexts(folder.path()).open(chat.name()).unwrap();
+    super::roles::save(&mut context, found.saves + 1);
+    let names: Vec<_> = testkit::folder::tree(&context.folder()).into_keys().collect();
+    let expected = [
+        ".txn",
+        ".txn/.gitignore",
+        ".txn/journal",
+        ".txn/published",
+        ".txn/stage",
+        "global_context.json",
+        "messages.index",
+        "messages.jsonl",
+        "metadata.json",
+        "state.json",
+    ];
+    assert_eq!(names, expected);
+    assert!(context.verify().unwrap().is_sound());
+    figure("context kills, none mixed, no acknowledged save lost", kills);
+    figure("context saves between the kills", found.saves);
+}
+
+#[test]
+fn the_same_kills_break_four_plain_writes() {
+    let folder = scratch();
+    let found = kill("plain::", folder.path(), 40, || {
+        let read = controls::read(folder.path());
+        if read.is_err() {
+            std::fs::remove_file(folder.path().join("messages.json")).ok();
+        }
+        read
+    });
+    figure("kills of 40 that leave four plain writes mixed", found.mixed);
+    assert!(found.mixed > 0, "the test can fail: {found:?}");
+}
+
+#[test]
+fn the_same_kills_break_four_renames() {
+    let folder = scratch();
+    let found = kill("renames::", folder.path(), 40, || controls::read(folder.path()));
+    figure("kills of 40 that leave four renames mixed", found.mixed);
+    assert!(found.mixed > 0, "the test can fail: {found:?}");
+}
