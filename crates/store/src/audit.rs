@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::limits::PAGE_MAX;
-use crate::{ChainHash, PlanId, RequestId, Result, Store, Time};
+use crate::{ChainHash, ChangesetId, Error, PlanId, RequestId, Result, Store, Time};
 
 /// One record of the audit trail.
 ///
@@ -163,6 +163,8 @@ pub enum Fault {
     WrongHead,
     /// The chain is not the one that a checkpoint saw.
     NotAsCheckpointed,
+    /// The entries of the changeset that this record closed are not those that it had then.
+    EntriesAltered,
 }
 
 /// The first thing that is wrong with a chain.
@@ -204,7 +206,11 @@ pub fn verify(store: &dyn Store, checkpoint: &[Head]) -> Result<Verdict> {
         let mut fault = None;
         for record in export(store, query) {
             verdict.records += 1;
-            fault = chain.follow(&record?);
+            let record = record?;
+            fault = chain.follow(&record);
+            if fault.is_none() && !entries_fit(store, &record)? {
+                fault = Some((record.sequence, Fault::EntriesAltered));
+            }
             if fault.is_some() {
                 break;
             }
@@ -236,6 +242,37 @@ fn behind_their_heads(store: &dyn Store, longer: &[Head]) -> Result<Vec<Finding>
         })
     });
     Ok(short.collect())
+}
+
+/// Whether the changeset that a record closed, if it did, still has the entries that it had then. Those of a plan that was removed are
+/// gone with it; the record of that is in the chain.
+fn entries_fit(store: &dyn Store, record: &AuditRecord) -> Result<bool> {
+    #[derive(Deserialize)]
+    struct Closed {
+        changeset: ChangesetId,
+        entries: u64,
+        digest: ChainHash,
+    }
+    let closes = matches!(record.kind.as_str(), "changeset.sealed" | "changeset.abandoned");
+    let Some(closed) = serde_json::from_str::<Closed>(&record.body.0).ok().filter(|_| closes) else {
+        return Ok(true);
+    };
+    match store.plan(record.plan) {
+        Err(Error::NotFound { .. }) => return Ok(true),
+        found => found?,
+    };
+    let (mut digest, mut count) = (GENESIS, 0);
+    loop {
+        let page = match store.entries(closed.changeset, count, PAGE_MAX) {
+            Err(Error::NotFound { .. }) => return Ok(false),
+            page => page?,
+        };
+        if page.is_empty() {
+            return Ok((count, digest) == (closed.entries, closed.digest));
+        }
+        count += page.len() as u64;
+        digest = page.iter().fold(digest, |digest, entry| entry.digest(digest));
+    }
 }
 
 /// A chain as far as it was read.

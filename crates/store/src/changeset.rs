@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Actor, BlobHash, ChangesetId, Holding, NodeId, PackedBlob, PathBytes, PlanId, RequestId, State, Time,
-    Tool,
+    Actor, BlobHash, ChainHash, ChangesetId, Holding, NodeId, PackedBlob, PathBytes, PlanId, RequestId,
+    State, Time, Tool,
 };
 
 /// A changeset to start.
@@ -70,6 +70,8 @@ pub struct Changeset {
     pub status: Status,
     /// How many entries it has. Their sequence numbers are 1 to this.
     pub entries: u64,
+    /// The hash of all of them, in order; see [`ChangeEntry::digest`].
+    pub digest: ChainHash,
     /// When it was started, by the store's clock.
     pub started_at: Time,
     /// When it was sealed or abandoned.
@@ -137,6 +139,25 @@ pub struct NewEntry {
     pub tool: Option<Tool>,
 }
 
+impl NewEntry {
+    /// The entry as it is recorded.
+    pub fn at(&self, changeset: ChangesetId, sequence: u64, actor: &Actor, at: Time) -> ChangeEntry {
+        let NewEntry { root, path, operation, before, after, tool } = self.clone();
+        ChangeEntry {
+            changeset,
+            sequence,
+            actor: actor.clone(),
+            root,
+            path,
+            operation,
+            before,
+            after,
+            tool,
+            at,
+        }
+    }
+}
+
 /// Changes to record together: all of them or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
@@ -174,6 +195,22 @@ pub struct ChangeEntry {
 }
 
 impl ChangeEntry {
+    /// The digest of a changeset up to this entry, from that up to the one before; zeros before the first.
+    ///
+    /// BLAKE3 over: `agents-entry-1` and a line feed, the digest before (32), the changeset's id (16), sequence number and time (8 each,
+    /// little-endian), then the rest of the entry as JSON without spaces: `[actor, root, path, operation, before, after, tool]`.
+    pub fn digest(&self, before: ChainHash) -> ChainHash {
+        let rest =
+            (&self.actor, &self.root, &self.path, &self.operation, &self.before, &self.after, &self.tool);
+        let mut form = b"agents-entry-1\n".to_vec();
+        form.extend_from_slice(before.as_bytes());
+        form.extend_from_slice(&self.changeset.to_bytes());
+        form.extend_from_slice(&self.sequence.to_le_bytes());
+        form.extend_from_slice(&self.at.as_micros().to_le_bytes());
+        serde_json::to_writer(&mut form, &rest).expect("an entry has a form in JSON");
+        ChainHash::of(&form)
+    }
+
     /// Whether this is what was to be recorded.
     pub fn is(&self, new: &NewEntry) -> bool {
         self.root == new.root
@@ -192,4 +229,31 @@ pub struct Recorded {
     pub first: u64,
     /// How many.
     pub count: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_of_an_entry_does_not_change() {
+        let path = |text: &[u8]| PathBytes::parse(text).unwrap();
+        let content = Content { kind: ContentKind::Symlink, blob: BlobHash::of(b"x"), bytes: 1, mode: 0o777 };
+        let new = NewEntry {
+            root: path(b"/srv"),
+            path: path(&[0xff]),
+            operation: Operation::Rename { to: path(b"b") },
+            before: None,
+            after: Some(content),
+            tool: None,
+        };
+        let actor = Actor::parse("ana").unwrap();
+        let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+        let entry = new.at(id, 2, &actor, Time::from_micros(3));
+        assert!(entry.is(&new));
+        assert_eq!(
+            entry.digest(ChainHash::from_bytes([0; 32])).to_string(),
+            "377430f37f4177deb5abf3ef67a41535c02cc36366492a6057eb5d6157a497d5"
+        );
+    }
 }

@@ -10,7 +10,8 @@ use super::values::{Count, integer, rows};
 use super::{nodes, plans};
 use crate::limits::REASON_BYTES_MAX;
 use crate::{
-    Actor, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, PlanId, Resource, Status, Time,
+    Actor, ChainHash, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, PlanId, Resource, Status,
+    Time,
 };
 
 pub(super) fn start(connection: &Connection, now: Time, new: &NewChangeset) -> Attempt<Lease> {
@@ -46,7 +47,7 @@ pub(super) fn start(connection: &Connection, now: Time, new: &NewChangeset) -> A
 }
 
 const SELECT: &str =
-    "SELECT id, plan, node, actor, status, entries, started_at, ended_at, reason FROM changesets";
+    "SELECT id, plan, node, actor, status, entries, started_at, ended_at, reason, digest FROM changesets";
 
 fn changeset(row: &Row<'_>) -> rusqlite::Result<Changeset> {
     Ok(Changeset {
@@ -59,6 +60,7 @@ fn changeset(row: &Row<'_>) -> rusqlite::Result<Changeset> {
         started_at: row.get(6)?,
         ended_at: row.get(7)?,
         reason: row.get(8)?,
+        digest: row.get(9)?,
     })
 }
 
@@ -115,12 +117,12 @@ pub(super) fn abandon_all(
     let open = rows(
         connection,
         "UPDATE changesets SET status = 'abandoned', ended_at = ?1, reason = ?2, epoch = epoch + 1, owner = NULL, expires_at = NULL
-         WHERE plan = ?3 AND status = 'open' RETURNING id, entries",
+         WHERE plan = ?3 AND status = 'open' RETURNING id, entries, digest",
         params![now, reason, plan],
-        |row| Ok((row.get::<_, ChangesetId>(0)?, row.get::<_, Count>(1)?.0)),
+        |row| Ok((row.get::<_, ChangesetId>(0)?, row.get::<_, Count>(1)?.0, row.get::<_, ChainHash>(2)?)),
     )?;
-    for (id, entries) in open {
-        let body = json!({"changeset": id, "entries": entries, "reason": reason});
+    for (id, entries, digest) in open {
+        let body = json!({"changeset": id, "entries": entries, "digest": digest, "reason": reason});
         let note = Note { plan, request: None, kind: "changeset.abandoned", who: who.as_str(), body };
         audit::append(connection, now, note)?;
     }
@@ -158,24 +160,34 @@ pub(super) fn end(
             Err(refusal(connection, id, epoch)?.into())
         };
     }
-    let body = json!({"changeset": id, "entries": changeset.entries, "reason": reason});
+    let body =
+        json!({"changeset": id, "entries": changeset.entries, "digest": changeset.digest, "reason": reason});
     let note = Note { plan: changeset.plan, request: None, kind, who: changeset.actor.as_str(), body };
     audit::append(connection, now, note)?;
     Ok(changeset)
 }
 
-/// Takes the next sequence numbers: one guarded statement, whose row says whether it held.
+/// Takes the next sequence numbers: one guarded statement, whose row says whether it held. Gives the changeset as it is with them.
 pub(super) fn advance(
     connection: &Connection,
     id: ChangesetId,
     epoch: Epoch,
     count: u64,
-) -> Attempt<Option<u64>> {
-    let entries = connection
+) -> Attempt<Option<Changeset>> {
+    let advanced = connection
         .prepare_cached(
-            "UPDATE changesets SET entries = entries + ?1 WHERE id = ?2 AND epoch = ?3 AND status = 'open' RETURNING entries",
+            "UPDATE changesets SET entries = entries + ?1 WHERE id = ?2 AND epoch = ?3 AND status = 'open'
+             RETURNING id, plan, node, actor, status, entries, started_at, ended_at, reason, digest",
         )?
-        .query_row(params![integer(count), id, epoch], |row| row.get::<_, Count>(0))
+        .query_row(params![integer(count), id, epoch], changeset)
         .optional()?;
-    Ok(entries.map(|Count(entries)| entries - count))
+    Ok(advanced)
+}
+
+/// Keeps the digest of all entries, after they were inserted.
+pub(super) fn set_digest(connection: &Connection, id: ChangesetId, digest: ChainHash) -> Attempt<()> {
+    connection
+        .prepare_cached("UPDATE changesets SET digest = ?2 WHERE id = ?1")?
+        .execute(params![id, digest])?;
+    Ok(())
 }

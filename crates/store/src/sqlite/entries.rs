@@ -8,8 +8,8 @@ use super::values::{Count, integer, page, rows};
 use super::{blobs, changesets};
 use crate::limits::{ENTRIES_MAX, RECORD_BYTES_MAX};
 use crate::{
-    ChangeEntry, ChangesetId, Content, Epoch, Error, NewEntry, Operation, PackedBlob, PathBytes, Recorded,
-    Recording, RequestId, Result, Time,
+    ChangeEntry, ChangesetId, Content, Epoch, Error, Operation, PackedBlob, PathBytes, Recorded, Recording,
+    RequestId, Result, Time,
 };
 
 /// What can be refused before the writer is bothered.
@@ -39,9 +39,11 @@ pub(super) fn record(
         return Ok(recorded);
     }
     let count = recording.entries.len() as u64;
-    let Some(before) = changesets::advance(connection, id, epoch, count)? else {
+    let Some(changeset) = changesets::advance(connection, id, epoch, count)? else {
         return Err(changesets::refusal(connection, id, epoch)?.into());
     };
+    let before = changeset.entries - count;
+    let mut digest = changeset.digest;
     for blob in &recording.blobs {
         blobs::put_with_entry(connection, now, blob)?;
     }
@@ -57,8 +59,11 @@ pub(super) fn record(
                 return Err(Error::MissingBlob { hash: content.blob }.into());
             }
         }
-        insert(connection, now, (id, sequence, recording.request), entry)?;
+        let entry = entry.at(id, sequence, &changeset.actor, now);
+        insert(connection, recording.request, &entry)?;
+        digest = entry.digest(digest);
     }
+    changesets::set_digest(connection, id, digest)?;
     Ok(Recorded { first: before + 1, count })
 }
 
@@ -75,12 +80,7 @@ fn answer(connection: &Connection, id: ChangesetId, recording: &Recording) -> At
     Ok(Some(Recorded { first: first.sequence, count: before.len() as u64 }))
 }
 
-fn insert(
-    connection: &Connection,
-    now: Time,
-    (changeset, sequence, request): (ChangesetId, u64, RequestId),
-    entry: &NewEntry,
-) -> Attempt<()> {
+fn insert(connection: &Connection, request: RequestId, entry: &ChangeEntry) -> Attempt<()> {
     let (operation, renamed_to) = match &entry.operation {
         Operation::Create => ("create", None),
         Operation::Modify => ("modify", None),
@@ -96,8 +96,8 @@ fn insert(
             "INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
         )?
         .execute(params![
-            changeset,
-            integer(sequence),
+            entry.changeset,
+            integer(entry.sequence),
             request,
             entry.root,
             entry.path,
@@ -112,7 +112,7 @@ fn insert(
             bytes(after),
             after.map(|content| content.mode),
             entry.tool,
-            now
+            entry.at
         ])?;
     Ok(())
 }

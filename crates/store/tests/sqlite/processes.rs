@@ -84,7 +84,9 @@ fn begin_together(role: &str, folder: &Path) -> Vec<Process> {
 fn processes_that_make_one_store_at_the_same_time_all_succeed() {
     for _ in 0..if is_proof() { 50 } else { 3 } {
         let folder = scratch();
-        begin_together("first", folder.path()).into_iter().for_each(Process::finish);
+        for process in begin_together("first", folder.path()) {
+            process.finish();
+        }
         let store = open(folder.path());
         assert_eq!(store.plans(&PlanQuery::default()).unwrap().len(), PROCESSES);
         assert_eq!(store.check().unwrap(), []);

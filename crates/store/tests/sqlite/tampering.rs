@@ -14,6 +14,8 @@ fn trail(folder: &Path) -> (PlanId, Vec<Head>) {
     let plan = make_plan(&store);
     for name in ["one", "two", "three"] {
         let (id, epoch) = start(&store, plan.id, name);
+        store.record(id, epoch, &recording_of(&[("a", b"one"), ("b", name.as_bytes())])).unwrap();
+        store.record(id, epoch, &recording(&["c"])).unwrap();
         store.seal(id, epoch).unwrap();
     }
     make_plan(&store);
@@ -173,4 +175,24 @@ fn a_record_that_links_to_nothing_is_found() {
         .unwrap();
     let findings = verify(&open(folder.path()), &[]).unwrap().findings;
     assert_eq!((findings[0].sequence, findings[0].fault), (4, Fault::Unlinked));
+}
+
+#[test]
+fn entries_that_were_changed_after_sealing_are_found() {
+    let second = "changeset = (SELECT id FROM changesets WHERE actor = 'two')";
+    for sql in [
+        "UPDATE entries SET path = x'78' WHERE SECOND AND sequence = 2",
+        "UPDATE entries SET after_blob = (SELECT hash FROM blobs LIMIT 1 OFFSET 1) WHERE SECOND AND sequence = 1",
+        "UPDATE entries SET at = at + 1 WHERE SECOND AND sequence = 3",
+        "DELETE FROM entries WHERE SECOND AND sequence = 3",
+        "DELETE FROM entries WHERE SECOND",
+        "UPDATE changesets SET actor = 'mallory' WHERE actor = 'two'",
+        "DELETE FROM changesets WHERE actor = 'two'",
+    ] {
+        assert_eq!(
+            found(&[&sql.replace("SECOND", second)], false),
+            Some((5, Fault::EntriesAltered)),
+            "{sql}"
+        );
+    }
 }

@@ -44,6 +44,7 @@ CREATE TABLE changesets (
     actor      TEXT NOT NULL,
     status     TEXT NOT NULL CHECK (status IN ('open', 'sealed', 'abandoned')),
     entries    INTEGER NOT NULL DEFAULT 0 CHECK (entries >= 0),
+    digest     BLOB NOT NULL DEFAULT (zeroblob(32)) CHECK (length(digest) = 32),
     started_at INTEGER NOT NULL,
     ended_at   INTEGER,
     reason     TEXT,
