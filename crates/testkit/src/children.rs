@@ -86,8 +86,13 @@ impl Process {
         self.input.as_mut().expect("it is piped").write_all(b"\n").expect("the child lives");
     }
 
-    /// Ends the child's input, and waits until it has ended well. The words that it said and nobody has heard.
-    pub fn finish(mut self) -> Vec<String> {
+    /// Ends the child's input, and waits until it has ended well.
+    pub fn finish(self) {
+        self.finish_and_hear();
+    }
+
+    /// As `finish`; the words that it said and nobody has heard.
+    pub fn finish_and_hear(mut self) -> Vec<String> {
         self.input = None;
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).expect("its output is text");

@@ -27,7 +27,7 @@ fn append_from_all(
     }
     let mut said = HashMap::new();
     for (tag, process) in processes.into_iter().enumerate() {
-        let words = process.finish();
+        let words = process.finish_and_hear();
         assert_eq!(words.len(), EACH);
         let mut last = 0;
         for (at, word) in words.iter().enumerate() {
