@@ -361,7 +361,8 @@ fn a_batch_in_reverse_is_found() {
 #[test]
 fn a_turn_that_is_never_given_back_is_found() {
     let failure = failure(Broken::KeepsTurn);
-    assert!(failure.contains("deadlock"), "{failure}");
+    // The others wait for ever, or their time is over and nobody is left to let the lock go.
+    assert!(failure.contains("deadlock") || failure.contains("lets the lock go"), "{failure}");
 }
 
 #[test]
