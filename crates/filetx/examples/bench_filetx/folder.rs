@@ -15,7 +15,7 @@ const ROUNDS: usize = 12;
 /// Enough for two checkpoints, so that every round pays for them: a median over shorter rounds would not see them.
 const OPS: usize = 1600;
 /// Commits whose records the baseline repeats.
-const SAMPLE: usize = 100;
+const SAMPLE: usize = 50;
 /// What a journal has before its first record.
 const RECORDS_OFFSET: usize = 8192;
 const SECTOR_BYTES: usize = 512;
