@@ -19,8 +19,8 @@
 //!
 //! - Other programs that write a file without taking our lock (an editor, say) may overwrite what we wrote, or we theirs. An edit by
 //!   [`ConfigService::edit`] is merged instead.
-//! - Writers do not take turns in the order they came. Beside many that never pause, one may wait for long, and fail with
-//!   [`Error::Busy`] after its 30 s: 17 s were seen beside 15 others.
+//! - Processes that write do not take turns in the order they came. Beside many that never pause, one may wait for long, and fail with
+//!   [`Error::Busy`] after its 30 s.
 //! - Free keys below `x.` have no environment variable.
 //! - Each file has [`FILE_BYTES_MAX`] bytes at most.
 //!

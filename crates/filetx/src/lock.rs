@@ -18,7 +18,9 @@
 //! - Nothing prevents another program from removing the lock file between `check` and what follows it. Keep lock files where
 //!   nothing cleans.
 //! - A forked child that neither execs nor exits keeps the parent's lock alive should the parent be killed.
-//! - No order among those who wait, and readers are not held back for a writer: the timeout bounds what is left of that.
+//! - Threads of one process get a free lock in the order they came; processes do not. One that had to wait gives way before its next
+//!   time, so none keeps the others out by coming back at once, but nothing says who is next. Readers are not held back for a
+//!   writer. The timeout bounds what is left of that.
 //! - On a network file system locks are not sure: refused, unless [`NetworkRule::Allow`]. See `platform` for what is detected.
 //!
 //! Order: locks of several roots are taken in the order of [`Lock::id`], which [`acquire_all`] does, so that two processes

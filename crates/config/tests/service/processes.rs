@@ -83,7 +83,7 @@ fn with_kills(role: &str, count: usize, kills: usize, between: usize, seed: u64,
 
 #[test]
 fn killed_processes_lose_nothing_that_they_acknowledged() {
-    // Not 64: the lock is not fair, and one of so many that never pause may wait longer than its 30 s.
+    // Not 64: processes are not served in order, and one of so many that never pause may wait longer than its 30 s.
     let (count, kills) = if is_proof() { (16, 60) } else { (8, 16) };
     let seed = seed::or(7106);
     let _replay = seed::Replay::new("cleveragents-config", "killed_processes_lose", seed);
