@@ -66,8 +66,8 @@ fn tests_and_coverage(run: &mut Run) -> Result<()> {
 /// The tests of the whole workspace under the runner this machine has.
 pub(crate) fn test_command(features: &str) -> Command {
     match runner() {
-        Runner::Nextest => cargo(&format!("nextest run --workspace {features}")),
-        Runner::Cargo => cargo(&format!("test --workspace --tests {features}")),
+        Runner::Nextest => cargo(&format!("nextest run --workspace --no-fail-fast {features}")),
+        Runner::Cargo => cargo(&format!("test --workspace --tests --no-fail-fast {features}")),
     }
 }
 
