@@ -27,7 +27,7 @@ const CONTENT_BYTES: usize = 4096;
 
 /// Entries that refer to contents which are in the store already.
 pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
-    let ours = Ours::open(place)?;
+    let ours = Ours::open(&place.join("ours.db"))?;
     let mut seeds = 0..;
     let mut next = || seeds.next().expect("numbers do not end");
     let alone = OneByOne::open(&place.join("alone.db"))?;
@@ -65,11 +65,9 @@ pub(crate) fn measure_contents(place: &Path, report: &mut Report) -> Result<()> 
     for (what, kind, target) in
         [("text", Kind::Text, Target::SpeedAtLeast(0.6)), ("noise", Kind::Noise, Target::Shown)]
     {
-        let place = place.join(what);
-        fs::create_dir(&place)?;
-        let ours = Ours::open(&place)?;
-        let bare = Group::open(&place.join("bare.db"))?;
-        settle(&place)?;
+        let ours = Ours::open(&place.join(format!("ours-{what}.db")))?;
+        let bare = Group::open(&place.join(format!("bare-{what}.db")))?;
+        settle(place)?;
         let (mut our_bytes, mut bare_bytes) = (0, 0);
         let (mut our_seeds, mut bare_seeds) = (0.., 0..);
         let outcomes = compare_all(
@@ -98,7 +96,7 @@ pub(crate) fn measure_contents(place: &Path, report: &mut Report) -> Result<()> 
 /// One thread, which shares its syncs with nobody.
 pub(crate) fn measure_alone(place: &Path, report: &mut Report) -> Result<()> {
     const RECORDS: usize = 400;
-    let ours = Ours::open(place)?;
+    let ours = Ours::open(&place.join("ours.db"))?;
     let alone = OneByOne::open(&place.join("alone.db"))?;
     settle(place)?;
     let outcomes = compare_all(
@@ -122,8 +120,8 @@ struct Ours {
 }
 
 impl Ours {
-    fn open(place: &Path) -> Result<Self> {
-        let store = SqliteStore::open(&place.join("ours.db"))?;
+    fn open(path: &Path) -> Result<Self> {
+        let store = SqliteStore::open(path)?;
         let plan = make_plan(&store);
         let changesets =
             (0..THREADS).map(|number| start(&store, plan.id, &format!("actor {number}"))).collect();
@@ -138,7 +136,8 @@ impl Ours {
             let (id, epoch) = self.changesets[thread];
             let mut contents = new.map(|(kind, seed)| Contents::new(kind, seed, thread));
             for number in 0..each {
-                let packed = contents.as_mut().map(|contents| PackedBlob::new(&contents.next())).transpose()?;
+                let packed =
+                    contents.as_mut().map(|contents| PackedBlob::new(&contents.next())).transpose()?;
                 let recording = self.recording(number, packed)?;
                 self.store.record(id, epoch, &recording)?;
             }
@@ -162,11 +161,7 @@ impl Ours {
             after: Some(new.unwrap_or_else(|| after.clone())),
             tool: Some(Tool::parse(TOOL)?),
         };
-        Ok(Recording {
-            request: RequestId::new(),
-            entries: vec![entry],
-            blobs: packed.into_iter().collect(),
-        })
+        Ok(Recording { request: RequestId::new(), entries: vec![entry], blobs: packed.into_iter().collect() })
     }
 
     /// Commits for one record, each of which waits for the disk once; checkpoints not counted.
