@@ -148,7 +148,7 @@ impl Ours {
         let new = packed.as_ref().map(|packed| content(packed.hash(), u64::from(packed.chunk().bytes())));
         // With the ids, two hashes and some numbers this makes up the bytes of an entry.
         const OTHER_BYTES: usize = 2 * 16 + 2 * 32 + 4 * 8 + 2 * 4 + ROOT.len() + TOOL.len();
-        const ROOT: &str = "/home/somebody/projects/alpha";
+        const ROOT: &str = "/srv/somebody/projects/alpha";
         const TOOL: &str = "editor";
         let path = format!("src/{number:0width$}", width = ENTRY_BYTES - OTHER_BYTES - 4);
         let entry = NewEntry {
