@@ -41,7 +41,8 @@ pub(crate) fn run(args: Args) -> ExitCode {
 /// A command that goes by configuration. Fails where even how to print is not known.
 fn run_configured(args: &Args) -> Result<ExitCode> {
     let agents = Agents::open(&surroundings(&args.global))?;
-    let reading = agents.read();
+    let parses_itself = matches!(&args.command, Command::Config(args) if args.is_set());
+    let reading = if parses_itself { agents.read_preferences() } else { agents.read() };
     let preferences = reading.preferences()?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
     let session = Session::new(&agents, reading, &preferences, &output);

@@ -217,19 +217,32 @@ impl ConfigService {
         self.layers_with(Some((scope, Content::Absent)))
     }
 
+    /// Every layer as it is now, for questions about the keys of one section. A file that cannot hold any counts as none, and is not parsed,
+    /// so this does not tell whether it could be.
+    pub fn layers_about(&self, section: &str) -> Layers<'_> {
+        let read = |scope: Scope, target: &Target, bytes: &[u8]| {
+            if may_mention(bytes, section) {
+                self.parse(scope, &target.file, bytes).map(Some)
+            } else {
+                Ok(None)
+            }
+        };
+        self.layers_by(|scope| self.read_by(scope, read))
+    }
+
     /// The layers, with one file's content given by the caller.
     pub(crate) fn layers_with(&self, staged: Option<(Scope, Content)>) -> Layers<'_> {
-        let mut files = Vec::new();
-        for scope in Scope::ALL {
-            // Outside of a project there are no files of it.
-            let Ok(file) = self.places.file(*scope) else { continue };
-            let content = match &staged {
-                Some((staged_scope, content)) if staged_scope == scope => content.clone(),
-                _ => self.read(*scope),
-            };
-            files.push(FileLayer { scope: *scope, file, content });
-        }
-        Layers::new(&self.registry, &self.flags, &self.environment, files)
+        self.layers_by(|scope| match &staged {
+            Some((staged_scope, content)) if *staged_scope == scope => content.clone(),
+            _ => self.read(scope),
+        })
+    }
+
+    fn layers_by(&self, content: impl Fn(Scope) -> Content) -> Layers<'_> {
+        // Outside of a project there are no files of it.
+        let files = Scope::ALL.iter().filter_map(|scope| Some((*scope, self.places.file(*scope).ok()?)));
+        let files = files.map(|(scope, file)| FileLayer { scope, file, content: content(scope) });
+        Layers::new(&self.registry, &self.flags, &self.environment, files.collect())
     }
 
     /// The document of bytes that were just read, parsed only if they are others than last time.
@@ -254,8 +267,16 @@ impl ConfigService {
     }
 
     fn read(&self, scope: Scope) -> Content {
+        self.read_by(scope, |scope, target, bytes| self.parse(scope, &target.file, bytes).map(Some))
+    }
+
+    fn read_by(
+        &self,
+        scope: Scope,
+        parse: impl FnOnce(Scope, &Target, &[u8]) -> Result<Option<Arc<Document>>, Error>,
+    ) -> Content {
         let document = Target::find(&self.places, scope).and_then(|target| match target.read()? {
-            Some(bytes) => self.parse(scope, &target.file, &bytes).map(Some),
+            Some(bytes) => parse(scope, &target, &bytes),
             None => Ok(None),
         });
         match document {
@@ -264,4 +285,9 @@ impl ConfigService {
             Err(error) => Content::Unusable(error),
         }
     }
+}
+
+/// Whether a TOML file might hold a key of this section: a name is written as it is, or with a backslash in it.
+fn may_mention(bytes: &[u8], section: &str) -> bool {
+    bytes.contains(&b'\\') || bytes.windows(section.len()).any(|window| window == section.as_bytes())
 }

@@ -46,6 +46,11 @@ enum Command {
 }
 
 impl Args {
+    /// Whether it is `agents config set`.
+    pub(crate) fn is_set(&self) -> bool {
+        matches!(self.command.0, Command::Set(_))
+    }
+
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
         match &self.command.0 {
