@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use filetx::Transaction;
 use jiff::Timestamp;
 
+use crate::error::Damage;
 use crate::files::{
     DOCUMENT_BYTES_MAX, Files, GLOBAL, INDEX, MESSAGES, METADATA, OLD_MESSAGES, OLD_MESSAGES_ASIDE, STATE,
 };
@@ -192,6 +193,15 @@ impl Edit<'_, '_> {
         }
     }
 
+    /// Begins a conversation: no messages, and nothing to stage.
+    pub(crate) fn start_messages(&mut self) -> Result<(), Error> {
+        self.put(MESSAGES, b"")?;
+        self.put(INDEX, b"")?;
+        self.loaded.metadata.rewritten = self.next_revision();
+        self.at_end(0, 0);
+        Ok(())
+    }
+
     /// Puts other messages in the place of all that are there. Those without an id that rises get one.
     pub(crate) fn replace_messages(
         &mut self,
@@ -249,6 +259,10 @@ impl Edit<'_, '_> {
     /// Stamps the metadata: the last step before the commit.
     pub(crate) fn finish(mut self) -> Result<(Loaded, Vec<PathBuf>), Error> {
         let revision = self.next_revision();
+        if revision > Revision::MAX {
+            let expected = "a revision that can be counted on from";
+            return Err(self.files().damaged(METADATA, Damage::Kind { expected }));
+        }
         self.loaded.metadata.revision = revision;
         self.loaded.metadata = self.loaded.metadata.stamped(self.now);
         self.loaded.metadata_file = self.loaded.metadata.to_file();

@@ -24,7 +24,7 @@ impl Contexts {
     /// tools. Without `name` it gets the one that the archive names, or that of the file without its ending.
     ///
     /// With [`IfThere::Replace`] it takes the place of the context of that name, and with `expected` only if that is at this revision. Who reads the old one meanwhile
-    /// sees all of it or all of the new one. Of several threads or processes that make one name, one wins. A failure, a wrong checksum
+    /// sees all of it or all of the new one; its revisions count on, so its metadata have to be readable. Of several threads or processes that make one name, one wins. A failure, a wrong checksum
     /// too, or a kill leaves what was there before, or nothing.
     #[track_caller]
     pub fn import(
@@ -48,9 +48,8 @@ impl Contexts {
             let (metadata, state, global) = source.documents();
             edit.set_state(state)?;
             edit.set_global(global)?;
-            if let Some(metadata) = Metadata::read(metadata) {
-                edit.loaded.metadata.inherit(&metadata);
-            }
+            let wrong = |source| failed(ImportProblem::File { file: METADATA, source });
+            edit.loaded.metadata.inherit(&Metadata::read(metadata).map_err(wrong)?);
             Ok(())
         })
     }

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let report = Report { kept, ..result? };
     report.print_end(output)?;
     let exit = if report.held() { Exit::Ok } else { Exit::Bug };
-    Ok(Answer { exit, data: report.data() })
+    Ok(Answer { exit, data: report.data().into() })
 }
 
 /// Does all of it, step by step.
