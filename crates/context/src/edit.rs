@@ -134,12 +134,12 @@ impl Edit<'_, '_> {
                 (Some(id), _) => id,
                 (None, last) => MessageId::fresh(last, self.now),
             };
-            let message = draft.finish(id, self.now);
+            let start = bytes.len();
+            draft.write(id, self.now, &mut bytes);
             if index::is_due(number) {
-                let offset = end + bytes.len() as u64;
-                entries += &Entry::new(number, offset, message.as_json().as_bytes()).encode();
+                let line = &bytes.as_bytes()[start..];
+                entries += &Entry::new(number, end + start as u64, line).encode();
             }
-            bytes += message.as_json();
             bytes.push('\n');
             if bytes.len() > BATCH_BYTES_MAX {
                 return Err(Error::TooLarge { what: "messages of one save", limit: BATCH_BYTES_MAX as u64 });

@@ -122,8 +122,7 @@ impl Metadata {
         changes.push(("revision", self.revision.to_string()));
         changes.push(("rewritten", self.rewritten.to_string()));
         let changes = changes.into_iter().map(|(name, value)| (Cow::Borrowed(name), Cow::Owned(value)));
-        let patch = Json::parse(&json::object(changes)).expect("it was just made");
-        self.all = self.all.merged(&patch);
+        self.all = self.all.merged(&Json::made(json::object(changes)));
         self.format = FORMAT;
         self
     }
