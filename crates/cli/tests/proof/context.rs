@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::folder::strays;
+use testkit::folder::{copy, strays};
 use testkit::strace::{self, BEGIN, Inject};
 
 use crate::bench::{self, Bench, proofs, prove};
@@ -184,4 +184,20 @@ fn an_append_by_the_program_waits_for_the_disk_once_for_the_message() {
     let journal = syncs.iter().filter(|step| step.contains("journal")).count();
     assert_eq!(journal, 1, "{syncs:?}");
     assert_eq!(syncs.len(), 1, "{syncs:?}");
+}
+
+/// A create that was killed may have made the folders and not synced their names; no kill can show that, only a power cut much later.
+#[test]
+fn folders_that_a_killed_create_made_are_made_durable_by_the_next() {
+    let Some(bench) = Bench::new(Workload::Create) else { return };
+    copy(&bench.start, &bench.trial);
+    fs::create_dir_all(bench.trial.join("home/contexts")).unwrap();
+    let create = run(&bench.trial, Workload::Create.words());
+    let calls = strace::calls(&create, &bench.start.with_file_name("log"));
+    let syncs: Vec<_> =
+        calls.iter().filter(|call| call.name == "fsync").map(|call| &*call.arguments).collect();
+    for around in [bench.trial.join("home"), bench.trial.clone()] {
+        let name = format!("<{}>", around.display());
+        assert!(syncs.iter().any(|sync| sync.contains(&name)), "{name} is not in {syncs:?}");
+    }
 }

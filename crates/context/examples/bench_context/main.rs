@@ -44,7 +44,7 @@ fn main() -> testkit::bench::Result<()> {
     };
     let agents = arguments.others.get("--agents").ok_or("--agents is missing; see --help")?;
     let agents = std::path::absolute(agents)?;
-    let python = arguments.others.get("--python").map(|file| std::path::absolute(file)).transpose()?;
+    let python = arguments.others.get("--python").map(std::path::absolute).transpose()?;
     let table = run(
         &arguments,
         &[

@@ -115,14 +115,14 @@ pub(crate) fn measure_growing(python: Option<&Path>, place: &Path, report: &mut 
 
 /// Beside other libraries, and beside the usual way to save four files.
 pub(crate) fn measure_peers(python: Option<&Path>, place: &Path, report: &mut Report) -> Result<()> {
-    const PEER_ROUNDS: usize = 5;
+    const PEER_ROUNDS: usize = 15;
     for length in [1_000, 10_000] {
         let Some(python) = python else {
             report
                 .note("SQLiteSession and SqliteSaver are left out: there is no Python that has them.".into());
             break;
         };
-        const SAVES: usize = 200;
+        const SAVES: usize = 100;
         let mut talk = Talk::of(place, &format!("beside-session-{length}"), length)?;
         let mut peer = Python::start(python, Peer::Session, place, &format!("session-{length}.db"), length)?;
         settle(place)?;
