@@ -145,6 +145,10 @@ pub(crate) fn fields(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
             deserializer.deserialize_map(Collect)
         }
     }
+    // Most values are none, and an error is costly to make.
+    if !text.trim_start().starts_with('{') {
+        return None;
+    }
     serde_json::from_str::<Fields<'_>>(text).ok().map(|found| found.0)
 }
 
