@@ -32,6 +32,13 @@ const BENCHES: &[Bench] = &[
         prepare: prepare_config,
     },
     Bench {
+        name: "context",
+        package: "cleveragents-context",
+        example: "bench_context",
+        about: "saves of contexts; beside bare writes, JSON Lines, four renames, SQLiteSession and SqliteSaver",
+        prepare: prepare_context,
+    },
+    Bench {
         name: "plan",
         package: "cleveragents-store",
         example: "bench_plan",
@@ -59,15 +66,38 @@ fn prepare_config(run: &mut Run) -> Result<Vec<String>> {
     run.step("build the program", cargo("build --release --package cleveragents-cli --bin agents"))?;
     let minimal = cargo("build --release --package cleveragents-config --example minimal_set");
     run.step("build its minimal peer", minimal)?;
-    let python = python_with_tomlkit(run)?;
+    let python = match python_with(run, &[("tomlkit", "tomlkit")])? {
+        Python::Ready(python) => python,
+        Python::Missing(reason) => return Err(Error::Tool { step: "bench config", reason }),
+    };
     let built = |path: &str| root().join("target/release").join(path).display().to_string();
     Ok(["--agents", &built("agents"), "--minimal", &built("examples/minimal_set"), "--python", &python]
         .map(str::to_owned)
         .into())
 }
 
-/// A Python of its own in `target/python`, so that nothing of the machine's changes.
-fn python_with_tomlkit(run: &mut Run) -> Result<String> {
+/// The program, built for release, and a Python that has the peers. Without Python the peers in it are left out.
+fn prepare_context(run: &mut Run) -> Result<Vec<String>> {
+    run.step("build the program", cargo("build --release --package cleveragents-cli --bin agents"))?;
+    let mut words = vec!["--agents".to_owned(), root().join("target/release/agents").display().to_string()];
+    let peers = [("agents", "openai-agents"), ("langgraph.checkpoint.sqlite", "langgraph-checkpoint-sqlite")];
+    match python_with(run, &peers)? {
+        Python::Ready(python) => words.extend(["--python".to_owned(), python]),
+        Python::Missing(reason) => {
+            println!("SQLiteSession and SqliteSaver are left out, and all figures beside them; {reason}");
+        }
+    }
+    Ok(words)
+}
+
+enum Python {
+    Ready(String),
+    /// It is not there; the text says what is missing.
+    Missing(String),
+}
+
+/// A Python of its own in `target/python`, so that nothing of the machine's changes, with these modules of these packages.
+fn python_with(run: &mut Run, packages: &[(&str, &str)]) -> Result<Python> {
     let folder = root().join("target/python");
     let python = folder.join("bin/python");
     let make = || {
@@ -78,20 +108,25 @@ fn python_with_tomlkit(run: &mut Run) -> Result<String> {
     const MAKE: &str = "make a Python of its own";
     if !python.is_file() && (tools::find("python3").is_none() || !tools::try_step(run, MAKE, make())?) {
         if let Availability::Missing(reason) = tools::install(run, tools::FOR_PYTHON)? {
-            return Err(Error::Tool { step: "bench config", reason });
+            return Ok(Python::Missing(reason));
         }
-        run.step(MAKE, make())?;
+        if !tools::try_step(run, MAKE, make())? {
+            return Ok(Python::Missing("no Python of its own could be made".to_owned()));
+        }
     }
-    if !has_tomlkit(&python) {
+    for (module, package) in packages {
         let mut install = Command::new(&python);
-        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "tomlkit"]);
-        run.step("install tomlkit", install)?;
+        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]);
+        if !has_module(&python, module) && !tools::try_step(run, &format!("install {package}"), install)? {
+            return Ok(Python::Missing(format!("needs: pip install {package}")));
+        }
     }
-    Ok(python.display().to_string())
+    Ok(Python::Ready(python.display().to_string()))
 }
 
-fn has_tomlkit(python: &Path) -> bool {
-    Command::new(python).args(["-c", "import tomlkit"]).output().is_ok_and(|output| output.status.success())
+fn has_module(python: &Path, module: &str) -> bool {
+    let import = format!("import {module}");
+    Command::new(python).args(["-c", &import]).output().is_ok_and(|output| output.status.success())
 }
 
 pub(crate) fn names() -> String {

@@ -7,6 +7,7 @@
 mod bench;
 mod coverage;
 mod error;
+mod fuzz;
 mod notes;
 mod proof;
 mod run;
@@ -27,6 +28,7 @@ Commands:
   test                        Install what is needed, then format check, clippy, tests, coverage gate, docs, type check for Windows
   coverage [--fail-under N]   Run the tests and print line coverage of the library crates
   bench NAME [ARGUMENT...]    Measure one part beside its peers
+  fuzz [TARGET] [--seconds N] Look for bytes that break what is read from outside
   proof                       The long form of the tests; writes docs/proof.md
   windows                     Type check for Windows, then lock and replace tests under Wine
   help                        Print this
@@ -62,6 +64,8 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["coverage", "--fail-under", percent] => coverage::coverage(Some(coverage::parse_percent(percent)?)),
         ["bench", "--help" | "-h"] => print_help(&bench::help()),
         ["bench", name, arguments @ ..] => bench::bench(name, arguments),
+        ["fuzz", "--help" | "-h"] => print_help(fuzz::HELP),
+        ["fuzz", words @ ..] => fuzz::fuzz(&fuzz::parse(words)?),
         ["proof", "--help" | "-h"] => print_help(proof::HELP),
         ["proof"] => proof::proof(),
         ["windows", "--help" | "-h"] => print_help(windows::HELP),
@@ -95,7 +99,7 @@ mod tests {
         check_usage(&["test", "--fast"], "`test` does not take `--fast`");
         check_usage(&["coverage", "--fail-under"], "`coverage` does not take `--fail-under`");
         check_usage(&["coverage", "--fail-under", "many"], "`many` is not a percentage");
-        check_usage(&["bench"], "bench needs a name: filetx, config");
-        check_usage(&["bench", "nothing"], "there is no bench `nothing`; there is: filetx, config");
+        check_usage(&["bench"], "bench needs a name: filetx, config, context");
+        check_usage(&["bench", "nothing"], "there is no bench `nothing`; there is: filetx, config, context");
     }
 }

@@ -11,16 +11,18 @@ use crate::notes::Skip;
 use crate::run::{Run, output_of, root};
 use crate::test::{FEATURES, deny_command, packages, schedules, test_command};
 use crate::tools::{self, Availability};
-use crate::windows;
+use crate::{fuzz, windows};
 
 pub(crate) const HELP: &str = "\
-The long form of the tests: every crash point, more seeds, more schedules, more power cuts; licences; Windows under Wine.
+The long form of the tests: every crash point, more seeds, more schedules, more power cuts; fuzzing; licences; Windows under Wine.
 
 Usage: cargo xtask proof
 
 Tests see AGENTS_PROOF=1. The result is written to docs/proof.md, to be committed. Takes hours rather than minutes.
 ";
 
+/// How long each fuzz target looks.
+const FUZZ_SECONDS: u32 = 300;
 const PAGE: &str = "docs/proof.md";
 
 pub(crate) fn proof() -> Result<()> {
@@ -29,6 +31,7 @@ pub(crate) fn proof() -> Result<()> {
     packages(&mut run)?;
     run.step("tests", test_command(FEATURES))?;
     schedules(&mut run)?;
+    fuzz::all(&mut run, FUZZ_SECONDS)?;
     match tools::install_cargo(&mut run, "deny")? {
         Availability::Ready => run.step("licences, bans, sources", deny_command())?,
         Availability::Missing(reason) => run.skip("cargo-deny", &reason)?,

@@ -12,6 +12,7 @@ use api::{Kind, Problem};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::error::{Error, Exit, Result};
 use crate::look::{Color, Format, Level, Look, Paint, Volume};
@@ -19,12 +20,32 @@ use crate::look::{Color, Format, Level, Look, Paint, Volume};
 /// What a command came to.
 pub(crate) struct Answer {
     pub(crate) exit: Exit,
-    pub(crate) data: Value,
+    pub(crate) data: Data,
+}
+
+/// An answer to programs.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Data {
+    Value(Value),
+    /// JSON of a person's, in its own spelling: `1.10` stays `1.10`.
+    Text(Box<RawValue>),
+}
+
+impl From<Value> for Data {
+    fn from(value: Value) -> Self {
+        Data::Value(value)
+    }
 }
 
 impl Answer {
     pub(crate) fn ok(data: Value) -> Self {
-        Self { exit: Exit::Ok, data }
+        Self { exit: Exit::Ok, data: data.into() }
+    }
+
+    /// JSON that is the answer as it is.
+    pub(crate) fn text(json: Box<RawValue>) -> Self {
+        Self { exit: Exit::Ok, data: Data::Text(json) }
     }
 
     /// An answer of the façade.
@@ -57,7 +78,7 @@ struct Envelope<'a> {
     command: &'a str,
     status: String,
     exit_code: u8,
-    data: Value,
+    data: Data,
     timing: Timing,
     messages: &'a [Message],
 }
@@ -214,7 +235,7 @@ impl Output {
             if !is_closed_pipe(&error) {
                 self.message(Level::Error, error.problem());
             }
-            Answer { exit: error.exit(), data: Value::Null }
+            Answer { exit: error.exit(), data: Value::Null.into() }
         });
         for problem in problems {
             self.warn_of(problem);
@@ -225,7 +246,7 @@ impl Output {
     /// Ends without an answer.
     pub(crate) fn finish_problem(mut self, exit: Exit, problem: Problem) -> ExitCode {
         self.message(Level::Error, problem);
-        self.envelope(Answer { exit, data: Value::Null })
+        self.envelope(Answer { exit, data: Value::Null.into() })
     }
 
     fn envelope(mut self, answer: Answer) -> ExitCode {

@@ -13,7 +13,7 @@ use crate::json::Json;
 use crate::lines::Tail;
 use crate::loaded::{self, Layout, Loaded};
 use crate::manager::check_revision;
-use crate::{ContextManager, Error, Message, Metadata, Name, Revision};
+use crate::{ContextManager, Error, Metadata, Name, Revision};
 
 /// How often making a context starts again because its folder was taken away meanwhile.
 const MAKES_MAX: usize = 8;
@@ -65,7 +65,7 @@ impl Contexts {
     #[track_caller]
     pub fn create(&self, name: &Name) -> Result<ContextManager, Error> {
         self.establish("create", name, IfThere::Refuse, |edit| {
-            edit.replace_messages(std::iter::empty::<Result<Message, Error>>())?;
+            edit.start_messages()?;
             edit.set_state(Json::empty())?;
             edit.set_global(Json::empty())
         })
@@ -214,12 +214,12 @@ impl Contexts {
         let files = Files { view: &tx, name, folder: &path };
         let before = match loaded::exists(files)? {
             true if if_there == IfThere::Refuse => return Err(Error::Exists { name: name.clone() }),
-            // What is replaced need not be readable; its revision counts on when it is.
-            true => loaded::metadata(files).ok().map(|(metadata, _)| metadata),
-            false => None,
+            // Its revision counts on: who holds one of the old context must not find it again in the new one.
+            true => loaded::metadata(files)?.0.revision,
+            false => Revision::default(),
         };
         let mut metadata = Metadata::new(self.ground.fresh_id(), now);
-        metadata.revision = before.map(|before| before.revision).unwrap_or_default();
+        metadata.revision = before;
         let layout = Layout::Lines { end: 0, tail: Tail::Nothing };
         let loaded = Loaded {
             metadata,

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use filetx::Transaction;
 use jiff::Timestamp;
 
+use crate::error::Damage;
 use crate::files::{
     DOCUMENT_BYTES_MAX, Files, GLOBAL, INDEX, MESSAGES, METADATA, OLD_MESSAGES, OLD_MESSAGES_ASIDE, STATE,
 };
@@ -133,12 +134,12 @@ impl Edit<'_, '_> {
                 (Some(id), _) => id,
                 (None, last) => MessageId::fresh(last, self.now),
             };
-            let message = draft.finish(id, self.now);
+            let start = bytes.len();
+            draft.write(id, self.now, &mut bytes);
             if index::is_due(number) {
-                let offset = end + bytes.len() as u64;
-                entries += &Entry::new(number, offset, message.as_json().as_bytes()).encode();
+                let line = &bytes.as_bytes()[start..];
+                entries += &Entry::new(number, end + start as u64, line).encode();
             }
-            bytes += message.as_json();
             bytes.push('\n');
             if bytes.len() > BATCH_BYTES_MAX {
                 return Err(Error::TooLarge { what: "messages of one save", limit: BATCH_BYTES_MAX as u64 });
@@ -190,6 +191,15 @@ impl Edit<'_, '_> {
             Some(have) if have > len => self.tx.truncate(INDEX, len).map_err(|source| self.failed(source)),
             _ => Ok(()),
         }
+    }
+
+    /// Begins a conversation: no messages, and nothing to stage.
+    pub(crate) fn start_messages(&mut self) -> Result<(), Error> {
+        self.put(MESSAGES, b"")?;
+        self.put(INDEX, b"")?;
+        self.loaded.metadata.rewritten = self.next_revision();
+        self.at_end(0, 0);
+        Ok(())
     }
 
     /// Puts other messages in the place of all that are there. Those without an id that rises get one.
@@ -249,6 +259,10 @@ impl Edit<'_, '_> {
     /// Stamps the metadata: the last step before the commit.
     pub(crate) fn finish(mut self) -> Result<(Loaded, Vec<PathBuf>), Error> {
         let revision = self.next_revision();
+        if revision > Revision::MAX {
+            let expected = "a revision that can be counted on from";
+            return Err(self.files().damaged(METADATA, Damage::Kind { expected }));
+        }
         self.loaded.metadata.revision = revision;
         self.loaded.metadata = self.loaded.metadata.stamped(self.now);
         self.loaded.metadata_file = self.loaded.metadata.to_file();

@@ -308,6 +308,10 @@ impl Error {
                 let name = context_of(file);
                 format!("`agents context verify {name} --repair` sets bad lines aside and keeps the rest")
             }
+            Error::Damaged { file, .. } if file.ends_with(crate::files::METADATA) => format!(
+                "correct the file by hand; it is left as it is until then, or until `agents context remove {}`",
+                context_of(file)
+            ),
             Error::Damaged { .. } => "correct the file by hand; it is left as it is until then".to_owned(),
             Error::BothLayouts { .. } => {
                 "an older tool wrote after this one: move one of the two files away by hand".to_owned()

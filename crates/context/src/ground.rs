@@ -101,38 +101,67 @@ impl Ground {
 
     /// The folder of all contexts, made with what belongs in it if it is missing.
     pub(crate) fn prepare(&self) -> Result<Arc<dyn Storage>, Error> {
+        let failed = |source| self.failed("make", &self.folder, source);
         if self.find.is_none() {
-            let made = Disk::create(&self.folder, FOLDER_MODE);
-            made.map_err(|source| self.failed("make", &self.folder, source))?;
+            Disk::create(&self.folder, FOLDER_MODE).map_err(failed)?;
         }
         let root = self.storage(&self.folder).map_err(|source| self.failed("open", &self.folder, source))?;
-        self.make_folder(&*root, LOCKS)?;
+        if !self.is_folder(&*root, LOCKS)? {
+            // Whoever made the folder may have died before it was durable. The locks come after that, so where they are it is; they need
+            // not survive a power cut themselves.
+            if self.find.is_none() {
+                self.sync_around().map_err(failed)?;
+            }
+            self.make_missing(&*root, LOCKS)?;
+        }
         Ok(root)
+    }
+
+    /// Makes the names of the folder of all contexts and of the home folder around it durable.
+    fn sync_around(&self) -> io::Result<()> {
+        let folder = std::path::absolute(&self.folder)?;
+        folder
+            .ancestors()
+            .skip(1)
+            .take(2)
+            .try_for_each(|around| Disk::open(around)?.sync_folder(&RelPath::root()))
+    }
+
+    /// Makes the names of all contexts durable: of one that another tool made nobody knows whether it is.
+    pub(crate) fn sync_names(&self, root: &dyn Storage) -> Result<(), Error> {
+        root.sync_folder(&RelPath::root()).map_err(|source| self.failed("sync", &self.folder, source))
+    }
+
+    fn is_folder(&self, root: &dyn Storage, name: &str) -> Result<bool, Error> {
+        let found = root.stat(&RelPath::root().join(name));
+        let found = found.map_err(|source| self.failed("look at", &self.folder.join(name), source))?;
+        Ok(found.is_some_and(|found| found.kind == Kind::Folder))
     }
 
     /// Makes a folder right below; whether it was missing. It is durable then.
     pub(crate) fn make_folder(&self, root: &dyn Storage, name: &str) -> Result<bool, Error> {
-        let path = RelPath::root().join(name);
-        let failed = |source| self.failed("make", &self.folder.join(name), source);
-        let is_new = match root.stat(&path).map_err(failed)? {
-            Some(found) if found.kind == Kind::Folder => false,
-            Some(_) => return Err(failed(io::ErrorKind::NotADirectory.into())),
-            None => match root.make_folder(&path, FOLDER_MODE) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
-                made => made.map(|()| true).map_err(failed)?,
-            },
-        };
+        let is_new = !self.is_folder(root, name)? && self.make_missing(root, name)?;
         // Also when it was there: who made it may have died before this.
-        root.sync_folder(&RelPath::root()).map_err(failed)?;
+        self.sync_names(root)?;
         Ok(is_new)
+    }
+
+    /// Makes a folder right below that was not there a moment ago; whether nobody else did.
+    fn make_missing(&self, root: &dyn Storage, name: &str) -> Result<bool, Error> {
+        match root.make_folder(&RelPath::root().join(name), FOLDER_MODE) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_folder(root, name)? => {
+                Ok(false)
+            }
+            made => {
+                made.map(|()| true).map_err(|source| self.failed("make", &self.folder.join(name), source))
+            }
+        }
     }
 
     /// Whether there is a folder of this name.
     pub(crate) fn has_folder(&self, name: &Name) -> Result<bool, Error> {
         let Some(root) = self.root()? else { return Ok(false) };
-        let found = root.stat(&RelPath::root().join(name.as_str()));
-        let found = found.map_err(|source| self.failed("look at", &self.folder_of(name), source))?;
-        Ok(found.is_some_and(|found| found.kind == Kind::Folder))
+        self.is_folder(&*root, name.as_str())
     }
 
     /// The names of all folders that may be contexts, sorted.

@@ -4,7 +4,7 @@
 //! right: whatever is wrong with an import, what was there before stays.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -24,7 +24,7 @@ impl Contexts {
     /// tools. Without `name` it gets the one that the archive names, or that of the file without its ending.
     ///
     /// With [`IfThere::Replace`] it takes the place of the context of that name, and with `expected` only if that is at this revision. Who reads the old one meanwhile
-    /// sees all of it or all of the new one. Of several threads or processes that make one name, one wins. A failure, a wrong checksum
+    /// sees all of it or all of the new one; its revisions count on, so its metadata have to be readable. Of several threads or processes that make one name, one wins. A failure, a wrong checksum
     /// too, or a kill leaves what was there before, or nothing.
     #[track_caller]
     pub fn import(
@@ -48,9 +48,8 @@ impl Contexts {
             let (metadata, state, global) = source.documents();
             edit.set_state(state)?;
             edit.set_global(global)?;
-            if let Some(metadata) = Metadata::read(metadata) {
-                edit.loaded.metadata.inherit(&metadata);
-            }
+            let wrong = |source| failed(ImportProblem::File { file: METADATA, source });
+            edit.loaded.metadata.inherit(&Metadata::read(metadata).map_err(wrong)?);
             Ok(())
         })
     }
@@ -96,11 +95,14 @@ impl Source {
         let wrong = |file| move |source| ImportProblem::File { file, source };
         let messages = old::messages(&read(OLD_MESSAGES, OLD_BYTES_MAX)?).map_err(wrong(OLD_MESSAGES))?;
         let document = |file: &'static str| {
-            if !folder.join(file).exists() {
-                return Ok(Json::empty());
-            }
-            let json = Json::parse_bytes(&read(file, DOCUMENT_BYTES_MAX)?)
-                .map_err(|source| wrong(file)(source.into()))?;
+            let bytes = match read(file, DOCUMENT_BYTES_MAX) {
+                // Only what is not there is empty; what cannot be looked at is an error.
+                Err(ImportProblem::Read(error)) if error.kind() == io::ErrorKind::NotFound => {
+                    return Ok(Json::empty());
+                }
+                bytes => bytes?,
+            };
+            let json = Json::parse_bytes(&bytes).map_err(|source| wrong(file)(source.into()))?;
             let expected = "a JSON object";
             if json.is_object() { Ok(json) } else { Err(wrong(file)(Damage::Kind { expected })) }
         };
@@ -178,7 +180,7 @@ fn chat_messages(bytes: &[u8]) -> Result<Vec<Message>, ImportProblem> {
         .collect()
 }
 
-fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Result<std::io::Error, Damage>> {
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Result<io::Error, Damage>> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(Ok)?;
     file.take(limit + 1).read_to_end(&mut bytes).map_err(Ok)?;

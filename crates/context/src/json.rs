@@ -53,6 +53,11 @@ impl Json {
         Json::parse(std::str::from_utf8(bytes).map_err(NotJson::Utf8)?)
     }
 
+    /// Takes what was made of JSON values here, without white space.
+    pub(crate) fn made(text: String) -> Json {
+        Json(text.into())
+    }
+
     /// `{}`
     pub fn empty() -> Json {
         Json("{}".into())
@@ -140,6 +145,10 @@ pub(crate) fn fields(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
             deserializer.deserialize_map(Collect)
         }
     }
+    // Most values are none, and an error is costly to make.
+    if !text.trim_start().starts_with('{') {
+        return None;
+    }
     serde_json::from_str::<Fields<'_>>(text).ok().map(|found| found.0)
 }
 
@@ -160,7 +169,7 @@ pub(crate) fn object<'a>(fields: impl IntoIterator<Item = (Cow<'a, str>, Cow<'a,
 
 /// A text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    serde_json::to_string(text).expect("a text is a JSON string")
 }
 
 fn merge<'a>(target: &'a str, patch: &'a str) -> Cow<'a, str> {
@@ -250,13 +259,14 @@ impl<'a> Iterator for Tokens<'a> {
             b'{' | b'}' | b'[' | b']' | b',' | b':' => self.at += 1,
             b'"' => {
                 self.at += 1;
-                while let Some(byte) = bytes.get(self.at) {
-                    self.at += if *byte == b'\\' { 2 } else { 1 };
-                    if *byte == b'"' {
+                while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[self.at..]) {
+                    let is_end = bytes[self.at + found] == b'"';
+                    // What follows a backslash is no end.
+                    self.at = (self.at + found + if is_end { 1 } else { 2 }).min(bytes.len());
+                    if is_end {
                         break;
                     }
                 }
-                self.at = self.at.min(bytes.len());
             }
             _ => {
                 let ends = |byte: &u8| matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"');

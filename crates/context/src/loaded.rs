@@ -46,8 +46,7 @@ pub(crate) fn metadata(files: Files<'_>) -> Result<(Metadata, Vec<u8>), Error> {
         true => Json::empty(),
         false => Json::parse_bytes(&bytes).map_err(|source| files.damaged(METADATA, source.into()))?,
     };
-    let metadata = Metadata::read(all)
-        .ok_or_else(|| files.damaged(METADATA, Damage::Kind { expected: "a JSON object" }))?;
+    let metadata = Metadata::read(all).map_err(|damage| files.damaged(METADATA, damage))?;
     if metadata.format > FORMAT {
         let file = files.path(METADATA);
         return Err(Error::Newer { file, found: metadata.format, known: FORMAT });

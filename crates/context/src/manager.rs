@@ -309,7 +309,10 @@ impl ContextManager {
         if !self.ground.has_folder(&self.name)? {
             return Err(Error::NotFound { name: self.name.clone() });
         }
-        self.ground.prepare()?;
+        let root = self.ground.prepare()?;
+        if self.loaded.metadata.context_id.is_none() {
+            self.ground.sync_names(&*root)?;
+        }
         let folder = self.ground.own_folder(&self.name).map_err(|source| self.not_begun(doing, source))?;
         Ok(writer.insert(folder).clone())
     }

@@ -307,7 +307,7 @@ impl Draft {
     pub fn text(role: Role, text: &str) -> Draft {
         let fields = [("role", json::quoted(role.as_str())), ("content", json::quoted(text))];
         let fields = fields.map(|(name, value)| (name.into(), value.into()));
-        let object = Json::parse(&json::object(fields)).expect("it was just made");
+        let object = Json::made(json::object(fields));
         Draft { object, id: None, has_time: false }
     }
 
@@ -357,13 +357,16 @@ impl Draft {
         self.id
     }
 
-    /// The message, with what was missing in front.
-    pub(crate) fn finish(&self, id: MessageId, now: Timestamp) -> Message {
-        let rest = self.object.as_str().strip_prefix('{').expect("a draft is an object");
-        let id_field = if self.id.is_some() { String::new() } else { format!("\"id\":\"{id}\",") };
-        let time_field = if self.has_time { String::new() } else { format!("\"time\":\"{now}\",") };
-        let line = format!("{{{id_field}{time_field}{rest}");
-        Message::read(&line).expect("a draft was checked")
+    /// Adds the line of the message, with what was missing in front. It was checked when it was made.
+    pub(crate) fn write(&self, id: MessageId, now: Timestamp, out: &mut String) {
+        out.push('{');
+        if self.id.is_none() {
+            *out += &format!("\"id\":\"{id}\",");
+        }
+        if !self.has_time {
+            *out += &format!("\"time\":\"{now}\",");
+        }
+        *out += self.object.as_str().strip_prefix('{').expect("a draft is an object");
     }
 }
 
@@ -375,7 +378,9 @@ mod tests {
 
     fn finish(draft: &Draft) -> Message {
         let id = draft.id().unwrap_or(ID.parse().unwrap());
-        draft.finish(id, "2026-11-15T12:00:00Z".parse().unwrap())
+        let mut line = String::new();
+        draft.write(id, "2026-11-15T12:00:00Z".parse().unwrap(), &mut line);
+        Message::read(&line).unwrap()
     }
 
     #[test]

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
+use crate::error::Damage;
 use crate::json::{self, Json};
 use crate::{MessageId, Revision};
 
@@ -38,18 +39,30 @@ impl Metadata {
         Metadata::read(Json::parse(&text).expect("it was just made")).expect("it is an object")
     }
 
-    /// Reads what a file says; `None` when it is not an object.
-    pub(crate) fn read(all: Json) -> Option<Metadata> {
+    /// Reads what a file says. What a writer counts on from must be right: a revision that is not a number, or none that a count comes to,
+    /// would let stale writers pass.
+    pub(crate) fn read(all: Json) -> Result<Metadata, Damage> {
         if !all.is_object() {
-            return None;
+            return Err(Damage::Kind { expected: "a JSON object" });
+        }
+        let revision = |name: &str| match all.pointer(name) {
+            None => Ok(Revision(0)),
+            Some(value) => {
+                let found = value.as_str().parse().ok().filter(|found| *found <= Revision::MAX);
+                found.ok_or(Damage::Kind { expected: "a revision that can be: a whole number below 2^53" })
+            }
+        };
+        let (last, rewritten) = (revision("/revision")?, revision("/rewritten")?);
+        if rewritten > last {
+            return Err(Damage::Kind { expected: "no `rewritten` after its `revision`" });
         }
         let number = |name: &str| all.pointer(name).and_then(|value| value.as_str().parse::<u64>().ok());
         let id = |name: &str| all.pointer(name)?.to_text()?.parse().ok();
-        Some(Metadata {
+        Ok(Metadata {
             context_id: id("/context_id"),
             format: number("/format").unwrap_or(0),
-            revision: Revision(number("/revision").unwrap_or(0)),
-            rewritten: Revision(number("/rewritten").unwrap_or(0)),
+            revision: last,
+            rewritten,
             message_count: number("/message_count"),
             messages_bytes: number("/messages_bytes"),
             last_id: id("/last_id"),
@@ -109,8 +122,7 @@ impl Metadata {
         changes.push(("revision", self.revision.to_string()));
         changes.push(("rewritten", self.rewritten.to_string()));
         let changes = changes.into_iter().map(|(name, value)| (Cow::Borrowed(name), Cow::Owned(value)));
-        let patch = Json::parse(&json::object(changes)).expect("it was just made");
-        self.all = self.all.merged(&patch);
+        self.all = self.all.merged(&Json::made(json::object(changes)));
         self.format = FORMAT;
         self
     }
@@ -182,6 +194,25 @@ mod tests {
         let metadata = read(r#"{"message_count":"many","created_at":7,"last_updated":"x"}"#);
         assert_eq!((metadata.message_count, metadata.revision()), (None, Revision(0)));
         assert_eq!((metadata.created_at(), metadata.last_updated()), (None, None));
-        assert!(Metadata::read(Json::parse("[]").unwrap()).is_none());
+        assert!(Metadata::read(Json::parse("[]").unwrap()).is_err());
+    }
+
+    #[test]
+    fn a_revision_that_cannot_be_is_damage() {
+        assert_eq!(read(r#"{"revision":9007199254740991}"#).revision(), Revision::MAX);
+        for text in [
+            r#"{"revision":-1}"#,
+            r#"{"revision":1.5}"#,
+            r#"{"revision":"7"}"#,
+            r#"{"revision":null}"#,
+            r#"{"revision":9007199254740992}"#,
+            r#"{"revision":18446744073709551615}"#,
+            r#"{"revision":99999999999999999999999}"#,
+            r#"{"revision":3,"rewritten":[]}"#,
+            r#"{"revision":3,"rewritten":4}"#,
+        ] {
+            let read = Metadata::read(Json::parse(text).unwrap());
+            assert!(matches!(read, Err(Damage::Kind { .. })), "{text}: {read:?}");
+        }
     }
 }

@@ -8,6 +8,11 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Revision(pub u64);
 
+impl Revision {
+    /// The greatest: what every reader of JSON takes for the number it is.
+    pub const MAX: Revision = Revision((1 << 53) - 1);
+}
+
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

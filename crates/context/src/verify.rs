@@ -94,7 +94,8 @@ impl Contexts {
         if !self.ground.has_folder(name)? {
             return Err(Error::NotFound { name: name.clone() });
         }
-        self.ground.prepare()?;
+        let root = self.ground.prepare()?;
+        self.ground.sync_names(&*root)?;
         let doing = "repair";
         let failed = |source| Error::files(doing, name, source);
         let folder = self.ground.own_folder(name).map_err(failed)?;

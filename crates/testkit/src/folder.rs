@@ -40,6 +40,18 @@ pub fn tree(root: &Path) -> Tree {
     tree_without(root, "")
 }
 
+/// What is below an own folder of the file transaction that nobody writes to and is neither one of `quiet` nor content that a record in its
+/// journal leads to: what somebody left behind.
+pub fn strays(folder: &Path, quiet: &[&str]) -> Vec<String> {
+    let journal = fs::read(folder.join(".txn/journal")).unwrap_or_default();
+    let is_recorded = |path: &String| {
+        let id = path.strip_prefix(".txn/stage/").and_then(|name| name.split('-').next());
+        let id = id.and_then(|id| u128::from_str_radix(id, 16).ok()).map(u128::to_le_bytes);
+        id.is_some_and(|id| journal.windows(id.len()).any(|found| found == id))
+    };
+    tree(folder).into_keys().filter(|path| !quiet.contains(&&**path) && !is_recorded(path)).collect()
+}
+
 fn node(path: &Path) -> Node {
     let found = fs::symlink_metadata(path).expect("it was listed");
     let mode = found.mode() & 0o7777;

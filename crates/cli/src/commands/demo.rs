@@ -1,15 +1,15 @@
 //! `agents demo`: kills writers at random moments, for real, and shows what they leave.
 //!
 //! The writers are this program, started again as a child process. First the usual way to save, which is the control: if no
-//! kill leaves a mixed set there, the demo shows nothing. Then the same with the file transaction. At last the same for many writers of
+//! kill leaves a mixed set there, the demo shows nothing. Then the same with a context. At last the same for many writers of
 //! one configuration file, none of them killed.
 
+mod chat;
 mod child;
 mod contention;
 mod control;
 mod conversation;
 mod kills;
-mod own_folder;
 mod report;
 mod tree;
 
@@ -31,7 +31,7 @@ const SEED_END: u64 = 1_000_000;
 
 /// Kill writers at random moments and show what they leave
 ///
-/// Saves the four files of a conversation over and over, first one rename after the other, then with one commit, and kills the
+/// Saves the four files of a conversation over and over, first one rename after the other, then as a context with one commit, and kills the
 /// writer in the middle. Then kills a commit over two folders half-way and lets the next open finish it. At last many processes set keys in
 /// one configuration file at once, first the usual way, then as `agents config set` does. All of it happens in a temporary folder that is
 /// removed again.
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let report = Report { kept, ..result? };
     report.print_end(output)?;
     let exit = if report.held() { Exit::Ok } else { Exit::Bug };
-    Ok(Answer { exit, data: report.data() })
+    Ok(Answer { exit, data: report.data().into() })
 }
 
 /// Does all of it, step by step.
@@ -79,10 +79,14 @@ fn show(args: &Args, seed: u64, folder: &Path, interrupt: &Interrupt, output: &m
     let limit = args.kills.map_or(Limit::Usual, Limit::Exactly);
     let usual = kills::kill_often(Role::Control, &place, limit, &mut random, interrupt, output)?;
 
-    report::print_step(output, 2, "The same four files, the same number of kills, each save one commit.")?;
-    let place = make_folder(folder, "commit")?;
+    report::print_step(
+        output,
+        2,
+        "The same as a context, the same number of kills: each save is one commit of all four files.",
+    )?;
+    let place = make_folder(folder, "contexts")?;
     let limit = Limit::Exactly(usual.kills);
-    let ours = kills::kill_often(Role::OwnFolder, &place, limit, &mut random, interrupt, output)?;
+    let ours = kills::kill_often(Role::Context, &place, limit, &mut random, interrupt, output)?;
     report::print_tallies(output, &usual, &ours)?;
 
     let text = format!("One commit over two folders of {} files each, killed half-way.", tree::FILES);

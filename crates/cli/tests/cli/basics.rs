@@ -68,11 +68,11 @@ fn help_of_the_demo() {
         .stdout_eq(str![[r#"
 Kill writers at random moments and show what they leave
 
-Saves the four files of a conversation over and over, first one rename after the other, then with
-one commit, and kills the writer in the middle. Then kills a commit over two folders half-way and
-lets the next open finish it. At last many processes set keys in one configuration file at once,
-first the usual way, then as `agents config set` does. All of it happens in a temporary folder that
-is removed again.
+Saves the four files of a conversation over and over, first one rename after the other, then as a
+context with one commit, and kills the writer in the middle. Then kills a commit over two folders
+half-way and lets the next open finish it. At last many processes set keys in one configuration file
+at once, first the usual way, then as `agents config set` does. All of it happens in a temporary
+folder that is removed again.
 
 Ends with 0 when everything was whole and nothing acknowledged was lost, with 70 otherwise.
 

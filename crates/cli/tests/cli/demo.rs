@@ -47,7 +47,7 @@ What a kill leaves (seed 1)
 Four files of a conversation belong together. A program saves them over and over, and is killed.
 
 1. The usual way: each of the four files to a temporary file, synced, renamed.
-2. The same four files, the same number of kills, each save one commit.
+2. The same as a context, the same number of kills: each save is one commit of all four files.
 
                                        four renames    one commit
    kills                                          3             3
@@ -96,7 +96,7 @@ fn a_kept_folder_is_there() {
     let envelope = json(&program.run("demo --kills 1 --keep --format json").success());
     let kept = std::path::Path::new(envelope["data"]["kept"].as_str().unwrap());
     assert!(kept.starts_with(program.temporary()));
-    assert!(kept.join("commit/messages.jsonl").exists());
+    assert!(kept.join("contexts/chat/messages.jsonl").exists());
     assert!(kept.join("config-set/config.toml").exists());
 }
 

@@ -23,7 +23,7 @@ fn run(world: &mut World, words: String) {
 }
 
 #[when(expr = "I run {string} with input {string}")]
-fn run_with_input(world: &mut World, words: String, input: String) {
+pub(crate) fn run_with_input(world: &mut World, words: String, input: String) {
     world.remember();
     let arguments = words.strip_prefix("agents ").expect("scenarios run agents").split_whitespace();
     let mut command = world.program();
@@ -99,7 +99,7 @@ fn stdout(world: &World) -> String {
     String::from_utf8(world.last().stdout.clone()).unwrap()
 }
 
-fn stderr(world: &World) -> String {
+pub(crate) fn stderr(world: &World) -> String {
     String::from_utf8(world.last().stderr.clone()).unwrap()
 }
 

@@ -1,4 +1,5 @@
-//! The reports that the project started from, as features: `config/*.feature`, one file per case, tagged with its name.
+//! The reports that the project started from, as features: `config/*.feature` and `context/*.feature`, one file per case, tagged with its
+//! name.
 //!
 //! Every feature is a test of its own, so that any test runner lists and runs it; the steps start the real program. A step that fails,
 //! is not defined or is skipped fails the test.
@@ -8,7 +9,10 @@
 
 mod commands;
 mod contention;
+mod contexts;
 mod files;
+mod four_files;
+mod kills;
 mod library;
 mod world;
 
@@ -18,7 +22,7 @@ use cucumber::World as _;
 use cucumber::writer::Stats as _;
 use futures::FutureExt as _;
 use testkit::mount::SmallDisk;
-use testkit::{children, naive, notes};
+use testkit::{children, naive, notes, strace};
 
 use world::{World, Writer};
 
@@ -27,14 +31,18 @@ const CONTROLS_MAX: usize = 10;
 
 /// The tag of scenarios that mount a disk, which only root may.
 const NEEDS_MOUNT: &str = "needs_mount";
+/// The tag of scenarios that kill or fail the program at system calls.
+const NEEDS_STRACE: &str = "needs_strace";
+/// The tag of the scenario whose save is killed; its controls must fail it.
+const KILLED: &str = "killed";
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/features/config")
+fn folder(part: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/features").join(part)
 }
 
 /// Runs the scenarios of a feature that have a tag, or all. Says how many steps passed and how many failed.
-fn run(name: &str, writer: Writer, tag: Option<&'static str>) -> (usize, usize) {
-    let file = folder().join(format!("{name}.feature"));
+fn run(part: &str, name: &str, writer: Writer, tag: Option<&'static str>) -> (usize, usize) {
+    let file = folder(part).join(format!("{name}.feature"));
     assert!(file.is_file(), "there is no {}", file.display());
     let cucumber = World::cucumber()
         .max_concurrent_scenarios(1)
@@ -46,7 +54,9 @@ fn run(name: &str, writer: Writer, tag: Option<&'static str>) -> (usize, usize) 
         .fail_on_skipped();
     let is_wanted = move |scenario: &cucumber::gherkin::Scenario| {
         let has = |tag: &str| scenario.tags.iter().any(|found| found == tag);
-        tag.is_none_or(has) && (!has(NEEDS_MOUNT) || can_mount(&scenario.name))
+        tag.is_none_or(has)
+            && (!has(NEEDS_MOUNT) || can_mount(&scenario.name))
+            && (!has(NEEDS_STRACE) || can_trace(&scenario.name))
     };
     let done =
         futures::executor::block_on(cucumber.filter_run(file, move |_, _, scenario| is_wanted(scenario)));
@@ -59,57 +69,97 @@ fn can_mount(scenario: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let tried = SmallDisk::new(folder.path(), 4096);
     if let Err(reason) = &tried {
-        notes::skipped(&format!("features::{}", scenario.to_lowercase().replace(' ', "_")), reason);
+        skipped(scenario, reason);
     }
     tried.is_ok()
 }
 
-fn check(name: &str) {
-    let (passed, failed) = run(name, Writer::Program, None);
+/// Whether programs can be traced here. If not, that is reported.
+fn can_trace(scenario: &str) -> bool {
+    let reason = strace::unusable();
+    if let Some(reason) = &reason {
+        skipped(scenario, reason);
+    }
+    reason.is_none()
+}
+
+fn skipped(scenario: &str, reason: &str) {
+    notes::skipped(&format!("features::{}", scenario.to_lowercase().replace(' ', "_")), reason);
+}
+
+fn check(part: &str, name: &str) {
+    let (passed, failed) = run(part, name, Writer::Program, None);
     assert_eq!(failed, 0, "{failed} steps of {name} failed");
     assert!(passed > 0, "{name} has no steps");
 }
 
 macro_rules! features {
-    ($($name:ident)*) => {
+    ($list:ident $part:literal $case:literal: $($name:ident)*) => {
         $(#[test]
         fn $name() {
-            check(stringify!($name));
+            check($part, stringify!($name));
         })*
 
-        const FEATURES: &[&str] = &[$(stringify!($name)),*];
+        /// The folder, how its cases begin, and the features in it.
+        const $list: (&str, &str, &[&str]) = ($part, $case, &[$(stringify!($name)),*]);
     };
 }
 
 features! {
+    CONFIG "config" "cfg":
     batch cwd empty env_clash format interp nested origin race readonly secret stale symlink trust unknown
+}
+
+features! {
+    CONTEXT "context" "ctx":
+    cas clear export full import lost name tail torn
 }
 
 #[test]
 fn every_feature_is_run_and_tagged_with_its_case() {
-    for entry in std::fs::read_dir(folder()).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_str().unwrap();
-        assert!(FEATURES.contains(&name), "{name} is not in the list of features");
-        let tag = format!("@case-cfg-{}\n", name.replace('_', "-"));
-        assert!(
-            std::fs::read_to_string(&path).unwrap().starts_with(&tag),
-            "{name} does not begin with {tag}"
-        );
+    for (part, case, features) in [CONFIG, CONTEXT] {
+        for entry in std::fs::read_dir(folder(part)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            assert!(features.contains(&name), "{name} is not in the list of features");
+            let tag = format!("@case-{case}-{}\n", name.replace('_', "-"));
+            assert!(
+                std::fs::read_to_string(&path).unwrap().starts_with(&tag),
+                "{name} does not begin with {tag}"
+            );
+        }
     }
 }
 
 /// The control: reading, changing and writing back without a lock must fail the scenario of the original report.
 #[test]
 fn the_usual_way_fails_the_original_report() {
-    let fails = |_| run("race", Writer::Naive, Some("tdd_issue_7106")).1 > 0;
+    let fails = |_| run("config", "race", Writer::Naive, Some("tdd_issue_7106")).1 > 0;
     assert!((0..CONTROLS_MAX).any(fails), "the race is too tame to show anything");
 }
 
-/// A process that sets one key in the usual way. A plain test run passes here without a role.
+/// The controls: writing the four files one after the other, and replacing each by a rename, must fail the scenario that is the original
+/// report's. Kills come at every call, so once is enough.
+#[test]
+fn the_usual_ways_to_save_fail_the_original_report() {
+    if let Some(reason) = strace::unusable() {
+        return notes::skipped("features::controls", &reason);
+    }
+    for writer in [Writer::Naive, Writer::Renames] {
+        let (_, failed) = run("context", "torn", writer, Some(KILLED));
+        assert_eq!(failed, 1, "{writer:?} passes: the kills are too tame to show anything");
+    }
+}
+
+/// A process that saves in a usual way. A plain test run passes here without a role.
 #[test]
 fn child() {
-    let Some((role, home)) = children::role() else { return };
-    let (key, value) = role.split_once('=').unwrap();
-    naive::set(&home.join("config.toml"), key, value.parse().unwrap());
+    match children::role() {
+        None => {}
+        Some((role, folder)) if role.contains(':') => four_files::play(&role, &folder),
+        Some((role, home)) => {
+            let (key, value) = role.split_once('=').unwrap();
+            naive::set(&home.join("config.toml"), key, value.parse().unwrap());
+        }
+    }
 }

@@ -9,14 +9,21 @@ use config::{ConfigService, Environment, Places, Registry};
 use tempfile::TempDir;
 use testkit::mount::SmallDisk;
 
+use crate::kills::Killed;
+
+/// A context as it was: its export, and its four files.
+pub(crate) type Remembered = (Vec<u8>, BTreeMap<&'static str, Option<Vec<u8>>>);
+
 /// Who writes where a scenario says that processes do.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) enum Writer {
-    /// `agents config set`.
+    /// `agents config set`, or `agents context import`.
     #[default]
     Program,
-    /// The control.
+    /// The control: reading and writing back, or four writes.
     Naive,
+    /// The control of those who take more care: four renames.
+    Renames,
 }
 
 #[derive(cucumber::World, Debug)]
@@ -42,6 +49,10 @@ pub(crate) struct World {
     pub(crate) outcome: Option<Result<(), String>>,
     /// A process that lives on is a service that does.
     pub(crate) living: Option<ConfigService>,
+    /// Every context before the last change: its export, and its four files.
+    pub(crate) exported: BTreeMap<String, Remembered>,
+    /// What kills left.
+    pub(crate) kills: Vec<Killed>,
     /// Dropped after everything that is on it.
     pub(crate) disk: Option<SmallDisk>,
 }
@@ -65,6 +76,8 @@ impl World {
             sets: Vec::new(),
             outcome: None,
             living: None,
+            exported: BTreeMap::new(),
+            kills: Vec::new(),
             disk: None,
         }
     }

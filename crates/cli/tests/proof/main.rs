@@ -1,10 +1,12 @@
-//! What `agents config` promises, held against many processes, kills and errors of the disk.
+//! What `agents config` and `agents context` promise, held against many processes, kills and errors of the disk.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "plays a person who edits the files")]
 
+mod bench;
+mod config;
 mod contention;
-mod kill;
+mod context;
 
 use std::path::Path;
 use std::process::Command;

@@ -85,14 +85,32 @@ fn an_archive_replaces_all_or_nothing() {
     target.append(draft("goes on")).unwrap();
     assert_eq!(target.save().unwrap().message_count, 5);
     assert!(other.contexts.verify(&name("chat")).unwrap().is_sound());
-    // What cannot be read can be replaced.
-    other.write("metadata.json", "{");
-    assert!(other.contexts.import(&file, None, IfThere::Replace, None).is_ok());
     other.write_old("[]");
     fs::remove_file(other.file("messages.jsonl")).unwrap();
     assert!(other.contexts.import(&file, None, IfThere::Replace, None).is_ok());
     assert!(!other.file("messages.json").exists());
     assert_eq!(lines(&other.open("chat")), lines(&chat));
+}
+
+#[test]
+fn metadata_that_cannot_be_read_are_not_replaced_by_a_first_revision() {
+    let (place, chat) = rich();
+    let file = place.beside("export.jsonl", archive(&chat));
+    let (other, _) = Place::with_messages(2);
+    for damaged in ["{", r#"{"revision":-3}"#, r#"{"format":99}"#] {
+        other.write("metadata.json", damaged);
+        let error = other.contexts.import(&file, None, IfThere::Replace, None).err().unwrap();
+        assert!(error.hint().is_some(), "{error}");
+        assert_eq!(other.read("metadata.json"), damaged);
+    }
+    // Whoever does not want it any more says so.
+    let _ = other.contexts.remove(&name("chat"), None).unwrap();
+    assert!(other.contexts.import(&file, None, IfThere::Replace, None).is_ok());
+    let old = place.folder.path().join("old");
+    fs::create_dir(&old).unwrap();
+    fs::write(old.join("messages.json"), "[]").unwrap();
+    fs::write(old.join("metadata.json"), r#"{"revision":[]}"#).unwrap();
+    assert_error(other.contexts.import(&old, None, IfThere::Refuse, None), "its `metadata.json` is wrong");
 }
 
 #[test]

@@ -117,6 +117,11 @@ fn damaged_files_are_named_by_line_and_column_and_left() {
         ("global_context.json", "[]", "global_context.json` is damaged: it must hold a JSON object"),
         ("metadata.json", "[]", "metadata.json` is damaged: it must hold a JSON object"),
         ("metadata.json", "{", "metadata.json`, line 1, column 1 is damaged"),
+        (
+            "metadata.json",
+            "{\"revision\":-1}",
+            "metadata.json` is damaged: it must hold a revision that can be",
+        ),
         ("metadata.json", "{\"format\":99}", "has format 99; this program knows format 1"),
     ] {
         let before = fs::read(place.file(file)).unwrap();
@@ -138,6 +143,19 @@ fn damaged_files_are_named_by_line_and_column_and_left() {
     let error =
         assert_error(chat.messages(..).find(Result::is_err).unwrap(), "messages.jsonl`, line 2 is damaged");
     assert!(error.hint().unwrap().contains("--repair"));
+}
+
+#[test]
+fn a_revision_that_cannot_be_counted_on_from_is_not() {
+    let (place, mut chat) = Place::with_messages(2);
+    let last = place.read("metadata.json").replace("\"revision\": 2", "\"revision\": 9007199254740991");
+    place.write("metadata.json", &last);
+    assert_eq!(place.open("chat").metadata().revision(), context::Revision::MAX);
+    chat.append(draft("one more")).unwrap();
+    let error = assert_error(chat.save(), "it must hold a revision that can be counted on from");
+    assert!(error.hint().unwrap().contains("by hand"));
+    assert_eq!(place.read("metadata.json"), last);
+    assert_eq!(texts(&place.open("chat")), ["m0", "m1"]);
 }
 
 #[test]

@@ -102,6 +102,19 @@ impl Report {
         });
     }
 
+    /// Adds a figure that is held against a limit, not against a peer.
+    pub fn add_limit(&mut self, what: impl Into<String>, ours: f64, at_most: f64, unit: &str) {
+        self.rows.push(Row {
+            what: what.into(),
+            ours: format!("{ours:.2} {unit}"),
+            baseline: String::new(),
+            ratio: String::new(),
+            target: format!("at most {at_most} {unit}"),
+            verdict: verdict(Some(ours <= at_most)),
+            syncs: String::new(),
+        });
+    }
+
     /// Adds a sentence below the table.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);

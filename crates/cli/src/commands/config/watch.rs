@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         }
     }
     drop(interrupt);
-    Ok(Answer { exit: Exit::Interrupted, data: serde_json::Value::Null })
+    Ok(Answer { exit: Exit::Interrupted, data: serde_json::Value::Null.into() })
 }
 
 fn print(event: Event, output: &mut Output) -> Result<()> {

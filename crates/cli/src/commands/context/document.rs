@@ -69,9 +69,8 @@ pub(super) fn run(
         Command::Get { name, pointer } => {
             let text = contexts.document(name, document, pointer.as_deref())?;
             output.say(&text)?;
-            return Ok(Answer::of(
-                &serde_json::value::RawValue::from_string(text).expect("it was read as JSON"),
-            ));
+            let json = serde_json::value::RawValue::from_string(text).expect("it was read as JSON");
+            return Ok(Answer::text(json));
         }
         Command::Set { name, json, if_revision } => {
             contexts.set(name, document, &given(json)?, if_revision.if_revision)?

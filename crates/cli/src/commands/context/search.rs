@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     if count > 0 && exit == Exit::NotFound {
         exit = Exit::Ok;
     }
-    Ok(Answer { exit, data: serde_json::json!({ "hits": count }) })
+    Ok(Answer { exit, data: serde_json::json!({ "hits": count }).into() })
 }
 
 /// A time, or a day, which begins at midnight UTC.

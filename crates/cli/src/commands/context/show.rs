@@ -48,7 +48,8 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         }
         count += print(&mut conversation, output)?;
     }
-    Ok(Answer { exit: Exit::Interrupted, data: serde_json::json!({ "name": args.name, "messages": count }) })
+    let data = serde_json::json!({ "name": args.name, "messages": count });
+    Ok(Answer { exit: Exit::Interrupted, data: data.into() })
 }
 
 /// A line for programs, with the message as it is stored.

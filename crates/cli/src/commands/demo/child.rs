@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{contention, control, own_folder, tree};
+use super::{chat, contention, control, tree};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::Answer;
@@ -26,8 +26,8 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 pub(crate) enum Role {
     /// Saves four files by renames, without end.
     Control,
-    /// Saves four files by commits, without end.
-    OwnFolder,
+    /// Saves a context, without end.
+    Context,
     /// Commits to two folders, once.
     Tree,
     /// Sets keys in one file by reading it and renaming a new one over it.
@@ -51,7 +51,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Answer> {
     match args.role {
         Role::Control => control::save_without_end(&args.folder, acknowledge)?,
-        Role::OwnFolder => own_folder::save_without_end(&args.folder, acknowledge)?,
+        Role::Context => chat::save_without_end(&args.folder, acknowledge)?,
         Role::Tree => tree::commit(&args.folder)?,
         Role::SetUsual => contention::set_the_usual_way(&args.folder, args.index, acknowledge)?,
         Role::SetService => contention::set_by_service(&args.folder, args.index, acknowledge)?,

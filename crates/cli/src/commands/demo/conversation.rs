@@ -41,6 +41,11 @@ impl Found {
         Ok(Self(saves))
     }
 
+    /// Which save each of the four is of.
+    pub(super) fn of(saves: [Option<u64>; 4]) -> Self {
+        Self(saves.into())
+    }
+
     /// Looks at the plain files, as any program would.
     pub(super) fn in_folder(folder: &Path) -> Result<Self> {
         Self::by(|name| {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::child::{Child, Role};
 use super::conversation::Found;
-use super::{control, own_folder};
+use super::{chat, control};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
@@ -51,7 +51,7 @@ pub(super) struct Tally {
     pub(super) mixed_at_kill: u32,
     /// Kills after which a reader saw such a set.
     pub(super) mixed_for_reader: u32,
-    /// Kills after which the set was such still when the folder had been opened again.
+    /// Kills after which the set was such still in the files when the next writer had been there.
     pub(super) mixed_after_open: u32,
     /// Kills that lost an acknowledged save.
     pub(super) lost: u32,
@@ -68,7 +68,7 @@ pub(super) fn kill_often(
     output: &mut Output,
 ) -> Result<Tally> {
     match role {
-        Role::OwnFolder => own_folder::prepare(folder)?,
+        Role::Context => chat::prepare(folder)?,
         _ => control::prepare(folder)?,
     }
     let start = Instant::now();
@@ -96,15 +96,17 @@ fn live_and_die(role: Role, folder: &Path, life: Duration) -> Result<(u64, u64)>
 
 impl Tally {
     fn count(&mut self, (first, last): (u64, u64), role: Role, folder: &Path) -> Result<()> {
-        let at_kill = Found::in_folder(folder)?;
-        let (for_reader, after_open) = match role {
-            Role::OwnFolder => {
-                let for_reader = own_folder::read(folder)?;
-                self.kept_aside += own_folder::open(folder)?.take_kept().len();
-                (for_reader, Found::in_folder(folder)?)
+        let (at_kill, for_reader, after_open) = match role {
+            Role::Context => {
+                let (at_kill, for_reader) = (chat::in_files(folder)?, chat::read(folder)?);
+                self.kept_aside = chat::go_on(folder)?;
+                (at_kill, for_reader, chat::in_files(folder)?)
             }
             // Nothing could be done about it: there is nothing but the files.
-            _ => (at_kill.clone(), at_kill.clone()),
+            _ => {
+                let at_kill = Found::in_folder(folder)?;
+                (at_kill.clone(), at_kill.clone(), at_kill)
+            }
         };
         self.kills += 1;
         self.acknowledged += last + 1 - first;

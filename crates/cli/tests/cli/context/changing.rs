@@ -94,6 +94,9 @@ changed the state of chat, revision 2
 
 "#]]);
     program.run("context state get chat /b/d/1").success().stdout_eq("2\n");
+    for words in ["context state get chat --format json", "context state get chat /a --format json"] {
+        assert!(text(&program.run(words).success()).contains("1.10"), "programs get its spelling too");
+    }
     program.run("context state get chat /x").code(3).stderr_eq(str![[r#"
 error: there is nothing at `/x` in context `chat`
   hint: a pointer is like `/a/b`, or `/list/0`

@@ -85,7 +85,7 @@ chat           1         2  [..]Z
 error: `[PLACE]/agents-home/contexts/broken/metadata.json`, line 2, column 3 is damaged
   because: it is not JSON
   because: key must be a string at line 2 column 3
-  hint: correct the file by hand; it is left as it is until then
+  hint: correct the file by hand; it is left as it is until then, or until `agents context remove broken`
 
 "#]]);
     let answer = program.run("context list --format json").code(1);

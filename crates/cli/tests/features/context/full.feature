@@ -1,0 +1,30 @@
+@case-ctx-full
+Feature: A full disk fails the call, says so, and leaves the context usable
+
+  @needs_mount
+  Scenario: A message that finds no room
+    Given a context "chat" with 2 messages on a disk with no room
+    When I append a message of 600000 bytes to "chat"
+    Then it fails
+    And standard error contains "No space left"
+    And the context "chat" is as it was
+    When I run "agents context show chat"
+    Then it ends with 0
+    When there is room again
+    And I run "agents context append chat --role user next"
+    Then it ends with 0
+    And "chat" has 3 messages, each once, numbered without a gap
+    And the context "chat" is sound
+
+  @needs_mount
+  Scenario: A message that the journal has room for, and the files have not
+    Given a context "chat" with 2 messages on a disk with no room
+    When I append a message of 100000 bytes to "chat"
+    Then it ends with 0
+    And standard error contains "it is saved, and not in the files yet"
+    And "chat" has 3 messages, each once, numbered without a gap
+    When there is room again
+    And I run "agents context append chat --role user next"
+    Then it ends with 0
+    And "chat" has 4 messages, each once, numbered without a gap
+    And the context "chat" is sound

@@ -1,0 +1,179 @@
+//! One command of the program, tried again and again: killed, or failed, at every system call of it.
+//!
+//! Killing before a call that changes nothing leaves the same disk as killing before the next one that does, so of those only some are
+//! tried; with `AGENTS_PROOF=1` all.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use testkit::folder::{copy, scratch};
+use testkit::notes::{figure, is_proof, skipped};
+use testkit::strace::{self, Call, Ended, Inject, told};
+
+/// How many failures are told in full.
+const FAILURES_SHOWN: usize = 5;
+/// Of the kills, one of so many may come too late: a busy machine makes some calls more often, or not at all.
+const LATE: usize = 4;
+
+/// One command, and what it is about.
+pub(crate) trait Workload: Copy {
+    /// What was there before it or after it.
+    type State: PartialEq + Debug;
+
+    /// For figures.
+    fn name(self) -> &'static str;
+
+    /// Makes what is there before.
+    fn set_up(self, trial: &Path);
+
+    /// The command.
+    fn command(self, trial: &Path) -> Command;
+
+    /// What is there. An error is a mixture, or what cannot be read.
+    fn read(self, trial: &Path) -> Result<Self::State, String>;
+
+    /// The next command waits for nobody, keeps what is there, and sweeps away what the last one left.
+    fn check_next(self, trial: &Path) -> Result<(), String>;
+
+    /// Of the errors, every how-manieth is tried; with `AGENTS_PROOF=1` all.
+    fn sample_of_errors(self) -> usize {
+        1
+    }
+}
+
+/// Where a command is tried again and again.
+pub(crate) struct Bench<W: Workload> {
+    workload: W,
+    _scratch: TempDir,
+    pub(crate) trial: PathBuf,
+    pub(crate) start: PathBuf,
+    old: W::State,
+    new: W::State,
+    pub(crate) calls: Vec<Call>,
+    tried: usize,
+    late: usize,
+    failures: Vec<String>,
+}
+
+impl<W: Workload> Bench<W> {
+    /// `None` when nothing can be traced here, which is reported.
+    pub(crate) fn new(workload: W) -> Option<Self> {
+        if let Some(reason) = strace::unusable() {
+            skipped("proof::kill", &reason);
+            return None;
+        }
+        let scratch = scratch();
+        let (trial, start) = (scratch.path().join("trial"), scratch.path().join("start"));
+        workload.set_up(&trial);
+        copy(&trial, &start);
+        let old = workload.read(&trial).unwrap();
+        let calls = strace::calls(&workload.command(&trial), &scratch.path().join("log"));
+        let new = workload.read(&trial).unwrap();
+        assert_ne!(old, new, "the command changes something");
+        Some(Self {
+            workload,
+            trial,
+            start,
+            old,
+            new,
+            calls,
+            tried: 0,
+            late: 0,
+            failures: Vec::new(),
+            _scratch: scratch,
+        })
+    }
+
+    /// Kills it at every call.
+    pub(crate) fn kills(&mut self) {
+        for call in strace::points(&self.calls) {
+            self.try_at(&call, Inject::Kill);
+        }
+    }
+
+    /// Fails every call.
+    pub(crate) fn errors(&mut self) {
+        let step = if is_proof() { 1 } else { self.workload.sample_of_errors() };
+        for (call, what) in strace::errors(&self.calls).into_iter().step_by(step) {
+            self.try_at(&call, what);
+        }
+    }
+
+    /// Tries one thing at one call, from the start.
+    fn try_at(&mut self, call: &Call, what: Inject) {
+        copy(&self.start, &self.trial);
+        let ended = strace::run(&self.workload.command(&self.trial), call, what);
+        let found = self.workload.read(&self.trial);
+        let held = match found {
+            Err(reason) => Err(reason),
+            Ok(found) if what == Inject::Kill => self.killed(&found, &ended),
+            Ok(found) => self.failed(&found, call, &ended),
+        };
+        self.tried += 1;
+        if let Err(reason) = held.and_then(|()| self.workload.check_next(&self.trial)) {
+            self.failures.push(format!("{}: {reason}: {ended:?}", told(call, what)));
+        }
+    }
+
+    /// Old or new, and new when it was acknowledged.
+    fn killed(&mut self, found: &W::State, ended: &Ended) -> Result<(), String> {
+        self.late += usize::from(!ended.killed);
+        let is_acknowledged = !ended.output.is_empty() || ended.code == Some(0);
+        match *found == self.new || *found == self.old && !is_acknowledged {
+            true => Ok(()),
+            false => Err(format!("it left {found:?}")),
+        }
+    }
+
+    /// Its exit code says what it left.
+    fn failed(&self, found: &W::State, call: &Call, ended: &Ended) -> Result<(), String> {
+        let (is_old, is_new) = (*found == self.old, *found == self.new);
+        let held = match ended.code {
+            Some(0) => is_new,
+            // It did what it was asked to and could not say so.
+            Some(1) if call.name == "write" => is_new,
+            Some(1 | 3) => is_old,
+            Some(6) => is_old || is_new,
+            _ => false,
+        };
+        if held { Ok(()) } else { Err(format!("it left {found:?}")) }
+    }
+
+    fn hold(self) {
+        let (name, failed, tried, late) = (self.workload.name(), self.failures.len(), self.tried, self.late);
+        assert!(tried > 0, "nothing was tried");
+        let shown: Vec<_> = self.failures.iter().take(FAILURES_SHOWN).map(String::as_str).collect();
+        assert!(failed == 0, "{name}: {failed} of {tried} failed\n{}", shown.join("\n"));
+        assert!(late * LATE <= tried, "{name}: {late} of {tried} kills came too late");
+    }
+}
+
+/// Runs a proof of a workload, and reports how many points it tried.
+pub(crate) fn prove<W: Workload>(workload: W, what: &str, proof: fn(&mut Bench<W>)) {
+    let Some(mut bench) = Bench::new(workload) else { return };
+    proof(&mut bench);
+    figure(&format!("{what} of {}", workload.name()), bench.tried);
+    bench.hold();
+}
+
+/// The tests of some workloads.
+macro_rules! proofs {
+    ($($module:ident $workload:ident),*) => {$(
+        mod $module {
+            use super::*;
+
+            #[test]
+            fn a_kill_leaves_the_old_or_the_new() {
+                prove(Workload::$workload, "kill points", Bench::kills);
+            }
+
+            #[test]
+            fn the_exit_code_of_an_error_says_what_it_left() {
+                prove(Workload::$workload, "errors", Bench::errors);
+            }
+        }
+    )*};
+}
+pub(crate) use proofs;

@@ -1,0 +1,7 @@
+//! The index of a conversation.
+#![no_main]
+
+#[path = "../../crates/context/tests/fuzz/targets.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::index(bytes));
