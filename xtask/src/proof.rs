@@ -28,6 +28,7 @@ const PAGE: &str = "docs/proof.md";
 pub(crate) fn proof() -> Result<()> {
     let mut run = Run::start()?;
     run.set_variable("AGENTS_PROOF", "1");
+    run.set_variable("NEXTEST_PROFILE", "proof");
     packages(&mut run)?;
     run.step("tests", test_command(FEATURES))?;
     schedules(&mut run)?;
