@@ -119,7 +119,7 @@ fn check(title: &str, steps: &[Step]) {
         }
     };
     let limits = Limits {
-        cuts_per_point: if is_proof() { 400 } else { 25 },
+        cuts_per_point: if is_proof() { 150 } else { 25 },
         second_crash: if is_proof() { SecondCrash::OneIn(20) } else { SecondCrash::OneIn(400) },
         second_cuts_per_point: 5,
         seed: seed::or(4),
@@ -262,7 +262,7 @@ fn conversion_of_an_older_tools_folder() {
         }
     };
     let limits = Limits {
-        cuts_per_point: if is_proof() { 400 } else { 25 },
+        cuts_per_point: if is_proof() { 150 } else { 25 },
         second_crash: SecondCrash::OneIn(400),
         second_cuts_per_point: 5,
         seed: seed::or(4),

@@ -36,7 +36,7 @@ fn start() -> Vec<Op> {
 
 fn every_sequence(kind: Kind, name: &str) {
     let limits = Limits {
-        cuts_per_point: if is_proof() { 600 } else { 140 },
+        cuts_per_point: if is_proof() { 400 } else { 140 },
         second_crash: SecondCrash::OneIn(if is_proof() { 4 } else { 8 }),
         second_cuts_per_point: if is_proof() { 8 } else { 6 },
         seed: testkit::seed::or(1),

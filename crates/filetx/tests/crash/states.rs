@@ -5,7 +5,7 @@ use testkit::notes::is_proof;
 
 /// The limits of a listed workload: every state where that is possible. The long form goes further.
 pub(crate) fn limits() -> Limits {
-    let (cuts, second, second_cuts) = if is_proof() { (10_000, 8, 16) } else { (3_000, 16, 8) };
+    let (cuts, second, second_cuts) = if is_proof() { (6_000, 8, 16) } else { (3_000, 16, 8) };
     Limits {
         cuts_per_point: cuts,
         second_crash: SecondCrash::OneIn(second),
