@@ -148,14 +148,6 @@ impl Changeset {
     pub fn release(self) -> Result<()> {
         Ok(self.inner.store.release(&self.inner.lease)?)
     }
-
-    pub(crate) fn store(&self) -> &dyn Store {
-        self.inner.store.as_ref()
-    }
-
-    pub(crate) fn roots(&self) -> &Roots {
-        &self.inner.roots
-    }
 }
 
 /// Takes over a changeset that is open, waiting for its holder as long as the terms say.

@@ -1,7 +1,7 @@
 //! Conflicts, as data.
 
 use serde::Serialize;
-use store::Content;
+use store::{Content, PathBytes};
 
 use crate::{Credit, PathKey};
 
@@ -13,10 +13,25 @@ pub struct Conflict {
     pub key: PathKey,
     /// In what way.
     pub clash: Clash,
+    /// What the root is expected to hold there.
+    pub base: Option<Content>,
     /// What each of them made of it, in the order in which they started.
     pub sides: Vec<Side>,
     /// Where the texts clash; empty when it is not about lines.
     pub hunks: Vec<ConflictHunk>,
+    /// Other paths that it is about: new names, files in a folder that is a file elsewhere. Those of an actor who is not taken go.
+    pub others: Vec<OtherPath>,
+}
+
+/// Another path that a conflict is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OtherPath {
+    /// The path, below the same root.
+    pub path: PathBytes,
+    /// What the root is expected to hold there.
+    pub base: Option<Content>,
+    /// Who changed it.
+    pub credits: Vec<Credit>,
 }
 
 /// In what way changes clash.
@@ -58,7 +73,7 @@ pub struct Side {
 /// Lines that clash. Of a line the line feed is part, where it has one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConflictHunk {
-    /// The line of the text up to here, merged, at which it begins; counted from 1.
+    /// The line of the base at which it begins, counted from 1.
     pub line: u64,
     /// The lines that all started from.
     pub base: Vec<String>,

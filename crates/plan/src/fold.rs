@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use store::{Actor, ChangeEntry, ChangesetId, Content, Operation, PathBytes, Time};
 
+use crate::record::RESOLUTION;
+
 /// A path of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct PathKey {
@@ -41,6 +43,8 @@ pub struct FinalChange {
     pub at: Time,
     /// The sequence number of the last entry for it.
     pub sequence: u64,
+    /// Whether it resolves a conflict: it stands for all changes of the path in changesets that were started before.
+    pub resolves: bool,
 }
 
 /// One changeset, folded.
@@ -81,7 +85,7 @@ pub fn fold<'a>(credit: Credit, entries: impl IntoIterator<Item = &'a ChangeEntr
             }
         }
     }
-    changes.retain(|_, change| change.base != change.after);
+    changes.retain(|_, change| change.resolves || change.base != change.after);
     // A file that was put where it came from again, beside a copy under another name, was not renamed.
     let still: Vec<PathKey> = changes
         .iter()
@@ -117,7 +121,9 @@ fn put<'a>(
         renamed_base: None,
         at: entry.at,
         sequence: entry.sequence,
+        resolves: false,
     });
+    change.resolves = entry.tool.as_ref().is_some_and(|tool| tool.as_str() == RESOLUTION);
     change.after = after;
     change.at = entry.at;
     change.sequence = entry.sequence;
