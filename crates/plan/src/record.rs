@@ -9,7 +9,7 @@ use store::{
 };
 
 use crate::known::{Held, Key, Turn};
-use crate::root::{Roots, checked_path};
+use crate::root::{Roots, ancestors, checked_path, path_bytes};
 use crate::{Act, Base, Change, Error, Piece, Result, Source};
 
 /// The mode of a new file when none is given.
@@ -209,11 +209,27 @@ impl Draft<'_> {
                 Ok(held)
             }
             (None, Base::Given(given)) => given.map(|piece| self.bring(piece)).transpose(),
+            // Where this changeset removed a file or symlink there was no folder, so nothing is below it.
+            (None, Base::Found) if self.is_below_removed(key)? => Ok(None),
             (None, Base::Found) => {
                 let found = self.roots.read(self.store, &key.0, &key.1)?;
                 found.map(|piece| self.bring(piece)).transpose()
             }
         }
+    }
+
+    fn is_below_removed(&self, key: &Key) -> Result<bool> {
+        for folder in ancestors(&checked_path(&key.1)?) {
+            let above = (key.0.clone(), path_bytes(folder.as_path())?);
+            let is_gone = match self.changed.get(&above) {
+                Some(content) => content.is_none(),
+                None => self.turn.held(&above) == Some(Held::As(None)),
+            };
+            if is_gone {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Sees to it that a content's bytes are in the store when its entry is.

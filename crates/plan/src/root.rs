@@ -105,6 +105,12 @@ impl Roots {
         };
         let wrong = |found| Err(Error::WrongKind { path: path.show().into_owned(), found });
         let snapshot = Snapshot::of_tree(&folder, &transaction_home(), &Wait::default()).map_err(failed)?;
+        for above in ancestors(&relative) {
+            if let Look::Symlink { .. } = snapshot.look(above.as_path()).map_err(failed)? {
+                let reason = format!("it leads through the symlink `{above}`");
+                return Err(Error::BadPath { path: path.show().into_owned(), reason });
+            }
+        }
         let at = relative.as_path();
         match snapshot.look(at).map_err(failed)? {
             Look::Absent => Ok(None),
@@ -120,6 +126,11 @@ impl Roots {
             }
         }
     }
+}
+
+/// The folders that a path is in, without the root.
+pub(crate) fn ancestors(path: &RelPath) -> impl Iterator<Item = RelPath> {
+    std::iter::successors(path.parent(), RelPath::parent).filter(|folder| !folder.is_root())
 }
 
 /// A file's content, from the beginning to the end.

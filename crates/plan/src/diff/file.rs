@@ -96,7 +96,8 @@ impl Combined {
             source(key, this)
                 .filter(|from| change(from).is_some_and(|old| old.after.is_none() && old.base.is_some()))
         };
-        let sources: BTreeSet<PathKey> = self.changes().filter_map(|(key, change)| renamed(key, change)).collect();
+        let sources: BTreeSet<PathKey> =
+            self.changes().filter_map(|(key, change)| renamed(key, change)).collect();
         let shown = self.changes().filter(|(key, _)| !sources.contains(key)).map(|(key, this)| {
             let from = renamed(key, this);
             let old =
