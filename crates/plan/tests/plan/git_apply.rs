@@ -153,17 +153,16 @@ fn round_trip(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) {
     let shown = || String::from_utf8_lossy(&patch).into_owned();
     git_apply(&target, &patch).unwrap_or_else(|error| panic!("git refused: {error}\n{}", shown()));
     assert_eq!(&read(&target), new, "{}", shown());
-    // Of a symlink that became a file git says that one went and one came; taken back, it does so in the wrong order.
-    let changed_kind = |(path, thing): (&Vec<u8>, &Thing)| {
-        let before = old.get(path).or_else(|| old.get(path.strip_prefix(b"moved/")?));
-        before.is_some_and(|before| std::mem::discriminant(before) != std::mem::discriminant(thing))
-    };
-    if new.iter().any(changed_kind) {
-        return;
-    }
     let back = git(&target, &["apply", "-R", "--whitespace=nowarn", ".git/patch"]).output().unwrap();
     assert!(back.status.success(), "{}\n{}", String::from_utf8_lossy(&back.stderr), shown());
-    assert_eq!(&read(&target), old, "{}", shown());
+    // Taking a patch back, git makes a plain file of a symlink that it deleted; so only the contents are compared.
+    let contents = |tree: &Tree| -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let content = |thing: &Thing| match thing {
+            Thing::File(content, _) | Thing::Symlink(content) => content.clone(),
+        };
+        tree.iter().map(|(path, thing)| (path.clone(), content(thing))).collect()
+    };
+    assert_eq!(contents(&read(&target)), contents(old), "{}", shown());
 }
 
 fn random_text(random: &mut fastrand::Rng) -> Vec<u8> {
