@@ -31,6 +31,13 @@ const BENCHES: &[Bench] = &[
         about: "`agents config set` and `get`; beside a Python script, a minimal program and `git config`",
         prepare: prepare_config,
     },
+    Bench {
+        name: "plan",
+        package: "cleveragents-store",
+        example: "bench_plan",
+        about: "records into changesets; beside SQLite by hand",
+        prepare: |_| Ok(Vec::new()),
+    },
 ];
 
 /// Runs the bench `name`; what follows the name goes to the bench itself.

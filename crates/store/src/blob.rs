@@ -4,7 +4,7 @@
 //! uploaded chunk by chunk under an id of its own and gets its address at the end, when its hash is known.
 
 use std::io::{self, Read};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ use crate::{BlobHash, Error, Result, Store, UploadId};
 
 /// The level is zstd's default: more costs a record its speed and wins little on source text.
 const ZSTD_LEVEL: i32 = 3;
+/// Contexts for compression that are kept; more threads may compress at the same time.
+const COMPRESSORS_KEPT: usize = 8;
 
 /// How a chunk's bytes are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ impl Chunk {
             return Err(Error::Limit { what: "a chunk of a content", limit: CHUNK_BYTES as u64 });
         };
         // Compression fails for want of memory only; the content can be kept as it is then, too.
-        let compressed = zstd::bulk::compress(content, ZSTD_LEVEL).ok();
+        let compressed = compress(content).ok();
         Ok(match compressed.filter(|compressed| compressed.len() < content.len()) {
             Some(compressed) => Self { codec: Codec::Zstd, bytes, stored: compressed.into() },
             None => Self { codec: Codec::Plain, bytes, stored: content.into() },
@@ -81,6 +83,23 @@ impl Chunk {
         };
         if content.len() == expected { Ok(content) } else { Err("a chunk has another length than it should") }
     }
+}
+
+/// Compresses with a context that was used before, where there is one: making one costs more than a small content does.
+fn compress(content: &[u8]) -> io::Result<Vec<u8>> {
+    static IDLE: Mutex<Vec<zstd::bulk::Compressor<'static>>> = Mutex::new(Vec::new());
+    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = idle().pop();
+    let mut compressor = match kept {
+        Some(compressor) => compressor,
+        None => zstd::bulk::Compressor::new(ZSTD_LEVEL)?,
+    };
+    let compressed = compressor.compress(content)?;
+    let mut idle = idle();
+    if idle.len() < COMPRESSORS_KEPT {
+        idle.push(compressor);
+    }
+    Ok(compressed)
 }
 
 /// A content of one chunk, with its hash: ready to go into the store together with what refers to it.

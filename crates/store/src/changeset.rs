@@ -156,6 +156,87 @@ impl NewEntry {
             at,
         }
     }
+
+    /// All but the hashes of its contents, as JSON without spaces: `[root, path, operation, before, after, tool]`, where a content is
+    /// `[kind, bytes, mode]`.
+    pub fn form(&self) -> String {
+        let NewEntry { root, path, operation, before, after, tool } = self;
+        form(root, path, operation, [before, after], tool)
+    }
+
+    /// From its form and the hashes of its contents; `None` when they do not fit.
+    pub fn from_form(form: &str, before: Option<BlobHash>, after: Option<BlobHash>) -> Option<Self> {
+        type Rest = Option<(ContentKind, u64, u32)>;
+        type Form = (PathBytes, PathBytes, Operation, Rest, Rest, Option<Tool>);
+        let (root, path, operation, before_rest, after_rest, tool): Form = serde_json::from_str(form).ok()?;
+        let content = |rest: Rest, blob: Option<BlobHash>| match (rest, blob) {
+            (Some((kind, bytes, mode)), Some(blob)) => Some(Some(Content { kind, blob, bytes, mode })),
+            (None, None) => Some(None),
+            _ => None,
+        };
+        let (before, after) = (content(before_rest, before)?, content(after_rest, after)?);
+        Some(NewEntry { root, path, operation, before, after, tool })
+    }
+}
+
+fn form(
+    root: &PathBytes,
+    path: &PathBytes,
+    operation: &Operation,
+    contents: [&Option<Content>; 2],
+    tool: &Option<Tool>,
+) -> String {
+    let [before, after] =
+        contents.map(|content| content.as_ref().map(|content| (content.kind, content.bytes, content.mode)));
+    serde_json::to_string(&(root, path, operation, before, after, tool)).expect("an entry has a form in JSON")
+}
+
+/// What an entry is, without where it went: its form and the hashes of its contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Formed {
+    pub(crate) form: String,
+    pub(crate) before: Option<BlobHash>,
+    pub(crate) after: Option<BlobHash>,
+}
+
+impl Formed {
+    pub(crate) fn of(entry: &NewEntry) -> Self {
+        let blob = |content: &Option<Content>| content.as_ref().map(|content| content.blob);
+        Self { form: entry.form(), before: blob(&entry.before), after: blob(&entry.after) }
+    }
+
+    /// BLAKE3 over the form, then the hashes of the two contents, zeros where there is none.
+    pub(crate) fn hash(&self) -> ChainHash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.form.as_bytes());
+        for blob in [self.before, self.after] {
+            hasher.update(blob.map_or([0; 32], |blob| *blob.as_bytes()).as_slice());
+        }
+        ChainHash::from_bytes(hasher.finalize().into())
+    }
+}
+
+/// Where an entry went.
+pub(crate) struct Place<'a> {
+    pub(crate) changeset: ChangesetId,
+    pub(crate) sequence: u64,
+    pub(crate) at: Time,
+    pub(crate) actor: &'a Actor,
+}
+
+impl Place<'_> {
+    /// The digest of a changeset with an entry of this hash at this place, from that before it; see [`ChangeEntry::digest`].
+    pub(crate) fn digest(&self, before: ChainHash, hash: ChainHash) -> ChainHash {
+        let mut form = Vec::with_capacity(256);
+        form.extend_from_slice(b"agents-entry-1\n");
+        form.extend_from_slice(before.as_bytes());
+        form.extend_from_slice(&self.changeset.to_bytes());
+        form.extend_from_slice(&self.sequence.to_le_bytes());
+        form.extend_from_slice(&self.at.as_micros().to_le_bytes());
+        form.extend_from_slice(hash.as_bytes());
+        form.extend_from_slice(self.actor.as_str().as_bytes());
+        ChainHash::of(&form)
+    }
 }
 
 /// Changes to record together: all of them or none.
@@ -198,17 +279,19 @@ impl ChangeEntry {
     /// The digest of a changeset up to this entry, from that up to the one before; zeros before the first.
     ///
     /// BLAKE3 over: `agents-entry-1` and a line feed, the digest before (32), the changeset's id (16), sequence number and time (8 each,
-    /// little-endian), then the rest of the entry as JSON without spaces: `[actor, root, path, operation, before, after, tool]`.
+    /// little-endian), the hash of what was recorded (32), the actor. The hash of what was recorded is BLAKE3 over
+    /// [`NewEntry::form`], then the hashes of the contents before and after (32 each, zeros where there is none).
     pub fn digest(&self, before: ChainHash) -> ChainHash {
-        let rest =
-            (&self.actor, &self.root, &self.path, &self.operation, &self.before, &self.after, &self.tool);
-        let mut form = b"agents-entry-1\n".to_vec();
-        form.extend_from_slice(before.as_bytes());
-        form.extend_from_slice(&self.changeset.to_bytes());
-        form.extend_from_slice(&self.sequence.to_le_bytes());
-        form.extend_from_slice(&self.at.as_micros().to_le_bytes());
-        serde_json::to_writer(&mut form, &rest).expect("an entry has a form in JSON");
-        ChainHash::of(&form)
+        let ChangeEntry { changeset, sequence, at, actor, .. } = self;
+        let blob = |content: &Option<Content>| content.as_ref().map(|content| content.blob);
+        let contents = [&self.before, &self.after];
+        let formed = Formed {
+            form: form(&self.root, &self.path, &self.operation, contents, &self.tool),
+            before: blob(&self.before),
+            after: blob(&self.after),
+        };
+        let place = Place { changeset: *changeset, sequence: *sequence, at: *at, actor };
+        place.digest(before, formed.hash())
     }
 
     /// Whether this is what was to be recorded.
@@ -251,9 +334,15 @@ mod tests {
         let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
         let entry = new.at(id, 2, &actor, Time::from_micros(3));
         assert!(entry.is(&new));
+        let blob = entry.after.as_ref().map(|content| content.blob);
+        assert_eq!(new.form(), r#"["/srv",{"hex":"ff"},{"rename":{"to":"b"}},null,["symlink",1,511],null]"#);
+        assert_eq!(NewEntry::from_form(&new.form(), None, blob), Some(new.clone()));
+        assert_eq!(NewEntry::from_form(&new.form(), blob, blob), None);
+        assert_eq!(NewEntry::from_form(&new.form(), None, None), None);
+        assert_eq!(NewEntry::from_form("[]", None, None), None);
         assert_eq!(
             entry.digest(ChainHash::from_bytes([0; 32])).to_string(),
-            "377430f37f4177deb5abf3ef67a41535c02cc36366492a6057eb5d6157a497d5"
+            "a909426192ea5ad7fb09ab11f33d1aace3bf3a9a288f584d8d60f1abe807bcd1"
         );
     }
 }

@@ -218,7 +218,7 @@ pub enum Error {
         /// What the engine said.
         source: Cause,
     },
-    /// The thread that writes has ended.
+    /// Whoever wrote for all was cut off, or this process was forked since the store was opened.
     #[error("store `{}`: its writer has ended", path.display())]
     Stopped {
         /// The store.

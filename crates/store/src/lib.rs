@@ -11,7 +11,7 @@
 //! - **Right attribution.** An entry goes into the changeset that is named, or is refused: when that is closed, or when its lease has
 //!   changed hands ([`Epoch`]). Sequence numbers have no gaps.
 //! - **One winner.** Of many that change a plan or take a lease, one does; the others' errors say who.
-//! - **Shared syncs.** One thread per process writes what many threads want to write, and waits for the disk once for all.
+//! - **Shared syncs.** One thread of a process writes what many threads want to write, and waits for the disk once for all.
 //! - **Contents** are stored once, compressed, streamed, verified when they are read, and kept as long as an entry refers to them.
 //! - **Tamper-evident.** Each change appends a record to the plan's hash chain in the same transaction; [`verify`] locates the first
 //!   bad record.
@@ -81,7 +81,7 @@
 //!
 //! - data: `id`, `text`, `time`, `hash`, `plan`, `changeset`, `lease`, `blob`, `audit`, `problem`
 //! - `store` is the trait, `error` what can go wrong, `limits` the limits
-//! - `sqlite` is an engine: `writer` groups writes, `engine` shares it in a process, `connect` opens and migrates, the others are one
+//! - `sqlite` is an engine: `writer` groups writes, `job` is one of them, `engine` shares it in a process, `connect` opens and migrates, the others are one
 //!   table each
 
 mod audit;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::failure::Attempt;
 use super::values::{Count, integer, rows};
-use crate::{Blob, BlobHash, Chunk, Codec, Collected, Content, Error, PackedBlob, Time, UploadId};
+use crate::{Blob, BlobHash, Chunk, Codec, Collected, Error, PackedBlob, Time, UploadId};
 
 /// Contents that are removed in one transaction; others write in between.
 const COLLECT_MAX: i64 = 1000;
@@ -30,11 +30,11 @@ fn insert(connection: &Connection, now: Time, blob: &PackedBlob, otherwise: &str
     Ok(())
 }
 
-/// Whether the content that an entry refers to is in the store.
-pub(super) fn is_there(connection: &Connection, content: &Content) -> Attempt<bool> {
+/// Whether a content of this length is in the store.
+pub(super) fn is_there(connection: &Connection, hash: BlobHash, bytes: u64) -> Attempt<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND bytes = ?2")?
-        .exists(params![content.blob, integer(content.bytes)])?)
+        .exists(params![hash, integer(bytes)])?)
 }
 
 pub(super) fn append(

@@ -9,6 +9,8 @@ use rusqlite::{Connection, ErrorCode};
 const STEP: Duration = Duration::from_micros(200);
 /// No pause is longer.
 const PAUSE_MAX: Duration = Duration::from_millis(5);
+/// How often a file that cannot be opened is tried again: some 40 ms.
+const OPEN_TRIES_MAX: i32 = 20;
 
 thread_local! {
     /// Until when this thread waits. SQLite calls back with a number only.
@@ -33,11 +35,19 @@ pub(super) fn retry<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlit
     let mut tries = 0;
     loop {
         match work() {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait(tries) => {
-                tries += 1
-            }
+            Err(error) if may_pass(&error, tries) && wait(tries) => tries += 1,
             result => return result,
         }
+    }
+}
+
+/// A file beside the store may come or go just when it is looked for, as others open the store first or close it last. What cannot be
+/// opened for another reason stays so.
+fn may_pass(error: &rusqlite::Error, tries: i32) -> bool {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy) => true,
+        Some(ErrorCode::CannotOpen) => tries < OPEN_TRIES_MAX,
+        _ => false,
     }
 }
 
@@ -71,6 +81,22 @@ mod tests {
         });
         assert!(result.is_ok());
         assert!(within(Duration::ZERO, || retry(|| Err::<(), _>(busy()))).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_tried_again_a_few_times() {
+        let gone = || {
+            rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN), None)
+        };
+        let mut tries = 0;
+        let result = within(Duration::from_secs(60), || {
+            retry(|| {
+                tries += 1;
+                Err::<(), _>(gone())
+            })
+        });
+        assert!(result.is_err());
+        assert_eq!(tries, OPEN_TRIES_MAX + 1);
     }
 
     #[test]

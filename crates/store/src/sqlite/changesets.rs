@@ -167,27 +167,42 @@ pub(super) fn end(
     Ok(changeset)
 }
 
-/// Takes the next sequence numbers: one guarded statement, whose row says whether it held. Gives the changeset as it is with them.
-pub(super) fn advance(
-    connection: &Connection,
-    id: ChangesetId,
-    epoch: Epoch,
-    count: u64,
-) -> Attempt<Option<Changeset>> {
-    let advanced = connection
-        .prepare_cached(
-            "UPDATE changesets SET entries = entries + ?1 WHERE id = ?2 AND epoch = ?3 AND status = 'open'
-             RETURNING id, plan, node, actor, status, entries, started_at, ended_at, reason, digest",
-        )?
-        .query_row(params![integer(count), id, epoch], changeset)
-        .optional()?;
-    Ok(advanced)
+/// What recording into a changeset needs to know.
+pub(super) struct Target {
+    pub(super) actor: Actor,
+    pub(super) status: Status,
+    pub(super) epoch: Epoch,
+    pub(super) entries: u64,
+    pub(super) digest: ChainHash,
+    /// The ids of its first and last entry; 0 while it has none.
+    pub(super) ids: (i64, i64),
 }
 
-/// Keeps the digest of all entries, after they were inserted.
-pub(super) fn set_digest(connection: &Connection, id: ChangesetId, digest: ChainHash) -> Attempt<()> {
+pub(super) fn target(connection: &Connection, id: ChangesetId) -> Attempt<Target> {
+    let found = connection
+        .prepare_cached(
+            "SELECT actor, status, epoch, entries, digest, first_id, last_id FROM changesets WHERE id = ?1",
+        )?
+        .query_row([id], |row| {
+            Ok(Target {
+                actor: row.get(0)?,
+                status: row.get(1)?,
+                epoch: row.get(2)?,
+                entries: row.get::<_, Count>(3)?.0,
+                digest: row.get(4)?,
+                ids: (row.get(5)?, row.get(6)?),
+            })
+        })
+        .optional()?;
+    found.ok_or_else(|| Error::not_found("changeset", id).into())
+}
+
+/// Keeps what has become of a target that was recorded into, in the same transaction.
+pub(super) fn advance(connection: &Connection, id: ChangesetId, target: &Target) -> Attempt<()> {
     connection
-        .prepare_cached("UPDATE changesets SET digest = ?2 WHERE id = ?1")?
-        .execute(params![id, digest])?;
+        .prepare_cached(
+            "UPDATE changesets SET entries = ?2, digest = ?3, first_id = ?4, last_id = ?5 WHERE id = ?1",
+        )?
+        .execute(params![id, integer(target.entries), target.digest, target.ids.0, target.ids.1])?;
     Ok(())
 }

@@ -17,8 +17,13 @@ const RULES: &[(&str, &str)] = &[
     (
         "its content is not in the store",
         "SELECT 'entry ' || sequence || ' of changeset ' || hex(changeset) FROM entries
-         WHERE (before_kind IS NOT NULL AND before_blob NOT IN (SELECT hash FROM blobs))
-            OR (after_kind IS NOT NULL AND after_blob NOT IN (SELECT hash FROM blobs))",
+         WHERE (before_blob IS NOT NULL AND before_blob NOT IN (SELECT hash FROM blobs))
+            OR (after_blob IS NOT NULL AND after_blob NOT IN (SELECT hash FROM blobs))",
+    ),
+    (
+        "it is not between the first and the last of its changeset, or there is no such changeset",
+        "SELECT 'entry ' || sequence || ' of changeset ' || hex(changeset) FROM entries
+         LEFT JOIN changesets ON changesets.id = changeset WHERE (entries.id BETWEEN first_id AND last_id) IS NOT TRUE",
     ),
     (
         "chunks of it are missing",

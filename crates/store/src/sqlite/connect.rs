@@ -18,9 +18,17 @@ const APPLICATION_ID: i32 = 0x6167_7374;
 const STATEMENTS_KEPT: usize = 96;
 /// What is left of the -wal file after a checkpoint.
 const WAL_BYTES_KEPT: i64 = 64 << 20;
+/// Pages of 4 KiB in the -wal file that bring about a checkpoint, which takes two syncs.
+const WAL_PAGES: i64 = 4000;
+/// What the writer keeps in memory of the file: contents are found by hashes, which are anywhere.
+const WRITER_CACHE_KIB: i64 = 16 << 10;
 
-/// Opens a connection to a file that exists.
+/// Opens a connection to a file that exists, and the files beside it.
 pub(super) fn connect(path: &Path) -> Attempt<Connection> {
+    Ok(busy::retry(|| open(path))?)
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
     // No URI: a path with a question mark is a path.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
@@ -35,6 +43,8 @@ pub(super) fn connect(path: &Path) -> Attempt<Connection> {
     connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // The first look at the file opens those beside it.
+    connection.pragma_query_value(None, "schema_version", |_| Ok(()))?;
     Ok(connection)
 }
 
@@ -42,6 +52,8 @@ pub(super) fn connect(path: &Path) -> Attempt<Connection> {
 pub(super) fn connect_writer(path: &Path) -> Attempt<Connection> {
     let connection = connect(path)?;
     connection.query_row(&format!("PRAGMA journal_size_limit = {WAL_BYTES_KEPT}"), [], |_| Ok(()))?;
+    connection.query_row(&format!("PRAGMA wal_autocheckpoint = {WAL_PAGES}"), [], |_| Ok(()))?;
+    connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     Ok(connection)
 }
 

@@ -1,4 +1,4 @@
-//! One engine per file and process: a thread that writes, and connections to read with.
+//! One engine per file and process: those who write, in groups, and connections to read with.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::failure::{Attempt, Failure};
+use super::job::Care;
 use super::place::{self, Identity};
 use super::writer::{Writer, WriterCounts};
 use super::{busy, connect};
@@ -25,7 +26,7 @@ pub(super) struct Engine {
     identity: Identity,
     wait: Duration,
     clock: Clock,
-    /// A forked child has the memory of its parent, but not the thread.
+    /// A forked child has the memory of its parent, but neither its threads nor its locks.
     process: u32,
     writer: Writer,
     readers: Mutex<Vec<Connection>>,
@@ -52,14 +53,14 @@ impl Engine {
         let started = Instant::now();
         busy::within(wait, || connect::migrate(&real, connect::MIGRATIONS))
             .map_err(|failure| failure.into_error(&real, "open it", started.elapsed()))?;
-        let writer = Self::start_writer(&real, identity, wait)?;
+        let writer = Self::writer(&real, identity, wait);
         let readers = Mutex::default();
         let engine = Arc::new(Self { path: real.clone(), identity, wait, clock, process, writer, readers });
         engines.push((real, Arc::downgrade(&engine)));
         Ok(engine)
     }
 
-    fn start_writer(path: &Path, identity: Identity, wait: Duration) -> Result<Writer> {
+    fn writer(path: &Path, identity: Identity, wait: Duration) -> Writer {
         let (of_connection, of_guard) = (path.to_owned(), path.to_owned());
         let connect = move || connect::connect_writer(&of_connection);
         // What is written to a file that has no name any more is gone when it is closed.
@@ -67,11 +68,7 @@ impl Engine {
             Ok(found) if found == identity => Ok(()),
             _ => Err(Error::Gone { path: of_guard.clone() }.into()),
         };
-        Writer::start(connect, guard, wait).map_err(|source| Error::Place {
-            doing: "start the writer of",
-            path: path.to_owned(),
-            source: Arc::new(source),
-        })
+        Writer::new(connect, guard, wait)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -89,10 +86,30 @@ impl Engine {
         bytes: usize,
         work: impl FnOnce(&Connection, Time) -> Attempt<T> + Send + 'static,
     ) -> Result<T> {
+        self.write_with(Care::Savepoint, doing, bytes, work)
+    }
+
+    /// The same for work that is refused before it writes, or not at all.
+    pub(super) fn write_checked<T: Send + 'static>(
+        &self,
+        doing: &'static str,
+        bytes: usize,
+        work: impl FnOnce(&Connection, Time) -> Attempt<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_with(Care::ChecksFirst, doing, bytes, work)
+    }
+
+    fn write_with<T: Send + 'static>(
+        &self,
+        care: Care,
+        doing: &'static str,
+        bytes: usize,
+        work: impl FnOnce(&Connection, Time) -> Attempt<T> + Send + 'static,
+    ) -> Result<T> {
         let started = Instant::now();
         let clock = Arc::clone(&self.clock);
         self.own_process()
-            .and_then(|()| self.writer.write(bytes, move |connection| work(connection, clock())))
+            .and_then(|()| self.writer.write(bytes, care, move |connection| work(connection, clock())))
             .map_err(|failure| failure.into_error(&self.path, doing, started.elapsed()))
     }
 
@@ -108,7 +125,7 @@ impl Engine {
             .map_err(|failure| failure.into_error(&self.path, doing, started.elapsed()))
     }
 
-    /// A connection must not be used on both sides of a fork, and the child has no thread that writes.
+    /// A connection must not be used on both sides of a fork, and in the child nobody answers.
     fn own_process(&self) -> Attempt<()> {
         if self.process == std::process::id() { Ok(()) } else { Err(Failure::Stopped) }
     }

@@ -1,164 +1,181 @@
-//! Entries in SQLite.
+//! Entries in SQLite: one table in the order of recording, found by blocks of it.
 
-use rusqlite::types::FromSqlError;
-use rusqlite::{Connection, Row, params};
+use rusqlite::types::{FromSqlError, Type};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::failure::Attempt;
-use super::values::{Count, integer, page, rows};
-use super::{blobs, changesets};
+use super::changesets::{self, Target};
+use super::failure::{Attempt, Failure};
+use super::values::{integer, page, rows};
+use super::{blobs, leases};
+use crate::changeset::{Formed, Place};
 use crate::limits::{ENTRIES_MAX, RECORD_BYTES_MAX};
 use crate::{
-    ChangeEntry, ChangesetId, Content, Epoch, Error, Operation, PackedBlob, PathBytes, Recorded, Recording,
-    RequestId, Result, Time,
+    Actor, BlobHash, ChainHash, ChangeEntry, ChangesetId, Content, Epoch, Error, NewEntry, PackedBlob,
+    Recorded, Recording, RequestId, Resource, Result, Status, Time,
 };
 
-/// What can be refused before the writer is bothered.
-pub(super) fn check_limits(recording: &Recording) -> Result<()> {
-    if recording.entries.len() > ENTRIES_MAX {
-        return Err(Error::Limit { what: "the entries of one call", limit: ENTRIES_MAX as u64 });
-    }
-    if bytes(recording) > RECORD_BYTES_MAX {
-        return Err(Error::Limit { what: "the contents of one call", limit: RECORD_BYTES_MAX as u64 });
-    }
-    Ok(())
+/// Two to this many entries are a block of the index by changeset, as the tables say.
+const BLOCK_BITS: u32 = 9;
+
+/// A recording as it goes into the tables. What can be done before is done before, in the thread that asks.
+pub(super) struct Prepared {
+    request: RequestId,
+    entries: Vec<(Formed, ChainHash)>,
+    /// Contents that must be in the store.
+    needed: Vec<(BlobHash, u64)>,
+    blobs: Vec<PackedBlob>,
 }
 
-/// About how much a recording writes.
-pub(super) fn bytes(recording: &Recording) -> usize {
-    recording.blobs.iter().map(|blob| blob.chunk().stored().len()).sum()
+impl Prepared {
+    pub(super) fn new(recording: &Recording) -> Result<Self> {
+        if recording.entries.len() > ENTRIES_MAX {
+            return Err(Error::Limit { what: "the entries of one call", limit: ENTRIES_MAX as u64 });
+        }
+        let formed = recording.entries.iter().map(Formed::of);
+        let entries = formed.map(|formed| (formed.hash(), formed)).map(|(hash, formed)| (formed, hash));
+        let prepared = Self {
+            request: recording.request,
+            entries: entries.collect(),
+            needed: needed(recording),
+            blobs: recording.blobs.clone(),
+        };
+        if prepared.bytes() > RECORD_BYTES_MAX {
+            return Err(Error::Limit { what: "the contents of one call", limit: RECORD_BYTES_MAX as u64 });
+        }
+        Ok(prepared)
+    }
+
+    /// About how much it writes.
+    pub(super) fn bytes(&self) -> usize {
+        self.blobs.iter().map(|blob| blob.chunk().stored().len()).sum()
+    }
 }
 
-pub(super) fn record(
-    connection: &Connection,
-    now: Time,
-    id: ChangesetId,
-    epoch: Epoch,
-    recording: &Recording,
-) -> Attempt<Recorded> {
-    if let Some(recorded) = answer(connection, id, recording)? {
-        return Ok(recorded);
-    }
-    let count = recording.entries.len() as u64;
-    let Some(changeset) = changesets::advance(connection, id, epoch, count)? else {
-        return Err(changesets::refusal(connection, id, epoch)?.into());
-    };
-    let before = changeset.entries - count;
-    let mut digest = changeset.digest;
-    for blob in &recording.blobs {
-        blobs::put_with_entry(connection, now, blob)?;
-    }
+/// The contents that entries refer to and do not bring with them.
+fn needed(recording: &Recording) -> Vec<(BlobHash, u64)> {
     let brought = |content: &Content| {
         let same = |blob: &PackedBlob| {
             blob.hash() == content.blob && u64::from(blob.chunk().bytes()) == content.bytes
         };
         recording.blobs.iter().any(same)
     };
-    for (sequence, entry) in (before + 1..).zip(&recording.entries) {
-        for content in [&entry.before, &entry.after].into_iter().flatten() {
-            if !brought(content) && !blobs::is_there(connection, content)? {
-                return Err(Error::MissingBlob { hash: content.blob }.into());
-            }
-        }
-        let entry = entry.at(id, sequence, &changeset.actor, now);
-        insert(connection, recording.request, &entry)?;
-        digest = entry.digest(digest);
+    let contents = recording.entries.iter().flat_map(|entry| [&entry.before, &entry.after]).flatten();
+    contents.filter(|content| !brought(content)).map(|content| (content.blob, content.bytes)).collect()
+}
+
+/// Records, or refuses before anything is written.
+pub(super) fn record(
+    connection: &Connection,
+    now: Time,
+    id: ChangesetId,
+    epoch: Epoch,
+    prepared: &Prepared,
+) -> Attempt<Recorded> {
+    let mut target = changesets::target(connection, id)?;
+    if let Some(refusal) = refusal(connection, id, epoch, &target, prepared)? {
+        // Whoever asks again gets the first answer, whatever has happened since.
+        return answer(connection, id, prepared)?.ok_or(refusal.into());
     }
-    changesets::set_digest(connection, id, digest)?;
-    Ok(Recorded { first: before + 1, count })
+    let first = target.entries + 1;
+    for (place, (formed, hash)) in prepared.entries.iter().enumerate() {
+        let sequence = target.entries + 1;
+        let request = Some(prepared.request).filter(|_| place == 0);
+        if !insert(connection, id, sequence, request, now, formed).map_err(Failure::half_done)? {
+            // The index of requests has it: this was recorded before, and nothing is written yet.
+            let again = answer(connection, id, prepared)?;
+            return again.ok_or_else(|| Error::request_reused(prepared.request).into());
+        }
+        let last_id = connection.last_insert_rowid();
+        target.ids = (if target.ids.0 == 0 { last_id } else { target.ids.0 }, last_id);
+        let place = Place { changeset: id, sequence, at: now, actor: &target.actor };
+        target.digest = place.digest(target.digest, *hash);
+        target.entries = sequence;
+    }
+    finish(connection, now, id, &target, prepared).map_err(Failure::half_done)?;
+    Ok(Recorded { first, count: prepared.entries.len() as u64 })
+}
+
+fn finish(
+    connection: &Connection,
+    now: Time,
+    id: ChangesetId,
+    target: &Target,
+    prepared: &Prepared,
+) -> Attempt<()> {
+    for blob in &prepared.blobs {
+        blobs::put_with_entry(connection, now, blob)?;
+    }
+    changesets::advance(connection, id, target)
+}
+
+/// Why nothing can be recorded: the changeset is closed, its lease has changed hands, a content is missing.
+fn refusal(
+    connection: &Connection,
+    id: ChangesetId,
+    epoch: Epoch,
+    target: &Target,
+    prepared: &Prepared,
+) -> Attempt<Option<Error>> {
+    if target.status != Status::Open {
+        return Ok(Some(Error::Closed { changeset: id, status: target.status }));
+    }
+    if target.epoch != epoch {
+        return leases::stale(connection, Resource::Changeset(id), epoch);
+    }
+    for (hash, bytes) in &prepared.needed {
+        if !blobs::is_there(connection, *hash, *bytes)? {
+            return Ok(Some(Error::MissingBlob { hash: *hash }));
+        }
+    }
+    Ok(None)
 }
 
 /// What this request recorded before, if it did.
-fn answer(connection: &Connection, id: ChangesetId, recording: &Recording) -> Attempt<Option<Recorded>> {
-    let sql = format!("{SELECT} WHERE changeset = ?1 AND request = ?2 ORDER BY sequence");
-    let before = rows(connection, &sql, params![id, recording.request], entry)?;
-    let Some(first) = before.first() else { return Ok(None) };
-    let same = before.len() == recording.entries.len()
-        && before.iter().zip(&recording.entries).all(|(entry, new)| entry.is(new));
+fn answer(connection: &Connection, id: ChangesetId, prepared: &Prepared) -> Attempt<Option<Recorded>> {
+    let found: Option<(i64, u64)> = connection
+        .prepare_cached("SELECT id, sequence FROM entries WHERE request = ?1 AND changeset = ?2")?
+        .query_row(params![prepared.request, id], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+        })
+        .optional()?;
+    let Some((first_id, first)) = found else { return Ok(None) };
+    // What is recorded together has ids one after the other; only the first has the request.
+    let recorded = rows(
+        connection,
+        "SELECT form, before_blob, after_blob, changeset, request FROM entries WHERE id >= ?1 ORDER BY id LIMIT ?2",
+        params![first_id, integer(prepared.entries.len() as u64 + 1)],
+        |row| {
+            let formed = Formed { form: row.get(0)?, before: row.get(1)?, after: row.get(2)? };
+            Ok((formed, row.get::<_, ChangesetId>(3)?, row.get::<_, Option<RequestId>>(4)?))
+        },
+    )?;
+    let more =
+        recorded[1..].iter().take_while(|(_, changeset, request)| *changeset == id && request.is_none());
+    let count = 1 + more.count();
+    let same = count == prepared.entries.len()
+        && recorded.iter().zip(&prepared.entries).all(|((before, ..), (formed, _))| before == formed);
     if !same {
-        return Err(Error::request_reused(recording.request).into());
+        return Err(Error::request_reused(prepared.request).into());
     }
-    Ok(Some(Recorded { first: first.sequence, count: before.len() as u64 }))
+    Ok(Some(Recorded { first, count: count as u64 }))
 }
 
-fn insert(connection: &Connection, request: RequestId, entry: &ChangeEntry) -> Attempt<()> {
-    let (operation, renamed_to) = match &entry.operation {
-        Operation::Create => ("create", None),
-        Operation::Modify => ("modify", None),
-        Operation::Delete => ("delete", None),
-        Operation::Rename { to } => ("rename", Some(to)),
-        Operation::Mode => ("mode", None),
-    };
-    let (before, after) = (entry.before.as_ref(), entry.after.as_ref());
-    let blob = |content: Option<&Content>| content.map(|content| content.blob);
-    let bytes = |content: Option<&Content>| content.map(|content| integer(content.bytes));
-    connection
+/// Whether it was: not when the request has been used in this changeset.
+fn insert(
+    connection: &Connection,
+    id: ChangesetId,
+    sequence: u64,
+    request: Option<RequestId>,
+    now: Time,
+    formed: &Formed,
+) -> Attempt<bool> {
+    let inserted = connection
         .prepare_cached(
-            "INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+            "INSERT INTO entries (changeset, sequence, request, at, before_blob, after_blob, form)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
         )?
-        .execute(params![
-            entry.changeset,
-            integer(entry.sequence),
-            request,
-            entry.root,
-            entry.path,
-            operation,
-            renamed_to,
-            before.map(|content| content.kind),
-            blob(before),
-            bytes(before),
-            before.map(|content| content.mode),
-            after.map(|content| content.kind),
-            blob(after),
-            bytes(after),
-            after.map(|content| content.mode),
-            entry.tool,
-            entry.at
-        ])?;
-    Ok(())
-}
-
-const SELECT: &str = "SELECT changeset, sequence, (SELECT actor FROM changesets WHERE id = changeset), root, path, operation, renamed_to,
-    before_kind, before_blob, before_bytes, before_mode, after_kind, after_blob, after_bytes, after_mode, tool, at FROM entries";
-
-fn entry(row: &Row<'_>) -> rusqlite::Result<ChangeEntry> {
-    Ok(ChangeEntry {
-        changeset: row.get(0)?,
-        sequence: row.get::<_, Count>(1)?.0,
-        actor: row.get(2)?,
-        root: row.get(3)?,
-        path: row.get(4)?,
-        operation: operation(row)?,
-        before: content(row, 7)?,
-        after: content(row, 11)?,
-        tool: row.get(15)?,
-        at: row.get(16)?,
-    })
-}
-
-fn operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
-    let word: String = row.get(5)?;
-    match (word.as_str(), row.get::<_, Option<PathBytes>>(6)?) {
-        ("create", None) => Ok(Operation::Create),
-        ("modify", None) => Ok(Operation::Modify),
-        ("delete", None) => Ok(Operation::Delete),
-        ("mode", None) => Ok(Operation::Mode),
-        ("rename", Some(to)) => Ok(Operation::Rename { to }),
-        _ => Err(rusqlite::Error::FromSqlConversionFailure(
-            5,
-            rusqlite::types::Type::Text,
-            Box::new(FromSqlError::InvalidType),
-        )),
-    }
-}
-
-fn content(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Content>> {
-    let Some(kind) = row.get(first)? else { return Ok(None) };
-    Ok(Some(Content {
-        kind,
-        blob: row.get(first + 1)?,
-        bytes: row.get::<_, Count>(first + 2)?.0,
-        mode: row.get(first + 3)?,
-    }))
+        .execute(params![id, integer(sequence), request, now, formed.before, formed.after, formed.form])?;
+    Ok(inserted == 1)
 }
 
 pub(super) fn list(
@@ -167,7 +184,47 @@ pub(super) fn list(
     after: u64,
     limit: usize,
 ) -> Attempt<Vec<ChangeEntry>> {
-    changesets::get(connection, id)?;
-    let sql = format!("{SELECT} WHERE changeset = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3");
-    rows(connection, &sql, params![id, integer(after), page(Some(limit))], entry)
+    let target = changesets::target(connection, id)?;
+    let limit = page(Some(limit));
+    let mut entries = Vec::new();
+    for block in blocks(target.ids) {
+        let left = limit - integer(entries.len() as u64);
+        if left == 0 {
+            break;
+        }
+        entries.extend(rows(
+            connection,
+            &format!(
+                "SELECT sequence, at, form, before_blob, after_blob FROM entries
+                 WHERE id >> {BLOCK_BITS} = ?1 AND changeset = ?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4"
+            ),
+            params![block, id, integer(after), left],
+            |row| entry(row, id, &target.actor),
+        )?);
+    }
+    Ok(entries)
+}
+
+/// Removes all entries of a changeset, and says how many.
+pub(super) fn remove(connection: &Connection, id: ChangesetId) -> Attempt<u64> {
+    let mut removed = 0;
+    for block in blocks(changesets::target(connection, id)?.ids) {
+        let sql = format!("DELETE FROM entries WHERE id >> {BLOCK_BITS} = ?1 AND changeset = ?2");
+        removed += connection.prepare_cached(&sql)?.execute(params![block, id])? as u64;
+    }
+    Ok(removed)
+}
+
+fn blocks((first, last): (i64, i64)) -> impl Iterator<Item = i64> {
+    (first >> BLOCK_BITS)..=(last >> BLOCK_BITS)
+}
+
+fn entry(row: &Row<'_>, id: ChangesetId, actor: &Actor) -> rusqlite::Result<ChangeEntry> {
+    let new = NewEntry::from_form(row.get_ref(2)?.as_str()?, row.get(3)?, row.get(4)?);
+    let invalid = || {
+        let cause = Box::new(FromSqlError::InvalidType);
+        rusqlite::Error::FromSqlConversionFailure(2, Type::Text, cause)
+    };
+    let sequence = row.get::<_, i64>(0)?.unsigned_abs();
+    Ok(new.ok_or_else(invalid)?.at(id, sequence, actor, row.get(1)?))
 }

@@ -15,7 +15,9 @@ pub(super) enum Failure {
     Refused(Error),
     /// SQLite does. Nothing of this piece of work is left, unless the outcome says otherwise.
     Sqlite(Arc<rusqlite::Error>, Outcome),
-    /// The thread that writes is gone.
+    /// The same, in the middle of writing without a savepoint: nothing is left of it when its whole group goes.
+    HalfDone(Arc<rusqlite::Error>),
+    /// Whoever wrote for all was cut off by a bug, or is in the process that this one was forked from.
     Stopped,
 }
 
@@ -44,11 +46,20 @@ impl Failure {
         Self::Sqlite(Arc::new(error), outcome)
     }
 
+    /// Says that the piece of work has written before it failed.
+    pub(super) fn half_done(self) -> Self {
+        match self {
+            Self::Sqlite(source, _) => Self::HalfDone(source),
+            other => other,
+        }
+    }
+
     /// For the caller. No caller ever sees that a database is locked.
     pub(super) fn into_error(self, path: &Path, doing: &'static str, waited: Duration) -> Error {
         let (source, outcome) = match self {
             Self::Refused(error) => return error,
             Self::Stopped => return Error::Stopped { path: path.to_owned() },
+            Self::HalfDone(source) => (source, Outcome::Aborted),
             Self::Sqlite(source, outcome) => (source, outcome),
         };
         let path = path.to_owned();

@@ -1,4 +1,4 @@
-//! The engine for one machine: SQLite in WAL mode, one file, one writing thread per process.
+//! The engine for one machine: SQLite in WAL mode, one file; in a process one thread writes for all who wait.
 
 mod audit;
 mod blobs;
@@ -9,6 +9,7 @@ mod connect;
 mod engine;
 mod entries;
 mod failure;
+mod job;
 mod leases;
 mod nodes;
 mod place;

@@ -5,9 +5,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Value, json};
 
 use super::audit::{self, Note};
-use super::changesets;
 use super::failure::Attempt;
 use super::values::{Json, json_text, page, rows};
+use super::{changesets, entries};
 use crate::id::range_of_prefix;
 use crate::limits::ROOTS_MAX;
 use crate::{
@@ -234,17 +234,18 @@ pub(super) fn remove(
         let resource = Resource::Plan(id);
         return Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into());
     }
-    let mut entries = 0;
-    for (sql, counts) in [
-        ("DELETE FROM entries WHERE changeset IN (SELECT id FROM changesets WHERE plan = ?1)", true),
-        ("DELETE FROM changesets WHERE plan = ?1", false),
-        ("DELETE FROM nodes WHERE plan = ?1", false),
-        ("DELETE FROM plans WHERE id = ?1", false),
-    ] {
-        let removed = connection.prepare_cached(sql)?.execute([id])?;
-        entries += if counts { removed } else { 0 };
+    let mut removed = 0;
+    for changeset in changesets::list(connection, id)? {
+        removed += entries::remove(connection, changeset.id)?;
     }
-    let body = json!({"name": plan.name, "state": plan.state, "version": version, "entries": entries});
+    for sql in [
+        "DELETE FROM changesets WHERE plan = ?1",
+        "DELETE FROM nodes WHERE plan = ?1",
+        "DELETE FROM plans WHERE id = ?1",
+    ] {
+        connection.prepare_cached(sql)?.execute([id])?;
+    }
+    let body = json!({"name": plan.name, "state": plan.state, "version": version, "entries": removed});
     let note = Note { plan: id, request: Some(request), kind: "plan.removed", who: who.as_str(), body };
     audit::append(connection, now, note)
 }

@@ -1,4 +1,4 @@
-//! The engine's face: checks what can be checked here, and hands the rest to the thread that writes or to a reader.
+//! The engine's face: prepares what can be prepared here, and hands the rest to who writes or to a reader.
 
 use std::fmt;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::engine::{Clock, Engine};
+use super::entries::Prepared;
 use super::writer::WriterCounts;
 use super::{audit, blobs, changesets, check, entries, leases, nodes, plans};
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
 
 /// A store in one SQLite file.
 ///
-/// Cheap to clone; any number of threads share it. All stores that a process opens on one file share one writing thread. A child that
+/// Cheap to clone; any number of threads share it. All stores that a process opens on one file share syncs. A child that
 /// was forked while it was open must open it again: its calls are refused.
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
@@ -148,10 +149,9 @@ impl Store for SqliteStore {
     }
 
     fn record(&self, changeset: ChangesetId, epoch: Epoch, recording: &Recording) -> Result<Recorded> {
-        entries::check_limits(recording)?;
-        let recording = recording.clone();
-        self.engine.write("record entries", entries::bytes(&recording), move |connection, now| {
-            entries::record(connection, now, changeset, epoch, &recording)
+        let prepared = Prepared::new(recording)?;
+        self.engine.write_checked("record entries", prepared.bytes(), move |connection, now| {
+            entries::record(connection, now, changeset, epoch, &prepared)
         })
     }
 

@@ -1,26 +1,29 @@
-//! The one thread that writes: it takes what many threads want to write, does it in one transaction and waits for the disk once.
+//! Writing for all who wait: what many threads want to write is done in one transaction, and waits for the disk once.
 //!
-//! Each piece of work runs in a savepoint, so one that is refused leaves nothing and harms no other. When the commit fails, all of the
-//! group fail with what is known of the outcome.
+//! There is no thread for it. Whoever comes while nobody writes leads: it takes all that wait, writes, gives the lead to one of those who
+//! came meanwhile, and answers. A thread that is alone writes its own and hands nothing over.
+//!
+//! One that is refused leaves nothing and harms no other ([`Care`] says how). When the commit fails, all of the group fail with what is
+//! known of the outcome.
 //!
 //! Threads that have just got their answer are about to ask again. When the last group had several, the next waits a moment for as
 //! many: a fraction of what the last commit took, so waiting costs little when they do not come.
+//!
+//! Locks: `desk` is held by the one who leads, and `line` for moments only, also by who holds `desk`. Never the other way round.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
-use std::thread::JoinHandle;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
 use rusqlite::Connection;
 
 use super::busy;
 use super::failure::{Attempt, Failure};
+use super::job::{self, Care, Job, Turn};
 
-/// Pieces of work that wait for the writer; whoever comes then waits to be let in.
-const QUEUE_MAX: usize = 1024;
-/// Pieces of work in one transaction.
+/// Pieces of work in one transaction. How many wait has no limit of its own: a thread waits with one.
 const GROUP_MAX: usize = 1024;
 /// Bytes of content in one transaction, beyond which no more is taken in.
 const GROUP_BYTES_MAX: usize = 32 << 20;
@@ -38,133 +41,152 @@ pub struct WriterCounts {
     pub writes: u64,
 }
 
-/// The thread and its queue. Dropping it ends the thread when the queue is empty.
-#[derive(Debug)]
+/// The line of those who want to write, and what it takes.
 pub(super) struct Writer {
-    queue: Option<SyncSender<Box<dyn Job>>>,
-    thread: Option<JoinHandle<()>>,
-    process: u32,
-    counts: Arc<(AtomicU64, AtomicU64)>,
+    line: Mutex<Line>,
+    /// As many wait as the leader waits for.
+    arrived: Condvar,
+    desk: Mutex<Desk>,
+    wait: Duration,
+    groups: AtomicU64,
+    writes: AtomicU64,
+}
+
+#[derive(Default)]
+struct Line {
+    jobs: VecDeque<Box<dyn Job>>,
+    /// Somebody leads, or was told to.
+    led: bool,
+    /// How many the leader waits for; 0 while it does not.
+    awaited: usize,
+}
+
+/// What the leader has.
+struct Desk {
+    connect: Box<dyn Fn() -> Attempt<Connection> + Send>,
+    guard: Box<dyn Fn() -> Attempt<()> + Send>,
+    connection: Option<Connection>,
+    /// Size of the last group, and how long it took.
+    last: (usize, Duration),
 }
 
 impl Writer {
-    /// Starts the thread. `connect` opens its connection, again after a failure that leaves the old one in doubt; `guard` is asked
-    /// before each commit.
-    pub(super) fn start(
+    /// `connect` opens the connection, again after a failure that leaves the old one in doubt; `guard` is asked before each commit.
+    /// `wait` is how long a group waits for other processes.
+    pub(super) fn new(
         connect: impl Fn() -> Attempt<Connection> + Send + 'static,
         guard: impl Fn() -> Attempt<()> + Send + 'static,
         wait: Duration,
-    ) -> io::Result<Self> {
-        let (queue, inbox) = sync_channel(QUEUE_MAX);
-        let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
-        let (connect, guard) = (Box::new(connect), Box::new(guard));
-        let desk = Desk { connect, guard, connection: None, wait, counts: Arc::clone(&counts) };
-        let thread =
-            thread::Builder::new().name("store-writer".to_owned()).spawn(move || desk.serve(&inbox))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread), process: std::process::id(), counts })
+    ) -> Self {
+        let desk = Desk {
+            connect: Box::new(connect),
+            guard: Box::new(guard),
+            connection: None,
+            last: (1, Duration::ZERO),
+        };
+        Self {
+            line: Mutex::default(),
+            arrived: Condvar::new(),
+            desk: Mutex::new(desk),
+            wait,
+            groups: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+        }
     }
 
     /// Does a piece of work in a transaction, with others', and returns when it is durable.
     pub(super) fn write<T: Send + 'static>(
         &self,
         bytes: usize,
+        care: Care,
         work: impl FnOnce(&Connection) -> Attempt<T> + Send + 'static,
     ) -> Attempt<T> {
-        let (answer, answers) = sync_channel(1);
-        let job = Box::new(Work { bytes, work: Some(work), result: None, answer });
-        let queue = self.queue.as_ref().ok_or(Failure::Stopped)?;
-        queue.send(job).map_err(|_| Failure::Stopped)?;
-        answers.recv().unwrap_or(Err(Failure::Stopped))
+        let (job, waiter) = job::new(bytes, care, work);
+        if self.join(job) {
+            self.lead();
+        }
+        loop {
+            match waiter.wait() {
+                Turn::Lead => self.lead(),
+                Turn::Answered(answer) => return answer,
+            }
+        }
     }
 
     pub(super) fn counts(&self) -> WriterCounts {
-        let (groups, writes) = &*self.counts;
-        WriterCounts { groups: groups.load(Ordering::Relaxed), writes: writes.load(Ordering::Relaxed) }
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        WriterCounts { groups: count(&self.groups), writes: count(&self.writes) }
     }
-}
 
-impl Drop for Writer {
-    fn drop(&mut self) {
-        self.queue = None;
-        // In a forked child there is no such thread to wait for.
-        if let Some(thread) = self.thread.take()
-            && self.process == std::process::id()
-        {
-            // Its panic was reported when it happened, and everyone who waited got an error.
-            let _ = thread.join();
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stands in line. Whether to lead, as nobody does.
+    fn join(&self, job: Box<dyn Job>) -> bool {
+        let mut line = self.line();
+        line.jobs.push_back(job);
+        if line.jobs.len() == line.awaited {
+            self.arrived.notify_one();
+        }
+        !std::mem::replace(&mut line.led, true)
+    }
+
+    /// Writes a group, whose first is the leader's own.
+    fn lead(&self) {
+        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let (last, took) = desk.last;
+        let mut group = self.gather(last, (took / GATHER_DIVISOR).min(GATHER_MAX));
+        let started = Instant::now();
+        // A piece of work that panics, which only a bug makes it do, is not to end a thread that wrote it for another.
+        let commit = AssertUnwindSafe(|| busy::within(self.wait, || desk.commit(&mut group)));
+        let outcome = catch_unwind(commit).unwrap_or(Err(Failure::Stopped));
+        desk.last = (group.len(), started.elapsed());
+        if outcome.is_ok() {
+            self.groups.fetch_add(1, Ordering::Relaxed);
+            self.writes.fetch_add(group.len() as u64, Ordering::Relaxed);
+        } else {
+            // After a failed sync this connection's view of the file proves nothing.
+            desk.connection = None;
+        }
+        drop(desk);
+        self.pass_on();
+        for job in group {
+            job.answer(&outcome);
         }
     }
-}
 
-/// A piece of work, its type hidden.
-trait Job: Send {
-    fn bytes(&self) -> usize;
-    /// Runs it, and says whether to keep what it did.
-    fn run(&mut self, connection: &Connection) -> Attempt<()>;
-    /// Gives the answer: its own, or that the group failed.
-    fn answer(self: Box<Self>, group: &Attempt<()>);
-}
-
-struct Work<T, F> {
-    bytes: usize,
-    work: Option<F>,
-    result: Option<Attempt<T>>,
-    answer: SyncSender<Attempt<T>>,
-}
-
-impl<T: Send, F: FnOnce(&Connection) -> Attempt<T> + Send> Job for Work<T, F> {
-    fn bytes(&self) -> usize {
-        self.bytes
+    /// The first, all that wait, and those who are expected in a moment.
+    fn gather(&self, expected: usize, patience: Duration) -> Vec<Box<dyn Job>> {
+        let mut line = self.line();
+        if line.jobs.len() < expected {
+            line.awaited = expected;
+            let few = |line: &mut Line| line.jobs.len() < expected;
+            (line, _) =
+                self.arrived.wait_timeout_while(line, patience, few).unwrap_or_else(PoisonError::into_inner);
+            line.awaited = 0;
+        }
+        let mut bytes = 0;
+        let fits = line.jobs.iter().take(GROUP_MAX).take_while(|job| {
+            let room = bytes < GROUP_BYTES_MAX;
+            bytes += job.bytes();
+            room
+        });
+        let count = fits.count();
+        line.jobs.drain(..count).collect()
     }
 
-    fn run(&mut self, connection: &Connection) -> Attempt<()> {
-        let work = self.work.take().expect("a piece of work runs once");
-        self.result.insert(work(connection)).as_ref().map(drop).map_err(Failure::clone)
+    /// Gives the lead to the first who came meanwhile, if somebody did.
+    fn pass_on(&self) {
+        let mut line = self.line();
+        match line.jobs.front() {
+            Some(next) => next.lead(),
+            None => line.led = false,
+        }
     }
-
-    fn answer(self: Box<Self>, group: &Attempt<()>) {
-        let answer = match (self.result, group) {
-            // It was refused, whatever became of the others.
-            (Some(Err(failure)), _) => Err(failure),
-            (_, Err(failure)) => Err(failure.clone()),
-            (Some(Ok(value)), Ok(())) => Ok(value),
-            (None, Ok(())) => Err(Failure::Stopped),
-        };
-        // Whoever asked waits for it; only a thread that was ended does not.
-        let _ = self.answer.send(answer);
-    }
-}
-
-/// What the thread has.
-struct Desk {
-    connect: Box<dyn Fn() -> Attempt<Connection> + Send>,
-    guard: Box<dyn Fn() -> Attempt<()> + Send>,
-    connection: Option<Connection>,
-    wait: Duration,
-    counts: Arc<(AtomicU64, AtomicU64)>,
 }
 
 impl Desk {
-    fn serve(mut self, inbox: &Receiver<Box<dyn Job>>) {
-        let (mut last, mut took) = (1, Duration::ZERO);
-        while let Ok(first) = inbox.recv() {
-            let mut group = gather(first, inbox, last, (took / GATHER_DIVISOR).min(GATHER_MAX));
-            let started = Instant::now();
-            let outcome = busy::within(self.wait, || self.commit(&mut group));
-            (last, took) = (group.len(), started.elapsed());
-            if outcome.is_ok() {
-                self.counts.0.fetch_add(1, Ordering::Relaxed);
-                self.counts.1.fetch_add(group.len() as u64, Ordering::Relaxed);
-            } else {
-                // After a failed sync this connection's view of the file proves nothing.
-                self.connection = None;
-            }
-            for job in group {
-                job.answer(&outcome);
-            }
-        }
-    }
-
     fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Attempt<()> {
         let connection = match &self.connection {
             Some(connection) => connection,
@@ -173,15 +195,22 @@ impl Desk {
         let execute = |sql| connection.prepare_cached(sql)?.execute([]);
         execute("BEGIN IMMEDIATE")?;
         for job in group {
-            execute("SAVEPOINT piece")?;
+            let savepoint = job.care() == Care::Savepoint;
+            if savepoint {
+                execute("SAVEPOINT piece")?;
+            }
             if let Err(failure) = job.run(connection) {
-                if connection.is_autocommit() {
-                    // A full or failing disk made SQLite roll back everything, what ran before included.
+                // A full or failing disk made SQLite roll back everything, or what this one has written cannot be taken back alone.
+                if connection.is_autocommit() || matches!(failure, Failure::HalfDone(_)) {
                     return Err(failure);
                 }
-                execute("ROLLBACK TO piece")?;
+                if savepoint {
+                    execute("ROLLBACK TO piece")?;
+                }
             }
-            execute("RELEASE piece")?;
+            if savepoint {
+                execute("RELEASE piece")?;
+            }
         }
         (self.guard)()?;
         execute("COMMIT").map_err(Failure::of_commit)?;
@@ -189,37 +218,13 @@ impl Desk {
     }
 }
 
-/// The first, all that wait, and those who are expected in a moment.
-fn gather(
-    first: Box<dyn Job>,
-    inbox: &Receiver<Box<dyn Job>>,
-    expected: usize,
-    patience: Duration,
-) -> Vec<Box<dyn Job>> {
-    let deadline = Instant::now() + patience;
-    let mut bytes = first.bytes();
-    let mut group = vec![first];
-    while group.len() < GROUP_MAX && bytes < GROUP_BYTES_MAX {
-        let next = match inbox.try_recv() {
-            Err(TryRecvError::Empty) if group.len() < expected => {
-                inbox.recv_timeout(deadline.saturating_duration_since(Instant::now()))
-            }
-            Err(TryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
-            Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
-            Ok(job) => Ok(job),
-        };
-        let Ok(job) = next else { break };
-        bytes += job.bytes();
-        group.push(job);
-    }
-    group
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Error, Outcome};
     use std::path::Path;
+    use std::sync::mpsc::sync_channel;
+    use std::thread;
 
     fn database(folder: &Path) -> impl Fn() -> Attempt<Connection> + Send + use<> {
         let path = folder.join("test.db");
@@ -238,7 +243,7 @@ mod tests {
     }
 
     fn insert(writer: &Writer, table: &'static str, values: &'static str) -> Attempt<usize> {
-        writer.write(1, move |connection| {
+        writer.write(1, Care::Savepoint, move |connection| {
             Ok(connection.execute(&format!("INSERT INTO {table} VALUES ({values})"), [])?)
         })
     }
@@ -252,43 +257,52 @@ mod tests {
             .unwrap()
     }
 
-    /// Runs pieces of work that are in one group: the first one waits in the writer until all others are in the queue.
-    fn in_one_group(writer: &Writer, work: &[(&'static str, &'static str)]) -> Vec<Attempt<usize>> {
+    /// Runs pieces of work that are in one group: the first one keeps the lead until all others stand in line.
+    fn in_one_group(
+        writer: &Writer,
+        care: Care,
+        work: &[(&'static str, &'static str)],
+    ) -> Vec<Attempt<usize>> {
         let (enter, entered) = sync_channel::<()>(0);
         let (leave, left) = sync_channel::<()>(0);
         thread::scope(|scope| {
             let gate = scope.spawn(move || {
-                writer.write(0, move |_| {
+                writer.write(0, Care::Savepoint, move |_| {
                     enter.send(()).unwrap();
                     left.recv().unwrap();
                     Ok(())
                 })
             });
             entered.recv().unwrap();
-            let answers: Vec<_> = work
-                .iter()
-                .map(|&(table, values)| {
-                    let (answer, answers) = sync_channel(1);
-                    let job = move |connection: &Connection| -> Attempt<usize> {
-                        Ok(connection.execute(&format!("INSERT INTO {table} VALUES ({values})"), [])?)
-                    };
-                    let job = Work { bytes: 1, work: Some(job), result: None, answer };
-                    writer.queue.as_ref().unwrap().send(Box::new(job)).unwrap();
-                    answers
-                })
-                .collect();
+            let mut threads = Vec::new();
+            for (place, &(table, values)) in work.iter().enumerate() {
+                threads.push(scope.spawn(move || {
+                    writer.write(1, care, move |connection| {
+                        let inserted =
+                            connection.execute(&format!("INSERT INTO {table} VALUES ({values})"), []);
+                        inserted.map_err(|error| match care {
+                            Care::Savepoint => Failure::from(error),
+                            Care::ChecksFirst => Failure::from(error).half_done(),
+                        })
+                    })
+                }));
+                while writer.line().jobs.len() <= place {
+                    thread::yield_now();
+                }
+            }
             leave.send(()).unwrap();
             gate.join().unwrap().unwrap();
-            answers.into_iter().map(|answers| answers.recv().unwrap()).collect()
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         })
     }
 
     #[test]
     fn one_that_fails_leaves_nothing_and_harms_no_other() {
         let folder = tempfile::tempdir().unwrap();
-        let writer = Writer::start(database(folder.path()), || Ok(()), Duration::from_secs(30)).unwrap();
+        let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
         let results = in_one_group(
             &writer,
+            Care::Savepoint,
             &[("parents", "1"), ("parents", "1"), ("nowhere", "1"), ("parents", "2"), ("children", "1, 1")],
         );
         assert_eq!(results.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, false, true, true]);
@@ -299,8 +313,12 @@ mod tests {
     #[test]
     fn a_commit_that_fails_fails_all_of_its_group_and_none_after_it() {
         let folder = tempfile::tempdir().unwrap();
-        let writer = Writer::start(database(folder.path()), || Ok(()), Duration::from_secs(30)).unwrap();
-        let results = in_one_group(&writer, &[("parents", "1"), ("children", "1, 99"), ("nowhere", "1")]);
+        let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
+        let results = in_one_group(
+            &writer,
+            Care::Savepoint,
+            &[("parents", "1"), ("children", "1, 99"), ("nowhere", "1")],
+        );
         for result in results {
             let error = result.unwrap_err().into_error(folder.path(), "insert", Duration::ZERO);
             assert_eq!(error.outcome(), Outcome::Aborted, "{error}");
@@ -313,13 +331,14 @@ mod tests {
     #[test]
     fn when_everything_was_rolled_back_the_group_fails_with_the_cause() {
         let folder = tempfile::tempdir().unwrap();
-        let writer = Writer::start(database(folder.path()), || Ok(()), Duration::from_secs(30)).unwrap();
-        for result in in_one_group(&writer, &[("parents", "1"), ("parents", "2")]) {
+        let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
+        for result in in_one_group(&writer, Care::Savepoint, &[("parents", "1"), ("parents", "2")]) {
             result.unwrap();
         }
         // `OR ROLLBACK` does what SQLite does when the disk is full: it ends the transaction.
-        let result = writer
-            .write(0, |connection| Ok(connection.execute("INSERT OR ROLLBACK INTO parents VALUES (1)", [])?));
+        let result = writer.write(0, Care::Savepoint, |connection| {
+            Ok(connection.execute("INSERT OR ROLLBACK INTO parents VALUES (1)", [])?)
+        });
         let error = result.unwrap_err().into_error(folder.path(), "insert", Duration::ZERO);
         let cause = std::error::Error::source(&error).unwrap().to_string();
         assert!(cause.contains("UNIQUE constraint failed"), "{cause}");
@@ -338,39 +357,59 @@ mod tests {
             }
             connect()
         };
-        let writer = Writer::start(connect, || Ok(()), Duration::from_secs(30)).unwrap();
+        let writer = Writer::new(connect, || Ok(()), Duration::from_secs(30));
         assert!(insert(&writer, "parents", "1").is_err());
         insert(&writer, "parents", "1").unwrap();
     }
 
     #[test]
-    fn nobody_waits_for_a_writer_that_is_gone() {
+    fn one_that_cannot_be_taken_back_alone_takes_its_group_with_it() {
         let folder = tempfile::tempdir().unwrap();
-        let writer = Writer::start(database(folder.path()), || Ok(()), Duration::from_secs(30)).unwrap();
-        let result = writer.write(0, |_| -> Attempt<()> { panic!("a bug, for the test") });
+        let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
+        let results =
+            in_one_group(&writer, Care::ChecksFirst, &[("parents", "1"), ("parents", "1"), ("parents", "2")]);
+        for result in results {
+            let error = result.unwrap_err().into_error(folder.path(), "insert", Duration::ZERO);
+            assert_eq!(error.outcome(), Outcome::Aborted, "{error}");
+        }
+        assert_eq!(count(folder.path()), 0);
+        insert(&writer, "parents", "1").unwrap();
+    }
+
+    #[test]
+    fn a_bug_in_one_piece_of_work_ends_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
+        let result = writer.write(0, Care::Savepoint, |_| -> Attempt<()> { panic!("a bug, for the test") });
         assert!(matches!(result, Err(Failure::Stopped)));
-        assert!(matches!(insert(&writer, "parents", "1"), Err(Failure::Stopped)));
+        insert(&writer, "parents", "1").unwrap();
     }
 
     #[test]
     fn a_group_has_a_limit_in_bytes() {
-        let (queue, inbox) = sync_channel(8);
-        let job = || -> Box<dyn Job> {
-            let work = |_: &Connection| Ok(());
-            Box::new(Work {
-                bytes: GROUP_BYTES_MAX / 2,
-                work: Some(work),
-                result: None,
-                answer: sync_channel(1).0,
-            })
-        };
-        (0..5).for_each(|_| queue.send(job()).unwrap());
-        assert_eq!(gather(job(), &inbox, 1, Duration::ZERO).len(), 2);
-        assert_eq!(gather(job(), &inbox, 8, Duration::ZERO).len(), 2);
-        drop(queue);
-        inbox.recv().unwrap();
-        inbox.recv().unwrap();
-        inbox.recv().unwrap();
-        assert_eq!(gather(job(), &inbox, 8, Duration::from_secs(60)).len(), 1);
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
+        (0..5).for_each(|_| {
+            writer.join(job::new(GROUP_BYTES_MAX / 2, Care::Savepoint, |_| Ok(())).0);
+        });
+        assert_eq!(writer.gather(1, Duration::ZERO).len(), 2);
+        assert_eq!(writer.gather(8, Duration::ZERO).len(), 2);
+        assert_eq!(writer.gather(8, Duration::from_millis(1)).len(), 1);
+    }
+
+    #[test]
+    fn a_leader_waits_for_those_who_are_expected() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
+        assert!(writer.join(job::new(0, Care::Savepoint, |_| Ok(())).0));
+        let group = thread::scope(|scope| {
+            let leader = scope.spawn(|| writer.gather(2, Duration::from_secs(600)));
+            while writer.line().awaited == 0 {
+                thread::yield_now();
+            }
+            assert!(!writer.join(job::new(0, Care::Savepoint, |_| Ok(())).0));
+            leader.join().unwrap()
+        });
+        assert_eq!(group.len(), 2);
     }
 }

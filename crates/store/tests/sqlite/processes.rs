@@ -19,6 +19,7 @@ fn child() {
         None => {}
         Some((role, folder)) if role == "first" => open_together(&folder),
         Some((role, folder)) if role == "record" => record(&folder),
+        Some((role, folder)) if role == "come and go" => come_and_go(&folder),
         Some((role, folder)) => record_until_killed(&folder, role.parse().unwrap()),
     }
 }
@@ -36,6 +37,17 @@ fn open_together(folder: &Path) {
     say("ready");
     listen();
     make_plan(&open(folder));
+}
+
+/// Each time the store may be the first that is opened, or the last that is closed, of all processes.
+fn come_and_go(folder: &Path) {
+    say("ready");
+    listen();
+    for _ in 0..if is_proof() { 500 } else { 30 } {
+        let store = open(folder);
+        make_plan(&store);
+        the_plan(&store);
+    }
 }
 
 fn record(folder: &Path) {
@@ -91,6 +103,15 @@ fn processes_that_make_one_store_at_the_same_time_all_succeed() {
         assert_eq!(store.plans(&PlanQuery::default()).unwrap().len(), PROCESSES);
         assert_eq!(store.check().unwrap(), []);
     }
+}
+
+#[test]
+fn processes_that_open_and_close_one_store_all_the_time_all_succeed() {
+    let folder = scratch();
+    for process in begin_together("come and go", folder.path()) {
+        process.finish();
+    }
+    assert_eq!(open(folder.path()).check().unwrap(), []);
 }
 
 #[test]

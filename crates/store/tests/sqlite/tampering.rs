@@ -181,7 +181,8 @@ fn a_record_that_links_to_nothing_is_found() {
 fn entries_that_were_changed_after_sealing_are_found() {
     let second = "changeset = (SELECT id FROM changesets WHERE actor = 'two')";
     for sql in [
-        "UPDATE entries SET path = x'78' WHERE SECOND AND sequence = 2",
+        "UPDATE entries SET form = replace(form, '\"b\"', '\"x\"') WHERE SECOND AND sequence = 2",
+        "UPDATE entries SET sequence = 9 WHERE SECOND AND sequence = 2",
         "UPDATE entries SET after_blob = (SELECT hash FROM blobs LIMIT 1 OFFSET 1) WHERE SECOND AND sequence = 1",
         "UPDATE entries SET at = at + 1 WHERE SECOND AND sequence = 3",
         "DELETE FROM entries WHERE SECOND AND sequence = 3",

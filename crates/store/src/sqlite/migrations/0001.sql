@@ -45,6 +45,8 @@ CREATE TABLE changesets (
     status     TEXT NOT NULL CHECK (status IN ('open', 'sealed', 'abandoned')),
     entries    INTEGER NOT NULL DEFAULT 0 CHECK (entries >= 0),
     digest     BLOB NOT NULL DEFAULT (zeroblob(32)) CHECK (length(digest) = 32),
+    first_id   INTEGER NOT NULL DEFAULT 0,  -- of its entries
+    last_id    INTEGER NOT NULL DEFAULT 0,
     started_at INTEGER NOT NULL,
     ended_at   INTEGER,
     reason     TEXT,
@@ -58,29 +60,25 @@ CREATE TABLE changesets (
 CREATE INDEX changesets_of_plan ON changesets (plan, started_at, id);
 CREATE INDEX changesets_of_node ON changesets (node) WHERE node IS NOT NULL;
 
+-- In the order in which they were recorded, whoever recorded them: what is written together lies together, at the end of the table. No
+-- reference to the changeset is declared: the transaction that records has its row in hand.
 CREATE TABLE entries (
-    changeset    BLOB NOT NULL REFERENCES changesets (id),
-    sequence     INTEGER NOT NULL CHECK (sequence >= 1),
-    request      BLOB NOT NULL CHECK (length(request) = 16),
-    root         BLOB NOT NULL,
-    path         BLOB NOT NULL,
-    operation    TEXT NOT NULL CHECK (operation IN ('create', 'modify', 'delete', 'rename', 'mode')),
-    renamed_to   BLOB,
-    before_kind  TEXT CHECK (before_kind IN ('file', 'symlink')),
-    before_blob  BLOB,
-    before_bytes INTEGER,
-    before_mode  INTEGER,
-    after_kind   TEXT CHECK (after_kind IN ('file', 'symlink')),
-    after_blob   BLOB,
-    after_bytes  INTEGER,
-    after_mode   INTEGER,
-    tool         TEXT,
-    at           INTEGER NOT NULL,
-    PRIMARY KEY (changeset, sequence)
-) STRICT, WITHOUT ROWID;
+    id          INTEGER PRIMARY KEY,
+    changeset   BLOB NOT NULL,
+    sequence    INTEGER NOT NULL CHECK (sequence >= 1),
+    request     BLOB,               -- in the first entry of a recording
+    at          INTEGER NOT NULL,
+    before_blob BLOB,
+    after_blob  BLOB,
+    form        TEXT NOT NULL       -- JSON: [root, path, operation, before, after, tool]; of contents [kind, bytes, mode]
+) STRICT;
 
--- Finds what a request recorded, so that asking again records nothing.
-CREATE UNIQUE INDEX entries_of_request ON entries (changeset, request, sequence);
+-- By blocks of 512 entries. An index by changeset alone would have a page of its own for each of many that are recorded into at the same
+-- time; here they share those of the block. A changeset's row says between which ids, and so in which blocks, its entries are.
+CREATE INDEX entries_of_changeset ON entries (id >> 9, changeset, sequence);
+
+-- Finds what a request recorded, so that asking again records nothing. Ids grow with time, so new ones come to the end.
+CREATE UNIQUE INDEX entries_of_request ON entries (request, changeset) WHERE request IS NOT NULL;
 
 -- A content of one chunk is in its row; of a longer one the chunks are in blob_chunks under its upload id.
 -- Entries refer to contents by hash. No reference is declared: it would need two indices on every entry. The check is made in the

@@ -1,0 +1,102 @@
+//! SQLite by hand, with the pragmas that the store has: one commit for each record, and one for all that wait.
+//!
+//! Neither has rules: no changeset, no owner, no sequence number, no request that is answered once, no digest, no deduplication.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use rusqlite::{Connection, params};
+use testkit::bench::Result;
+
+/// What a peer stores for one record: the entry, and what comes with it.
+pub(crate) type Bytes = (Vec<u8>, Option<Vec<u8>>);
+
+fn open(path: &Path) -> Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection
+        .execute_batch("CREATE TABLE records (id INTEGER PRIMARY KEY, entry BLOB NOT NULL, content BLOB)")?;
+    Ok(connection)
+}
+
+fn insert(connection: &Connection, (entry, content): &Bytes) -> Result<()> {
+    connection
+        .prepare_cached("INSERT INTO records (entry, content) VALUES (?1, ?2)")?
+        .execute(params![entry, content])?;
+    Ok(())
+}
+
+/// One commit for each record; threads wait for each other.
+pub(crate) struct OneByOne(Mutex<Connection>);
+
+impl OneByOne {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Ok(Self(Mutex::new(open(path)?)))
+    }
+
+    pub(crate) fn record(&self, bytes: &Bytes) -> Result<()> {
+        insert(&self.0.lock().unwrap_or_else(PoisonError::into_inner), bytes)
+    }
+}
+
+/// One thread that writes: it takes all that waits, commits once and answers all.
+pub(crate) struct Group {
+    queue: Option<Sender<(Bytes, SyncSender<()>)>>,
+    thread: Option<JoinHandle<Result<u64>>>,
+}
+
+/// Who asks the group.
+pub(crate) struct Caller {
+    queue: Sender<(Bytes, SyncSender<()>)>,
+    answer: SyncSender<()>,
+    answers: Receiver<()>,
+}
+
+impl Group {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let connection = open(path)?;
+        let (queue, inbox) = channel();
+        let thread = thread::spawn(move || serve(&connection, &inbox));
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
+    }
+
+    pub(crate) fn caller(&self) -> Caller {
+        let (answer, answers) = sync_channel(1);
+        Caller { queue: self.queue.clone().expect("it is open"), answer, answers }
+    }
+
+    /// Ends the thread; gives how many commits there were.
+    pub(crate) fn close(mut self) -> Result<u64> {
+        self.queue = None;
+        let thread = self.thread.take().expect("it is closed once");
+        thread.join().map_err(|_| "the writer panicked")?
+    }
+}
+
+impl Caller {
+    pub(crate) fn record(&self, bytes: Bytes) -> Result<()> {
+        self.queue.send((bytes, self.answer.clone()))?;
+        Ok(self.answers.recv()?)
+    }
+}
+
+fn serve(connection: &Connection, inbox: &Receiver<(Bytes, SyncSender<()>)>) -> Result<u64> {
+    let execute = |sql: &str| connection.prepare_cached(sql)?.execute([]);
+    let mut commits = 0;
+    while let Ok(first) = inbox.recv() {
+        let group: Vec<_> = std::iter::once(first).chain(inbox.try_iter()).collect();
+        execute("BEGIN IMMEDIATE")?;
+        for (bytes, _) in &group {
+            insert(connection, bytes)?;
+        }
+        execute("COMMIT")?;
+        commits += 1;
+        for (_, answer) in group {
+            answer.send(())?;
+        }
+    }
+    Ok(commits)
+}

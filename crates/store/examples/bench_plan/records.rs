@@ -1,0 +1,283 @@
+//! Records into changesets: 32 threads, each with a changeset of its own, beside SQLite by hand.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use store::{
+    ChangesetId, Content, ContentKind, Epoch, NewEntry, Operation, PackedBlob, PathBytes, Recording,
+    RequestId, SqliteStore, Store, Tool,
+};
+use testkit::bench::{Outcome, Report, Result, Target, compare_all, settle, timed};
+use testkit::store_conformance::fixtures::{make_plan, start};
+
+use crate::peers::{Bytes, Group, OneByOne};
+
+const ROUNDS: usize = 9;
+const THREADS: usize = 32;
+/// Records of one thread in one round.
+const EACH: usize = 100;
+/// Records of one side in one round.
+const OPS: usize = THREADS * EACH;
+/// Whoever commits each record by itself makes this part of them, or a round would take for ever.
+const PART: usize = 8;
+/// What an entry's fields come to.
+const ENTRY_BYTES: usize = 300;
+const CONTENT_BYTES: usize = 4096;
+
+/// Entries that refer to contents which are in the store already.
+pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
+    let ours = Ours::open(&place.join("ours.db"))?;
+    let mut seeds = 0..;
+    let mut next = || seeds.next().expect("numbers do not end");
+    let alone = OneByOne::open(&place.join("alone.db"))?;
+    let locked = OneByOne::open(&place.join("locked.db"))?;
+    let bare = Group::open(&place.join("bare.db"))?;
+    settle(place)?;
+    let (mut our_bytes, mut bare_bytes) = (0, 0);
+    let outcomes = compare_all(
+        ROUNDS,
+        OPS,
+        &mut [
+            &mut || written(&mut our_bytes, || ours.records(THREADS, EACH, None)),
+            &mut || timed(|| (0..OPS / PART).try_for_each(|_| alone.record(&entry_bytes()))).map(times_part),
+            &mut || {
+                timed(|| threads(THREADS, |_| many(EACH / PART, || locked.record(&entry_bytes()))))
+                    .map(|took| took.mul_f64((EACH as f64) / (EACH / PART) as f64))
+            },
+            &mut || written(&mut bare_bytes, || bare_records(&bare, next(), None)),
+        ],
+    )?;
+    let [beside_alone, beside_locked, beside_bare] = outcomes[..] else { unreachable!("three peers") };
+    let syncs = ours.syncs_each();
+    let add = |report: &mut Report, what: &str, outcome, target| {
+        report.add(format!("record, 32 threads, beside {what}"), with_syncs(outcome, syncs), target);
+    };
+    add(report, "a commit each, 1 thread", beside_alone, Target::SpeedAtLeast(20.0));
+    add(report, "a commit each, 32 threads and a mutex", beside_locked, Target::SpeedAtLeast(20.0));
+    add(report, "a bare group commit", beside_bare, Target::SpeedAtLeast(0.8));
+    note(report, "A record of 300 bytes", [our_bytes, bare_bytes], syncs, bare.close()?);
+    Ok(())
+}
+
+/// The same with a new content each: text, which compresses, and noise, which does not.
+pub(crate) fn measure_contents(place: &Path, report: &mut Report) -> Result<()> {
+    for (what, kind, target) in
+        [("text", Kind::Text, Target::SpeedAtLeast(0.6)), ("noise", Kind::Noise, Target::Shown)]
+    {
+        let ours = Ours::open(&place.join(format!("ours-{what}.db")))?;
+        let bare = Group::open(&place.join(format!("bare-{what}.db")))?;
+        settle(place)?;
+        let (mut our_bytes, mut bare_bytes) = (0, 0);
+        let (mut our_seeds, mut bare_seeds) = (0.., 0..);
+        let outcomes = compare_all(
+            ROUNDS,
+            OPS,
+            &mut [
+                &mut || {
+                    let seed = our_seeds.next().expect("numbers do not end");
+                    written(&mut our_bytes, || ours.records(THREADS, EACH, Some((kind, seed))))
+                },
+                &mut || {
+                    let seed = bare_seeds.next().expect("numbers do not end");
+                    written(&mut bare_bytes, || bare_records(&bare, seed, Some(kind)))
+                },
+            ],
+        )?;
+        let syncs = ours.syncs_each();
+        let name = format!("record, 32 threads, 4 KiB of new {what}, beside a bare group commit");
+        report.add(name, with_syncs(outcomes[0], syncs), target);
+        let what = format!("A record with 4 KiB of new {what}");
+        note(report, &what, [our_bytes, bare_bytes], syncs, bare.close()?);
+    }
+    Ok(())
+}
+
+/// One thread, which shares its syncs with nobody.
+pub(crate) fn measure_alone(place: &Path, report: &mut Report) -> Result<()> {
+    const RECORDS: usize = 400;
+    let ours = Ours::open(&place.join("ours.db"))?;
+    let alone = OneByOne::open(&place.join("alone.db"))?;
+    settle(place)?;
+    let outcomes = compare_all(
+        ROUNDS,
+        RECORDS,
+        &mut [&mut || timed(|| ours.records(1, RECORDS, None)), &mut || {
+            timed(|| many(RECORDS, || alone.record(&entry_bytes())))
+        }],
+    )?;
+    let outcome = with_syncs(outcomes[0], ours.syncs_each());
+    report.add("record, 1 thread, beside a commit each", outcome, Target::RatioAtMost(1.3));
+    Ok(())
+}
+
+/// A store with a changeset for each thread.
+struct Ours {
+    store: SqliteStore,
+    changesets: Vec<(ChangesetId, Epoch)>,
+    /// Two contents that are there, which entries refer to.
+    contents: [Content; 2],
+}
+
+impl Ours {
+    fn open(path: &Path) -> Result<Self> {
+        let store = SqliteStore::open(path)?;
+        let plan = make_plan(&store);
+        let changesets =
+            (0..THREADS).map(|number| start(&store, plan.id, &format!("actor {number}"))).collect();
+        let contents = [b"one", b"two"].map(|bytes| store::put_blob(&store, &mut &bytes[..]));
+        let [one, two] = contents;
+        let content = |blob: store::Blob| content(blob.hash, blob.bytes);
+        Ok(Self { store, changesets, contents: [content(one?), content(two?)] })
+    }
+
+    fn records(&self, threads: usize, each: usize, new: Option<(Kind, u64)>) -> Result<()> {
+        self::threads(threads, |thread| {
+            let (id, epoch) = self.changesets[thread];
+            let mut contents = new.map(|(kind, seed)| Contents::new(kind, seed, thread));
+            for number in 0..each {
+                let packed =
+                    contents.as_mut().map(|contents| PackedBlob::new(&contents.next())).transpose()?;
+                let recording = self.recording(number, packed)?;
+                self.store.record(id, epoch, &recording)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn recording(&self, number: usize, packed: Option<PackedBlob>) -> Result<Recording> {
+        let [before, after] = &self.contents;
+        let new = packed.as_ref().map(|packed| content(packed.hash(), u64::from(packed.chunk().bytes())));
+        // With the ids, two hashes and some numbers this makes up the bytes of an entry.
+        const OTHER_BYTES: usize = 2 * 16 + 2 * 32 + 4 * 8 + 2 * 4 + ROOT.len() + TOOL.len();
+        const ROOT: &str = "/home/somebody/projects/alpha";
+        const TOOL: &str = "editor";
+        let path = format!("src/{number:0width$}", width = ENTRY_BYTES - OTHER_BYTES - 4);
+        let entry = NewEntry {
+            root: PathBytes::parse(ROOT)?,
+            path: PathBytes::parse(path)?,
+            operation: Operation::Modify,
+            before: Some(before.clone()),
+            after: Some(new.unwrap_or_else(|| after.clone())),
+            tool: Some(Tool::parse(TOOL)?),
+        };
+        Ok(Recording { request: RequestId::new(), entries: vec![entry], blobs: packed.into_iter().collect() })
+    }
+
+    /// Commits for one record, each of which waits for the disk once; checkpoints not counted.
+    fn syncs_each(&self) -> f64 {
+        let counts = self.store.writer_counts();
+        counts.groups as f64 / counts.writes as f64
+    }
+}
+
+fn content(blob: store::BlobHash, bytes: u64) -> Content {
+    Content { kind: ContentKind::File, blob, bytes, mode: 0o644 }
+}
+
+fn bare_records(bare: &Group, seed: u64, new: Option<Kind>) -> Result<()> {
+    threads(THREADS, |thread| {
+        let caller = bare.caller();
+        let mut contents = new.map(|kind| Contents::new(kind, seed, thread));
+        many(EACH, || {
+            let content = contents.as_mut().map(Contents::next);
+            caller.record((entry_bytes().0, content))
+        })
+    })
+}
+
+fn entry_bytes() -> Bytes {
+    (vec![b'e'; ENTRY_BYTES], None)
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Noise,
+}
+
+/// Contents of which no two are the same.
+struct Contents {
+    kind: Kind,
+    random: fastrand::Rng,
+}
+
+impl Contents {
+    fn new(kind: Kind, seed: u64, thread: usize) -> Self {
+        Self { kind, random: fastrand::Rng::with_seed(seed * THREADS as u64 + thread as u64) }
+    }
+
+    fn next(&mut self) -> Vec<u8> {
+        match self.kind {
+            Kind::Noise => std::iter::repeat_with(|| self.random.u8(..)).take(CONTENT_BYTES).collect(),
+            Kind::Text => self.text(),
+        }
+    }
+
+    /// Lines of words, as source text has them.
+    fn text(&mut self) -> Vec<u8> {
+        const WORDS: &[&str] = &[
+            "let", "fn", "self", "return", "match", "value", "result", "path", "error", "store", "entry",
+            "record", "for", "in", "if", "else", "mut", "impl", "struct", "pub", "count", "name", "plan",
+            "None", "Some", "Ok", "Err", "await", "while", "index", "bytes", "length",
+        ];
+        const ENDS: &[&str] = &[" ", " ", " ", ".", "(", ") ", ", ", " = ", ";\n    ", " {\n        ", "}\n"];
+        let mut text = String::new();
+        while text.len() < CONTENT_BYTES {
+            text += WORDS[self.random.usize(..WORDS.len())];
+            if self.random.usize(..4) == 0 {
+                text += &format!("_{}", self.random.u16(..));
+            }
+            text += ENDS[self.random.usize(..ENDS.len())];
+        }
+        text.truncate(CONTENT_BYTES);
+        text.into_bytes()
+    }
+}
+
+/// Runs threads and waits for all.
+fn threads(count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..count).map(|number| scope.spawn(move || work(number))).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panicked")?)
+    })
+}
+
+fn many(count: usize, mut work: impl FnMut() -> Result<()>) -> Result<()> {
+    (0..count).try_for_each(|_| work())
+}
+
+fn times_part(took: Duration) -> Duration {
+    took * PART as u32
+}
+
+/// Times it, and adds what this process wrote meanwhile.
+fn written(bytes: &mut u64, work: impl FnOnce() -> Result<()>) -> Result<Duration> {
+    let before = bytes_written()?;
+    let took = timed(work)?;
+    *bytes += bytes_written()? - before;
+    Ok(took)
+}
+
+/// What this process has given to the system to write; 0 where the system does not say.
+fn bytes_written() -> Result<u64> {
+    let counters = fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let line = counters.lines().find_map(|line| line.strip_prefix("wchar: "));
+    Ok(line.unwrap_or("0").parse()?)
+}
+
+fn with_syncs(outcome: Outcome, syncs: f64) -> Outcome {
+    Outcome { syncs_per_op: Some(syncs), ..outcome }
+}
+
+/// What both wrote, the round that warms up included.
+fn note(report: &mut Report, what: &str, [ours, bare]: [u64; 2], syncs: f64, bare_commits: u64) {
+    let records = ((ROUNDS + 1) * OPS) as u64;
+    let bare_syncs = bare_commits as f64 / records as f64;
+    report.note(format!(
+        "{what}: ours wrote {} bytes and made {syncs:.3} commits for each, the bare loop {} bytes and {bare_syncs:.3} commits.",
+        ours / records,
+        bare / records,
+    ));
+}
