@@ -245,3 +245,63 @@ fn words(states: &[State]) -> String {
     let words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::error::Error as _;
+
+    fn all() -> Vec<Error> {
+        let (plan, changeset) = (PlanId::new(), ChangesetId::new());
+        let (path, actor) = (|| "src/main.rs".to_owned(), Actor::parse("ana").unwrap());
+        let bad_path = filetx::RelPath::new("..").unwrap_err();
+        vec![
+            Error::Store(store::Error::Stopped { path: "state.db".into() }),
+            Error::Root { root: "/srv".into(), path: path(), source: Box::new(bad_path) },
+            Error::BadRoot { root: "/srv".into(), reason: "it is not a folder".into() },
+            Error::ForeignRoot { plan, root: "/tmp".into(), roots: vec!["/srv".into()] },
+            Error::BadPath { path: path(), reason: "`.git` is protected".into() },
+            Error::NotThere { path: path(), act: "delete" },
+            Error::AlreadyThere { path: path() },
+            Error::WrongKind { path: path(), found: "a folder" },
+            Error::OtherBase { path: path() },
+            Error::Doubtful { path: path() },
+            Error::IllegalStep {
+                plan,
+                state: State::Queued,
+                to: State::Applied,
+                allowed: State::Queued.next(),
+            },
+            Error::UnknownState { text: "flying".into() },
+            Error::OutsideScope { path: path() },
+            Error::Unsettled { plan },
+            Error::Detail { plan, source: serde_json::from_str::<u8>("x").unwrap_err() },
+            Error::NoConflict { plan, path: path() },
+            Error::NotTheirs { actor: actor.clone(), path: path(), actors: vec![actor] },
+            Error::ReservedTool { changeset, tool: "agents plan resolve".into() },
+            Error::ForeignChangeset { changeset, plan },
+            Error::TooLong { bytes: 9, limit: 8 },
+        ]
+    }
+
+    #[test]
+    fn each_kind_has_a_code_of_its_own_a_plain_text_and_perhaps_a_hint() {
+        let errors = all();
+        let codes: BTreeSet<&str> = errors.iter().map(Error::code).collect();
+        assert_eq!(codes.len(), errors.len());
+        for error in &errors {
+            let text = error.to_string();
+            assert!(!text.ends_with('.'), "{text}");
+            assert!(error.source().is_none_or(|cause| !text.contains(&cause.to_string())), "{text}");
+            assert!(error.hint().is_none_or(|hint| !hint.is_empty() && !hint.ends_with('.')));
+        }
+    }
+
+    #[test]
+    fn only_the_store_leaves_it_open_whether_something_changed() {
+        let unknown: Vec<&str> =
+            all().iter().filter(|error| error.outcome() == Outcome::Unknown).map(Error::code).collect();
+        assert_eq!(unknown, ["store-stopped"]);
+    }
+}

@@ -40,10 +40,16 @@ pub enum Choice {
 }
 
 impl Plans {
-    /// The sealed changesets of a plan, folded, in the order in which they were started.
+    /// The sealed changesets of a plan, folded, in the order in which they were started. One that is named and belongs to another plan is refused
+    /// ([chg-foreign]).
     pub fn folded(&self, plan: PlanId, selection: &Selection) -> Result<Vec<Folded>> {
+        let changesets = self.changesets(plan)?;
+        let is_ours = |id: &ChangesetId| changesets.iter().any(|changeset| changeset.id == *id);
+        if let Some(foreign) = selection.changesets.iter().find(|id| !is_ours(id)) {
+            return Err(Error::ForeignChangeset { changeset: *foreign, plan });
+        }
         let mut folded = Vec::new();
-        for changeset in self.changesets(plan)? {
+        for changeset in changesets {
             if changeset.status == Status::Sealed && selection.takes(&changeset) {
                 let credit = Credit { actor: changeset.actor, changeset: changeset.id };
                 folded.push(fold(credit, &self.entries(changeset.id)?));

@@ -180,6 +180,10 @@ impl Plans {
     }
 
     /// Takes a changeset over, to go on recording into it: in another process, or after the one that had it ended. See [`Changeset`].
+    ///
+    /// Its entries are read once, so that later changes build on them. Whoever reopens what it holds already gets the same epoch and a handle
+    /// that does not see what the other one records from then on: within a process, clone the handle instead. A failure leaves the
+    /// changeset as it was, or leased to the caller.
     pub fn reopen(&self, id: ChangesetId, terms: &Terms) -> Result<Changeset> {
         reopen(self, id, terms)
     }

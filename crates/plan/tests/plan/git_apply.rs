@@ -376,4 +376,10 @@ fn the_diff_of_one_actor_or_changeset_is_its_own() {
     assert_eq!(paths(Selection::default()), ["a", "b"]);
     assert_eq!(paths(Selection { actors: vec![actor("two")], ..Selection::default() }), ["b"]);
     assert_eq!(paths(Selection { changesets: vec![first], ..Selection::default() }), ["a"]);
+    let other = ground.plans.create(None, &[&ground.root], &actor("ana")).unwrap();
+    let foreign = Selection { changesets: vec![first], ..Selection::default() };
+    assert_eq!(
+        ground.plans.combine(other.id, &foreign, Strategy::ThreeWay).unwrap_err().code(),
+        "foreign-changeset"
+    );
 }
