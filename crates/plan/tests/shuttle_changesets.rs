@@ -127,9 +127,12 @@ fn changes_of_one_path_build_on_each_other_until_it_is_sealed() {
     shuttle::check_random(one_changeset, schedules());
 }
 
+/// Changesets as the usual way keeps them: actors, and who recorded into theirs.
+type List = Mutex<Vec<(usize, Vec<usize>)>>;
+
 /// `changesets[-1].append(entry)`, with a mutex around the list.
 fn the_usual_way() {
-    let list: Arc<Mutex<Vec<(usize, Vec<usize>)>>> = Arc::default();
+    let list: Arc<List> = Arc::default();
     let threads: Vec<_> = (0..THREADS)
         .map(|number| {
             let list = Arc::clone(&list);
