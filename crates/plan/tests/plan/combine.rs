@@ -302,6 +302,56 @@ fn a_file_where_another_needs_a_folder_is_a_conflict() {
 }
 
 #[test]
+fn files_within_files_are_one_conflict() {
+    let mut world = World::default();
+    let text = world.file("x");
+    world.actor("one").change("a", None, text.clone()).change("a/b/c", None, text.clone());
+    world.actor("two").change("a/b", None, text);
+    let conflict = world.clash();
+    let others: Vec<_> = conflict.others.iter().map(|other| other.path.show().into_owned()).collect();
+    assert_eq!((conflict.key, others), (key("a"), vec!["a/b".to_owned(), "a/b/c".to_owned()]));
+}
+
+#[test]
+fn names_that_are_exchanged_by_one_actor_are_edited_by_another() {
+    let mut world = World::default();
+    let (a, b) = (world.file("a1\na2\na3\n"), world.file("b1\nb2\nb3\n"));
+    let edited = world.file("a1\na2\na3\nmore\n");
+    // What was `a` is at `b` now, and the other way round: neither path is gone, so neither file was renamed.
+    world.actor("one").change("a", a.clone(), b.clone()).change("b", b, a.clone());
+    world.actor("two").change("a", a, edited);
+    assert_eq!(world.clash().clash, Clash::Lines);
+}
+
+#[test]
+fn three_actors_edit_rename_and_edit() {
+    let mut world = World::default();
+    let base = world.file("1\n2\n3\n4\n5\n6\n7\n");
+    let (first, last) = (world.file("one\n2\n3\n4\n5\n6\n7\n"), world.file("1\n2\n3\n4\n5\n6\nseven\n"));
+    world.actor("one").change("old", base.clone(), first);
+    world.actor("two").rename("old", "new", base.clone(), base.clone());
+    world.actor("three").change("old", base, last);
+    check(&world, &[("new", Some("one\n2\n3\n4\n5\n6\nseven\n")), ("old", None)]);
+}
+
+#[test]
+fn a_content_that_cannot_be_read_is_an_error() {
+    struct Nothing;
+    impl Contents for Nothing {
+        fn bytes(&self, content: &Content) -> Result<Arc<[u8]>> {
+            Err(store::Error::MissingBlob { hash: content.blob }.into())
+        }
+    }
+    let mut world = World::default();
+    let (base, one, two) = (world.file("a\n"), world.file("b\n"), world.file("c\n"));
+    world.actor("one").change("f", base.clone(), one).actor("two").change("f", base, two);
+    let error = combine(&world.folded, Strategy::ThreeWay, &Nothing).unwrap_err();
+    assert_eq!(error.code(), "blob-missing");
+    let combined = combine(&world.folded[..1], Strategy::ThreeWay, &Nothing).unwrap();
+    assert_eq!(plan::diffs(&combined.shown()[0], &Nothing).unwrap_err().code(), "blob-missing");
+}
+
+#[test]
 fn a_file_in_place_of_a_deleted_one_is_fine() {
     let mut world = World::default();
     let text = world.file("x");
