@@ -45,6 +45,13 @@ const BENCHES: &[Bench] = &[
         about: "records into changesets; beside SQLite by hand",
         prepare: |_| Ok(Vec::new()),
     },
+    Bench {
+        name: "diff",
+        package: "cleveragents-plan",
+        example: "bench_diff",
+        about: "the diff of a plan; beside `git diff --no-index`",
+        prepare: |_| Ok(Vec::new()),
+    },
 ];
 
 /// Runs the bench `name`; what follows the name goes to the bench itself.

@@ -80,18 +80,26 @@ pub(crate) fn runner() -> Runner {
     if tools::find("cargo-nextest").is_some() { Runner::Nextest } else { Runner::Cargo }
 }
 
+/// The crates whose threads meet, and whose schedules are explored.
+const SCHEDULED: [&str; 2] = ["filetx", "plan"];
+
 /// The tests that explore thread schedules. Their feature replaces the synchronisation primitives, so they are built apart.
 pub(crate) fn schedules(run: &mut Run) -> Result<()> {
-    let folder = root().join("crates/filetx/tests");
-    let exist = std::fs::read_dir(folder).is_ok_and(|mut files| {
-        files.any(|file| file.is_ok_and(|file| file.file_name().to_string_lossy().starts_with("shuttle_")))
-    });
-    if !exist {
-        return run.skip("schedules", "there is no crates/filetx/tests/shuttle_*.rs");
+    for name in SCHEDULED {
+        let folder = root().join("crates").join(name).join("tests");
+        let exist = std::fs::read_dir(folder).is_ok_and(|mut files| {
+            files
+                .any(|file| file.is_ok_and(|file| file.file_name().to_string_lossy().starts_with("shuttle_")))
+        });
+        if !exist {
+            run.skip("schedules", &format!("there is no crates/{name}/tests/shuttle_*.rs"))?;
+            continue;
+        }
+        let what = format!("--package cleveragents-{name} --features shuttle --test shuttle_*");
+        run.step(&format!("clippy of schedules: {name}"), cargo(&format!("clippy {what} -- -D warnings")))?;
+        run.step(&format!("schedules: {name}"), cargo(&format!("test {what}")))?;
     }
-    let what = "--package cleveragents-filetx --features shuttle --test shuttle_*";
-    run.step("clippy of schedules", cargo(&format!("clippy {what} -- -D warnings")))?;
-    run.step("schedules", cargo(&format!("test {what}")))
+    Ok(())
 }
 
 fn documentation(run: &mut Run) -> Result<()> {

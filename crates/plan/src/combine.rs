@@ -1,0 +1,200 @@
+//! The changesets of a plan, combined: per path one final change, or a conflict. Pure: contents come in through [`Contents`].
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use store::{Content, PathBytes};
+
+use crate::claims::{Claim, Claims, conflict, credits};
+use crate::merge::merge;
+use crate::{Clash, Conflict, Contents, Credit, Folded, Made, OtherPath, PathKey, Result, Side};
+
+/// What is made of a path that several actors changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// Edits of different lines are merged, each against its own base; others are conflicts.
+    #[default]
+    ThreeWay,
+    /// Every path that several changed to different things is a conflict.
+    FailOnConflict,
+    /// The change that was recorded last counts.
+    LastWins,
+}
+
+/// One path's final change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CombinedChange {
+    /// What must be in the root for it to be applied.
+    pub base: Option<Content>,
+    /// What is to be there.
+    pub after: Option<Content>,
+    /// The path that it had, when it was renamed to this one.
+    pub renamed_from: Option<PathBytes>,
+    /// Who changed it, in the order in which they started.
+    pub credits: Vec<Credit>,
+}
+
+/// What became of a path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Settled {
+    /// One final change.
+    Change(CombinedChange),
+    /// None.
+    Conflict(Conflict),
+}
+
+/// The changes of a plan.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Combined {
+    /// Per path, in order.
+    pub paths: BTreeMap<PathKey, Settled>,
+    /// Contents that merging made, which are not in the store.
+    pub made: Made,
+}
+
+impl Combined {
+    /// The final changes.
+    pub fn changes(&self) -> impl Iterator<Item = (&PathKey, &CombinedChange)> {
+        self.paths.iter().filter_map(|(key, settled)| match settled {
+            Settled::Change(change) => Some((key, change)),
+            Settled::Conflict(_) => None,
+        })
+    }
+
+    /// The conflicts. Nothing is applied while there are any.
+    pub fn conflicts(&self) -> impl Iterator<Item = &Conflict> {
+        self.paths.values().filter_map(|settled| match settled {
+            Settled::Conflict(conflict) => Some(conflict),
+            Settled::Change(_) => None,
+        })
+    }
+}
+
+/// Combines changesets, which come in the order in which they were started. Whoever finished first changes nothing about the result.
+pub fn combine(changesets: &[Folded], strategy: Strategy, contents: &dyn Contents) -> Result<Combined> {
+    let claims = Claims::of(changesets);
+    let mut combined = Combined::default();
+    for (key, claims) in claims.paths.into_iter().filter(|(_, claims)| !claims.is_empty()) {
+        let settled = match strategy {
+            _ if all_alike(&claims) || is_chain(&claims) => {
+                one(&claims, root_base(&claims), claims[claims.len() - 1].after.clone())
+            }
+            Strategy::ThreeWay => three_way(&key, &claims, contents, &mut combined.made)?,
+            Strategy::FailOnConflict => {
+                Settled::Conflict(conflict(key.clone(), Clash::Several, root_base(&claims), &claims))
+            }
+            Strategy::LastWins => {
+                let last = claims.iter().max_by_key(|claim| (claim.at, claim.order));
+                one(&claims, root_base(&claims), last.and_then(|claim| claim.after.clone()))
+            }
+        };
+        let nothing = matches!(&settled, Settled::Change(change) if change.base == change.after);
+        if !nothing {
+            combined.paths.insert(key, settled);
+        }
+    }
+    for conflict in claims.conflicts {
+        combined.paths.insert(conflict.key.clone(), Settled::Conflict(conflict));
+    }
+    clashes_of_folders(&mut combined);
+    Ok(combined)
+}
+
+fn all_alike(claims: &[Claim]) -> bool {
+    claims.iter().all(|claim| claim.after == claims[0].after)
+}
+
+/// Whether each began where the one before it ended.
+fn is_chain(claims: &[Claim]) -> bool {
+    claims.windows(2).all(|pair| pair[1].from == pair[0].after)
+}
+
+fn one(claims: &[Claim], base: Option<Content>, after: Option<Content>) -> Settled {
+    let renamed_from = claims.iter().find_map(|claim| claim.renamed_from.clone()).filter(|_| after.is_some());
+    Settled::Change(CombinedChange { base, after, renamed_from, credits: credits(claims) })
+}
+
+/// What the root must hold: what the last claim found there that does not build on an earlier one.
+fn root_base(claims: &[Claim]) -> Option<Content> {
+    let builds_on_earlier =
+        |place: usize| claims[..place].iter().any(|earlier| earlier.after == claims[place].from);
+    let last = (0..claims.len()).rev().find(|place| *place == 0 || !builds_on_earlier(*place));
+    last.and_then(|place| claims[place].root.clone())
+}
+
+/// Lays one claim after the other over the first, each against its own base.
+fn three_way(key: &PathKey, claims: &[Claim], contents: &dyn Contents, made: &mut Made) -> Result<Settled> {
+    let [first, rest @ ..] = claims else { return Ok(one(claims, None, None)) };
+    let (mut root, mut from, mut now) = (first.root.clone(), first.from.clone(), first.after.clone());
+    for (place, claim) in rest.iter().enumerate() {
+        let earlier = &claims[..=place];
+        let known = claim.from == from
+            || claim.from == now
+            || earlier.iter().any(|earlier| earlier.after == claim.from);
+        let mut steps = vec![(claim.from.clone(), claim.after.clone())];
+        if !known {
+            // Somebody outside changed the file between two actors. What was merged so far goes over that first.
+            steps.insert(0, (from, now));
+            (root, from, now) = (claim.root.clone(), claim.from.clone(), claim.from.clone());
+        }
+        for (base, theirs) in steps {
+            match merge(base.as_ref(), now.as_ref(), theirs.as_ref(), contents, made)? {
+                Ok(merged) => now = merged,
+                Err((clash, hunks)) => {
+                    let conflict = conflict(key.clone(), clash, root, claims);
+                    return Ok(Settled::Conflict(Conflict { hunks, ..conflict }));
+                }
+            }
+        }
+    }
+    Ok(one(claims, root, now))
+}
+
+/// A file where another path needs a folder is a conflict.
+fn clashes_of_folders(combined: &mut Combined) {
+    let is_there = |key: &PathKey| match combined.paths.get(key) {
+        Some(Settled::Change(change)) => change.after.is_some(),
+        _ => false,
+    };
+    let mut clashes: BTreeMap<PathKey, Vec<PathKey>> = BTreeMap::new();
+    for key in combined.paths.keys().filter(|key| is_there(key)) {
+        let bytes = key.path.as_bytes();
+        for end in memchr::memchr_iter(b'/', bytes) {
+            let above = PathBytes::parse(&bytes[..end]).map(|path| PathKey { root: key.root.clone(), path });
+            if let Some(above) = above.ok().filter(is_there) {
+                clashes.entry(above).or_default().push(key.clone());
+            }
+        }
+    }
+    for (above, below) in clashes {
+        let Some(Settled::Change(change)) = combined.paths.remove(&above) else { continue };
+        let mut others = Vec::new();
+        for key in below {
+            if let Some(Settled::Change(change)) = combined.paths.remove(&key) {
+                others.push(OtherPath { path: key.path, base: change.base, credits: change.credits });
+            }
+        }
+        let side = |credit: &Credit, after: &Option<Content>| Side {
+            credit: credit.clone(),
+            base: change.base.clone(),
+            after: after.clone(),
+        };
+        let mut sides: Vec<Side> = change.credits.iter().map(|credit| side(credit, &change.after)).collect();
+        for credit in others.iter().flat_map(|other| &other.credits) {
+            if !sides.iter().any(|side| side.credit == *credit) {
+                sides.push(side(credit, &None));
+            }
+        }
+        let conflict = Conflict {
+            key: above.clone(),
+            clash: Clash::Folder,
+            base: change.base.clone(),
+            sides,
+            hunks: Vec::new(),
+            others,
+        };
+        combined.paths.insert(above, Settled::Conflict(conflict));
+    }
+}

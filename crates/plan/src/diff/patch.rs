@@ -1,0 +1,120 @@
+//! A difference as a patch that `git apply` takes.
+//!
+//! Files are text, or git's binary patches with their hashes; symlinks are what git makes of them. What git cannot say, permission bits
+//! other than *executable*, stands in a comment. A content that is too long is marked as git marks it, and git refuses such a patch.
+
+use std::io::{self, Write};
+
+use store::ContentKind;
+
+use super::binary::{write_index, write_literal};
+use super::file::{FileDiff, FileSide};
+use super::hunk::Hunk;
+
+/// Writes one file's difference.
+pub fn write_patch(out: &mut dyn Write, diff: &FileDiff) -> io::Result<()> {
+    let new_path = diff.key.path.as_bytes();
+    let old_path = diff.renamed_from.as_ref().map_or(new_path, |path| path.as_bytes());
+    let (old_name, new_name) = (quoted(b"a/", old_path), quoted(b"b/", new_path));
+    let modes = (diff.old.as_ref().map(git_mode), diff.new.as_ref().map(git_mode));
+    if let (Some(old), Some(new)) = (&diff.old, &diff.new)
+        && old.mode != new.mode
+        && modes.0 == modes.1
+    {
+        write!(out, "# mode {:04o} becomes {:04o}: ", old.mode, new.mode)?;
+        out.write_all(&quoted(b"", new_path))?;
+        out.write_all(b"\n")?;
+        if diff.hunks.is_empty() && !diff.binary && diff.renamed_from.is_none() {
+            return Ok(());
+        }
+    }
+    line(out, &[b"diff --git ", &old_name, b" ", &new_name])?;
+    match modes {
+        (None, Some(new)) => writeln!(out, "new file mode {new}")?,
+        (Some(old), None) => writeln!(out, "deleted file mode {old}")?,
+        (Some(old), Some(new)) if old != new => writeln!(out, "old mode {old}\nnew mode {new}")?,
+        _ => {}
+    }
+    if diff.renamed_from.is_some() {
+        if diff.hunks.is_empty() && !diff.binary {
+            out.write_all(b"similarity index 100%\n")?;
+        }
+        line(out, &[b"rename from ", &quoted(b"", old_path)])?;
+        line(out, &[b"rename to ", &quoted(b"", new_path)])?;
+    }
+    if diff.binary {
+        return write_binary(out, diff, &old_name, &new_name);
+    }
+    if !diff.hunks.is_empty() {
+        name_line(out, b"--- ", diff.old.is_some().then_some(&old_name))?;
+        name_line(out, b"+++ ", diff.new.is_some().then_some(&new_name))?;
+    }
+    diff.hunks.iter().try_for_each(|hunk| write_hunk(out, hunk))
+}
+
+fn write_binary(out: &mut dyn Write, diff: &FileDiff, old_name: &[u8], new_name: &[u8]) -> io::Result<()> {
+    let bytes = |side: &Option<FileSide>| match side {
+        None => Some(Vec::new()),
+        Some(side) => side.content.as_ref().map(|content| content.to_vec()),
+    };
+    let (Some(old), Some(new)) = (bytes(&diff.old), bytes(&diff.new)) else {
+        return line(out, &[b"Binary files ", old_name, b" and ", new_name, b" differ"]);
+    };
+    write_index(out, diff.old.is_some().then_some(&old), diff.new.is_some().then_some(&new))?;
+    out.write_all(b"GIT binary patch\n")?;
+    write_literal(out, &new)?;
+    write_literal(out, &old)
+}
+
+fn write_hunk(out: &mut dyn Write, hunk: &Hunk) -> io::Result<()> {
+    let range =
+        |start: u64, lines: u64| if lines == 1 { format!("{start}") } else { format!("{start},{lines}") };
+    let (old, new) = (range(hunk.old_start, hunk.old_lines), range(hunk.new_start, hunk.new_lines));
+    writeln!(out, "@@ -{old} +{new} @@")?;
+    for line in &hunk.lines {
+        write!(out, "{}", line.sign.as_char())?;
+        out.write_all(&line.text)?;
+        if !line.text.ends_with(b"\n") {
+            out.write_all(b"\n\\ No newline at end of file\n")?;
+        }
+    }
+    Ok(())
+}
+
+/// The line that names a text. git needs a tab behind a name with a space in it to know where the name ends.
+fn name_line(out: &mut dyn Write, start: &[u8], name: Option<&Vec<u8>>) -> io::Result<()> {
+    let name = name.map_or(&b"/dev/null"[..], |name| name);
+    line(out, &[start, name, if name.contains(&b' ') { b"\t" } else { b"" }])
+}
+
+fn line(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
+    parts.iter().try_for_each(|part| out.write_all(part))?;
+    out.write_all(b"\n")
+}
+
+/// The mode as git keeps it.
+fn git_mode(side: &FileSide) -> &'static str {
+    match side.kind {
+        ContentKind::Symlink => "120000",
+        ContentKind::File if side.mode & 0o100 != 0 => "100755",
+        ContentKind::File => "100644",
+    }
+}
+
+/// A name as git writes it: between quotes, with escapes, when it has other than plain characters.
+fn quoted(prefix: &[u8], path: &[u8]) -> Vec<u8> {
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    if path.iter().all(plain) {
+        return [prefix, path].concat();
+    }
+    let mut name = [b"\"", prefix].concat();
+    for byte in path {
+        match byte {
+            byte if plain(byte) => name.push(*byte),
+            b'"' | b'\\' => name.extend([b'\\', *byte]),
+            byte => name.extend(format!("\\{byte:03o}").into_bytes()),
+        }
+    }
+    name.push(b'"');
+    name
+}

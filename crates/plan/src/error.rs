@@ -1,0 +1,307 @@
+//! What can go wrong, by what a caller may do about it, and what a failed call left.
+
+use std::path::PathBuf;
+
+use store::{Actor, ChangesetId, Outcome, PlanId};
+
+use crate::State;
+
+/// What a call gives.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a call failed. The cause, where there is one, is the `source`. What it left: [`Error::outcome`].
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store refused, or failed.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A folder that a plan changes could not be looked at.
+    #[error("cannot look at `{path}` in root `{}`", root.display())]
+    Root {
+        /// The root.
+        root: PathBuf,
+        /// The path below it, as people read it.
+        path: String,
+        /// What the file transaction said.
+        source: Box<filetx::Error>,
+    },
+    /// A folder cannot be a root of a plan.
+    #[error("`{}` cannot be a root of a plan: {reason}", root.display())]
+    BadRoot {
+        /// As it was given.
+        root: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The plan does not change this folder.
+    #[error("`{root}` is not a root of plan {plan}")]
+    ForeignRoot {
+        /// The plan.
+        plan: PlanId,
+        /// As it was given.
+        root: String,
+        /// The roots that it has.
+        roots: Vec<String>,
+    },
+    /// The path cannot be changed by a plan.
+    #[error("`{path}` cannot be changed by a plan: {reason}")]
+    BadPath {
+        /// As people read it.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nothing is at a path that is to be deleted, renamed or to get another mode.
+    #[error("there is nothing at `{path}` to {act}")]
+    NotThere {
+        /// The path.
+        path: String,
+        /// What was to be done.
+        act: &'static str,
+    },
+    /// Something is where a renamed file is to go.
+    #[error("`{path}` is there already")]
+    AlreadyThere {
+        /// The path.
+        path: String,
+    },
+    /// A path holds something that plans do not record.
+    #[error("`{path}` is {found}; a plan records files and symlinks")]
+    WrongKind {
+        /// The path.
+        path: String,
+        /// What is there.
+        found: &'static str,
+    },
+    /// A base was given for a path that the changeset has changed already, and it is not what it changed it to.
+    #[error(
+        "`{path}` was recorded in this changeset before, and its content then is not the base that was given"
+    )]
+    OtherBase {
+        /// The path.
+        path: String,
+    },
+    /// Whether the last change of a path was recorded is not known, so neither is the base of the next one.
+    #[error("whether the last change of `{path}` was recorded is not known")]
+    Doubtful {
+        /// The path.
+        path: String,
+    },
+    /// There is no such step from the state that the plan is in.
+    #[error("plan {plan} is {state} and cannot become {to}; allowed: {}", words(allowed))]
+    IllegalStep {
+        /// The plan.
+        plan: PlanId,
+        /// Its state.
+        state: State,
+        /// The state that was asked for.
+        to: State,
+        /// The states that may follow.
+        allowed: &'static [State],
+    },
+    /// There is no such state.
+    #[error("`{text}` is not a state of a plan")]
+    UnknownState {
+        /// The word.
+        text: String,
+    },
+    /// A change was to be recorded into the changeset of the scope, and this thread is in none.
+    #[error(
+        "this thread is in no changeset's scope, so nobody would be credited with the change to `{path}`"
+    )]
+    OutsideScope {
+        /// The path.
+        path: String,
+    },
+    /// Others started and ended changesets of the plan all the time, so that none could be started.
+    #[error("plan {plan} kept changing its state while a changeset was to be started")]
+    Unsettled {
+        /// The plan.
+        plan: PlanId,
+    },
+    /// What is kept with a plan cannot be read; a newer program may have written it.
+    #[error("what is kept with plan {plan} cannot be read")]
+    Detail {
+        /// The plan.
+        plan: PlanId,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// There is no conflict at the path that was to be resolved.
+    #[error("plan {plan} has no conflict at `{path}`")]
+    NoConflict {
+        /// The plan.
+        plan: PlanId,
+        /// The path.
+        path: String,
+    },
+    /// The actor whose version was to be taken did not change the path.
+    #[error("{actor} did not change `{path}`")]
+    NotTheirs {
+        /// The actor.
+        actor: Actor,
+        /// The path.
+        path: String,
+        /// Those who did.
+        actors: Vec<Actor>,
+    },
+    /// The tool's name is kept for resolutions.
+    #[error("entries of changeset {changeset} cannot name the tool `{tool}`, which stands for resolutions")]
+    ReservedTool {
+        /// The changeset.
+        changeset: ChangesetId,
+        /// The tool.
+        tool: String,
+    },
+    /// The changeset is not one of the plan.
+    #[error("changeset {changeset} does not belong to plan {plan}")]
+    ForeignChangeset {
+        /// The changeset.
+        changeset: ChangesetId,
+        /// The plan.
+        plan: PlanId,
+    },
+    /// A content is too long to be shown or merged as text.
+    #[error("a content of {bytes} bytes is more than the {limit} that are read into memory")]
+    TooLong {
+        /// How long it is.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+}
+
+impl Error {
+    /// A name for this kind of error that does not change.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::Root { .. } => "root",
+            Self::BadRoot { .. } => "bad-root",
+            Self::ForeignRoot { .. } => "foreign-root",
+            Self::BadPath { .. } => "bad-path",
+            Self::NotThere { .. } => "not-there",
+            Self::AlreadyThere { .. } => "already-there",
+            Self::WrongKind { .. } => "wrong-kind",
+            Self::OtherBase { .. } => "other-base",
+            Self::Doubtful { .. } => "doubtful",
+            Self::IllegalStep { .. } => "illegal-step",
+            Self::UnknownState { .. } => "unknown-state",
+            Self::OutsideScope { .. } => "outside-scope",
+            Self::Unsettled { .. } => "unsettled",
+            Self::Detail { .. } => "plan-detail",
+            Self::NoConflict { .. } => "no-conflict",
+            Self::NotTheirs { .. } => "not-theirs",
+            Self::ReservedTool { .. } => "reserved-tool",
+            Self::ForeignChangeset { .. } => "foreign-changeset",
+            Self::TooLong { .. } => "too-long",
+        }
+    }
+
+    /// What to do about it, where there is something.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Store(error) => return error.hint(),
+            Self::BadRoot { .. } => "name a folder that is there: `agents plan create --root DIR`",
+            Self::ForeignRoot { roots, .. } => {
+                return Some(format!("its roots are {}; name one with --root", roots.join(", ")));
+            }
+            Self::BadPath { .. } => "name a path below the root, outside of protected folders such as .git",
+            Self::NotThere { .. } => "`agents changeset show ID` lists what was recorded before",
+            Self::AlreadyThere { .. } => {
+                "delete it first with `agents changeset record ID --path P --delete`"
+            }
+            Self::OtherBase { .. } => "leave out --base: later changes build on the earlier ones",
+            Self::Doubtful { .. } => {
+                "reopen the changeset; `agents changeset show ID` lists what was recorded"
+            }
+            Self::IllegalStep { .. } => "`agents plan log PLAN` shows how it came to be so",
+            Self::OutsideScope { .. } => {
+                "enter a changeset's scope first, or record through its handle; `agents changeset start PLAN --actor NAME` starts one"
+            }
+            Self::Unsettled { .. } => "try again; `agents plan log PLAN` shows who changes it",
+            Self::Detail { .. } => "use the newer program, or look with `agents doctor`",
+            Self::NoConflict { .. } => "`agents plan conflicts PLAN` lists the conflicts there are",
+            Self::NotTheirs { actors, .. } => {
+                let actors: Vec<&str> = actors.iter().map(Actor::as_str).collect();
+                return Some(format!("it was changed by {}; take one of them", actors.join(" and ")));
+            }
+            Self::ForeignChangeset { .. } => "`agents changeset list PLAN` shows the changesets of a plan",
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// What the failed call left.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Store(error) => error.outcome(),
+            _ => Outcome::Aborted,
+        }
+    }
+}
+
+fn words(states: &[State]) -> String {
+    let words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::error::Error as _;
+
+    fn all() -> Vec<Error> {
+        let (plan, changeset) = (PlanId::new(), ChangesetId::new());
+        let (path, actor) = (|| "src/main.rs".to_owned(), Actor::parse("ana").unwrap());
+        let bad_path = filetx::RelPath::new("..").unwrap_err();
+        vec![
+            Error::Store(store::Error::Stopped { path: "state.db".into() }),
+            Error::Root { root: "/srv".into(), path: path(), source: Box::new(bad_path) },
+            Error::BadRoot { root: "/srv".into(), reason: "it is not a folder".into() },
+            Error::ForeignRoot { plan, root: "/tmp".into(), roots: vec!["/srv".into()] },
+            Error::BadPath { path: path(), reason: "`.git` is protected".into() },
+            Error::NotThere { path: path(), act: "delete" },
+            Error::AlreadyThere { path: path() },
+            Error::WrongKind { path: path(), found: "a folder" },
+            Error::OtherBase { path: path() },
+            Error::Doubtful { path: path() },
+            Error::IllegalStep {
+                plan,
+                state: State::Queued,
+                to: State::Applied,
+                allowed: State::Queued.next(),
+            },
+            Error::UnknownState { text: "flying".into() },
+            Error::OutsideScope { path: path() },
+            Error::Unsettled { plan },
+            Error::Detail { plan, source: serde_json::from_str::<u8>("x").unwrap_err() },
+            Error::NoConflict { plan, path: path() },
+            Error::NotTheirs { actor: actor.clone(), path: path(), actors: vec![actor] },
+            Error::ReservedTool { changeset, tool: "agents plan resolve".into() },
+            Error::ForeignChangeset { changeset, plan },
+            Error::TooLong { bytes: 9, limit: 8 },
+        ]
+    }
+
+    #[test]
+    fn each_kind_has_a_code_of_its_own_a_plain_text_and_perhaps_a_hint() {
+        let errors = all();
+        let codes: BTreeSet<&str> = errors.iter().map(Error::code).collect();
+        assert_eq!(codes.len(), errors.len());
+        for error in &errors {
+            let text = error.to_string();
+            assert!(!text.ends_with('.'), "{text}");
+            assert!(error.source().is_none_or(|cause| !text.contains(&cause.to_string())), "{text}");
+            assert!(error.hint().is_none_or(|hint| !hint.is_empty() && !hint.ends_with('.')));
+        }
+    }
+
+    #[test]
+    fn only_the_store_leaves_it_open_whether_something_changed() {
+        let unknown: Vec<&str> =
+            all().iter().filter(|error| error.outcome() == Outcome::Unknown).map(Error::code).collect();
+        assert_eq!(unknown, ["store-stopped"]);
+    }
+}

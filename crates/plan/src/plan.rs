@@ -1,0 +1,147 @@
+//! A plan as this layer sees it, with its state and detail read.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::{Actor, Kind, Name, OpenChangesets, PathBytes, PlanId, RequestId, Time, Version};
+
+use crate::{Error, Result, State};
+
+/// A plan as it was when it was read. What happens to it next is compared with its version.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// Its id.
+    pub id: PlanId,
+    /// Its name.
+    pub name: Option<Name>,
+    /// Its state, as it was persisted.
+    pub state: State,
+    /// How often it has changed.
+    pub version: Version,
+    /// Work, or the undoing of other work.
+    pub purpose: Purpose,
+    /// The folders that it changes, absolute and without symlinks.
+    pub roots: Vec<PathBytes>,
+    /// What else is kept with it.
+    pub detail: Detail,
+    /// Who made it.
+    pub created_by: Actor,
+    /// When.
+    pub created_at: Time,
+    /// Who changed it last.
+    pub changed_by: Actor,
+    /// When.
+    pub changed_at: Time,
+}
+
+/// What a plan is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Purpose {
+    /// Changes that actors make.
+    Work,
+    /// Taking back what another plan changed.
+    Undo {
+        /// The plan that is undone.
+        of: PlanId,
+    },
+}
+
+/// What is kept with a plan beside its state. Fields that this program does not know are kept as they are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Detail {
+    /// Why it failed, or what the conflict is, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+impl Detail {
+    pub(crate) fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("texts and JSON have a form in JSON")
+    }
+}
+
+impl Plan {
+    /// Reads what the store has.
+    pub fn from_stored(plan: store::Plan) -> Result<Self> {
+        let detail = match plan.detail {
+            Value::Null => Detail::default(),
+            detail => {
+                serde_json::from_value(detail).map_err(|source| Error::Detail { plan: plan.id, source })?
+            }
+        };
+        Ok(Self {
+            id: plan.id,
+            name: plan.name,
+            state: plan.state.as_str().parse()?,
+            version: plan.version,
+            purpose: plan.undo_of.map_or(Purpose::Work, |of| Purpose::Undo { of }),
+            roots: plan.roots,
+            detail,
+            created_by: plan.created_by,
+            created_at: plan.created_at,
+            changed_by: plan.changed_by,
+            changed_at: plan.changed_at,
+        })
+    }
+}
+
+/// A step to take: [`Plans::step`](crate::Plans::step).
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The state to enter.
+    pub to: State,
+    /// Who.
+    pub who: Actor,
+    /// What the audit record is called; `plan.step` unless said otherwise.
+    pub kind: Kind,
+    /// What else the audit record says.
+    pub note: Value,
+    /// New detail, if it changes.
+    pub detail: Option<Detail>,
+    /// What happens to open changesets, in the same transaction.
+    pub open: OpenChangesets,
+    /// The wish. It happens once, however often it is asked for.
+    pub request: RequestId,
+}
+
+impl Step {
+    /// A step of its own that leaves detail and changesets as they are.
+    pub fn to(state: State, who: &Actor) -> Self {
+        Self {
+            to: state,
+            who: who.clone(),
+            kind: Kind::parse("plan.step").expect("words with a dot"),
+            note: Value::Null,
+            detail: None,
+            open: OpenChangesets::Leave,
+            request: RequestId::new(),
+        }
+    }
+
+    /// What the audit record is called.
+    #[must_use]
+    pub fn kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// What else the audit record says.
+    #[must_use]
+    pub fn note(self, note: Value) -> Self {
+        Self { note, ..self }
+    }
+
+    /// New detail.
+    #[must_use]
+    pub fn detail(self, detail: Detail) -> Self {
+        Self { detail: Some(detail), ..self }
+    }
+
+    /// What happens to open changesets.
+    #[must_use]
+    pub fn open(self, open: OpenChangesets) -> Self {
+        Self { open, ..self }
+    }
+}

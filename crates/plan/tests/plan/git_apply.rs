@@ -1,0 +1,385 @@
+//! Patches, round trip through the real `git apply`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use plan::{Change, FileDiff, Over, Selection, Sign, StoredContents, Strategy, What, diffs, write_patch};
+use testkit::notes::{figure, is_proof};
+use testkit::seed;
+
+use super::ground::*;
+
+/// A folder's files: content or target, and whether a file is executable.
+type Tree = BTreeMap<Vec<u8>, Thing>;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Thing {
+    File(Vec<u8>, bool),
+    Symlink(Vec<u8>),
+}
+
+fn os(path: &[u8]) -> OsString {
+    OsString::from_vec(path.to_vec())
+}
+
+fn make(root: &Path, tree: &Tree) {
+    for (path, thing) in tree {
+        let path = root.join(os(path));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match thing {
+            Thing::Symlink(target) => symlink(os(target), path).unwrap(),
+            Thing::File(content, executable) => {
+                std::fs::write(&path, content).unwrap();
+                let mode = if *executable { 0o755 } else { 0o644 };
+                std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+            }
+        }
+    }
+}
+
+fn read(root: &Path) -> Tree {
+    fn visit(folder: &Path, prefix: &[u8], tree: &mut Tree) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = [prefix, entry.file_name().as_encoded_bytes()].concat();
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
+                if name != b".git" {
+                    visit(&entry.path(), &[&name[..], b"/"].concat(), tree);
+                }
+            } else if kind.is_symlink() {
+                let target = std::fs::read_link(entry.path()).unwrap();
+                tree.insert(name, Thing::Symlink(target.into_os_string().into_vec()));
+            } else {
+                let executable = entry.metadata().unwrap().permissions().mode() & 0o100 != 0;
+                tree.insert(name, Thing::File(std::fs::read(entry.path()).unwrap(), executable));
+            }
+        }
+    }
+    let mut tree = Tree::new();
+    visit(root, b"", &mut tree);
+    tree
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command
+        .current_dir(folder)
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1");
+    command
+}
+
+/// Applies a patch with git in a folder that is a repository of its own.
+fn git_apply(folder: &Path, patch: &[u8]) -> Result<(), String> {
+    if !folder.join(".git").exists() {
+        assert!(git(folder, &["init", "-q"]).status().unwrap().success());
+    }
+    let file = folder.join(".git/patch");
+    std::fs::write(&file, patch).unwrap();
+    let applied =
+        git(folder, &["apply", "--whitespace=nowarn", ".git/patch"]).stderr(Stdio::piped()).output().unwrap();
+    let error = String::from_utf8_lossy(&applied.stderr).into_owned();
+    if applied.status.success() { Ok(()) } else { Err(error) }
+}
+
+/// The changes that make one tree of another, with some of them as renames.
+fn changes(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut now = old.clone();
+    for (from, to) in renames {
+        changes.push(Change::rename(bytes(from), bytes(to)));
+        let thing = now.remove(from).unwrap();
+        now.insert(to.clone(), thing);
+    }
+    for (path, _) in now.iter().filter(|(path, _)| !new.contains_key(*path)) {
+        changes.push(Change::delete(bytes(path)));
+    }
+    for (path, thing) in new.iter().filter(|(path, thing)| now.get(*path) != Some(*thing)) {
+        changes.push(match (thing, now.get(path)) {
+            (Thing::File(content, executable), Some(Thing::File(before, _))) if content == before => {
+                Change::mode(bytes(path), if *executable { 0o755 } else { 0o644 })
+            }
+            (Thing::File(content, executable), _) => {
+                let mode = Some(if *executable { 0o755 } else { 0o644 });
+                Change::new(
+                    bytes(path),
+                    plan::Act::Write { content: plan::Source::Bytes(content.clone()), mode },
+                )
+            }
+            (Thing::Symlink(target), _) => Change::symlink(bytes(path), target.clone()),
+        });
+    }
+    changes
+}
+
+impl Ground {
+    pub(crate) fn diffs(&self) -> Vec<FileDiff> {
+        let combined = self.plans.combine(self.plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
+        let stored = StoredContents(self.store());
+        let contents = Over { made: &combined.made, below: &stored };
+        combined.shown().iter().flat_map(|shown| diffs(shown, &contents).unwrap()).collect()
+    }
+
+    pub(crate) fn patch(&self) -> Vec<u8> {
+        let mut patch = Vec::new();
+        self.diffs().iter().for_each(|diff| write_patch(&mut patch, diff).unwrap());
+        patch
+    }
+}
+
+/// Records the way from one tree to another; git must go the same way, and back again.
+fn round_trip(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) {
+    let ground = Ground::new();
+    make(&ground.root, old);
+    let changes = changes(old, new, renames);
+    if changes.is_empty() {
+        return;
+    }
+    ground.sealed("coder", changes);
+    let patch = ground.patch();
+    let target = ground.folder.path().join("target");
+    std::fs::create_dir(&target).unwrap();
+    make(&target, old);
+    if patch.is_empty() {
+        assert_eq!(old, new);
+        return;
+    }
+    let shown = || String::from_utf8_lossy(&patch).into_owned();
+    git_apply(&target, &patch).unwrap_or_else(|error| panic!("git refused: {error}\n{}", shown()));
+    assert_eq!(&read(&target), new, "{}", shown());
+    let back = git(&target, &["apply", "-R", "--whitespace=nowarn", ".git/patch"]).output().unwrap();
+    assert!(back.status.success(), "{}\n{}", String::from_utf8_lossy(&back.stderr), shown());
+    // Taking a patch back, git makes a plain file of a symlink that it deleted; so only the contents are compared.
+    let contents = |tree: &Tree| -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let content = |thing: &Thing| match thing {
+            Thing::File(content, _) | Thing::Symlink(content) => content.clone(),
+        };
+        tree.iter().map(|(path, thing)| (path.clone(), content(thing))).collect()
+    };
+    assert_eq!(contents(&read(&target)), contents(old), "{}", shown());
+}
+
+fn random_text(random: &mut fastrand::Rng) -> Vec<u8> {
+    let ending: &[u8] = if random.u8(..4) == 0 { b"\r\n" } else { b"\n" };
+    let mut text = Vec::new();
+    for _ in 0..random.usize(..30) {
+        text.extend(format!("{}{}", ["", "  ", "\t"][random.usize(..3)], random.u8(..12)).bytes());
+        text.extend(ending);
+    }
+    if random.u8(..3) == 0 {
+        text.extend(b"no newline at the end");
+    }
+    text
+}
+
+fn random_thing(random: &mut fastrand::Rng) -> Thing {
+    match random.u8(..10) {
+        0 => Thing::File(Vec::new(), random.bool()),
+        1 => Thing::Symlink([&b"target"[..], b"../up", b"sp ace", b"\xff"][random.usize(..4)].to_vec()),
+        2 | 3 => Thing::File(
+            (0..random.usize(1..400)).map(|_| random.u8(..4) * 85).chain([0]).collect(),
+            random.bool(),
+        ),
+        _ => Thing::File(random_text(random), random.u8(..4) == 0),
+    }
+}
+
+fn edited(random: &mut fastrand::Rng, thing: &Thing) -> Thing {
+    match thing {
+        Thing::File(content, executable) if random.u8(..4) > 0 => {
+            let mut lines: Vec<Vec<u8>> =
+                content.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+            for _ in 0..random.usize(..3) {
+                let place = random.usize(..=lines.len());
+                match random.u8(..3) {
+                    0 => lines.insert(place, b"inserted\n".to_vec()),
+                    1 if place < lines.len() => drop(lines.remove(place)),
+                    _ if place < lines.len() => lines[place] = b"replaced\n".to_vec(),
+                    _ => {}
+                }
+            }
+            Thing::File(lines.concat(), if random.u8(..5) == 0 { !executable } else { *executable })
+        }
+        _ => random_thing(random),
+    }
+}
+
+const NAMES: [&[u8]; 14] = [
+    b"a",
+    b"b.txt",
+    b"folder/c",
+    b"folder/d e",
+    b"sp ace",
+    b"tab\tname",
+    b"new\nline",
+    b"qu\"ote",
+    b"back\\slash",
+    b"\xc3\xa9",
+    b"\xff\xfe",
+    b"-dash",
+    b"deep/er/file",
+    b"trailing ",
+];
+
+#[test]
+fn generated_trees_go_through_git_apply_and_back() {
+    let kept = seed::or(5);
+    let _replay = seed::Replay::new("cleveragents-plan", "generated_trees", kept);
+    let mut random = fastrand::Rng::with_seed(kept);
+    let rounds = if is_proof() { 3_000 } else { 60 };
+    for _ in 0..rounds {
+        let mut old = Tree::new();
+        for name in NAMES {
+            if random.u8(..3) > 0 {
+                old.insert(name.to_vec(), random_thing(&mut random));
+            }
+        }
+        let (mut new, mut renames) = (Tree::new(), Vec::new());
+        for (name, thing) in &old {
+            match random.u8(..6) {
+                0 => {}
+                1 => {
+                    let to = [&b"moved/"[..], name.as_slice()].concat();
+                    let same = if random.bool() { thing.clone() } else { edited(&mut random, thing) };
+                    new.insert(to.clone(), same);
+                    renames.push((name.clone(), to));
+                }
+                2 | 3 => drop(new.insert(name.clone(), edited(&mut random, thing))),
+                _ => drop(new.insert(name.clone(), thing.clone())),
+            }
+        }
+        for name in NAMES {
+            if !old.contains_key(name) && random.bool() {
+                new.insert(name.to_vec(), random_thing(&mut random));
+            }
+        }
+        round_trip(&old, &new, &renames);
+    }
+    figure("generated trees through git apply and back", rounds);
+}
+
+#[test]
+fn what_git_has_special_rules_for() {
+    let file = |content: &[u8]| Thing::File(content.to_vec(), false);
+    let tree = |things: &[(&[u8], Thing)]| -> Tree {
+        things.iter().map(|(path, thing)| (path.to_vec(), thing.clone())).collect()
+    };
+    let check = |old: Thing, new: Thing| round_trip(&tree(&[(b"f", old)]), &tree(&[(b"f", new)]), &[]);
+    check(file(b""), file(b"a"));
+    check(file(b"a"), file(b""));
+    check(file(b"a\n"), file(b"a"));
+    check(file(b"a"), file(b"a\nb"));
+    check(file(b"a\r\nb\r\n"), file(b"a\r\nB\r\n"));
+    check(file(b"\0"), file(b"text\n"));
+    check(file(b"text\n"), file(&[0; 1000]));
+    check(file(b"a\n"), Thing::File(b"a\n".to_vec(), true));
+    check(file(b"a\n"), Thing::File(b"b\n".to_vec(), true));
+    check(Thing::Symlink(b"a".to_vec()), Thing::Symlink(b"b".to_vec()));
+    check(Thing::Symlink(b"a".to_vec()), file(b"a"));
+    check(file(b"\0a"), Thing::Symlink(b"a".to_vec()));
+    round_trip(&Tree::new(), &tree(&[(b"empty", file(b"")), (b"sp ace", file(b""))]), &[]);
+    round_trip(&tree(&[(b"empty", file(b""))]), &Tree::new(), &[]);
+    round_trip(&tree(&[(b"a", file(b"x\n"))]), &tree(&[(b"a/b", file(b"x\n"))]), &[]);
+    round_trip(
+        &tree(&[(b"a b", file(b"\0x"))]),
+        &tree(&[(b"c d", file(b"\0y"))]),
+        &[(b"a b".to_vec(), b"c d".to_vec())],
+    );
+}
+
+#[test]
+fn a_diff_is_data_with_counts() {
+    let ground = Ground::new();
+    ground.write("f", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n");
+    ground.write("old", "x\n");
+    ground.write("b", "\0\0");
+    let text = "1\ntwo\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n15b\n16\n";
+    let changes = vec![
+        write("f", text),
+        Change::rename(bytes("old"), bytes("new")),
+        write("b", "\0"),
+        write_with_mode("tool", "#!\n", 0o755),
+    ];
+    ground.sealed("coder", changes);
+    let diffs = ground.diffs();
+    let seen: Vec<_> = diffs
+        .iter()
+        .map(|diff| {
+            (
+                diff.key.path.show().into_owned(),
+                diff.what,
+                diff.binary,
+                diff.added,
+                diff.removed,
+                diff.hunks.len(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("b".into(), What::Modified, true, 0, 0, 0),
+        ("f".into(), What::Modified, false, 2, 1, 2),
+        ("new".into(), What::Renamed, false, 0, 0, 0),
+        ("tool".into(), What::Created, false, 1, 0, 1),
+    ];
+    assert_eq!(seen, expected);
+    let hunk = &diffs[1].hunks[0];
+    assert_eq!((hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines), (1, 5, 1, 5));
+    assert_eq!((hunk.lines[1].sign, hunk.lines[1].text.as_slice()), (Sign::Removed, &b"2\n"[..]));
+    let json = serde_json::to_value(&diffs).unwrap();
+    assert_eq!(json[1]["hunks"][0]["lines"][2], serde_json::json!({"sign": "+", "text": "two\n"}));
+    assert_eq!((json[0]["old"]["bytes"].as_u64(), json[0]["new"]["bytes"].as_u64()), (Some(2), Some(1)));
+    assert_eq!(json[2]["renamed_from"], "old");
+    assert_eq!(json[3]["credits"][0]["actor"], "coder");
+}
+
+#[test]
+fn what_git_cannot_say_is_said_in_words() {
+    let ground = Ground::new();
+    ground.write("f", "x");
+    ground.sealed("coder", vec![Change::mode(bytes("f"), 0o600)]);
+    assert_eq!(String::from_utf8(ground.patch()).unwrap(), "# mode 0644 becomes 0600: f\n");
+    let ground = Ground::new();
+    ground.write("f", "x\n");
+    ground.sealed("coder", vec![write_with_mode("f", "y\n", 0o600)]);
+    git_apply(&ground.root, &ground.patch()).unwrap();
+    assert_eq!(std::fs::read(ground.root.join("f")).unwrap(), b"y\n");
+}
+
+/// [chg-content]
+#[test]
+fn a_file_that_is_too_long_is_marked_and_git_refuses_it() {
+    let ground = Ground::new();
+    ground.write("long", "x");
+    let long = vec![b'a'; plan::TEXT_BYTES_MAX as usize + 1];
+    ground.sealed("coder", vec![write("long", &long)]);
+    let patch = ground.patch();
+    assert!(patch.ends_with(b"Binary files a/long and b/long differ\n"));
+    assert!(git_apply(&ground.root, &patch).is_err());
+    assert!(ground.diffs()[0].binary);
+}
+
+#[test]
+fn the_diff_of_one_actor_or_changeset_is_its_own() {
+    let ground = Ground::new();
+    let first = ground.sealed("one", vec![write("a", "1")]);
+    ground.sealed("two", vec![write("b", "2")]);
+    let paths = |selection: Selection| -> Vec<String> {
+        let combined = ground.plans.combine(ground.plan.id, &selection, Strategy::ThreeWay).unwrap();
+        combined.shown().iter().map(|shown| shown.key.path.show().into_owned()).collect()
+    };
+    assert_eq!(paths(Selection::default()), ["a", "b"]);
+    assert_eq!(paths(Selection { actors: vec![actor("two")], ..Selection::default() }), ["b"]);
+    assert_eq!(paths(Selection { changesets: vec![first], ..Selection::default() }), ["a"]);
+    let other = ground.plans.create(None, &[&ground.root], &actor("ana")).unwrap();
+    let foreign = Selection { changesets: vec![first], ..Selection::default() };
+    assert_eq!(
+        ground.plans.combine(other.id, &foreign, Strategy::ThreeWay).unwrap_err().code(),
+        "foreign-changeset"
+    );
+}

@@ -1,0 +1,87 @@
+//! A store and a root, for one test.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use plan::{
+    Act, Actor, Change, Changeset, ChangesetId, PathBytes, PathKey, Piece, Plan, PlanExecutionContext, Plans,
+    Source,
+};
+use store::{SqliteStore, Store};
+use tempfile::TempDir;
+use testkit::folder::scratch;
+
+pub(crate) struct Ground {
+    pub folder: TempDir,
+    pub root: PathBuf,
+    pub plans: Plans,
+    pub plan: Plan,
+    pub context: PlanExecutionContext,
+}
+
+impl Ground {
+    /// An empty root, and a plan for it.
+    pub(crate) fn new() -> Self {
+        let folder = scratch();
+        let root = folder.path().join("root");
+        std::fs::create_dir(&root).unwrap();
+        let plans = open(folder.path());
+        let plan = plans.create(None, &[&root], &actor("ana")).unwrap();
+        let context = plans.context(plan.id).unwrap();
+        Self { folder, root, plans, plan, context }
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        self.plans.store().as_ref()
+    }
+
+    pub(crate) fn start(&self, name: &str) -> Changeset {
+        self.context.start_changeset(&actor(name)).unwrap()
+    }
+
+    /// A sealed changeset with these changes.
+    pub(crate) fn sealed(&self, name: &str, changes: Vec<Change>) -> ChangesetId {
+        let changeset = self.start(name);
+        changeset.record_many(changes).unwrap();
+        changeset.seal().unwrap().id
+    }
+
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn key(&self, path: &str) -> PathKey {
+        PathKey { root: self.plan.roots[0].clone(), path: bytes(path) }
+    }
+
+    pub(crate) fn settled(&self) -> Plan {
+        self.plans.settle(self.plan.id, &actor("ana")).unwrap()
+    }
+}
+
+pub(crate) fn open(folder: &Path) -> Plans {
+    Plans::open(Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()))
+}
+
+pub(crate) fn actor(name: &str) -> Actor {
+    Actor::parse(name).unwrap()
+}
+
+pub(crate) fn bytes(path: impl AsRef<[u8]>) -> PathBytes {
+    PathBytes::parse(path.as_ref()).unwrap()
+}
+
+pub(crate) fn write(path: &str, content: impl AsRef<[u8]>) -> Change {
+    Change::write(bytes(path), content.as_ref())
+}
+
+pub(crate) fn write_with_mode(path: &str, content: impl AsRef<[u8]>, mode: u32) -> Change {
+    let content = Source::Bytes(content.as_ref().to_vec());
+    Change::new(bytes(path), Act::Write { content, mode: Some(mode) })
+}
+
+pub(crate) fn file(content: impl AsRef<[u8]>) -> Option<Piece> {
+    Some(Piece::file(content.as_ref(), 0o644).unwrap())
+}

@@ -1,0 +1,282 @@
+//! Processes on one store: attribution, histories, kills.
+
+use std::path::Path;
+
+use plan::{ChangesetId, PlanExecutionContext, Plans, Status, Terms};
+use store::Owner;
+use testkit::children::{Process, listen, role, say, start};
+use testkit::history::{self, Model, Notebook, Noted, Operation, check_operations, overlaps};
+use testkit::notes::{figure, is_proof};
+
+use super::ground::{self, Ground, actor, write};
+
+const PROCESSES: usize = 16;
+const THREADS: usize = 2;
+const RECORDS: usize = 20;
+const HISTORY_PROCESSES: usize = 8;
+const HISTORY_OPERATIONS: usize = 30;
+
+#[test]
+fn child() {
+    match role() {
+        None => {}
+        Some((role, folder)) if role == "attribute" => attribute(&folder),
+        Some((role, folder)) if role == "history" => make_history(&folder),
+        Some((role, folder)) => record_until_killed(&folder, &role),
+    }
+}
+
+/// The only plan of the store.
+fn context(plans: &Plans) -> PlanExecutionContext {
+    plans.context(plans.list(&[], None).unwrap()[0].id).unwrap()
+}
+
+fn begin(role: &str, ground: &Ground, count: usize) -> Vec<Process> {
+    let one = || start("processes::child", role, ground.folder.path());
+    let mut processes: Vec<Process> = (0..count).map(|_| one()).collect();
+    processes.iter_mut().for_each(|process| assert_eq!(process.hear(), "ready"));
+    processes.iter_mut().for_each(Process::tell);
+    processes
+}
+
+fn attribute(folder: &Path) {
+    let plans = ground::open(folder);
+    let context = context(&plans);
+    say("ready");
+    listen();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let context = &context;
+            scope.spawn(move || {
+                let name = format!("{} {thread}", std::process::id());
+                let changeset = context.start_changeset(&actor(&name)).unwrap();
+                for number in 0..RECORDS {
+                    changeset.record(write(&format!("{name}/{number}"), "x").on(None)).unwrap();
+                }
+                assert_eq!(changeset.seal().unwrap().entries, RECORDS as u64);
+            });
+        }
+    });
+}
+
+#[test]
+fn sixteen_processes_on_one_store_keep_their_entries() {
+    let ground = Ground::new();
+    begin("attribute", &ground, PROCESSES).into_iter().for_each(Process::finish);
+    let changesets = ground.plans.changesets(ground.plan.id).unwrap();
+    assert_eq!(changesets.len(), PROCESSES * THREADS);
+    for changeset in changesets {
+        assert_eq!(changeset.status, Status::Sealed);
+        let entries = ground.plans.entries(changeset.id).unwrap();
+        assert_eq!(entries.len(), RECORDS);
+        for (number, entry) in entries.iter().enumerate() {
+            assert_eq!(entry.path.show(), format!("{}/{number}", changeset.actor));
+            assert_eq!((entry.sequence, &entry.actor), (number as u64 + 1, &changeset.actor));
+        }
+    }
+    assert_eq!(store::verify(ground.store(), &[]).unwrap().findings, []);
+}
+
+/// The changesets of a plan, as anybody may see them: which is the last, how many entries each has, whether it is closed.
+#[derive(Clone, Debug)]
+struct Changesets;
+
+#[derive(Clone, Debug)]
+enum Act {
+    /// Started this one.
+    Start(String),
+    /// Found that this is the last.
+    Last(String),
+    /// Recorded into this one, and got this number; or none, since it is sealed.
+    Record(String, Option<u64>),
+    /// Sealed this one, with so many entries.
+    Seal(String, u64),
+}
+
+fn find<'a>(state: &'a mut [(String, u64, bool)], id: &str) -> Option<(&'a mut u64, &'a mut bool)> {
+    state.iter_mut().find(|found| found.0 == id).map(|found| (&mut found.1, &mut found.2))
+}
+
+impl Model for Changesets {
+    type State = Vec<(String, u64, bool)>;
+    type Op = Act;
+    type Metadata = ();
+
+    fn init() -> Self::State {
+        Vec::new()
+    }
+
+    fn step(state: &Self::State, act: &Act) -> (bool, Self::State) {
+        let mut next = state.clone();
+        let holds = match act {
+            Act::Start(id) => {
+                next.push((id.clone(), 0, false));
+                true
+            }
+            Act::Last(id) => next.last().map_or("", |last| &last.0) == id,
+            Act::Record(id, answer) => match (find(&mut next, id), answer) {
+                (Some((entries, sealed)), Some(sequence)) if !*sealed => {
+                    *entries += 1;
+                    entries == sequence
+                }
+                (Some((_, sealed)), None) => *sealed,
+                _ => false,
+            },
+            Act::Seal(id, count) => match find(&mut next, id) {
+                Some((entries, sealed)) => {
+                    *sealed = true;
+                    entries == count
+                }
+                None => false,
+            },
+        };
+        (holds, next)
+    }
+}
+
+/// All processes hold leases in one name, so that they may record into the same changesets.
+fn make_history(folder: &Path) {
+    let plans = ground::open(folder).with_owner(Owner::parse("all of us").unwrap());
+    let context = context(&plans);
+    let mut notebook = Notebook::open(folder);
+    let mut random = fastrand::Rng::with_seed(u64::from(std::process::id()));
+    let (mut opened, mut last): (Vec<plan::Changeset>, Option<ChangesetId>) = (Vec::new(), None);
+    say("ready");
+    listen();
+    for _ in 0..HISTORY_OPERATIONS {
+        let known = last.and_then(|id| {
+            if !opened.iter().any(|changeset| changeset.id() == id) {
+                opened.extend(plans.reopen(id, &Terms::default()));
+            }
+            opened.iter().find(|changeset| changeset.id() == id)
+        });
+        match (known, random.u8(..10)) {
+            (None, _) | (_, 0) => {
+                let mut started = None;
+                notebook.record("start", |_| {
+                    let changeset = context.start_changeset(&actor("one of us")).unwrap();
+                    started.insert(changeset).id()
+                });
+                opened.extend(started);
+            }
+            (Some(changeset), 1) => {
+                let count = |_: &str| changeset.seal().unwrap().entries;
+                notebook.record(format!("seal {}", changeset.id()), count);
+            }
+            (Some(changeset), 2..8) => {
+                notebook.record(format!("record {}", changeset.id()), |name| {
+                    match changeset.record(write(name, "x").on(None)) {
+                        Ok(sequence) => sequence.to_string(),
+                        Err(error) => {
+                            assert_eq!(error.code(), "changeset-closed");
+                            "closed".to_owned()
+                        }
+                    }
+                });
+            }
+            _ => {}
+        }
+        notebook.record("last", |_| {
+            last = plans.changesets(context.plan()).unwrap().last().map(|found| found.id);
+            last.map_or_else(String::new, |id| id.to_string())
+        });
+    }
+}
+
+fn act(noted: &Noted) -> Act {
+    let (_, answer) = noted.answer.clone().unwrap();
+    match noted.what.split_once(' ') {
+        None if noted.what == "start" => Act::Start(answer),
+        None => Act::Last(answer),
+        Some(("seal", id)) => Act::Seal(id.to_owned(), answer.parse().unwrap()),
+        Some((_, id)) => Act::Record(id.to_owned(), answer.parse().ok()),
+    }
+}
+
+#[test]
+fn the_checker_objects_to_what_cannot_be() {
+    let check = |acts: &[Act]| {
+        let history: Vec<Operation<Changesets>> = acts
+            .iter()
+            .zip(0..)
+            .map(|(act, at)| history::operation(at * 2, at * 2 + 1, act.clone()))
+            .collect();
+        check_operations(&history)
+    };
+    let (one, two) = (|| "1".to_owned(), || "2".to_owned());
+    let recorded = |sequence| Act::Record(one(), sequence);
+    assert!(check(&[Act::Start(one()), recorded(Some(1)), Act::Seal(one(), 1), recorded(None)]));
+    assert!(!check(&[Act::Start(one()), recorded(Some(2))]), "a gap");
+    assert!(!check(&[Act::Start(one()), Act::Seal(one(), 0), recorded(Some(1))]), "a late entry");
+    assert!(!check(&[Act::Start(one()), recorded(None)]), "refused while open");
+    assert!(!check(&[Act::Start(one()), recorded(Some(1)), Act::Seal(one(), 0)]), "an entry lost");
+    assert!(!check(&[Act::Start(one()), Act::Start(two()), Act::Last(one())]), "a start that is not seen");
+    assert!(!check(&[Act::Record(two(), Some(1))]) && !check(&[Act::Seal(two(), 0)]), "never started");
+}
+
+#[test]
+fn a_history_of_eight_processes_is_linearizable() {
+    for _ in 0..if is_proof() { 20 } else { 1 } {
+        let ground = Ground::new();
+        begin("history", &ground, HISTORY_PROCESSES).into_iter().for_each(Process::finish);
+        let noted = history::read(ground.folder.path());
+        let history: Vec<Operation<Changesets>> =
+            noted.iter().map(|noted| noted.operation(i64::MAX, act(noted))).collect();
+        assert!(overlaps(&history), "the processes ran one after another, which shows nothing");
+        assert!(check_operations(&history));
+    }
+}
+
+/// Three threads, each with a changeset of its own; says what was acknowledged.
+fn record_until_killed(folder: &Path, round: &str) {
+    let plans = ground::open(folder);
+    let context = context(&plans);
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let context = &context;
+            scope.spawn(move || {
+                let name = format!("{round}.{thread}");
+                let changeset = context.start_changeset(&actor(&name)).unwrap();
+                for number in 0.. {
+                    let sequence =
+                        changeset.record(write(&format!("{name}/{number}"), &name).on(None)).unwrap();
+                    say(&format!("{} {sequence}", changeset.id()));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn what_a_killed_process_was_told_is_there() {
+    let wanted = if is_proof() { 10_000 } else { 400 };
+    let ground = Ground::new();
+    let mut random = fastrand::Rng::with_seed(testkit::seed::or(7120));
+    let mut acknowledged: Vec<(ChangesetId, u64)> = Vec::new();
+    let mut kills = 0;
+    while acknowledged.len() < wanted {
+        let mut processes: Vec<Process> = (0..2)
+            .map(|number| start("processes::child", &format!("{kills}-{number}"), ground.folder.path()))
+            .collect();
+        for process in &mut processes {
+            for _ in 0..random.usize(1..80) {
+                let word = process.hear();
+                let (id, sequence) = word.split_once(' ').unwrap();
+                acknowledged.push((id.parse().unwrap(), sequence.parse().unwrap()));
+            }
+            process.kill();
+        }
+        kills += 2;
+        for (id, sequence) in &acknowledged {
+            assert!(ground.plans.changeset(*id).unwrap().entries >= *sequence);
+        }
+        assert_eq!(store::verify(ground.store(), &[]).unwrap().findings, []);
+    }
+    for changeset in ground.plans.changesets(ground.plan.id).unwrap() {
+        let entries = ground.plans.entries(changeset.id).unwrap();
+        assert_eq!(entries.len() as u64, changeset.entries);
+        assert!(entries.iter().all(|entry| entry.path.show().starts_with(changeset.actor.as_str())));
+    }
+    figure("records acknowledged to killed processes of plans, all there", acknowledged.len());
+    figure("processes killed while recording into plans", kills);
+}

@@ -1,0 +1,168 @@
+//! Any sequence of changes folds to what a model of a folder says; any edits combine to what a model of lines says.
+
+use std::collections::BTreeMap;
+
+use plan::{ChangeEntry, Content, ContentKind, Credit, Operation, Strategy as Combining, fold};
+use proptest::prelude::*;
+use store::{BlobHash, ChangesetId, Time};
+use testkit::notes::is_proof;
+
+use super::combine::{World, key};
+use super::ground::{actor, bytes};
+
+const PATHS: [&str; 4] = ["a", "b", "c", "d"];
+
+/// A folder: which content is at which path.
+type Folder = BTreeMap<&'static str, Content>;
+
+#[derive(Clone, Debug)]
+enum Act {
+    Write(usize, u8),
+    Delete(usize),
+    Rename(usize, usize),
+}
+
+fn content(number: u8) -> Content {
+    Content { kind: ContentKind::File, blob: BlobHash::of(&[number]), bytes: 1, mode: 0o644 }
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let path = 0..PATHS.len();
+    prop_oneof![
+        3 => (path.clone(), 0..4_u8).prop_map(|(path, number)| Act::Write(path, number)),
+        2 => path.clone().prop_map(Act::Delete),
+        3 => (path.clone(), path).prop_map(|(from, to)| Act::Rename(from, to)),
+    ]
+}
+
+/// Does it to the model; gives the entry that a handle would record, if it would.
+fn entry(folder: &mut Folder, act: &Act, sequence: u64) -> Option<ChangeEntry> {
+    let (path, operation, after) = match *act {
+        Act::Write(path, number) => {
+            let there = folder.contains_key(PATHS[path]);
+            (path, if there { Operation::Modify } else { Operation::Create }, Some(content(number)))
+        }
+        Act::Delete(path) => (path, Operation::Delete, None),
+        Act::Rename(from, to) if folder.contains_key(PATHS[to]) || from == to => {
+            let _ = (from, to);
+            return None;
+        }
+        Act::Rename(from, to) => {
+            (from, Operation::Rename { to: bytes(PATHS[to]) }, folder.get(PATHS[from]).cloned())
+        }
+    };
+    let before = folder.get(PATHS[path]).cloned();
+    if before.is_none() && !matches!(operation, Operation::Create) {
+        return None;
+    }
+    match (act, &after) {
+        (Act::Rename(_, to), Some(content)) => {
+            folder.remove(PATHS[path]);
+            folder.insert(PATHS[*to], content.clone());
+        }
+        (_, Some(content)) => drop(folder.insert(PATHS[path], content.clone())),
+        (_, None) => drop(folder.remove(PATHS[path])),
+    }
+    Some(ChangeEntry {
+        changeset: ChangesetId::from_bytes([1; 16]),
+        sequence,
+        actor: actor("one"),
+        root: bytes("/srv"),
+        path: bytes(PATHS[path]),
+        operation,
+        before,
+        after,
+        tool: None,
+        at: Time::from_micros(sequence as i64),
+    })
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: if is_proof() { 20_000 } else { 500 },
+        failure_persistence: None,
+        ..Default::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn folding_entries_gives_what_the_folder_became(
+        there in proptest::collection::vec(proptest::option::of(0..4_u8), PATHS.len()),
+        acts in proptest::collection::vec(act(), 0..20),
+    ) {
+        let first: Folder = PATHS.iter().zip(&there).filter_map(|(path, number)| Some((*path, content((*number)?)))).collect();
+        let mut folder = first.clone();
+        let mut entries = Vec::new();
+        for act in &acts {
+            entries.extend(entry(&mut folder, act, entries.len() as u64 + 1));
+        }
+        let credit = Credit { actor: actor("one"), changeset: ChangesetId::from_bytes([1; 16]) };
+        let folded = fold(credit, &entries);
+        for path in PATHS {
+            match folded.changes.get(&key(path)) {
+                None => prop_assert_eq!(first.get(path), folder.get(path), "{} is no change", path),
+                Some(change) => {
+                    prop_assert_eq!(change.base.as_ref(), first.get(path), "the base of {}", path);
+                    prop_assert_eq!(change.after.as_ref(), folder.get(path), "the end of {}", path);
+                    prop_assert_ne!(&change.base, &change.after);
+                    if let Some(from) = &change.renamed_from {
+                        let from = from.show().into_owned();
+                        prop_assert_eq!(change.renamed_base.as_ref(), first.get(from.as_str()));
+                        prop_assert!(change.renamed_base.is_some() && change.after.is_some());
+                        prop_assert!(!folder.contains_key(from.as_str()), "what came from {} left it", from);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Actors replace lines of one text. Where no line of one is beside a line of another, all edits are there; where two made one line
+    /// different things, it is a conflict; and the order of the actors changes nothing about either.
+    #[test]
+    fn edits_of_lines_combine_as_the_model_says(
+        edits in proptest::collection::vec(proptest::collection::btree_map(0..24_usize, 0..3_u8, 0..5), 2..4),
+    ) {
+        let base: Vec<String> = (0..24).map(|line| format!("line {line}\n")).collect();
+        let edited = |lines: &BTreeMap<usize, u8>| {
+            let mut text = base.clone();
+            for (line, number) in lines {
+                text[*line] = format!("line {line}, version {number}\n");
+            }
+            text.concat()
+        };
+        let combined = |order: &mut dyn Iterator<Item = &BTreeMap<usize, u8>>| {
+            let mut world = World::default();
+            let from = world.file(base.concat());
+            for (number, lines) in order.enumerate() {
+                let after = world.file(edited(lines));
+                if after != from {
+                    world.actor(&format!("actor {number}")).change("f", from.clone(), after);
+                }
+            }
+            let combined = world.combined(Combining::ThreeWay);
+            if combined.conflicts().next().is_some() {
+                return None;
+            }
+            let change = combined.changes().next().map(|(_, change)| change.after.clone().unwrap());
+            Some(change.map_or_else(|| base.concat(), |content| world.text(&combined, &content)))
+        };
+        let result = combined(&mut edits.iter());
+        let pairs = || edits.iter().enumerate().flat_map(|(place, one)| edits[place + 1..].iter().map(move |two| (one, two)));
+        let differ = pairs().any(|(one, two)| one.iter().any(|(line, number)| two.get(line).is_some_and(|other| other != number)));
+        let near = pairs().any(|(one, two)| one.keys().any(|line| two.keys().any(|other| line.abs_diff(*other) <= 1)));
+        if differ {
+            prop_assert_eq!(&result, &None);
+        } else if !near {
+            let all: BTreeMap<usize, u8> = edits.iter().flatten().map(|(line, number)| (*line, *number)).collect();
+            prop_assert_eq!(&result, &Some(edited(&all)));
+        }
+        if let Some(text) = &result {
+            let all: BTreeMap<usize, u8> = edits.iter().flatten().map(|(line, number)| (*line, *number)).collect();
+            prop_assert_eq!(text, &edited(&all), "whatever was merged has every edit");
+        }
+        prop_assert_eq!(combined(&mut edits.iter().rev()), result, "the order does not matter");
+    }
+}

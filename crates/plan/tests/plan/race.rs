@@ -1,0 +1,171 @@
+//! [chg-race]: threads and processes that start changesets and record at once. Every change sits in the changeset its actor started.
+//!
+//! The schedule is forced by barriers: all start, then all record. The usual way, an entry into the last started changeset, is kept as a
+//! control in two versions; it credits the wrong actor every time, with a mutex around the list and without.
+
+use std::sync::{Barrier, Mutex};
+
+use plan::{Changeset, record_change};
+use testkit::notes::{figure, is_proof};
+
+use super::ground::*;
+
+const THREADS: usize = 32;
+/// How often all start anew.
+const ROUNDS: usize = 10;
+
+fn records_per_round() -> usize {
+    if is_proof() { 100 } else { 20 }
+}
+
+/// Somebody who keeps changesets. `Handle` is what starting gives.
+trait Recorder: Sync {
+    type Handle: Send + Sync;
+    fn start(&self, actor: &str) -> Self::Handle;
+    fn record(&self, handle: &Self::Handle, path: String);
+}
+
+/// All threads start, and when all have, all record; over and over. Each path says who recorded it.
+fn run(recorder: &impl Recorder) {
+    let barrier = Barrier::new(THREADS);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let barrier = &barrier;
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    let handle = recorder.start(&format!("actor {thread}"));
+                    barrier.wait();
+                    for number in 0..records_per_round() {
+                        recorder.record(&handle, format!("actor {thread}/{round}-{number}"));
+                    }
+                    barrier.wait();
+                }
+            });
+        }
+    });
+}
+
+/// How many paths are credited to somebody else than who recorded them.
+fn misattributed<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> (usize, usize) {
+    let (mut all, mut wrong) = (0, 0);
+    for (actor, path) in entries {
+        all += 1;
+        wrong += usize::from(path.split('/').next() != Some(actor));
+    }
+    (all, wrong)
+}
+
+/// The usual way: `changesets[-1].append(entry)`. Each access to the list is safe, what is between them is not.
+#[derive(Default)]
+struct LastOfList(Mutex<Vec<(String, Vec<String>)>>);
+
+impl Recorder for LastOfList {
+    type Handle = ();
+
+    fn start(&self, actor: &str) {
+        self.0.lock().unwrap().push((actor.to_owned(), Vec::new()));
+    }
+
+    fn record(&self, (): &(), path: String) {
+        let last = self.0.lock().unwrap().len() - 1;
+        self.0.lock().unwrap()[last].1.push(path);
+    }
+}
+
+/// The usual fix: a mutex around the whole of it. The entry still goes to whoever started last.
+#[derive(Default)]
+struct LastUnderMutex(Mutex<Vec<(String, Vec<String>)>>);
+
+impl Recorder for LastUnderMutex {
+    type Handle = ();
+
+    fn start(&self, actor: &str) {
+        self.0.lock().unwrap().push((actor.to_owned(), Vec::new()));
+    }
+
+    fn record(&self, (): &(), path: String) {
+        self.0.lock().unwrap().last_mut().unwrap().1.push(path);
+    }
+}
+
+fn credited(list: &[(String, Vec<String>)]) -> impl Iterator<Item = (&str, &str)> {
+    list.iter().flat_map(|(actor, paths)| paths.iter().map(move |path| (actor.as_str(), path.as_str())))
+}
+
+#[test]
+fn the_usual_way_credits_the_wrong_actor_every_time() {
+    let expected = THREADS * ROUNDS * records_per_round();
+    // Of the threads that record in a round, one is the last that started.
+    let wrong = expected / THREADS * (THREADS - 1);
+    let naive = LastOfList::default();
+    run(&naive);
+    assert_eq!(misattributed(credited(&naive.0.into_inner().unwrap())), (expected, wrong));
+    let locked = LastUnderMutex::default();
+    run(&locked);
+    assert_eq!(misattributed(credited(&locked.0.into_inner().unwrap())), (expected, wrong));
+    figure(
+        "entries credited to the wrong actor by the usual way, with and without a mutex",
+        format!("{wrong} of {expected}"),
+    );
+}
+
+/// Half of the records go through the handle, half through a scope.
+impl Recorder for Ground {
+    type Handle = Changeset;
+
+    fn start(&self, actor: &str) -> Changeset {
+        Ground::start(self, actor)
+    }
+
+    fn record(&self, changeset: &Changeset, path: String) {
+        let change = write(&path, &path).on(None);
+        if path.ends_with(['0', '2', '4', '6', '8']) {
+            changeset.record(change).unwrap();
+        } else {
+            let _scope = changeset.enter();
+            record_change(change).unwrap();
+        }
+    }
+}
+
+#[test]
+fn ours_credits_who_recorded_it() {
+    let ground = Ground::new();
+    run(&ground);
+    let mut entries = Vec::new();
+    for changeset in ground.plans.changesets(ground.plan.id).unwrap() {
+        let found = ground.plans.entries(changeset.id).unwrap();
+        assert!(found.iter().zip(1..).all(|(entry, sequence)| entry.sequence == sequence), "no gaps");
+        assert_eq!(found.len(), records_per_round());
+        entries
+            .extend(found.into_iter().map(|entry| (entry.actor.to_string(), entry.path.show().into_owned())));
+    }
+    let pairs = entries.iter().map(|(actor, path)| (actor.as_str(), path.as_str()));
+    let expected = THREADS * ROUNDS * records_per_round();
+    assert_eq!(misattributed(pairs), (expected, 0));
+    assert_eq!(store::verify(ground.store(), &[]).unwrap().findings, []);
+    figure("entries of 32 threads credited to the wrong actor", format!("0 of {expected}"));
+}
+
+/// Threads of one handle change one path: each entry builds on the one before, whoever recorded it.
+#[test]
+fn changes_of_one_path_build_on_each_other() {
+    let ground = Ground::new();
+    let changeset = ground.start("coder");
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let changeset = changeset.clone();
+            scope.spawn(move || {
+                for number in 0..25 {
+                    let others = write(&format!("own/{thread}/{number}"), "x").on(None);
+                    changeset.record_many(vec![write("same", format!("{thread} {number}")), others]).unwrap();
+                }
+            });
+        }
+    });
+    let entries = ground.plans.entries(changeset.id()).unwrap();
+    let same: Vec<_> = entries.iter().filter(|entry| entry.path == bytes("same")).collect();
+    assert_eq!((entries.len(), same.len()), (400, 200));
+    assert_eq!(same[0].before, None);
+    assert!(same.windows(2).all(|pair| pair[1].before == pair[0].after));
+}

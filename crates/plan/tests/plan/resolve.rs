@@ -1,0 +1,178 @@
+//! Resolving conflicts, durably.
+
+use plan::{Change, Choice, Clash, PathKey, Plan, Selection, State, Step, Strategy};
+
+use super::ground::*;
+
+impl Ground {
+    fn conflicts(&self) -> Vec<(Clash, String)> {
+        let combined = self.plans.combine(self.plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
+        combined.conflicts().map(|conflict| (conflict.clash, conflict.key.path.show().into_owned())).collect()
+    }
+
+    /// The final contents by path.
+    fn result(&self) -> Vec<(String, Option<String>)> {
+        let combined = self.plans.combine(self.plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
+        let text = |content: &plan::Content| {
+            let bytes = store::read_blob(self.store(), content.blob, 1 << 20).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        let shown = |(key, change): (&PathKey, &plan::CombinedChange)| {
+            (key.path.show().into_owned(), change.after.as_ref().map(text))
+        };
+        combined.changes().map(shown).collect()
+    }
+
+    fn resolve(&self, path: &str, choice: Choice) -> plan::Result<Plan> {
+        let plan = self.plans.get(self.plan.id).unwrap();
+        self.plans.resolve(&plan, &self.key(path), &choice, Strategy::ThreeWay, &actor("ana"))
+    }
+
+    /// One file that two actors changed differently, and the plan in conflict about it.
+    fn in_conflict() -> Self {
+        let ground = Self::new();
+        ground.write("f", "a\n");
+        let (one, two) = (ground.start("one"), ground.start("two"));
+        one.record(write("f", "one\n")).unwrap();
+        two.record(write("f", "two\n")).unwrap();
+        one.seal().unwrap();
+        two.seal().unwrap();
+        let ready = ground.settled();
+        ground.plans.step(&ready, &Step::to(State::Conflict, &actor("ana"))).unwrap();
+        ground
+    }
+}
+
+#[test]
+fn taking_an_actors_version_resolves_for_good() {
+    let ground = Ground::in_conflict();
+    assert_eq!(ground.conflicts(), [(Clash::Lines, "f".to_owned())]);
+    let plan = ground.resolve("f", Choice::Take(actor("two"))).unwrap();
+    assert_eq!(plan.state, State::Ready);
+    // Read anew, as another process would.
+    assert_eq!(ground.conflicts(), []);
+    assert_eq!(ground.result(), [("f".to_owned(), Some("two\n".to_owned()))]);
+    let combined = ground.plans.combine(plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
+    let (_, change) = combined.changes().next().unwrap();
+    let credits: Vec<&str> = change.credits.iter().map(|credit| credit.actor.as_str()).collect();
+    assert_eq!(credits, ["one", "two", "ana"]);
+    assert!(change.base.is_some(), "the root is still expected to hold what was there");
+    let events = ground.plans.timeline(plan.id).unwrap();
+    let last = events.last().unwrap();
+    assert_eq!(
+        (last.kind.as_str(), last.who.as_str(), last.to),
+        ("plan.resolved", "ana", Some(State::Ready))
+    );
+    assert_eq!(last.body["note"]["take"]["actor"], "two");
+    assert_eq!(store::verify(ground.store(), &[]).unwrap().findings, []);
+}
+
+#[test]
+fn content_and_nothing_resolve_too_and_the_later_counts() {
+    let ground = Ground::in_conflict();
+    ground.resolve("f", Choice::Content(file("both\n"))).unwrap();
+    assert_eq!(ground.result(), [("f".to_owned(), Some("both\n".to_owned()))]);
+    let again = ground.resolve("f", Choice::Content(None)).unwrap_err();
+    assert_eq!(again.code(), "no-conflict", "it is resolved");
+    let ground = Ground::in_conflict();
+    ground.resolve("f", Choice::Content(None)).unwrap();
+    assert_eq!(ground.result(), [("f".to_owned(), None)]);
+}
+
+#[test]
+fn what_cannot_be_resolved_is_refused() {
+    let ground = Ground::in_conflict();
+    let error = ground.resolve("other", Choice::Take(actor("one"))).unwrap_err();
+    assert_eq!(error.code(), "no-conflict");
+    assert!(error.hint().is_some());
+    let error = ground.resolve("f", Choice::Take(actor("three"))).unwrap_err();
+    assert_eq!(error.code(), "not-theirs");
+    assert_eq!(error.hint().as_deref(), Some("it was changed by one and two; take one of them"));
+    let plan = ground.plans.get(ground.plan.id).unwrap();
+    let cancelled = ground.plans.cancel(&plan, &actor("ana"), "enough").unwrap();
+    let error = ground.resolve("f", Choice::Take(actor("one"))).unwrap_err();
+    assert_eq!((cancelled.state, error.code()), (State::Cancelled, "illegal-step"));
+    assert_eq!(ground.plans.changesets(ground.plan.id).unwrap().len(), 2, "nothing was recorded");
+}
+
+#[test]
+fn a_resolution_that_cannot_be_recorded_counts_for_nothing() {
+    let ground = Ground::in_conflict();
+    let missing =
+        plan::Piece::stored(plan::Content { blob: store::BlobHash::of(b"?"), ..file("x").unwrap().content });
+    assert_eq!(ground.resolve("f", Choice::Content(Some(missing))).unwrap_err().code(), "blob-missing");
+    assert_eq!(ground.conflicts().len(), 1);
+    let statuses: Vec<_> =
+        ground.plans.changesets(ground.plan.id).unwrap().iter().map(|found| found.status).collect();
+    assert_eq!(statuses.last(), Some(&plan::Status::Abandoned));
+}
+
+#[test]
+fn changes_behind_a_resolution_are_combined_with_it() {
+    let ground = Ground::in_conflict();
+    ground.resolve("f", Choice::Content(file("1\n2\n3\n4\n"))).unwrap();
+    let resolved = file("1\n2\n3\n4\n");
+    ground.sealed("three", vec![write("f", "1\n2\n3\nfour\n").on(resolved)]);
+    assert_eq!(ground.result(), [("f".to_owned(), Some("1\n2\n3\nfour\n".to_owned()))]);
+    let other = ground.start("four");
+    other.record(write("f", "x\n")).unwrap();
+    other.seal().unwrap();
+    assert_eq!(ground.conflicts().len(), 1, "a new change can clash with a resolution");
+}
+
+#[test]
+fn one_of_two_conflicts_resolved_leaves_the_plan_in_conflict() {
+    let ground = Ground::new();
+    let changes = |name: &str| vec![write("f", format!("{name}\n")), write("g", format!("{name}\n"))];
+    ground.sealed("one", changes("one"));
+    ground.sealed("two", changes("two"));
+    let ready = ground.settled();
+    ground.plans.step(&ready, &Step::to(State::Conflict, &actor("ana"))).unwrap();
+    assert_eq!(ground.resolve("f", Choice::Take(actor("one"))).unwrap().state, State::Conflict);
+    assert_eq!(ground.resolve("g", Choice::Take(actor("two"))).unwrap().state, State::Ready);
+    assert_eq!(ground.result(), [("f".into(), Some("one\n".into())), ("g".into(), Some("two\n".into()))]);
+}
+
+fn renamed() -> Ground {
+    let ground = Ground::new();
+    ground.write("old", "a\n");
+    let (one, two) = (ground.start("one"), ground.start("two"));
+    one.record(Change::rename(bytes("old"), bytes("x"))).unwrap();
+    two.record(Change::rename(bytes("old"), bytes("y"))).unwrap();
+    one.seal().unwrap();
+    two.seal().unwrap();
+    ground.settled();
+    assert_eq!(ground.conflicts(), [(Clash::Renamed, "old".to_owned())]);
+    ground
+}
+
+#[test]
+fn of_two_new_names_the_taken_one_stays() {
+    let ground = renamed();
+    ground.resolve("old", Choice::Take(actor("two"))).unwrap();
+    assert_eq!(ground.result(), [("old".into(), None), ("y".into(), Some("a\n".into()))]);
+    let ground = renamed();
+    ground.resolve("old", Choice::Content(file("kept\n"))).unwrap();
+    assert_eq!(ground.result(), [("old".into(), Some("kept\n".into()))]);
+}
+
+#[test]
+fn of_a_file_and_a_folder_the_taken_one_stays() {
+    let clash = || {
+        let ground = Ground::new();
+        ground.sealed("one", vec![write("a", "file\n")]);
+        ground.sealed("two", vec![write("a/b", "below\n"), write("a/c", "below\n")]);
+        ground.settled();
+        assert_eq!(ground.conflicts(), [(Clash::Folder, "a".to_owned())]);
+        ground
+    };
+    let ground = clash();
+    ground.resolve("a", Choice::Take(actor("one"))).unwrap();
+    assert_eq!(ground.result(), [("a".into(), Some("file\n".into()))]);
+    let ground = clash();
+    ground.resolve("a", Choice::Take(actor("two"))).unwrap();
+    assert_eq!(
+        ground.result(),
+        [("a/b".into(), Some("below\n".into())), ("a/c".into(), Some("below\n".into()))]
+    );
+}

@@ -1,0 +1,152 @@
+//! [chg-race] under shuttle: many schedules of threads that start changesets, record into them and seal them, through one context.
+//!
+//! The store is a model in memory that does one call at a time. What the handles do around it is the real code, with shuttle's mutexes.
+//! The usual way, an entry into the last started changeset, is the control: shuttle finds a schedule in which it credits the wrong actor.
+#![cfg(feature = "shuttle")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod model;
+
+use std::panic::catch_unwind;
+use std::sync::Arc;
+
+use model::ModelStore;
+use plan::{
+    Act, Actor, Change, Changeset, Content, ContentKind, Operation, PathBytes, Plans, Source, State, Status,
+    record_change,
+};
+use shuttle::sync::Mutex;
+use shuttle::thread;
+use store::{BlobHash, Store};
+
+const THREADS: usize = 4;
+
+fn schedules() -> usize {
+    if std::env::var_os("AGENTS_PROOF").is_some() { 200_000 } else { 30_000 }
+}
+
+fn actor(number: usize) -> Actor {
+    Actor::parse(format!("actor {number}")).unwrap()
+}
+
+/// A change whose content and path say who made it.
+fn change(path: &str, by: usize, base: Option<plan::Piece>) -> Change {
+    let text = format!("{by}");
+    let content =
+        Content { kind: ContentKind::File, blob: BlobHash::of(text.as_bytes()), bytes: 1, mode: 0o644 };
+    let act = Act::Write { content: Source::Stored(content), mode: None };
+    let change = Change::new(PathBytes::parse(path).unwrap(), act);
+    Change { base: plan::Base::Given(base), ..change }
+}
+
+fn plans() -> (Plans, Arc<ModelStore>, plan::PlanExecutionContext) {
+    let store = Arc::new(ModelStore::default());
+    let plans = Plans::open(Arc::clone(&store) as Arc<dyn Store>);
+    let plan = plans.create(None, &[std::path::Path::new("/")], &actor(9)).unwrap();
+    let context = plans.context(plan.id).unwrap();
+    (plans, store, context)
+}
+
+/// Each thread starts, records through handle and scope, seals, is refused afterwards, and settles the plan.
+fn own_changesets() {
+    let (plans, _, context) = plans();
+    let threads: Vec<_> = (0..THREADS)
+        .map(|number| {
+            let (plans, context) = (plans.clone(), context.clone());
+            thread::spawn(move || {
+                let changeset = context.start_changeset(&actor(number)).unwrap();
+                changeset.record(change(&format!("{number}/a"), number, None)).unwrap();
+                {
+                    let _scope = changeset.enter();
+                    record_change(change(&format!("{number}/b"), number, None)).unwrap();
+                }
+                assert_eq!(record_change(change("x", number, None)).unwrap_err().code(), "outside-scope");
+                assert_eq!(changeset.seal().unwrap().entries, 2);
+                assert_eq!(
+                    changeset.record(change("x", number, None)).unwrap_err().code(),
+                    "changeset-closed"
+                );
+                plans.settle(context.plan(), &actor(number)).unwrap();
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let changesets = plans.changesets(context.plan()).unwrap();
+    assert_eq!(changesets.len(), THREADS);
+    for changeset in changesets {
+        assert_eq!(changeset.status, Status::Sealed);
+        let entries = plans.entries(changeset.id).unwrap();
+        for (entry, sequence) in entries.iter().zip(1..) {
+            assert_eq!(entry.sequence, sequence);
+            assert!(changeset.actor.as_str().ends_with(entry.path.show().split('/').next().unwrap()));
+        }
+    }
+    // Whoever closed the last changeset made the plan ready.
+    assert_eq!(plans.get(context.plan()).unwrap().state, State::Ready);
+}
+
+/// All threads record into one changeset, some of them the same path; one seals it at any moment.
+fn one_changeset() {
+    let (plans, _, context) = plans();
+    let changeset = context.start_changeset(&actor(0)).unwrap();
+    let first = change("same", 0, None);
+    changeset.record(first).unwrap();
+    let threads: Vec<_> = (0..THREADS)
+        .map(|number| {
+            let changeset: Changeset = changeset.clone();
+            thread::spawn(move || {
+                if number == 0 {
+                    changeset.seal().unwrap();
+                    return;
+                }
+                let same = Change { base: plan::Base::Found, ..change("same", number, None) };
+                let own = change(&format!("{number}"), number, None);
+                match changeset.record_many(vec![own, same]) {
+                    Ok(recorded) => assert_eq!(recorded.count, 2),
+                    Err(error) => assert_eq!(error.code(), "changeset-closed"),
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let entries = plans.entries(changeset.id()).unwrap();
+    assert!(entries.iter().zip(1..).all(|(entry, sequence)| entry.sequence == sequence));
+    let same: Vec<_> = entries.iter().filter(|entry| entry.path.show() == "same").collect();
+    assert!(same.windows(2).all(|pair| pair[1].before == pair[0].after), "each builds on the one before");
+    assert!(same.iter().skip(1).all(|entry| entry.operation == Operation::Modify));
+    assert_eq!(plans.changeset(changeset.id()).unwrap().status, Status::Sealed);
+}
+
+#[test]
+fn every_entry_is_in_the_changeset_its_actor_started() {
+    shuttle::check_random(own_changesets, schedules());
+}
+
+#[test]
+fn changes_of_one_path_build_on_each_other_until_it_is_sealed() {
+    shuttle::check_random(one_changeset, schedules());
+}
+
+/// Changesets as the usual way keeps them: actors, and who recorded into theirs.
+type List = Mutex<Vec<(usize, Vec<usize>)>>;
+
+/// `changesets[-1].append(entry)`, with a mutex around the list.
+fn the_usual_way() {
+    let list: Arc<List> = Arc::default();
+    let threads: Vec<_> = (0..THREADS)
+        .map(|number| {
+            let list = Arc::clone(&list);
+            thread::spawn(move || {
+                list.lock().unwrap().push((number, Vec::new()));
+                list.lock().unwrap().last_mut().unwrap().1.push(number);
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert!(list.lock().unwrap().iter().all(|(actor, entries)| entries == &[*actor]));
+}
+
+#[test]
+fn the_usual_way_is_caught() {
+    assert!(catch_unwind(|| shuttle::check_random(the_usual_way, 1_000)).is_err());
+}
