@@ -29,6 +29,8 @@ pub(crate) enum Writer {
 #[derive(cucumber::World, Debug)]
 #[world(init = Self::new)]
 pub(crate) struct World {
+    /// Dropped before the folder that it is mounted in, which could not be removed otherwise.
+    pub(crate) disk: Option<SmallDisk>,
     pub(crate) writer: Writer,
     /// Everything of this scenario is below it.
     folder: TempDir,
@@ -53,8 +55,6 @@ pub(crate) struct World {
     pub(crate) exported: BTreeMap<String, Remembered>,
     /// What kills left.
     pub(crate) kills: Vec<Killed>,
-    /// Dropped after everything that is on it.
-    pub(crate) disk: Option<SmallDisk>,
 }
 
 impl World {

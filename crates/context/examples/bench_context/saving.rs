@@ -132,7 +132,7 @@ pub(crate) fn measure_peers(python: Option<&Path>, place: &Path, report: &mut Re
         report.add(format!("save at {length}, beside SQLiteSession"), outcome, Target::SpeedAtLeast(1.0));
     }
     let length = 10_000;
-    const FEW: usize = 5;
+    const FEW: usize = 3;
     let mut talk = Talk::of(place, "beside-renames", length)?;
     let mut renames = Renames::of(&place.join("renames"), length)?;
     let saver =
