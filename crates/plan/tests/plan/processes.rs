@@ -77,7 +77,7 @@ fn sixteen_processes_on_one_store_keep_their_entries() {
     assert_eq!(store::verify(ground.store(), &[]).unwrap().findings, []);
 }
 
-/// The changesets of a plan, as anybody may see them: which is the last, how many entries each has, whether it is closed.
+/// The changesets of a plan, as anybody may see them: how many there are, how many entries each has, whether it is closed.
 #[derive(Clone, Debug)]
 struct Changesets;
 
@@ -85,8 +85,8 @@ struct Changesets;
 enum Act {
     /// Started this one.
     Start(String),
-    /// Found that this is the last.
-    Last(String),
+    /// Found so many.
+    Count(usize),
     /// Recorded into this one, and got this number; or none, since it is sealed.
     Record(String, Option<u64>),
     /// Sealed this one, with so many entries.
@@ -113,7 +113,7 @@ impl Model for Changesets {
                 next.push((id.clone(), 0, false));
                 true
             }
-            Act::Last(id) => next.last().map_or("", |last| &last.0) == id,
+            Act::Count(count) => next.len() == *count,
             Act::Record(id, answer) => match (find(&mut next, id), answer) {
                 (Some((entries, sealed)), Some(sequence)) if !*sealed => {
                     *entries += 1;
@@ -176,9 +176,10 @@ fn make_history(folder: &Path) {
             }
             _ => {}
         }
-        notebook.record("last", |_| {
-            last = plans.changesets(context.plan()).unwrap().last().map(|found| found.id);
-            last.map_or_else(String::new, |id| id.to_string())
+        notebook.record("count", |_| {
+            let found = plans.changesets(context.plan()).unwrap();
+            last = found.last().map(|last| last.id);
+            found.len()
         });
     }
 }
@@ -187,7 +188,7 @@ fn act(noted: &Noted) -> Act {
     let (_, answer) = noted.answer.clone().unwrap();
     match noted.what.split_once(' ') {
         None if noted.what == "start" => Act::Start(answer),
-        None => Act::Last(answer),
+        None => Act::Count(answer.parse().unwrap()),
         Some(("seal", id)) => Act::Seal(id.to_owned(), answer.parse().unwrap()),
         Some((_, id)) => Act::Record(id.to_owned(), answer.parse().ok()),
     }
@@ -210,7 +211,7 @@ fn the_checker_objects_to_what_cannot_be() {
     assert!(!check(&[Act::Start(one()), Act::Seal(one(), 0), recorded(Some(1))]), "a late entry");
     assert!(!check(&[Act::Start(one()), recorded(None)]), "refused while open");
     assert!(!check(&[Act::Start(one()), recorded(Some(1)), Act::Seal(one(), 0)]), "an entry lost");
-    assert!(!check(&[Act::Start(one()), Act::Start(two()), Act::Last(one())]), "a start that is not seen");
+    assert!(!check(&[Act::Start(one()), Act::Start(two()), Act::Count(1)]), "a start that is not seen");
     assert!(!check(&[Act::Record(two(), Some(1))]) && !check(&[Act::Seal(two(), 0)]), "never started");
 }
 
