@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::group::{Fate, Group, NoTurn};
 use crate::in_place::{self, Handles};
+use crate::journal::CAPACITY_BYTES_MIN;
 use crate::lock::{Held, Lock, Mode, Wait};
 use crate::marker::{self, Mark};
 use crate::path::At;
@@ -327,7 +328,9 @@ impl Inner {
         let mut shelf = self.shelf();
         let Some(opened) = &shelf.open else { return Err(Error::Superseded) };
         let (mut bytes, mut chain) = record.encode(opened.journal.chain);
-        if !opened.journal.has_room(bytes.len() as u64) || shelf.wants_checkpoint() {
+        let FolderOptions { journal_bytes, journal_bytes_max, .. } = self.options;
+        let capacity_max = journal_bytes_max.max(journal_bytes).max(CAPACITY_BYTES_MIN);
+        if !opened.journal.has_room(bytes.len() as u64) || shelf.wants_checkpoint(capacity_max) {
             drop(shelf);
             self.group.drain();
             shelf = self.shelf();
@@ -339,9 +342,7 @@ impl Inner {
                 change.before = self.root.see_bytes(&change.path, INLINE_BYTES_MAX as u64)?;
             }
             let (longer, _) = record.encode(chain);
-            if let Err(error) =
-                shelf.checkpoint(&self.root, longer.len() as u64, self.options.journal_bytes_max, record.id)
-            {
+            if let Err(error) = shelf.checkpoint(&self.root, longer.len() as u64, capacity_max, record.id) {
                 shelf.reset();
                 return Err(error);
             }
