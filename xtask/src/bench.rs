@@ -46,6 +46,13 @@ const BENCHES: &[Bench] = &[
         prepare: |_| Ok(Vec::new()),
     },
     Bench {
+        name: "apply",
+        package: "cleveragents-plan",
+        example: "bench_apply",
+        about: "applying plans; beside git",
+        prepare: |_| Ok(Vec::new()),
+    },
+    Bench {
         name: "diff",
         package: "cleveragents-plan",
         example: "bench_diff",

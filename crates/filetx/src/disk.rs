@@ -28,7 +28,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::RelPath;
-use crate::storage::{Kind, Open, Rename, Stat, Storage, StoredFile};
+use crate::storage::{Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
 use crate::sync_count::count_sync;
 use beneath::Beneath;
 
@@ -60,7 +60,10 @@ impl Disk {
     fn open_plain(&self, path: &RelPath, access: OFlags) -> io::Result<OwnedFd> {
         // Look first: even an open that does not wait lets a writer at a FIFO go on, or rewinds a tape. This look may be
         // led astray through a symlink or be outdated at once, so it can only refuse; the confined open decides.
-        let seen = system::stat(self.beneath.root(), path.as_path().as_os_str());
+        let seen = match self.beneath.remembered_folder_of(path) {
+            Some((folder, name)) => system::stat(folder, name),
+            None => system::stat(self.beneath.root(), path.as_path().as_os_str()),
+        };
         if let Ok(seen) = seen {
             check_plain(&seen)?;
         }
@@ -203,6 +206,16 @@ impl Storage for Disk {
         Ok(accessat(folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
     }
 
+    fn remember(&self, folder: &RelPath) -> io::Result<()> {
+        Ok(self.beneath.remember(folder)?)
+    }
+
+    fn watch(&self) -> io::Result<Option<Box<dyn Watch>>> {
+        // Opened anew: what was lost is told once to each who had a handle by then.
+        let root = self.open_folder(&RelPath::root())?;
+        Ok(system::tells_what_was_lost(&root).then(|| Box::new(DiskWatch(root)) as Box<dyn Watch>))
+    }
+
     fn boot(&self) -> Option<u128> {
         *self.boot.get_or_init(|| system::boot(self.beneath.root()))
     }
@@ -235,6 +248,16 @@ impl StoredFile for DiskFile {
 
     fn sync_all(&self) -> io::Result<()> {
         sync(&self.0)
+    }
+}
+
+/// Everything on a file system since this handle was opened.
+struct DiskWatch(OwnedFd);
+
+impl Watch for DiskWatch {
+    fn sync(&self) -> io::Result<()> {
+        count_sync();
+        Ok(system::sync_file_system(&self.0)?)
     }
 }
 

@@ -142,7 +142,7 @@ pub use snapshot::Snapshot;
 pub use stage::StagedFile;
 pub use state::{Print, Seen};
 pub use step::Step;
-pub use storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile};
+pub use storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
 pub use sync_count::sync_count;
 pub use transaction::{CHANGES_MAX, Committed, INLINE_BYTES_MAX, Kept, Transaction};
 pub use tree::{Finder, ROOTS_MAX, Recovered, TreeOptions, Trees};

@@ -3,7 +3,7 @@
 //! Staged files keep their name until the transaction is done: a path gets a second name of the same file. So nothing that was
 //! committed exists in one place only, and recovery can always begin again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
 use crate::classify::{Found, Verdict, classify};
@@ -13,7 +13,7 @@ use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root, copy_range};
 use crate::shelf::KEPT;
 use crate::stage::in_parallel;
 use crate::state::{Base, Change, Final, Seen, in_order};
-use crate::storage::{Kind, Open, Rename};
+use crate::storage::{Kind, Open, Rename, Watch};
 use crate::transaction::Kept;
 use crate::view::STAGE;
 use crate::{Error, RelPath, Result, Step};
@@ -34,22 +34,31 @@ struct Job<'a> {
 }
 
 /// Publishes all changes of a record that a live commit has just made certain.
-pub(crate) fn publish(roots: &[Root], record: &Record) -> Result<Vec<Kept>> {
+pub(crate) fn publish(roots: &[Root], record: &Record, together_min: usize) -> Result<Vec<Kept>> {
     let jobs = jobs(roots, record);
     let verdicts = vec![Verdict::Todo; jobs.len()];
-    carry_out(roots, record, &jobs, &verdicts)
+    carry_out(roots, record, &jobs, &verdicts, together_min)
 }
 
 /// Publishes what is left of a record after a crash. Everything is looked at before the first change.
-pub(crate) fn republish(roots: &[Root], record: &Record) -> Result<Vec<Kept>> {
+pub(crate) fn republish(roots: &[Root], record: &Record, together_min: usize) -> Result<Vec<Kept>> {
     let jobs = jobs(roots, record);
     let verdicts = jobs.iter().map(Job::verdict).collect::<Result<Vec<_>>>()?;
-    carry_out(roots, record, &jobs, &verdicts)
+    carry_out(roots, record, &jobs, &verdicts, together_min)
 }
 
-fn carry_out(roots: &[Root], record: &Record, jobs: &[Job<'_>], verdicts: &[Verdict]) -> Result<Vec<Kept>> {
+fn carry_out(
+    roots: &[Root],
+    record: &Record,
+    jobs: &[Job<'_>],
+    verdicts: &[Verdict],
+    together_min: usize,
+) -> Result<Vec<Kept>> {
+    let parents = parents(record);
+    let watches = watches(roots, jobs, &parents, together_min)?;
     let mut kept = Vec::new();
     let mut folders = Vec::new();
+    let mut modes = Vec::new();
     for (job, verdict) in jobs.iter().zip(verdicts) {
         let landed = match verdict {
             Verdict::Done => true,
@@ -63,14 +72,39 @@ fn carry_out(roots: &[Root], record: &Record, jobs: &[Job<'_>], verdicts: &[Verd
         match &job.change.after {
             _ if !landed => kept.push(job.keep()?),
             Final::Folder { mode } => folders.push((job, *mode)),
-            Final::File { .. } if job.staged.is_none() => job.sync_mode()?,
+            Final::File { .. } if job.is_mode_only() => modes.push(job),
             _ => {}
         }
     }
-    sync_parents(roots, record)?;
+    modes.retain(|job| !watches.contains_key(&job.change.root));
+    in_parallel(&modes, |job| job.sync_mode())?;
+    sync_parents(roots, parents, &watches)?;
+    for (root, watch) in &watches {
+        roots[*root].sync_watched(Step::SyncPublishedTogether, &**watch)?;
+    }
     // A folder gets its mode last, the deepest first: until then something may have to be put into it.
     folders.into_iter().rev().try_for_each(|(job, mode)| job.settle_folder(mode))?;
     Ok(kept)
+}
+
+/// Watches over the roots in which so much changes that it is synced together.
+fn watches(
+    roots: &[Root],
+    jobs: &[Job<'_>],
+    parents: &BTreeSet<(usize, RelPath)>,
+    together_min: usize,
+) -> Result<BTreeMap<usize, Box<dyn Watch>>> {
+    let mut watches = BTreeMap::new();
+    for (index, root) in roots.iter().enumerate() {
+        let of_root = |job: &&Job<'_>| job.change.root == index && job.is_mode_only();
+        let syncs = parents.range((index, RelPath::root())..(index + 1, RelPath::root())).count()
+            + jobs.iter().filter(of_root).count();
+        if syncs >= together_min {
+            let watch = root.storage.watch();
+            watches.extend(root.name(Step::Publish, &root.home, watch)?.map(|watch| (index, watch)));
+        }
+    }
+    Ok(watches)
 }
 
 fn jobs<'a>(roots: &'a [Root], record: &'a Record) -> Vec<Job<'a>> {
@@ -139,6 +173,11 @@ impl Job<'_> {
             Err(Error::Io { step: Step::Publish, source, .. }) if is_no_way(&source) => Ok(false),
             result => result,
         }
+    }
+
+    /// Whether only the mode of a file changes.
+    fn is_mode_only(&self) -> bool {
+        matches!(self.change.after, Final::File { .. }) && self.staged.is_none()
     }
 
     fn remove(&self) -> Result<bool> {
@@ -214,6 +253,14 @@ impl Job<'_> {
     /// Puts a new file or symlink at the path.
     fn place(&self) -> Result<bool> {
         let (root, path) = (self.root, &self.change.path);
+        if let (Seen::Absent, Some(staged)) = (&self.change.before, &self.staged) {
+            match root.storage.link(staged, path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
+                // No hard links here: a copy, then.
+                Err(error) if is_no_link(&error) => {}
+                result => return self.say(result).map(|()| true),
+            }
+        }
         self.second_name()?;
         match self.change.before {
             Seen::Absent => return self.place_new(),
@@ -238,7 +285,18 @@ impl Job<'_> {
     /// Gives the new content a second name, `displaced`, which then changes places with what is at the path.
     fn second_name(&self) -> Result<()> {
         let root = self.root;
-        root.remove_if_there(Step::Publish, &self.displaced)?;
+        match self.try_second_name() {
+            // Of an earlier try.
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {
+                root.remove_if_there(Step::Publish, &self.displaced)?;
+                self.try_second_name()
+            }
+            result => result,
+        }
+    }
+
+    fn try_second_name(&self) -> Result<()> {
+        let root = self.root;
         let Some(staged) = &self.staged else {
             let Final::Symlink { target } = &self.change.after else {
                 unreachable!("only symlinks are not staged")
@@ -247,7 +305,7 @@ impl Job<'_> {
         };
         match root.storage.link(staged, &self.displaced) {
             // No hard links here: a copy, then.
-            Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
+            Err(error) if is_no_link(&error) => {
                 let Final::File { mode, .. } = &self.change.after else {
                     unreachable!("staged content is a file's")
                 };
@@ -358,18 +416,32 @@ fn is_no_way(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) || is_through_symlink(error)
 }
 
-/// Makes all names that changed durable.
-fn sync_parents(roots: &[Root], record: &Record) -> Result<()> {
+/// Whether an error says that files cannot have a second name here.
+fn is_no_link(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied)
+}
+
+/// The folders in which names change.
+fn parents(record: &Record) -> BTreeSet<(usize, RelPath)> {
+    let parent_of = |change: &Change| change.path.parent().expect("a change is below the root");
+    record.changes.iter().map(|change| (change.root, parent_of(change))).collect()
+}
+
+/// Makes all names that changed durable, but for those in roots that are watched.
+fn sync_parents(
+    roots: &[Root],
+    parents: BTreeSet<(usize, RelPath)>,
+    watches: &BTreeMap<usize, Box<dyn Watch>>,
+) -> Result<()> {
     let mut folders = BTreeSet::new();
-    for change in &record.changes {
-        let root = &roots[change.root];
-        let mut parent = change.path.parent().expect("a change is below the root");
+    for (index, mut parent) in parents.into_iter().filter(|(root, _)| !watches.contains_key(root)) {
+        let root = &roots[index];
         while !parent.is_root()
             && !matches!(root.storage.stat(&parent), Ok(Some(stat)) if stat.kind == Kind::Folder)
         {
             parent = parent.parent().expect("the root exists");
         }
-        folders.insert((change.root, parent));
+        folders.insert((index, parent));
     }
     let folders: Vec<_> = folders.into_iter().collect();
     in_parallel(&folders, |(root, folder)| roots[*root].sync_folder(Step::SyncParent, folder))
@@ -378,7 +450,9 @@ fn sync_parents(roots: &[Root], record: &Record) -> Result<()> {
 /// Removes what a finished transaction left in the staging folders; what cannot be removed is removed at the next open.
 pub(crate) fn tidy(roots: &[Root], record: &Record) {
     for job in jobs(roots, record) {
-        let _ = job.root.remove_if_there(Step::CleanUp, &job.displaced);
+        if job.change.before != Seen::Absent {
+            let _ = job.root.remove_if_there(Step::CleanUp, &job.displaced);
+        }
         if let Some(staged) = &job.staged {
             let _ = job.root.remove_if_there(Step::CleanUp, staged);
         }

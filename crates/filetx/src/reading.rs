@@ -19,31 +19,24 @@ pub enum Expected {
 }
 
 impl Transaction<'_> {
+    /// What is at a path now, with the hash of a file, before this transaction changes it. It is looked at once: what is staged for the
+    /// path later is committed only in the place of this. Looking writes nothing, and needs no folder above the path.
+    pub fn observe(&mut self, at: impl ToAt) -> Result<&Seen> {
+        let at = at.to_at()?;
+        self.check_root(at.root)?;
+        self.observed(at)
+    }
+
     /// Fails with [`Error::Conflict`] when a path is not what the caller thinks it is.
     pub fn expect(&self, at: impl ToAt, expected: &Expected) -> Result<()> {
         let at = at.to_at()?;
         self.check_root(at.root)?;
-        let (found, holds) = match self.look(&at)? {
-            Look::Absent => (Seen::Absent, *expected == Expected::Absent),
-            Look::Folder { mode } => (Seen::Folder { mode }, false),
-            Look::Other => (Seen::Other, false),
-            Look::Symlink { target } => {
-                let holds = *expected == Expected::Symlink(target.clone());
-                (Seen::Symlink { target }, holds)
-            }
-            Look::File { mode, .. } => {
-                let body = self.view().open(&at)?.expect("a file was seen there");
-                let mut hasher = blake3::Hasher::new();
-                let mut offset = 0;
-                while offset < body.len() {
-                    let bytes = body.read_range(offset, crate::hash::CHUNK_BYTES as u64)?;
-                    hasher.update(&bytes);
-                    offset += bytes.len() as u64;
-                }
-                let hash = Hash(*hasher.finalize().as_bytes());
-                let found = Seen::File { mode, len: body.len(), print: Print::Whole(hash) };
-                (found, *expected == Expected::Content(hash))
-            }
+        let found = self.view().see(&at)?;
+        let holds = match (&found, expected) {
+            (Seen::Absent, Expected::Absent) => true,
+            (Seen::Symlink { target }, Expected::Symlink(wanted)) => target == wanted,
+            (Seen::File { print, .. }, Expected::Content(wanted)) => *print == Print::Whole(*wanted),
+            _ => false,
         };
         if holds {
             return Ok(());

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::hash::{CHUNK_BYTES, Hash};
 use crate::platform::is_through_symlink;
 use crate::state::{END_BYTES, Print, Seen};
-use crate::storage::{Kind, Open, Rename, Stat, Storage, StoredFile};
+use crate::storage::{Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
 use crate::{Error, RelPath, Result, Step};
 
 /// The mode of our own folders, whatever the umask.
@@ -100,6 +100,14 @@ impl Root {
         self.name(step, path, file.sync_all())
     }
 
+    /// Makes everything durable that was written since the watch began.
+    pub(crate) fn sync_watched(&self, step: Step, watch: &dyn Watch) -> Result<()> {
+        if step.is_left_out() {
+            return Ok(());
+        }
+        self.name(step, &RelPath::root(), watch.sync())
+    }
+
     /// Removes a file or symlink of ours; one that is gone already is fine.
     pub(crate) fn remove_if_there(&self, step: Step, path: &RelPath) -> Result<()> {
         match self.storage.remove_file(path) {
@@ -132,7 +140,13 @@ impl Root {
         }
         let parent = folder.parent().expect("the root exists, so what is missing has a parent");
         self.make_folders(step, &parent, mode)?;
-        self.name(step, folder, self.storage.make_folder(folder, mode))
+        match self.storage.make_folder(folder, mode) {
+            // Another process was faster.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.make_folders(step, folder, mode)
+            }
+            result => self.name(step, folder, result),
+        }
     }
 
     /// All the bytes of a file; `None` when nothing is there.
@@ -167,26 +181,39 @@ impl Root {
     }
 
     fn see_with(&self, path: &RelPath, start: fn(u64) -> u64) -> Result<Seen> {
-        let Some(stat) = self.stat(path)? else { return Ok(Seen::Absent) };
-        Ok(match stat.kind {
+        self.see_on_mount(path, start).map(|(seen, _)| seen)
+    }
+
+    /// What is at `path`, with the hash of all of a file, and on which mount it is.
+    pub(crate) fn see_with_mount(&self, path: &RelPath) -> Result<(Seen, Option<u64>)> {
+        self.see_on_mount(path, |_| 0)
+    }
+
+    fn see_on_mount(&self, path: &RelPath, start: fn(u64) -> u64) -> Result<(Seen, Option<u64>)> {
+        let file = match self.storage.open(path, Open::Read) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Seen::Absent, None)),
+            Err(error) => return self.see_what_is_no_file(path, error),
+            Ok(file) => file,
+        };
+        let stat = self.name(Step::Inspect, path, file.stat())?;
+        let start = start(stat.len);
+        let hash = self.name(Step::Inspect, path, Hash::of_file(&*file, start, stat.len))?;
+        let print = if start == 0 { Print::Whole(hash) } else { Print::End(hash) };
+        Ok((Seen::File { mode: stat.mode, len: stat.len, print }, Some(stat.mount)))
+    }
+
+    /// What is at a path that could not be opened as a file.
+    fn see_what_is_no_file(&self, path: &RelPath, refused: io::Error) -> Result<(Seen, Option<u64>)> {
+        let Some(stat) = self.stat(path)? else { return Ok((Seen::Absent, None)) };
+        let seen = match stat.kind {
             Kind::Folder => Seen::Folder { mode: stat.mode },
             Kind::Symlink => {
                 Seen::Symlink { target: self.name(Step::Inspect, path, self.storage.read_link(path))? }
             }
-            Kind::File => {
-                let file = match self.storage.open(path, Open::Read) {
-                    // Somebody removed it between the two calls.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seen::Absent),
-                    file => self.name(Step::Inspect, path, file)?,
-                };
-                let stat = self.name(Step::Inspect, path, file.stat())?;
-                let start = start(stat.len);
-                let hash = self.name(Step::Inspect, path, Hash::of_file(&*file, start, stat.len))?;
-                let print = if start == 0 { Print::Whole(hash) } else { Print::End(hash) };
-                Seen::File { mode: stat.mode, len: stat.len, print }
-            }
             Kind::Other => Seen::Other,
-        })
+            Kind::File => return self.name(Step::Inspect, path, Err(refused)),
+        };
+        Ok((seen, Some(stat.mount)))
     }
 
     /// Whether two roots are the same folder by name.

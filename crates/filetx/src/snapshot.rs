@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::lock::{Guard, Lock, Mode, Wait, acquire_all};
 use crate::path::{At, ToAt};
 use crate::root::Root;
+use crate::state::Seen;
 use crate::storage::Storage;
 use crate::tree::{Finder, LOCK, locks_above, read_record, touched};
 use crate::view::{Body, Look, Overlay, View};
@@ -104,6 +105,11 @@ impl Snapshot {
     /// What is at a path.
     pub fn look(&self, at: impl ToAt) -> Result<Look> {
         self.view().look(&self.checked(at)?)
+    }
+
+    /// What is at a path, with the hash of a file.
+    pub fn see(&self, at: impl ToAt) -> Result<Seen> {
+        self.view().see(&self.checked(at)?)
     }
 
     /// All the bytes of a file; `None` when nothing is there.

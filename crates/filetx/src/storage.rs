@@ -41,8 +41,25 @@ pub trait Storage: Send + Sync + fmt::Debug {
     fn sync_folder(&self, folder: &RelPath) -> io::Result<()>;
     /// Fails when this process may not change the names in a folder.
     fn check_writable(&self, folder: &RelPath) -> io::Result<()>;
+    /// Says that names in a folder of ours are about to be used often, so that the way to it may be remembered. As long as it is
+    /// remembered, these names are looked for in that very folder, also when it was moved or removed.
+    fn remember(&self, _folder: &RelPath) -> io::Result<()> {
+        Ok(())
+    }
+    /// Begins to watch what is written to this root's file system, so that one call can make all of it durable; `None` where the
+    /// system has no such call, or one that does not say when something was lost.
+    fn watch(&self) -> io::Result<Option<Box<dyn Watch>>> {
+        Ok(None)
+    }
     /// Which run of the system, and which mount, this is. As long as it stays the same, what was written is seen, synced or not.
     fn boot(&self) -> Option<u128>;
+}
+
+/// Everything that is written to a file system, from when the watch began.
+pub trait Watch: Send + Sync {
+    /// Makes contents, lengths, modes, attributes and names durable, whoever wrote them. Fails when anything was lost since the watch
+    /// began, and is never asked again then.
+    fn sync(&self) -> io::Result<()>;
 }
 
 /// One open plain file.

@@ -4,9 +4,10 @@
 //! only this program writes, [`Trees::begin`](crate::Trees::begin) for folders that belong to people. Both record one final
 //! state per path, so the order of calls inside a transaction matters only to the calls themselves.
 
+mod putting;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::io::Read;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -34,6 +35,8 @@ const TARGET_BYTES_MAX: usize = 4095;
 pub struct Transaction<'a> {
     pub(crate) id: u128,
     pub(crate) roots: Vec<Root>,
+    /// By root, the mount of its transaction folder, once it is known.
+    home_mounts: Vec<Option<u64>>,
     /// What other threads committed and is not in the files yet.
     pub(crate) below: Arc<Overlay>,
     staged: Overlay,
@@ -90,74 +93,25 @@ pub struct Kept {
 impl<'a> Transaction<'a> {
     pub(crate) fn new(roots: Vec<Root>, below: Arc<Overlay>, policy: Policy<'a>) -> Self {
         let id = fastrand::u128(..);
+        let together_min = match &policy {
+            Policy::OwnFolder(_) => None,
+            Policy::UserTree(trees) => Some(trees.options.together_min),
+        };
         Self {
             id,
+            home_mounts: vec![None; roots.len()],
             roots,
             below,
             staged: Overlay::default(),
             before: BTreeMap::new(),
             undo: Vec::new(),
-            stage: Stage::new(id),
+            stage: Stage::new(id, together_min),
             policy,
             checked: BTreeSet::new(),
             restored: BTreeSet::new(),
             settled: false,
             _of_one_thread: PhantomData,
         }
-    }
-
-    /// Gives a file new content. A new file gets the policy's mode, an existing one keeps its own.
-    pub fn put(&mut self, at: impl ToAt, bytes: &[u8]) -> Result<()> {
-        let at = at.to_at()?;
-        self.nested(|tx| {
-            let mode = tx.prepare_file(&at)?;
-            let content = match tx.policy {
-                Policy::OwnFolder(_) if bytes.len() <= INLINE_BYTES_MAX => Content::of_bytes(bytes.to_vec()),
-                _ => {
-                    let mut file = tx.stage.create(at.root, &tx.roots)?;
-                    file.add(bytes)?;
-                    tx.take(&at, file, mode)?
-                }
-            };
-            tx.change(at, Final::File { mode, content })
-        })
-    }
-
-    /// Gives a file what a reader gives, in bounded memory.
-    pub fn put_reader(&mut self, at: impl ToAt, reader: &mut dyn Read) -> Result<()> {
-        let at = at.to_at()?;
-        self.nested(|tx| {
-            let mode = tx.prepare_file(&at)?;
-            let mut file = tx.stage.create(at.root, &tx.roots)?;
-            file.fill(reader)?;
-            let content = tx.take(&at, file, mode)?;
-            tx.change(at, Final::File { mode, content })
-        })
-    }
-
-    /// Opens a file to write content into that [`put_staged`](Self::put_staged) then gives a path of the same root.
-    pub fn stage(&mut self, root: usize) -> Result<StagedFile> {
-        self.check_root(root)?;
-        self.stage.create(root, &self.roots)
-    }
-
-    /// Gives a file the content staged before.
-    pub fn put_staged(&mut self, at: impl ToAt, file: StagedFile) -> Result<()> {
-        let at = at.to_at()?;
-        self.check_root(at.root)?;
-        let reason = match &file {
-            file if file.transaction() != self.id => Some("it was staged in another transaction"),
-            file if file.root != at.root => Some("it was staged in another root"),
-            _ => None,
-        };
-        if let Some(reason) = reason {
-            return Err(Error::BadPath { path: file.path.as_path().to_owned(), reason });
-        }
-        self.nested(|tx| {
-            let mode = tx.prepare_file(&at)?;
-            let content = tx.take(&at, file, mode)?;
-            tx.change(at, Final::File { mode, content })
-        })
     }
 
     /// Adds to the end of a file, or makes it.
@@ -190,7 +144,7 @@ impl<'a> Transaction<'a> {
         let at = at.to_at()?;
         self.nested(|tx| {
             tx.prepare(&at, Touch::All)?;
-            match tx.look(&at)?.kind() {
+            match tx.look_prepared(&at)?.kind() {
                 None => Err(Error::Missing { path: tx.show(&at) }),
                 Some(Kind::File | Kind::Symlink) => tx.change(at, Final::Absent),
                 Some(found) => {
@@ -385,6 +339,7 @@ impl<'a> Transaction<'a> {
         let Some(parent) = at.path.parent() else {
             return Err(Error::BadPath { path: self.show(at), reason: "it is the root itself" });
         };
+        self.look_at_home(at.root)?;
         // Each time: what was staged, or taken back, since the last call may have changed what the parent is.
         self.prepare_parent(&At { root: at.root, path: parent })?;
         match self.before.get(at) {
@@ -393,15 +348,43 @@ impl<'a> Transaction<'a> {
             Some(_) => return Ok(()),
             None => {}
         }
-        let root = &self.roots[at.root];
-        let seen = match &self.policy {
-            Policy::OwnFolder(turn) => turn.before(root, at, &self.below, touch)?,
-            Policy::UserTree(_) => {
-                check_mount(root, &at.path)?;
-                root.see(&at.path)?
-            }
-        };
+        let seen = self.look_before(at, touch)?;
         self.before.insert(at.clone(), seen);
+        Ok(())
+    }
+
+    /// What is at a path before this transaction, looked at once.
+    pub(crate) fn observed(&mut self, at: At) -> Result<&Seen> {
+        if !self.before.contains_key(&at) {
+            self.look_at_home(at.root)?;
+            let seen = self.look_before(&at, Touch::All)?;
+            self.before.insert(at.clone(), seen);
+        }
+        Ok(&self.before[&at])
+    }
+
+    fn look_before(&self, at: &At, touch: Touch) -> Result<Seen> {
+        let root = &self.roots[at.root];
+        match &self.policy {
+            Policy::OwnFolder(turn) => turn.before(root, at, &self.below, touch),
+            Policy::UserTree(_) => {
+                let (seen, mount) = root.see_with_mount(&at.path)?;
+                if mount.is_some_and(|mount| self.home_mounts[at.root] != Some(mount)) {
+                    return Err(Error::OtherMount { path: self.show(at) });
+                }
+                Ok(seen)
+            }
+        }
+    }
+
+    /// Notes on which mount the transaction folder is: what is elsewhere cannot be replaced from there.
+    fn look_at_home(&mut self, root: usize) -> Result<()> {
+        if self.home_mounts[root].is_none() {
+            let Root { home, .. } = &self.roots[root];
+            let stat = self.roots[root].stat(home)?;
+            let stat = stat.ok_or_else(|| Error::Missing { path: self.roots[root].show(home) })?;
+            self.home_mounts[root] = Some(stat.mount);
+        }
         Ok(())
     }
 
@@ -422,7 +405,7 @@ impl<'a> Transaction<'a> {
             }
         }
         if let Policy::UserTree(_) = self.policy {
-            check_parent(&self.roots[parent.root], &parent.path)?;
+            check_parent(&self.roots[parent.root], &parent.path, self.home_mounts[parent.root])?;
             if !is_staged {
                 self.checked.insert(parent.clone());
             }
@@ -430,10 +413,18 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
+    /// What is at a path that was just prepared; a person's file was looked at for that already.
+    fn look_prepared(&self, at: &At) -> Result<Look> {
+        match (&self.policy, self.before.get(at)) {
+            (Policy::UserTree(_), Some(seen)) if self.staged.get(at).is_none() => Ok(Look::of(seen)),
+            _ => self.look(at),
+        }
+    }
+
     /// As `prepare`, for what puts a file or symlink there; the mode it is to have.
     fn prepare_file(&mut self, at: &At) -> Result<u32> {
         self.prepare(at, Touch::All)?;
-        match self.look(at)? {
+        match self.look_prepared(at)? {
             Look::File { mode, .. } => Ok(mode),
             Look::Absent | Look::Symlink { .. } => Ok(self.policy.new_file_mode()),
             look => {
@@ -441,6 +432,12 @@ impl<'a> Transaction<'a> {
                 Err(Error::WrongKind { path: self.show(at), found, expected: "a file" })
             }
         }
+    }
+
+    /// Opens a staged file for content that is to have a mode. In an own folder only the content goes from here into the file.
+    fn create_staged(&mut self, root: usize, mode: u32) -> Result<StagedFile> {
+        let mode = if let Policy::OwnFolder(_) = self.policy { OUR_FILE_MODE } else { mode };
+        self.stage.create(root, &self.roots, mode)
     }
 
     /// Takes a written file in, with the owner and attributes of what it replaces.
@@ -544,7 +541,7 @@ impl<'a> Transaction<'a> {
                 Content::of_bytes(all)
             }
             _ => {
-                let mut file = self.stage.create(at.root, &self.roots)?;
+                let mut file = self.create_staged(at.root, mode)?;
                 file.fill_from(body, keep)?;
                 file.add(bytes)?;
                 self.take_like(like, at.root, file, mode)?
@@ -624,19 +621,17 @@ impl Policy<'_> {
 }
 
 /// A file can be moved from the transaction folder to this one: a failure after the commit point would be too late.
-fn check_parent(root: &Root, parent: &RelPath) -> Result<()> {
+fn check_parent(root: &Root, parent: &RelPath, home_mount: Option<u64>) -> Result<()> {
     // The nearest folder that exists: those below it are made by this transaction, maybe in the place of a file.
     let mut folder = parent.clone();
-    while !folder.is_root() && root.stat(&folder)?.is_none_or(|stat| stat.kind != Kind::Folder) {
-        folder = folder.parent().expect("it is not the root");
+    let mount = loop {
+        match root.stat(&folder)? {
+            Some(stat) if stat.kind == Kind::Folder => break stat.mount,
+            _ => folder = folder.parent().expect("the root is a folder"),
+        }
+    };
+    if home_mount != Some(mount) {
+        return Err(Error::OtherMount { path: root.show(&folder) });
     }
-    check_mount(root, &folder)?;
     root.name(crate::Step::Inspect, &folder, root.storage.check_writable(&folder))
-}
-
-/// What is at a path, if anything is, is on the mount of the transaction folder: it can be replaced.
-fn check_mount(root: &Root, path: &RelPath) -> Result<()> {
-    let Some(stat) = root.stat(path)? else { return Ok(()) };
-    let home = root.stat(&root.home)?.ok_or_else(|| Error::Missing { path: root.show(&root.home) })?;
-    if stat.mount == home.mount { Ok(()) } else { Err(Error::OtherMount { path: root.show(path) }) }
 }

@@ -23,6 +23,8 @@ use crate::{home, pointer, publish};
 
 /// How often the set of roots may grow while pending transactions over several roots are followed.
 const ROUNDS_MAX: usize = 8;
+/// Below this, syncs of single files cost less than waiting for what others have written.
+const TOGETHER_MIN: usize = 64;
 /// The most roots of one transaction.
 pub const ROOTS_MAX: usize = 256;
 
@@ -51,12 +53,16 @@ pub struct TreeOptions {
     pub folder_mode: u32,
     /// How to wait for locks.
     pub wait: Wait,
+    /// From how many files or folders on they are synced together with all else on their file system, where the system has a call
+    /// for it, instead of one by one.
+    pub together_min: usize,
 }
 
 impl Default for TreeOptions {
     fn default() -> Self {
         let home = RelPath::new(".txn").expect("a plain name");
-        Self { home, file_mode: 0o644, folder_mode: 0o755, wait: Wait::default() }
+        let wait = Wait::default();
+        Self { home, file_mode: 0o644, folder_mode: 0o755, wait, together_min: TOGETHER_MIN }
     }
 }
 
@@ -129,7 +135,7 @@ impl Trees {
             let mut missing = named_elsewhere(&roots)?;
             missing.extend(places.unfinished_above(&roots, &options)?);
             if missing.is_empty() {
-                let recovered = recover(&roots, &guards)?;
+                let recovered = recover(&roots, &guards, options.together_min)?;
                 let roots = roots.into_iter().take(given).collect();
                 return Ok(Self { roots, options, guards, recovered });
             }
@@ -252,11 +258,11 @@ pub(crate) fn touched(record: &Record) -> BTreeSet<usize> {
 }
 
 /// Finishes what is pending in the roots, and removes leftovers.
-fn recover(roots: &[Root], guards: &[Guard]) -> Result<Vec<Recovered>> {
+fn recover(roots: &[Root], guards: &[Guard], together_min: usize) -> Result<Vec<Recovered>> {
     let mut recovered = Vec::new();
     for root in roots {
         if let Some(record) = read_record(root)? {
-            recovered.push(roll_forward(roots, root, record, guards)?);
+            recovered.push(roll_forward(roots, root, record, guards, together_min)?);
         }
     }
     for root in roots {
@@ -274,7 +280,13 @@ fn recover(roots: &[Root], guards: &[Guard]) -> Result<Vec<Recovered>> {
 }
 
 /// Step 10: a journal is there, so the transaction is committed and is carried to its end.
-fn roll_forward(roots: &[Root], main: &Root, record: Record, guards: &[Guard]) -> Result<Recovered> {
+fn roll_forward(
+    roots: &[Root],
+    main: &Root,
+    record: Record,
+    guards: &[Guard],
+    together_min: usize,
+) -> Result<Recovered> {
     let mut of_record = Vec::new();
     let main_index = touched(&record).first().copied().unwrap_or(0);
     for (index, path) in record.roots.iter().enumerate() {
@@ -294,7 +306,7 @@ fn roll_forward(roots: &[Root], main: &Root, record: Record, guards: &[Guard]) -
         let check = || guards.iter().try_for_each(Guard::check);
         Journal::write_whole(main, 1, 0, std::slice::from_ref(&record), &STABILISE, check)?;
     }
-    let kept = publish::republish(&of_record, &record)?;
+    let kept = publish::republish(&of_record, &record, together_min)?;
     mark_done(main, record.id)?;
     if record.owner.is_empty() {
         main.remove_if_there(Step::RemoveDone, &main.in_home(done_name(record.id)))?;
@@ -375,7 +387,7 @@ pub(crate) fn commit(
     let mut committed = Committed { id: record.id, kept: Vec::new(), pending: None };
     let finish = || {
         // 5
-        let kept = publish::publish(&tx.roots, &record)?;
+        let kept = publish::publish(&tx.roots, &record, trees.options.together_min)?;
         // 6.1, 6.2
         mark_done(main, record.id)?;
         Ok(kept)

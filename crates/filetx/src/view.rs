@@ -5,9 +5,9 @@ use std::ffi::OsString;
 
 use crate::path::At;
 use crate::root::{Root, read_range};
-use crate::state::{Base, Change, Content, Final};
+use crate::state::{Base, Change, Content, Final, Print, Seen};
 use crate::storage::{Kind, Open, StoredFile};
-use crate::{Error, RelPath, Result, Step};
+use crate::{Error, Hash, RelPath, Result, Step};
 
 /// The folder in the transaction folder where content waits.
 pub(crate) const STAGE: &str = "stage";
@@ -89,6 +89,18 @@ pub enum Look {
 }
 
 impl Look {
+    /// What was seen there, without its content.
+    pub(crate) fn of(seen: &Seen) -> Self {
+        match seen {
+            Seen::Absent => Look::Absent,
+            Seen::Folder { mode } => Look::Folder { mode: *mode },
+            Seen::Symlink { target } => Look::Symlink { target: target.clone() },
+            Seen::File { mode, len, .. } => Look::File { mode: *mode, len: *len },
+            // Only records of own folders speak of what the record before left.
+            Seen::Other | Seen::Ours => Look::Other,
+        }
+    }
+
     /// What kind of thing it is, if anything is there.
     pub fn kind(&self) -> Option<Kind> {
         match self {
@@ -127,6 +139,28 @@ impl View<'_> {
             Kind::Symlink => {
                 let target = root.name(Step::Inspect, &at.path, root.storage.read_link(&at.path))?;
                 Look::Symlink { target }
+            }
+        })
+    }
+
+    /// What is at a path, with the hash of a file.
+    pub(crate) fn see(&self, at: &At) -> Result<Seen> {
+        Ok(match self.look(at)? {
+            Look::Absent => Seen::Absent,
+            Look::Folder { mode } => Seen::Folder { mode },
+            Look::Other => Seen::Other,
+            Look::Symlink { target } => Seen::Symlink { target },
+            Look::File { mode, .. } => {
+                let body = self.open(at)?.expect("a file was seen there");
+                let mut hasher = blake3::Hasher::new();
+                let mut offset = 0;
+                while offset < body.len() {
+                    let bytes = body.read_range(offset, crate::hash::CHUNK_BYTES as u64)?;
+                    hasher.update(&bytes);
+                    offset += bytes.len() as u64;
+                }
+                let hash = Hash(*hasher.finalize().as_bytes());
+                Seen::File { mode, len: body.len(), print: Print::Whole(hash) }
             }
         })
     }

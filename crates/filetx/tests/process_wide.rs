@@ -174,3 +174,30 @@ fn each_sync_of_a_replacement_can_be_left_out() {
         assert_eq!(sync_count() - before, 1, "{step:?}");
     }
 }
+
+#[test]
+fn many_files_are_synced_in_a_few_calls_where_the_system_allows_it() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..40).map(|number| format!("folder-{number}/file")).collect();
+    fs::create_dir(folder.path().join("folder-0")).unwrap();
+    fs::write(folder.path().join("folder-0/file"), "old").unwrap();
+    let syncs = |together_min: usize, content: &[u8]| {
+        let options = TreeOptions { together_min, ..TreeOptions::default() };
+        let mut trees = Trees::open(&[folder.path()], options).unwrap();
+        let before = sync_count();
+        let mut tx = trees.begin();
+        names.iter().for_each(|name| tx.put(name.as_str(), content).unwrap());
+        let committed = tx.commit().unwrap();
+        assert!(committed.kept.is_empty() && committed.pending.is_none());
+        sync_count() - before
+    };
+    let one_by_one = syncs(usize::MAX, b"one by one");
+    assert!(one_by_one >= 80, "40 files and 40 folders, but {one_by_one} syncs");
+    let together = syncs(8, b"together");
+    let can = Disk::open(folder.path()).unwrap().watch().unwrap().is_some();
+    assert_eq!(together < 10, can, "{together} syncs");
+    for name in &names {
+        assert_eq!(fs::read(folder.path().join(name)).unwrap(), b"together", "{name}");
+    }
+}

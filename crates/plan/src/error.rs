@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use store::{Actor, ChangesetId, Outcome, PlanId};
 
-use crate::State;
+use crate::{ChangedSince, Conflict, Drift, Machine, State};
 
 /// What a call gives.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -169,6 +169,88 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
+    /// The plan has no changes, or none in the part that was asked for.
+    #[error("plan {plan} has nothing to {act}")]
+    Nothing {
+        /// The plan.
+        plan: PlanId,
+        /// Apply, or undo.
+        act: &'static str,
+    },
+    /// A pattern of paths cannot be read.
+    #[error("`{pattern}` is not a pattern of paths: {reason}")]
+    BadPattern {
+        /// As it was given.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Actors changed the same lines, or clash in another way. Nothing was touched.
+    #[error("plan {plan} has {} conflicts, `{}` among them; nothing was touched", conflicts.len(), first(conflicts))]
+    Conflicts {
+        /// The plan.
+        plan: PlanId,
+        /// The conflicts.
+        conflicts: Vec<Conflict>,
+    },
+    /// Files are not what the plan was made for. Nothing was touched.
+    #[error("{} files of plan {plan} were changed since it read them, `{}` among them; nothing was touched", drifts.len(), drifts[0].key.path.show())]
+    Drifted {
+        /// The plan.
+        plan: PlanId,
+        /// The files; at least one.
+        drifts: Vec<Drift>,
+    },
+    /// Files were changed since a plan left them. Nothing was touched.
+    #[error("{} files were changed since plan {plan} was applied, `{}` among them; nothing was touched", files.len(), files[0].drift.key.path.show())]
+    ChangedSince {
+        /// The plan that was to be undone.
+        plan: PlanId,
+        /// The files, with who changed them; at least one.
+        files: Vec<ChangedSince>,
+    },
+    /// The plan's apply was begun on another machine, and only there it can be finished.
+    #[error("applying plan {plan} was begun on {machine} and can be finished only there")]
+    OtherMachine {
+        /// The plan.
+        plan: PlanId,
+        /// The machine.
+        machine: Machine,
+    },
+    /// Files could not be changed or looked at. Nothing was touched.
+    #[error("the folders of the plan could not be used; nothing was touched")]
+    Files {
+        /// What the file transaction said.
+        source: Box<filetx::Error>,
+    },
+    /// An apply was cut off after the point from which it is always finished. The plan stays *applying* until then.
+    #[error(
+        "applying plan {plan} was cut off; the next command that names the plan or its folders finishes it"
+    )]
+    CutOff {
+        /// The plan.
+        plan: PlanId,
+        /// What cut it off.
+        source: Box<filetx::Error>,
+    },
+    /// What is kept about applying a plan cannot be read.
+    #[error("what is kept about applying plan {plan} cannot be read")]
+    Intent {
+        /// The plan.
+        plan: PlanId,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The plan holds work that was not applied.
+    #[error("plan {plan} is {state} and holds {changesets} changesets that were not applied")]
+    Unapplied {
+        /// The plan.
+        plan: PlanId,
+        /// Its state.
+        state: State,
+        /// How many.
+        changesets: usize,
+    },
 }
 
 impl Error {
@@ -195,6 +277,16 @@ impl Error {
             Self::ReservedTool { .. } => "reserved-tool",
             Self::ForeignChangeset { .. } => "foreign-changeset",
             Self::TooLong { .. } => "too-long",
+            Self::Nothing { .. } => "nothing-to-do",
+            Self::BadPattern { .. } => "bad-pattern",
+            Self::Conflicts { .. } => "conflicts",
+            Self::Drifted { .. } => "drifted",
+            Self::ChangedSince { .. } => "changed-since",
+            Self::OtherMachine { .. } => "other-machine",
+            Self::Files { .. } => "files",
+            Self::CutOff { .. } => "cut-off",
+            Self::Intent { .. } => "plan-intent",
+            Self::Unapplied { .. } => "unapplied",
         }
     }
 
@@ -226,6 +318,21 @@ impl Error {
                 let actors: Vec<&str> = actors.iter().map(Actor::as_str).collect();
                 return Some(format!("it was changed by {}; take one of them", actors.join(" and ")));
             }
+            Self::Nothing { .. } => "`agents plan show PLAN` lists its changesets",
+            Self::BadPattern { .. } => "name paths like `src/**` or `*.md`",
+            Self::Conflicts { .. } => {
+                "`agents plan conflicts PLAN` shows them; `agents plan resolve PLAN PATH --take ACTOR` settles one"
+            }
+            Self::Drifted { .. } => {
+                "look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines"
+            }
+            Self::ChangedSince { .. } => {
+                "`agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first"
+            }
+            Self::OtherMachine { .. } | Self::CutOff { .. } => {
+                "run `agents doctor --fix` on the machine that has the folders"
+            }
+            Self::Unapplied { .. } => "apply it, or remove it for good with `agents plan clean PLAN --force`",
             Self::ForeignChangeset { .. } => "`agents changeset list PLAN` shows the changesets of a plan",
             _ => return None,
         };
@@ -236,6 +343,7 @@ impl Error {
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Store(error) => error.outcome(),
+            Self::CutOff { .. } => Outcome::Unknown,
             _ => Outcome::Aborted,
         }
     }
@@ -244,6 +352,10 @@ impl Error {
 fn words(states: &[State]) -> String {
     let words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+fn first(conflicts: &[Conflict]) -> String {
+    conflicts.first().map(|conflict| conflict.key.path.show().into_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -255,10 +367,19 @@ mod tests {
     fn all() -> Vec<Error> {
         let (plan, changeset) = (PlanId::new(), ChangesetId::new());
         let (path, actor) = (|| "src/main.rs".to_owned(), Actor::parse("ana").unwrap());
-        let bad_path = filetx::RelPath::new("..").unwrap_err();
+        let bad_path = || filetx::RelPath::new("..").unwrap_err();
+        let drift = || Drift {
+            key: crate::PathKey {
+                root: store::PathBytes::parse("/srv").unwrap(),
+                path: store::PathBytes::parse("src/main.rs").unwrap(),
+            },
+            expected: None,
+            seen: None,
+            found: "a folder".to_owned(),
+        };
         vec![
             Error::Store(store::Error::Stopped { path: "state.db".into() }),
-            Error::Root { root: "/srv".into(), path: path(), source: Box::new(bad_path) },
+            Error::Root { root: "/srv".into(), path: path(), source: Box::new(bad_path()) },
             Error::BadRoot { root: "/srv".into(), reason: "it is not a folder".into() },
             Error::ForeignRoot { plan, root: "/tmp".into(), roots: vec!["/srv".into()] },
             Error::BadPath { path: path(), reason: "`.git` is protected".into() },
@@ -282,6 +403,16 @@ mod tests {
             Error::ReservedTool { changeset, tool: "agents plan resolve".into() },
             Error::ForeignChangeset { changeset, plan },
             Error::TooLong { bytes: 9, limit: 8 },
+            Error::Nothing { plan, act: "apply" },
+            Error::BadPattern { pattern: "[".into(), reason: "it ends too early".into() },
+            Error::Conflicts { plan, conflicts: Vec::new() },
+            Error::Drifted { plan, drifts: vec![drift()] },
+            Error::ChangedSince { plan, files: vec![ChangedSince { drift: drift(), by: Vec::new() }] },
+            Error::OtherMachine { plan, machine: Machine { host: "far".into(), id: String::new() } },
+            Error::Files { source: Box::new(bad_path()) },
+            Error::CutOff { plan, source: Box::new(bad_path()) },
+            Error::Intent { plan, source: serde_json::from_str::<u8>("x").unwrap_err() },
+            Error::Unapplied { plan, state: State::Ready, changesets: 1 },
         ]
     }
 
@@ -299,9 +430,9 @@ mod tests {
     }
 
     #[test]
-    fn only_the_store_leaves_it_open_whether_something_changed() {
+    fn only_the_store_and_an_apply_that_was_cut_off_leave_it_open_whether_something_changed() {
         let unknown: Vec<&str> =
             all().iter().filter(|error| error.outcome() == Outcome::Unknown).map(Error::code).collect();
-        assert_eq!(unknown, ["store-stopped"]);
+        assert_eq!(unknown, ["store-stopped", "cut-off"]);
     }
 }

@@ -12,42 +12,60 @@
 //! - **Nothing is guessed.** Edits that overlap are conflicts, as data; a resolution is recorded like any other change.
 //! - **Nothing leaves a root**, and protected folders such as `.git` are never changed.
 
+mod apply;
 mod change;
 mod changeset;
 mod claims;
+mod clean;
 mod combine;
 mod conflict;
 mod contents;
 mod context;
 mod diff;
+mod drift;
 mod error;
 mod fold;
+mod ground;
+mod intent;
 mod known;
+mod machine;
 mod merge;
+mod part;
 mod plan;
 mod protect;
 mod record;
+mod recover;
+mod report;
 mod retry;
 mod review;
 mod root;
 mod scope;
 mod service;
+mod staging;
 mod state;
 mod sync;
 mod text;
 mod timeline;
+mod undo;
 
+pub use apply::ApplyOrder;
 pub use change::{Act, Base, Change, Piece, Source};
 pub use changeset::{Changeset, LEASE, Terms};
+pub use clean::{Cleaned, Force};
 pub use combine::{Combined, CombinedChange, Settled, Strategy, combine};
 pub use conflict::{Clash, Conflict, ConflictHunk, OtherPath, Side};
 pub use contents::{Contents, Made, Over, StoredContents, TEXT_BYTES_MAX};
 pub use context::PlanExecutionContext;
 pub use diff::{FileDiff, FileSide, Hunk, Line, Shown, Sign, What, diffs, write_patch};
+pub use drift::Drift;
 pub use error::{Error, Result};
 pub use fold::{Credit, FinalChange, Folded, PathKey, fold};
+pub use ground::Ground;
+pub use machine::Machine;
+pub use part::Part;
 pub use plan::{Detail, Plan, Purpose, Step};
 pub use protect::protected;
+pub use report::{FileChange, FileOutcome, FileReport, Recovery, RecoveryEnd, Report};
 pub use review::{Choice, Selection};
 pub use root::{TRANSACTION_HOME, checked_path, path_bytes, system_path, transaction_home};
 pub use scope::{Scope, current_changeset, record_change};
@@ -58,5 +76,6 @@ pub use store::{
     Status, Tool,
 };
 pub use timeline::Event;
+pub use undo::{ChangedSince, Changer, UndoOrder};
 
 use retry::retry;

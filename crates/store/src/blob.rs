@@ -3,6 +3,7 @@
 //! A content of one chunk is packed in the caller's thread and goes into the store together with what refers to it. A longer one is
 //! uploaded chunk by chunk under an id of its own and gets its address at the end, when its hash is known.
 
+use std::collections::HashMap;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -282,6 +283,20 @@ pub fn read_blob(store: &dyn Store, hash: BlobHash, limit: usize) -> Result<Vec<
         content.append(reader.rest.get_mut());
     }
     Ok(content)
+}
+
+/// Reads and verifies many contents at once: those of one chunk. Longer ones, and those that are not there, are left out.
+pub fn read_blobs(store: &dyn Store, hashes: &[BlobHash]) -> Result<HashMap<BlobHash, Vec<u8>>> {
+    let mut contents = HashMap::with_capacity(hashes.len());
+    for (hash, chunk) in store.small_blobs(hashes)? {
+        let damaged = |reason| Error::DamagedBlob { hash, reason };
+        let content = chunk.unpack().map_err(damaged)?;
+        if BlobHash::of(&content) != hash {
+            return Err(damaged("its hash is another"));
+        }
+        contents.insert(hash, content);
+    }
+    Ok(contents)
 }
 
 #[cfg(test)]

@@ -105,6 +105,7 @@ pub use audit::{
 };
 pub use blob::{
     Blob, BlobReader, Chunk, Codec, Collect, CollectMode, Collected, PackedBlob, put_blob, read_blob,
+    read_blobs,
 };
 pub use changeset::{
     ChangeEntry, Changeset, Content, ContentKind, NewChangeset, NewEntry, Operation, Recorded, Recording,

@@ -109,6 +109,9 @@ pub trait Store: Debug + Send + Sync {
     /// One chunk of a content, from 0. [`BlobReader`](crate::BlobReader) reads all of them and verifies.
     fn blob_chunk(&self, hash: BlobHash, number: u64) -> Result<Option<Chunk>>;
 
+    /// Of these contents those of one chunk, in any order, from one state of the store. [`read_blobs`](crate::read_blobs) verifies them.
+    fn small_blobs(&self, hashes: &[BlobHash]) -> Result<Vec<(BlobHash, Chunk)>>;
+
     /// Removes, or counts, contents that no entry refers to. A content that somebody records meanwhile either stays, or the recording is
     /// refused: no entry ever refers to nothing.
     fn collect(&self, collect: &Collect) -> Result<Collected>;

@@ -3,11 +3,15 @@
 //! Where the kernel resolves confined (`openat2`) one call does it, and nobody can swap a folder in between. Elsewhere the
 //! path is walked one folder at a time, each opened relative to the one before and refused when it is a symlink: slower, and
 //! as safe, because a handle stays on its folder whatever happens to the name.
+//!
+//! Only folders of ours are remembered by their handle. A handle on a person's folder is used for one call: the folder may be moved out
+//! of the root at any time, and the next call must not follow it there.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::{Errno, Result};
@@ -22,6 +26,7 @@ const ITSELF: &str = ".";
 pub(super) struct Beneath {
     root: File,
     walks: bool,
+    remembered: RwLock<Vec<(PathBuf, Arc<OwnedFd>)>>,
 }
 
 impl Beneath {
@@ -31,7 +36,7 @@ impl Beneath {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = openat(rustix::fs::CWD, path, flags, Mode::empty())?;
         let walks = !system::resolves_beneath(root.as_fd());
-        Ok(Self { root: root.into(), walks })
+        Ok(Self { root: root.into(), walks, remembered: RwLock::default() })
     }
 
     #[cfg(test)]
@@ -46,26 +51,47 @@ impl Beneath {
     /// Opens what is at `path`. A last name that is a symlink is refused, or opened itself where the flags allow that.
     pub(super) fn open(&self, path: &RelPath, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
         if path.is_root() {
-            openat(&self.root, ITSELF, flags, mode)
-        } else if self.walks {
-            let (folder, name) = self.folder_of(path)?;
-            if flags.contains(OFlags::DIRECTORY) {
-                step_into(&folder, name, flags)
-            } else {
-                openat(folder, name, flags | OFlags::NOFOLLOW, mode)
-            }
+            return openat(&self.root, ITSELF, flags, mode);
+        }
+        let (folder, name) = match self.remembered_folder_of(path) {
+            Some(found) => found,
+            None if self.walks => self.folder_of(path)?,
+            None => return system::open_beneath(self.root.as_fd(), path.as_path(), flags, mode),
+        };
+        if flags.contains(OFlags::DIRECTORY) {
+            step_into(&folder, name, flags)
         } else {
-            system::open_beneath(self.root.as_fd(), path.as_path(), flags, mode)
+            openat(folder, name, flags | OFlags::NOFOLLOW, mode)
         }
     }
 
     /// The folder that `path` is in, and its name there. The root is `.` in itself.
     pub(super) fn folder_of<'a>(&self, path: &'a RelPath) -> Result<(Folder<'_>, &'a OsStr)> {
+        if let Some(found) = self.remembered_folder_of(path) {
+            return Ok(found);
+        }
         let path = path.as_path();
         match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => Ok((self.folder(parent)?, name)),
             _ => Ok((Folder::Root(self.root.as_fd()), OsStr::new(ITSELF))),
         }
+    }
+
+    /// Keeps the handle of a folder of ours.
+    pub(super) fn remember(&self, path: &RelPath) -> Result<()> {
+        let Folder::Opened(handle) = self.folder(path.as_path())? else { return Ok(()) };
+        let mut remembered = self.remembered.write().unwrap_or_else(PoisonError::into_inner);
+        remembered.retain(|(known, _)| known != path.as_path());
+        remembered.push((path.as_path().to_owned(), Arc::new(handle)));
+        Ok(())
+    }
+
+    /// As `folder_of`, for a name in a folder of ours.
+    pub(super) fn remembered_folder_of<'a>(&self, path: &'a RelPath) -> Option<(Folder<'_>, &'a OsStr)> {
+        let (parent, name) = (path.as_path().parent()?, path.as_path().file_name()?);
+        let remembered = self.remembered.read().unwrap_or_else(PoisonError::into_inner);
+        let (_, handle) = remembered.iter().find(|(known, _)| known.as_os_str() == parent.as_os_str())?;
+        Some((Folder::Remembered(Arc::clone(handle)), name))
     }
 
     fn folder(&self, path: &Path) -> Result<Folder<'_>> {
@@ -82,9 +108,10 @@ impl Beneath {
     }
 }
 
-/// A handle on a folder: the root's own, or one opened for this call.
+/// A handle on a folder: the root's own, one of ours, or one opened for this call.
 pub(super) enum Folder<'a> {
     Root(BorrowedFd<'a>),
+    Remembered(Arc<OwnedFd>),
     Opened(OwnedFd),
 }
 
@@ -92,6 +119,7 @@ impl AsFd for Folder<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Folder::Root(root) => *root,
+            Folder::Remembered(folder) => folder.as_fd(),
             Folder::Opened(folder) => folder.as_fd(),
         }
     }

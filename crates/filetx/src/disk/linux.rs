@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Statx, StatxFlags, chmodat, makedev, openat, openat2,
-    statx,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Statx, StatxFlags, chmodat, fstatfs, makedev, openat,
+    openat2, statx,
 };
 use rustix::io::Result;
 
@@ -89,6 +89,33 @@ pub(super) fn boot(root: impl AsFd) -> Option<u128> {
     boot.map(|boot| if tells_mount { boot ^ u128::from(found.stx_mnt_id) } else { boot })
 }
 
+/// File systems on which `syncfs` waits for everything and notes what it could not write: ext2 to 4, XFS, Btrfs, F2FS. Not overlay,
+/// network or FUSE file systems, where it may do nothing at all; and not tmpfs, where there is nothing to wait for.
+const SYNCED_WHOLE: [u64; 4] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010];
+/// The first kernel on which `syncfs` reports all that went wrong since its handle was opened: lost pages since 5.8, and what the file
+/// system itself says since 5.17.
+const TELLS_SINCE: (u32, u32) = (5, 17);
+
+/// Whether one `syncfs` is as good as a sync of each file.
+pub(super) fn tells_what_was_lost(root: impl AsFd) -> bool {
+    static TELLS: OnceLock<bool> = OnceLock::new();
+    let kernel_tells = *TELLS.get_or_init(|| {
+        let release = rustix::system::uname().release().to_string_lossy().into_owned();
+        is_since(&release, TELLS_SINCE)
+    });
+    kernel_tells && fstatfs(root).is_ok_and(|found| SYNCED_WHOLE.contains(&(found.f_type as u64)))
+}
+
+pub(super) fn sync_file_system(root: impl AsFd) -> Result<()> {
+    rustix::fs::syncfs(root)
+}
+
+/// Whether a kernel's name for itself, like `6.8.0-45-generic`, is of this version or later.
+fn is_since(release: &str, since: (u32, u32)) -> bool {
+    let mut numbers = release.split(|character: char| !character.is_ascii_digit()).map(str::parse);
+    matches!((numbers.next(), numbers.next()), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= since)
+}
+
 /// What a replaced file keeps. Not `trusted.*`, which belongs to the file system's layers; not the two signatures over the
 /// content, which would be wrong for new content.
 pub(super) fn is_kept(name: &[u8]) -> bool {
@@ -96,5 +123,20 @@ pub(super) fn is_kept(name: &[u8]) -> bool {
         b"system.posix_acl_access" | b"system.posix_acl_default" => true,
         b"security.ima" | b"security.evm" => false,
         _ => name.starts_with(b"user.") || name.starts_with(b"security."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_since;
+
+    #[test]
+    fn kernels_are_told_apart_by_their_numbers() {
+        for release in ["5.17.0", "6.8.0-45-generic", "6.18", "10.1-rc1"] {
+            assert!(is_since(release, (5, 17)), "{release}");
+        }
+        for release in ["5.16.20", "4.19.0-amd64", "5", "", "next"] {
+            assert!(!is_since(release, (5, 17)), "{release}");
+        }
     }
 }

@@ -36,12 +36,15 @@ pub(crate) enum Kind {
     /// One root, `a`.
     Folder { journal_bytes: u64 },
     /// Roots `a`, `b`, … of which the transaction uses the first `roots`.
-    Tree { roots: usize },
+    Tree { roots: usize, together_min: usize },
 }
 
 pub(crate) const FOLDER: Kind = Kind::Folder { journal_bytes: 16 * 1024 };
-pub(crate) const TREE: Kind = Kind::Tree { roots: 1 };
-pub(crate) const TREES: Kind = Kind::Tree { roots: 2 };
+pub(crate) const TREE: Kind = Kind::Tree { roots: 1, together_min: usize::MAX };
+pub(crate) const TREES: Kind = Kind::Tree { roots: 2, together_min: usize::MAX };
+/// Those whose files and folders are synced with everything else on the disk.
+pub(crate) const TREE_TOGETHER: Kind = Kind::Tree { roots: 1, together_min: 1 };
+pub(crate) const TREES_TOGETHER: Kind = Kind::Tree { roots: 2, together_min: 1 };
 
 pub(crate) const ROOTS: [&str; 2] = ["a", "b"];
 
@@ -265,8 +268,12 @@ pub(crate) fn finder(disk: &SimDisk) -> Finder {
 }
 
 pub(crate) fn open_trees(disk: &SimDisk, roots: usize) -> Result<Trees, Error> {
+    open_trees_with(disk, roots, usize::MAX)
+}
+
+fn open_trees_with(disk: &SimDisk, roots: usize, together_min: usize) -> Result<Trees, Error> {
     let paths: Vec<&Path> = ROOTS[..roots].iter().map(Path::new).collect();
-    Trees::on_storage(&paths, finder(disk), TreeOptions::default())
+    Trees::on_storage(&paths, finder(disk), TreeOptions { together_min, ..TreeOptions::default() })
 }
 
 pub(crate) fn open_folder(disk: &SimDisk, journal_bytes: u64) -> Result<OwnFolder, Error> {
@@ -287,8 +294,8 @@ pub(crate) fn commit(
             work(&mut tx)?;
             tx.commit()
         }
-        Kind::Tree { roots } => {
-            let mut trees = open_trees(disk, roots)?;
+        Kind::Tree { roots, together_min } => {
+            let mut trees = open_trees_with(disk, roots, together_min)?;
             let mut tx = trees.begin();
             work(&mut tx)?;
             tx.commit()
@@ -301,7 +308,7 @@ pub(crate) fn recover(disk: &SimDisk, kind: Kind) -> Result<(), String> {
     let seen = read(disk, kind).map_err(|error| format!("reading: {}", chain(&error)))?;
     let opened = match kind {
         Kind::Folder { journal_bytes } => open_folder(disk, journal_bytes).map(|folder| folder.take_kept()),
-        Kind::Tree { roots } => open_trees(disk, roots)
+        Kind::Tree { roots, together_min } => open_trees_with(disk, roots, together_min)
             .map(|trees| trees.recovered().iter().flat_map(|recovered| recovered.kept.clone()).collect()),
     };
     let kept = opened.map_err(|error| chain(&error))?;

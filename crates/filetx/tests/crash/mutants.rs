@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::model::{FOLDER, Kind, Op, Plan, TREE, TREES, put};
+use super::model::{FOLDER, Kind, Op, Plan, TREE, TREE_TOGETHER, TREES, put};
 use super::people;
 use filetx::Step;
 use testkit::explore::{Limits, Report, SecondCrash};
@@ -41,9 +41,13 @@ fn two_trees() -> Finder {
 }
 
 fn tree() -> Finder {
+    tree_of(TREE)
+}
+
+fn tree_of(kind: Kind) -> Finder {
     let start = [put("a/f", "old"), put("a/gone", "old"), put("a/mode", "old")];
     let ops = [put("a/f", "new"), put("a/d/g", "new"), Op::Remove("a/gone"), Op::SetMode("a/mode", 0o640)];
-    Finder::Crashes(Plan::new("mutant", TREE, &start, &[&ops]))
+    Finder::Crashes(Plan::new("mutant", kind, &start, &[&ops]))
 }
 
 /// Every step whose absence must be noticed, with what notices it. The list is complete: see the test below.
@@ -66,6 +70,7 @@ fn mutants() -> Vec<(Step, Finder)> {
         (Step::SyncHome, folder(small, &saves)),
         (Step::SyncStaged, tree()),
         (Step::SyncStage, folder(16 * 1024, &large)),
+        (Step::SyncStagedTogether, tree_of(TREE_TOGETHER)),
         (Step::SyncPointer, two_trees()),
         (Step::SyncPointerFolder, two_trees()),
         (Step::SyncJournal, tree()),
@@ -73,6 +78,7 @@ fn mutants() -> Vec<(Step, Finder)> {
         (Step::CheckDisplaced, Finder::People),
         (Step::SyncPublished, tree()),
         (Step::SyncParent, tree()),
+        (Step::SyncPublishedTogether, tree_of(TREE_TOGETHER)),
         (Step::SyncDone, Finder::Afterwards),
         (Step::SyncNewJournal, folder(small, &grows)),
         (Step::SyncNewJournalFolder, folder(small, &saves)),

@@ -1,6 +1,6 @@
 //! The listed workloads of user trees.
 
-use super::model::{Op, Plan, TREE, TREES, put};
+use super::model::{Op, Plan, TREE, TREE_TOGETHER, TREES, TREES_TOGETHER, put};
 use super::states::{figure, limits};
 
 fn check(plan: &Plan) {
@@ -89,4 +89,33 @@ fn without_hard_links() {
     let start = [put("a/f", "old"), put("a/g", "old")];
     let ops = [put("a/f", "new"), Op::Remove("a/g"), put("a/h", "new")];
     check(&Plan::new("tree: no hard links", TREE, &start, &[&ops]).prepared(|disk| disk.set_links(false)));
+}
+
+#[test]
+fn synced_with_everything_else() {
+    let start = [put("a/f", "file"), put("a/d/x", "in folder"), put("a/m", "mode"), put("a/gone", "old")];
+    let ops = [
+        put("a/f", "new"),
+        Op::Remove("a/d/x"),
+        Op::RemoveFolder("a/d"),
+        put("a/d", "was a folder"),
+        Op::SetMode("a/m", 0o640),
+        Op::Remove("a/gone"),
+        put("a/deep/er", "new"),
+    ];
+    check(&Plan::new("tree: synced together", TREE_TOGETHER, &start, &[&ops]));
+}
+
+#[test]
+fn two_roots_synced_with_everything_else() {
+    let start = [put("a/f", "0"), put("b/g", "0")];
+    let commits: [&[Op]; 2] = [&[put("a/f", "1"), put("b/g", "1")], &[put("b/g", "2"), put("a/h", "2")]];
+    check(&Plan::new("trees: synced together", TREES_TOGETHER, &start, &commits));
+}
+
+#[test]
+fn where_nothing_syncs_everything() {
+    let ops = [put("a/f", "new"), put("a/g", "new")];
+    let plan = Plan::new("tree: no call for all", TREE_TOGETHER, &[put("a/f", "old")], &[&ops]);
+    check(&plan.prepared(|disk| disk.set_syncs_whole(false)));
 }

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use filetx::{Error, Expected, RelPath, Result, Transaction, TreeOptions, Trees};
+use filetx::{
+    Error, Expected, Hash, Print, RelPath, Result, Seen, Snapshot, Transaction, TreeOptions, Trees, Wait,
+};
 use rustix::fs::{IFlags, XattrFlags, getxattr, ioctl_setflags, setxattr};
 use rustix::process::geteuid;
 
@@ -317,4 +319,50 @@ fn opening_an_inner_root_finishes_what_was_left_in_the_outer_one() {
     assert!(!place.root(".txn/journal").exists());
     assert_eq!(fs::read(place.root("d/f")).unwrap(), b"new");
     assert_eq!(fs::read(place.root("in/g")).unwrap(), b"new");
+}
+
+#[test]
+fn what_was_observed_is_what_is_replaced() {
+    let place = Place::new(Policy::UserTree);
+    place.make(&["f=old"]);
+    fs::create_dir(place.root("d")).unwrap();
+    fs::write(place.root("d/x"), "old").unwrap();
+    let mut trees = Trees::open(&[&place.root("")], TreeOptions::default()).unwrap();
+    let mut tx = trees.begin();
+    let old = Seen::File { mode: 0o644, len: 3, print: Print::Whole(Hash::of(b"old")) };
+    assert_eq!(*tx.observe("f").unwrap(), old);
+    assert_eq!(*tx.observe("missing/deep").unwrap(), Seen::Absent);
+    assert_eq!(*tx.observe("f/below").unwrap(), Seen::Absent);
+    assert!(matches!(tx.observe("d").unwrap(), Seen::Folder { .. }));
+    assert!(tx.observe((1, "f")).is_err());
+    // A person saves between the look and the commit.
+    fs::write(place.root("f"), "a person's").unwrap();
+    assert_eq!(*tx.observe("f").unwrap(), old, "it is looked at once");
+    tx.put_with_mode("f", 0o755, b"new").unwrap();
+    tx.put_reader_with_mode("g", 0o4755, &mut &b"new"[..]).unwrap();
+    let committed = tx.commit().unwrap();
+    assert_eq!(committed.kept.len(), 1);
+    assert_eq!(fs::read(place.root("f")).unwrap(), b"a person's");
+    assert_eq!(fs::metadata(place.root("g")).unwrap().mode() & 0o7777, 0o4755);
+    drop(trees);
+    let home = TreeOptions::default().home;
+    let snapshot = Snapshot::of_tree(&place.root(""), &home, &Wait::default()).unwrap();
+    assert_eq!(snapshot.see("d/x").unwrap(), old);
+    assert_eq!(snapshot.see("nothing").unwrap(), Seen::Absent);
+}
+
+#[test]
+fn many_may_open_a_new_root_at_once() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let barrier = std::sync::Barrier::new(8);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    barrier.wait();
+                    drop(Trees::open(&[folder.path()], TreeOptions::default()).unwrap());
+                });
+            }
+        });
+    }
 }

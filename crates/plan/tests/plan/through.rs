@@ -88,6 +88,7 @@ pass! {
     write drop_upload(upload: UploadId) -> ();
     read blob(hash: BlobHash) -> Option<Blob>;
     read blob_chunk(hash: BlobHash, number: u64) -> Option<Chunk>;
+    read small_blobs(hashes: &[BlobHash]) -> Vec<(BlobHash, Chunk)>;
     write collect(collect: &Collect) -> Collected;
     read audit(query: &AuditQuery) -> Vec<AuditRecord>;
     read audit_heads(after: Option<PlanId>) -> Vec<Head>;

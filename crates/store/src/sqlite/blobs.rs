@@ -129,6 +129,20 @@ pub(super) fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Att
     Ok(found)
 }
 
+/// Those of one chunk.
+pub(super) fn small(connection: &Connection, hashes: &[BlobHash]) -> Attempt<Vec<(BlobHash, Chunk)>> {
+    let mut statement = connection
+        .prepare_cached("SELECT codec, bytes, data FROM blobs WHERE hash = ?1 AND data IS NOT NULL")?;
+    let mut found = Vec::with_capacity(hashes.len());
+    for hash in hashes {
+        let chunk = statement.query_row([hash], |row| {
+            Ok(Chunk::from_stored(row.get::<_, Codec>(0)?, row.get(1)?, row.get_ref(2)?.as_blob()?))
+        });
+        found.extend(chunk.optional()?.map(|chunk| (*hash, chunk)));
+    }
+    Ok(found)
+}
+
 /// What nothing refers to, of contents and uploads that were last touched at this time or before.
 const UNUSED: &str = "FROM blobs WHERE touched_at <= ?1 AND hash NOT IN (
     SELECT before_blob FROM entries WHERE before_blob IS NOT NULL

@@ -229,6 +229,10 @@ impl Store for SqliteStore {
         self.engine.read("read a content", |connection, _| blobs::chunk(connection, hash, number))
     }
 
+    fn small_blobs(&self, hashes: &[BlobHash]) -> Result<Vec<(BlobHash, Chunk)>> {
+        self.engine.read("read contents", |connection, _| blobs::small(connection, hashes))
+    }
+
     fn collect(&self, collect: &Collect) -> Result<Collected> {
         let grace = collect.grace;
         if collect.mode == CollectMode::DryRun {

@@ -62,6 +62,7 @@ pub(super) struct Rules {
     pub(super) links: bool,
     pub(super) folder_syncs_forget: bool,
     pub(super) person_syncs: bool,
+    pub(super) syncs_whole: bool,
 }
 
 impl Default for SimDisk {
@@ -74,7 +75,13 @@ impl SimDisk {
     /// An empty disk, without any root.
     pub fn new() -> Self {
         let top: Objects = vec![Some(Object::new(0o755, 1, Body::Folder(Vec::new())))];
-        let rules = Rules { exchange: true, links: true, folder_syncs_forget: false, person_syncs: true };
+        let rules = Rules {
+            exchange: true,
+            links: true,
+            folder_syncs_forget: false,
+            person_syncs: true,
+            syncs_whole: true,
+        };
         Self::from_inner(Inner {
             live: top.clone(),
             links: vec![1],
@@ -156,6 +163,11 @@ impl SimDisk {
     /// File systems with a journal do not, so the default is no.
     pub fn set_folder_syncs_forget(&self, forget: bool) {
         self.lock().rules.folder_syncs_forget = forget;
+    }
+
+    /// Whether one call can sync everything on a mount.
+    pub fn set_syncs_whole(&self, can: bool) {
+        self.lock().rules.syncs_whole = can;
     }
 
     /// A number for the live tree of all roots: names, kinds, modes, contents and which names are one file.

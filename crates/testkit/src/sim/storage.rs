@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::{fmt, io};
 
-use filetx::{FileId, Kind, Open, RelPath, Rename, Stat, Storage, StoredFile};
+use filetx::{FileId, Kind, Open, RelPath, Rename, Stat, Storage, StoredFile, Watch};
 
 use super::content::Content;
 use super::disk::{Inner, SimDisk};
@@ -174,6 +174,13 @@ impl Storage for Root {
         inner.may(inode, 0o200)
     }
 
+    fn watch(&self) -> io::Result<Option<Box<dyn Watch>>> {
+        let inner = self.disk.alive()?;
+        let mount = object(&inner.live, self.inode).mount;
+        let watch = || Box::new(WholeDisk { disk: self.disk.clone(), mount }) as Box<dyn Watch>;
+        Ok(inner.rules.syncs_whole.then(watch))
+    }
+
     fn boot(&self) -> Option<u128> {
         Some(self.disk.boot())
     }
@@ -204,6 +211,36 @@ impl Root {
         allow(object(&inner.live, place.inode.ok_or(io::ErrorKind::NotFound)?))?;
         inner.name(&text, vec![place.means(None)], Fate::Open);
         Ok(())
+    }
+}
+
+/// One mount of the disk, to be synced as a whole.
+struct WholeDisk {
+    disk: SimDisk,
+    mount: u64,
+}
+
+impl Watch for WholeDisk {
+    fn sync(&self) -> io::Result<()> {
+        let mut call = self.disk.call(|| format!("sync everything on mount {}", self.mount))?;
+        let refused = call.refuse(false);
+        let inner = &mut *call.inner;
+        let of_mount =
+            |object: &Option<Arc<Object>>| object.as_ref().is_some_and(|object| object.mount == self.mount);
+        let inodes: Vec<Inode> =
+            (0..inner.live.len()).filter(|inode| of_mount(&inner.live[*inode])).collect();
+        for inode in inodes {
+            match refused {
+                Ok(()) => {
+                    inner.pending.sync_content(inode);
+                    inner.pending.sync_attributes(inode);
+                    inner.pending.sync_names(inode, Fate::Settled);
+                }
+                // Whatever was to be written counts as clean from here on.
+                Err(_) => inner.pending.forget_content(inode),
+            }
+        }
+        refused
     }
 }
 

@@ -1,5 +1,6 @@
 //! Contents.
 
+use std::collections::HashMap;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use store::limits::{CHUNK_BYTES, GRACE};
 use store::{
     Blob, BlobHash, BlobReader, Chunk, Collect, CollectMode, Collected, Recording, RequestId, Store,
-    UploadId, put_blob, read_blob,
+    UploadId, put_blob, read_blob, read_blobs,
 };
 
 use super::Case;
@@ -15,6 +16,7 @@ use super::fixtures::*;
 
 pub(super) const CASES: &[Case] = &[
     ("a content of any length reads back", reads_back),
+    ("many small contents are read at once", read_at_once),
     ("a content is stored once", stored_once),
     ("what nothing refers to is collected, after its time", collected),
     ("what an entry refers to is kept", kept),
@@ -32,6 +34,17 @@ fn noise(bytes: usize) -> Vec<u8> {
 
 fn collect(store: &dyn Store, mode: CollectMode, grace: Duration) -> Collected {
     store.collect(&Collect { mode, grace }).unwrap()
+}
+
+fn read_at_once(store: &Arc<dyn Store>) {
+    let store = &**store;
+    let put = |content: &[u8]| put_blob(store, &mut &*content).unwrap().hash;
+    let (small, empty) = (put(b"small"), put(b""));
+    let large = put(&noise(2 * CHUNK_BYTES));
+    let found = read_blobs(store, &[small, large, empty, BlobHash::of(b"nobody put this")]).unwrap();
+    // What is longer, or not there, is left out.
+    assert_eq!(found, HashMap::from([(small, b"small".to_vec()), (empty, Vec::new())]));
+    assert!(read_blobs(store, &[]).unwrap().is_empty());
 }
 
 fn reads_back(store: &Arc<dyn Store>) {

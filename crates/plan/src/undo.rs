@@ -1,0 +1,280 @@
+//! Undo: the inverse of what a plan left, as a new plan that points to it.
+//!
+//! It is a change like any other: it refuses files that were changed since, is applied all-or-nothing, and can be undone itself.
+
+use serde::Serialize;
+use store::{Actor, NewPlan, PlanId};
+
+use crate::contents::Made;
+use crate::drift::{Drift, Target, Targets, check};
+use crate::intent::LandedPaths;
+use crate::merge::merge;
+use crate::{
+    Act, ApplyOrder, Change, Conflict, Error, FileOutcome, FileReport, Folded, Ground, Over, Part, PathKey,
+    Piece, Plan, Plans, Report, Result, Selection, Source, State, StoredContents, retry,
+};
+
+/// Entries that are recorded in one call.
+const ENTRIES_MAX: usize = 1000;
+
+/// How a plan is to be undone.
+#[derive(Clone, Debug)]
+pub struct UndoOrder {
+    /// Who.
+    pub who: Actor,
+    /// Which part of it; the rest stays.
+    pub part: Part,
+    /// Whether to look only: nothing is written, neither in the roots nor in the store.
+    pub dry_run: bool,
+}
+
+impl UndoOrder {
+    /// All of it.
+    pub fn by(who: &Actor) -> Self {
+        Self { who: who.clone(), part: Part::default(), dry_run: false }
+    }
+}
+
+/// Who changed a file since a plan was applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Changer {
+    /// Another plan, for these actors.
+    Plan {
+        /// The plan.
+        plan: PlanId,
+        /// The actors whose changes it were.
+        actors: Vec<Actor>,
+    },
+    /// Somebody who did not go through a plan.
+    Outside,
+}
+
+/// A file that cannot be taken back, because it was changed since.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangedSince {
+    /// How it is.
+    #[serde(flatten)]
+    pub drift: Drift,
+    /// Who changed it, the last of them last.
+    pub by: Vec<Changer>,
+}
+
+impl Plans {
+    /// Takes back what a plan left in its roots, or a part of it: all of that or none.
+    ///
+    /// Refused when a file was changed since ([`Error::ChangedSince`], with who did it). What one actor changed is taken out of files
+    /// that others changed as well, where that can be done without asking. The undo is a plan of its own, which can be undone.
+    #[track_caller]
+    pub fn undo(&self, ground: &Ground, id: PlanId, order: &UndoOrder) -> Result<Report> {
+        let plan = self.get(id)?;
+        let recovered = match order.dry_run {
+            true => Vec::new(),
+            false => self.recover(ground, &plan.roots, &order.who)?,
+        };
+        let plan = self.get(id)?;
+        if matches!(plan.state, State::Applying | State::Undone) || crate::intent::landed(&plan)?.is_empty() {
+            let (state, to) = (plan.state, State::Undone);
+            return Err(Error::IllegalStep { plan: id, state, to, allowed: state.next() });
+        }
+        let (targets, made) = self.inverse(&plan, &order.part)?;
+        if targets.is_empty() {
+            return Err(Error::Nothing { plan: id, act: "undo" });
+        }
+        let mut sight = plan.roots.iter().map(|root| ground.look(root)).collect::<Result<Vec<_>>>()?;
+        let checked = check(&plan.roots, targets, &mut sight, None)?;
+        drop(sight);
+        if !checked.drifts.is_empty() {
+            return Err(self.changed_since(&plan, checked.drifts));
+        }
+        let untouched = checked
+            .there
+            .iter()
+            .map(|(key, target)| crate::apply::report(key, target, FileOutcome::Untouched));
+        if order.dry_run {
+            let restored = checked
+                .todo
+                .iter()
+                .map(|(key, target)| crate::apply::report(key, target, FileOutcome::Restored));
+            let mut files: Vec<FileReport> = restored.chain(untouched).collect();
+            files.sort_by(|a, b| a.key.cmp(&b.key));
+            return Ok(Report { plan, files, left: 0, recovered, dry_run: true });
+        }
+        if checked.todo.is_empty() {
+            return Err(Error::Nothing { plan: id, act: "undo" });
+        }
+        let undo = self.record_undo(&plan, &checked.todo, &made, &order.who)?;
+        match self.apply(ground, undo, &ApplyOrder::by(&order.who)) {
+            Ok(mut report) => {
+                report.recovered.splice(0..0, recovered);
+                // Whose changes were taken back, not who took them back.
+                for file in &mut report.files {
+                    if let Some(target) = checked.todo.get(&file.key) {
+                        file.credits.clone_from(&target.credits);
+                    }
+                }
+                Ok(report)
+            }
+            // Somebody changed a file between the look and the lock.
+            Err(Error::Drifted { drifts, .. }) => {
+                let undo = self.get(undo)?;
+                self.cancel(&undo, &order.who, "files were changed meanwhile")?;
+                Err(self.changed_since(&plan, drifts))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What undoing comes to: for each path what the plan left there, and what is to be there again.
+    fn inverse(&self, plan: &Plan, part: &Part) -> Result<(Targets, Made)> {
+        let paths = part.paths()?;
+        let LandedPaths { targets: landed, mut made, .. } = self.landed_paths(plan)?;
+        let folded = self.folded(plan.id, &Selection::default())?;
+        let mut targets = Targets::new();
+        for (key, there) in landed.into_iter().filter(|(key, _)| paths.takes(key)) {
+            let touching: Vec<&Folded> =
+                folded.iter().filter(|folded| folded.changes.contains_key(&key)).collect();
+            let is_theirs =
+                |folded: &Folded| part.actors.is_empty() || part.actors.contains(&folded.credit.actor);
+            let credits =
+                touching.iter().filter(|folded| is_theirs(folded)).map(|folded| folded.credit.clone());
+            let credits: Vec<_> = credits.collect();
+            if credits.is_empty() && !part.actors.is_empty() {
+                continue;
+            }
+            let after = match touching.iter().all(|folded| is_theirs(folded)) {
+                true => there.expected.clone(),
+                false => self.without(plan, &key, &there, &touching, &is_theirs, &mut made)?,
+            };
+            if after != there.after {
+                targets.insert(key, Target { expected: there.after, after, credits });
+            }
+        }
+        Ok((targets, made))
+    }
+
+    /// What a path holds without the changes of some actors: each is laid over it backwards, the last first.
+    fn without(
+        &self,
+        plan: &Plan,
+        key: &PathKey,
+        there: &Target,
+        touching: &[&Folded],
+        is_theirs: &dyn Fn(&Folded) -> bool,
+        made: &mut Made,
+    ) -> Result<Option<store::Content>> {
+        let stored = StoredContents(self.store().as_ref());
+        let mut now = there.after.clone();
+        for folded in touching.iter().rev().filter(|folded| is_theirs(folded)) {
+            let change = &folded.changes[key];
+            let mut new = Made::default();
+            let over = Over { made, below: &stored };
+            let ended = merge(change.after.as_ref(), now.as_ref(), change.base.as_ref(), &over, &mut new)?;
+            made.extend(new);
+            now = ended.map_err(|(clash, hunks)| Error::Conflicts {
+                plan: plan.id,
+                conflicts: vec![Conflict {
+                    key: key.clone(),
+                    clash,
+                    base: change.after.clone(),
+                    sides: Vec::new(),
+                    hunks,
+                    others: Vec::new(),
+                }],
+            })?;
+        }
+        Ok(now)
+    }
+
+    /// Makes the plan that undoes another, ready to be applied.
+    fn record_undo(&self, plan: &Plan, targets: &Targets, made: &Made, who: &Actor) -> Result<PlanId> {
+        let undo = NewPlan {
+            id: PlanId::new(),
+            name: None,
+            state: State::Queued.stored(),
+            undo_of: Some(plan.id),
+            roots: plan.roots.clone(),
+            detail: serde_json::json!({}),
+            who: who.clone(),
+        };
+        retry(|| self.store().create_plan(&undo))?;
+        let changeset = self.context(undo.id)?.start_changeset(who)?;
+        let mut changes: Vec<Change> = Vec::new();
+        for (key, target) in targets {
+            changes.push(change(key, target, made)?);
+            if changes.len() >= ENTRIES_MAX {
+                changeset.record_many(std::mem::take(&mut changes))?;
+            }
+        }
+        if !changes.is_empty() {
+            changeset.record_many(changes)?;
+        }
+        changeset.seal()?;
+        self.settle(undo.id, who)?;
+        Ok(undo.id)
+    }
+
+    /// Says who changed files since a plan left them.
+    fn changed_since(&self, plan: &Plan, drifts: Vec<Drift>) -> Error {
+        let mut later = Vec::new();
+        let states = [State::Applied, State::Undone, State::Ready, State::Conflict];
+        for other in self.list(&states, None).unwrap_or_default() {
+            let shares_root = other.roots.iter().any(|root| plan.roots.contains(root));
+            if other.id != plan.id
+                && shares_root
+                && other.changed_at >= plan.changed_at
+                && let Ok(landed) = self.landed_paths(&other)
+            {
+                later.push((other, landed.targets));
+            }
+        }
+        later.sort_by_key(|(other, _)| other.changed_at);
+        let files = drifts.into_iter().map(|drift| {
+            let mut by = Vec::new();
+            for (other, targets) in &later {
+                if let Some(target) = targets.get(&drift.key) {
+                    by.push(Changer::Plan {
+                        plan: other.id,
+                        actors: self.actors_of(other, &drift.key, target),
+                    });
+                }
+            }
+            let last = later.iter().rev().find_map(|(_, targets)| targets.get(&drift.key));
+            if last.is_none_or(|target| drift.seen != target.after) {
+                by.push(Changer::Outside);
+            }
+            ChangedSince { drift, by }
+        });
+        Error::ChangedSince { plan: plan.id, files: files.collect() }
+    }
+
+    fn actors_of(&self, plan: &Plan, key: &PathKey, target: &Target) -> Vec<Actor> {
+        let mut actors: Vec<Actor> = target.credits.iter().map(|credit| credit.actor.clone()).collect();
+        if actors.is_empty() {
+            let folded = self.folded(plan.id, &Selection::default()).unwrap_or_default();
+            let touching = folded.into_iter().filter(|folded| folded.changes.contains_key(key));
+            actors.extend(touching.map(|folded| folded.credit.actor));
+        }
+        actors.dedup();
+        actors
+    }
+}
+
+fn change(key: &PathKey, target: &Target, made: &Made) -> Result<Change> {
+    let piece = |content: &store::Content| match made.get(content) {
+        Some(bytes) => Piece::file(bytes, content.mode),
+        None => Ok(Piece::stored(content.clone())),
+    };
+    let act = match &target.after {
+        None => Act::Delete,
+        Some(after) => {
+            let content = match made.get(after) {
+                Some(bytes) => Source::Bytes(bytes.to_vec()),
+                None => Source::Stored(after.clone()),
+            };
+            Act::Write { content, mode: Some(after.mode) }
+        }
+    };
+    let base = target.expected.as_ref().map(piece).transpose()?;
+    Ok(Change::new(key.path.clone(), act).in_root(key.root.clone()).on(base))
+}

@@ -1,0 +1,187 @@
+//! The plan layer on the simulated disk: a crash at every call, of the disk or of the store; then what a kill leaves, and what power
+//! cuts may leave; then recovery. Never half a plan, never an acknowledgement that was lost.
+
+use std::collections::BTreeMap;
+
+use plan::{Change, Piece, PlanId, Plans, State};
+use testkit::notes::{figure, is_proof};
+use testkit::sim::{Node, SimDisk};
+
+use super::ground::{delete, write};
+use super::simulated::{Shelf, apply_mortal, disk, file, ground, ready, trees, who};
+
+type Trees = Vec<BTreeMap<String, Node>>;
+
+const START: [(&str, &str); 5] =
+    [("a/f", "old"), ("a/gone", "old"), ("a/folder/x", "old"), ("b/g", "old"), ("b/mode", "same")];
+
+fn changes() -> Vec<(Change, Option<Piece>)> {
+    vec![
+        (write("a/f", "new"), file("old")),
+        (write("a/deep/new", "new"), None),
+        (delete("a/gone"), file("old")),
+        (delete("a/folder/x"), file("old")),
+        (write("a/folder", "a file now"), None),
+        (write("b/g", "new"), file("old")),
+        (Change::mode(super::ground::bytes("b/mode"), 0o755), file("same")),
+        (Change::symlink(super::ground::bytes("b/link"), "g"), None),
+    ]
+}
+
+struct Case {
+    disk: SimDisk,
+    shelf: Shelf,
+    plan: PlanId,
+    before: Trees,
+    after: Trees,
+}
+
+fn case() -> Case {
+    let disk = disk(&START);
+    let shelf = Shelf::new();
+    let plans = Plans::open(shelf.open());
+    let plan = ready(&plans, changes());
+    drop(plans);
+    let before = trees(&disk);
+    let done = disk.fork();
+    let copy = shelf.copy();
+    assert!(apply_mortal(&done, &copy, plan, u64::MAX).0);
+    let after = trees(&done);
+    assert_ne!(before, after);
+    Case { disk, shelf, plan, before, after }
+}
+
+impl Case {
+    /// What the next program finds and makes of it.
+    fn check(&self, disk: &SimDisk, shelf: &Shelf, acknowledged: bool, what: &str) {
+        let shelf = shelf.copy();
+        let plans = Plans::open(shelf.open());
+        let recovered = plans.recover_plan(&ground(disk), self.plan, &who());
+        let recovered = recovered.unwrap_or_else(|error| panic!("{what}: {}", testkit::chain(&error)));
+        let state = plans.get(self.plan).unwrap().state;
+        let now = trees(disk);
+        match state {
+            State::Applied => assert_eq!(now, self.after, "{what}: applied, {recovered:?}"),
+            State::Ready => assert_eq!(now, self.before, "{what}: ready, {recovered:?}"),
+            other => panic!("{what}: the plan is {other} after {recovered:?}"),
+        }
+        assert!(!acknowledged || state == State::Applied, "{what}: an acknowledged apply was lost");
+        // Once more changes nothing.
+        assert_eq!(plans.recover_plan(&ground(disk), self.plan, &who()).unwrap(), None, "{what}");
+        assert_eq!(trees(disk), now, "{what}");
+    }
+
+    fn crash(&self, at_disk_call: Option<u64>, at_store_call: u64, cuts: usize) -> usize {
+        let disk = self.disk.fork();
+        disk.new_program();
+        if let Some(call) = at_disk_call {
+            disk.crash_at(call);
+        }
+        let shelf = self.shelf.copy();
+        let (acknowledged, _) = apply_mortal(&disk, &shelf, self.plan, at_store_call);
+        let what = format!("crash at disk call {at_disk_call:?}, store call {at_store_call}");
+        self.check(&disk.kill(), &shelf, acknowledged, &format!("{what}, killed"));
+        let mut states = 1;
+        for cut in disk.cuts_sampled(at_disk_call.unwrap_or(at_store_call), cuts) {
+            self.check(&cut.disk, &shelf, acknowledged, &format!("{what}, {}", cut.describe()));
+            states += 1;
+        }
+        states
+    }
+}
+
+#[test]
+fn a_crash_anywhere_leaves_all_or_nothing() {
+    let case = case();
+    let whole = case.disk.fork();
+    whole.new_program();
+    let (_, store_calls) = apply_mortal(&whole, &case.shelf.copy(), case.plan, u64::MAX);
+    let disk_calls = whole.calls();
+    let (step, cuts) = if is_proof() { (1, 40) } else { (5, 2) };
+    let mut states = 0;
+    for call in (0..disk_calls).step_by(step) {
+        states += case.crash(Some(call), u64::MAX, cuts);
+    }
+    for call in 0..store_calls {
+        states += case.crash(None, call, cuts);
+    }
+    figure("plan apply: simulated crash points", disk_calls.div_ceil(step as u64) + store_calls);
+    figure("plan apply: simulated states, 0 half-applied", states);
+}
+
+/// The journal's folder is removed after the crash, as `git clean -xdf` may do ([lck-clean]): still all or nothing.
+#[test]
+fn a_crash_and_then_the_transaction_folder_removed() {
+    let case = case();
+    let whole = case.disk.fork();
+    whole.new_program();
+    apply_mortal(&whole, &case.shelf.copy(), case.plan, u64::MAX);
+    let (mut finished, mut untouched) = (0, 0);
+    for call in (0..whole.calls()).step_by(if is_proof() { 1 } else { 3 }) {
+        let disk = case.disk.fork();
+        disk.new_program();
+        disk.crash_at(call);
+        let shelf = case.shelf.copy();
+        apply_mortal(&disk, &shelf, case.plan, u64::MAX);
+        let disk = disk.kill();
+        for root in ["a", "b"] {
+            disk.person_remove(root, ".cleveragents");
+        }
+        let half = trees(&disk);
+        case.check(&disk, &shelf, false, &format!("crash at {call}, .txn removed"));
+        finished += usize::from(half != case.before && half != case.after);
+        untouched += usize::from(half == case.before);
+    }
+    assert!(
+        finished > 0 && untouched > 0,
+        "{finished} half-applied trees were finished, {untouched} were untouched"
+    );
+    figure("plan apply: half-applied trees finished from stored contents", finished);
+}
+
+/// A person's edit between crash and recovery is never overwritten.
+#[test]
+fn an_edit_between_crash_and_recovery_stays() {
+    let case = case();
+    let whole = case.disk.fork();
+    whole.new_program();
+    apply_mortal(&whole, &case.shelf.copy(), case.plan, u64::MAX);
+    let mut conflicts = 0;
+    for call in (0..whole.calls()).step_by(if is_proof() { 1 } else { 4 }) {
+        for (root, path) in [("a", "f"), ("b", "g"), ("a", "deep/new")] {
+            let disk = case.disk.fork();
+            disk.new_program();
+            disk.crash_at(call);
+            let shelf = case.shelf.copy();
+            apply_mortal(&disk, &shelf, case.plan, u64::MAX);
+            let disk = disk.kill();
+            disk.person_replace(root, path, b"a person's");
+            let plans = Plans::open(shelf.open());
+            let recovered = plans.recover_plan(&ground(&disk), case.plan, &who()).unwrap();
+            assert_eq!(
+                disk.person_read(root, path).as_deref(),
+                Some(&b"a person's"[..]),
+                "crash at {call}, {path}"
+            );
+            let state = plans.get(case.plan).unwrap().state;
+            let others = |trees: &Trees| {
+                let mut trees = trees.clone();
+                trees.iter_mut().for_each(|tree| tree.retain(|name, _| name != path && name != "deep"));
+                trees
+            };
+            let expected = match state {
+                State::Ready => &case.before,
+                State::Conflict | State::Applied => &case.after,
+                other => panic!("crash at {call}: {other}"),
+            };
+            assert_eq!(others(&trees(&disk)), others(expected), "crash at {call}, {path}: {state}");
+            if state == State::Conflict {
+                conflicts += 1;
+                let kept = recovered.unwrap().kept;
+                assert_eq!(kept.len(), 1, "{kept:?}");
+            }
+        }
+    }
+    assert!(conflicts > 0, "at some point the edit came after the commit point");
+    figure("plan apply: edits between crash and recovery that stayed", conflicts);
+}

@@ -1,0 +1,150 @@
+//! A store and two roots, for one test.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use filetx::Wait;
+use plan::{
+    Act, Actor, ApplyOrder, Change, Error, FileOutcome, PathBytes, Plan, PlanId, Plans, Report, Result,
+    Source, State, UndoOrder,
+};
+use store::SqliteStore;
+use tempfile::TempDir;
+use testkit::folder::{Tree, scratch, tree_without};
+
+pub(crate) struct Ground {
+    pub folder: TempDir,
+    pub plans: Plans,
+    pub here: plan::Ground,
+}
+
+impl Ground {
+    pub(crate) fn new() -> Self {
+        let folder = scratch();
+        for root in ["a", "b"] {
+            std::fs::create_dir(folder.path().join(root)).unwrap();
+        }
+        let plans = open(folder.path());
+        Self { folder, plans, here: plan::Ground::here(Wait::default()) }
+    }
+
+    pub(crate) fn root(&self, root: &str) -> PathBuf {
+        self.folder.path().join(root)
+    }
+
+    /// As it stands in plans.
+    pub(crate) fn root_bytes(&self, root: &str) -> PathBytes {
+        plan::path_bytes(&self.root(root).canonicalize().unwrap()).unwrap()
+    }
+
+    /// A person writes a file. Paths begin with the root.
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(path)).unwrap()
+    }
+
+    /// What is in both roots, without what is ours.
+    pub(crate) fn trees(&self) -> (Tree, Tree) {
+        let of = |root| tree_without(&self.root(root), ".cleveragents");
+        (of("a"), of("b"))
+    }
+
+    /// Changes in their roots: paths begin with the root's letter.
+    pub(crate) fn rooted(&self, changes: Vec<Change>) -> Vec<Change> {
+        let place = |change: Change| {
+            let text = change.path.show().into_owned();
+            let (root, path) = text.split_once('/').unwrap();
+            let act = match change.act {
+                Act::Rename { to } => Act::Rename { to: bytes(to.show().split_once('/').unwrap().1) },
+                act => act,
+            };
+            Change { path: bytes(path), act, ..change }.in_root(self.root_bytes(root))
+        };
+        changes.into_iter().map(place).collect()
+    }
+
+    /// A plan over both roots that is ready, with these changes of these actors.
+    pub(crate) fn plan(&self, actors: Vec<(&str, Vec<Change>)>) -> PlanId {
+        let plan = self.plans.create(None, &[&self.root("a"), &self.root("b")], &actor("ana")).unwrap();
+        let context = self.plans.context(plan.id).unwrap();
+        let started: Vec<_> =
+            actors.iter().map(|(name, _)| context.start_changeset(&actor(name)).unwrap()).collect();
+        for (changeset, (_, changes)) in started.iter().zip(actors) {
+            if !changes.is_empty() {
+                changeset.record_many(self.rooted(changes)).unwrap();
+            }
+        }
+        for changeset in started {
+            changeset.seal().unwrap();
+        }
+        assert_eq!(self.plans.settle(plan.id, &actor("ana")).unwrap().state, State::Ready);
+        plan.id
+    }
+
+    pub(crate) fn apply(&self, plan: PlanId) -> Result<Report> {
+        self.apply_with(plan, |_| ())
+    }
+
+    pub(crate) fn apply_with(&self, plan: PlanId, change: impl FnOnce(&mut ApplyOrder)) -> Result<Report> {
+        let mut order = ApplyOrder::by(&actor("bob"));
+        change(&mut order);
+        self.plans.apply(&self.here, plan, &order)
+    }
+
+    pub(crate) fn undo(&self, plan: PlanId) -> Result<Report> {
+        self.undo_with(plan, |_| ())
+    }
+
+    pub(crate) fn undo_with(&self, plan: PlanId, change: impl FnOnce(&mut UndoOrder)) -> Result<Report> {
+        let mut order = UndoOrder::by(&actor("bob"));
+        change(&mut order);
+        self.plans.undo(&self.here, plan, &order)
+    }
+
+    pub(crate) fn state(&self, plan: PlanId) -> State {
+        self.plans.get(plan).unwrap().state
+    }
+
+    pub(crate) fn get(&self, plan: PlanId) -> Plan {
+        self.plans.get(plan).unwrap()
+    }
+}
+
+pub(crate) fn open(folder: &Path) -> Plans {
+    Plans::open(Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()))
+}
+
+pub(crate) fn actor(name: &str) -> Actor {
+    Actor::parse(name).unwrap()
+}
+
+pub(crate) fn bytes(path: impl AsRef<[u8]>) -> PathBytes {
+    PathBytes::parse(path.as_ref()).unwrap()
+}
+
+pub(crate) fn write(path: &str, content: impl AsRef<[u8]>) -> Change {
+    Change::write(bytes(path), content.as_ref())
+}
+
+pub(crate) fn write_with_mode(path: &str, content: impl AsRef<[u8]>, mode: u32) -> Change {
+    let content = Source::Bytes(content.as_ref().to_vec());
+    Change::new(bytes(path), Act::Write { content, mode: Some(mode) })
+}
+
+pub(crate) fn delete(path: &str) -> Change {
+    Change::delete(bytes(path))
+}
+
+pub(crate) fn outcomes(report: &Report) -> Vec<(String, &FileOutcome)> {
+    report.files.iter().map(|file| (file.key.path.show().into_owned(), &file.outcome)).collect()
+}
+
+pub(crate) fn drifted(error: &Error) -> Vec<String> {
+    let Error::Drifted { drifts, .. } = error else { panic!("{error:?}") };
+    drifts.iter().map(|drift| drift.key.path.show().into_owned()).collect()
+}

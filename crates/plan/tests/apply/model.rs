@@ -1,0 +1,210 @@
+//! Random trees, random changesets, drift and crashes, against a model in memory: after any sequence the tree equals the model.
+
+use std::collections::BTreeMap;
+
+use plan::{ApplyOrder, Change, Error, Piece, PlanId, Plans, State, UndoOrder};
+use proptest::prelude::*;
+use testkit::notes::is_proof;
+use testkit::sim::{Node, SimDisk};
+
+use super::ground::{delete, write};
+use super::simulated::{Shelf, apply_mortal, disk, ground, ready, who};
+
+const PATHS: [&str; 7] = ["a/f", "a/g", "a/d/x", "a/d/y", "a/d/e/z", "b/f", "b/d/x"];
+
+/// The files by path.
+type Model = BTreeMap<String, String>;
+
+#[derive(Clone, Debug)]
+enum Action {
+    /// Makes a plan that sets or removes these paths, and applies it.
+    Apply(Vec<(usize, Option<u8>)>),
+    /// The same, with a crash at this part of its calls; then recovery.
+    Crash(Vec<(usize, Option<u8>)>, u8),
+    /// A person writes or removes a file.
+    Person(usize, Option<u8>),
+    /// Makes a plan, then a person changes one of its files, then it is applied.
+    Drift(Vec<(usize, Option<u8>)>, u8),
+    /// Undoes one of the plans applied so far.
+    Undo(u8),
+}
+
+fn changes() -> impl Strategy<Value = Vec<(usize, Option<u8>)>> {
+    let change = (0..PATHS.len(), proptest::option::weighted(0.7, 0_u8..4));
+    proptest::collection::vec(change, 1..5)
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        3 => changes().prop_map(Action::Apply),
+        2 => (changes(), any::<u8>()).prop_map(|(changes, at)| Action::Crash(changes, at)),
+        1 => (0..PATHS.len(), proptest::option::of(0_u8..4)).prop_map(|(path, text)| Action::Person(path, text)),
+        1 => (changes(), 0_u8..4).prop_map(|(changes, text)| Action::Drift(changes, text)),
+        2 => any::<u8>().prop_map(Action::Undo),
+    ]
+}
+
+struct World {
+    disk: SimDisk,
+    shelf: Shelf,
+    model: Model,
+    /// Plans that were applied, with what they found and what they left.
+    applied: Vec<(PlanId, Model, Model)>,
+    /// How often a person came in between.
+    edits: usize,
+}
+
+fn text(number: u8) -> String {
+    format!("content {number}\n")
+}
+
+impl World {
+    fn new() -> Self {
+        let start = [("a/f", text(0)), ("a/d/x", text(1))];
+        let files: Vec<(&str, &str)> = start.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        let model = start.iter().map(|(path, text)| ((*path).to_owned(), text.clone())).collect();
+        Self { disk: disk(&files), shelf: Shelf::new(), model, applied: Vec::new(), edits: 0 }
+    }
+
+    /// What is in the roots, without folders.
+    fn found(&self) -> Model {
+        let mut found = Model::new();
+        for root in ["a", "b"] {
+            for (path, node) in self.disk.tree_without(root, ".cleveragents") {
+                if let Node::File { content, .. } = node {
+                    found.insert(format!("{root}/{path}"), String::from_utf8(content).unwrap());
+                }
+            }
+        }
+        found
+    }
+
+    fn plan(&self, plans: &Plans, changes: &[(usize, Option<u8>)]) -> Option<(PlanId, Model)> {
+        let mut after = self.model.clone();
+        let mut entries: Vec<(Change, Option<Piece>)> = Vec::new();
+        let mut seen = Vec::new();
+        for (path, new) in changes {
+            let path = PATHS[*path];
+            let base = self.model.get(path);
+            if seen.contains(&path) || new.is_none() && base.is_none() {
+                continue;
+            }
+            seen.push(path);
+            let piece = base.map(|text| Piece::file(text.as_bytes(), 0o644).unwrap());
+            match new {
+                Some(number) => {
+                    entries.push((write(path, text(*number)), piece));
+                    after.insert(path.to_owned(), text(*number));
+                }
+                None => {
+                    entries.push((delete(path), piece));
+                    after.remove(path);
+                }
+            }
+        }
+        (after != self.model).then(|| (ready(plans, entries), after))
+    }
+
+    fn act(&mut self, action: &Action) {
+        let plans = Plans::open(self.shelf.open());
+        match action {
+            Action::Person(path, new) => {
+                let path = PATHS[*path];
+                match new {
+                    Some(number) => {
+                        self.disk.person_write(&path[..1], &path[2..], text(*number).as_bytes());
+                        self.model.insert(path.to_owned(), text(*number));
+                    }
+                    None => {
+                        self.disk.person_remove(&path[..1], &path[2..]);
+                        self.model.remove(path);
+                    }
+                }
+            }
+            Action::Apply(changes) => {
+                let Some((id, after)) = self.plan(&plans, changes) else { return };
+                let report = plans.apply(&ground(&self.disk), id, &ApplyOrder::by(&who())).unwrap();
+                assert_eq!((report.plan.state, report.left), (State::Applied, 0));
+                self.applied.push((id, self.model.clone(), after.clone()));
+                self.model = after;
+            }
+            Action::Drift(changes, number) => {
+                let Some((id, after)) = self.plan(&plans, changes) else { return };
+                let changed = PATHS.iter().find(|path| self.model.get(**path) != after.get(**path)).unwrap();
+                self.edits += 1;
+                let theirs = format!("a person's {number}, edit {}\n", self.edits);
+                self.disk.person_write(&changed[..1], &changed[2..], theirs.as_bytes());
+                self.model.insert((*changed).to_owned(), theirs);
+                let error = plans.apply(&ground(&self.disk), id, &ApplyOrder::by(&who())).unwrap_err();
+                assert!(matches!(error, Error::Drifted { .. }), "{error}");
+            }
+            Action::Crash(changes, at) => {
+                let Some((id, after)) = self.plan(&plans, changes) else { return };
+                drop(plans);
+                let whole = self.disk.fork();
+                whole.new_program();
+                apply_mortal(&whole, &self.shelf.copy(), id, u64::MAX);
+                self.disk.new_program();
+                self.disk.crash_at(whole.calls() * u64::from(*at) / 256);
+                let (acknowledged, _) = apply_mortal(&self.disk, &self.shelf, id, u64::MAX);
+                self.disk = match at % 2 {
+                    0 => self.disk.kill(),
+                    _ => self.disk.cuts_sampled(u64::from(*at), 3).last().unwrap().disk,
+                };
+                let plans = Plans::open(self.shelf.open());
+                plans.recover_plan(&ground(&self.disk), id, &who()).unwrap();
+                match plans.get(id).unwrap().state {
+                    State::Applied => {
+                        self.applied.push((id, self.model.clone(), after.clone()));
+                        self.model = after;
+                    }
+                    State::Ready if !acknowledged => {}
+                    other => panic!("the plan is {other}"),
+                }
+            }
+            Action::Undo(which) => {
+                if self.applied.is_empty() {
+                    return;
+                }
+                let (id, before, after) = self.applied[usize::from(*which) % self.applied.len()].clone();
+                let changed: Vec<&&str> =
+                    PATHS.iter().filter(|path| before.get(**path) != after.get(**path)).collect();
+                let result = plans.undo(&ground(&self.disk), id, &UndoOrder::by(&who()));
+                let holds = |model: &Model, path: &str| self.model.get(path) == model.get(path);
+                let drifts = changed.iter().any(|path| !holds(&after, path) && !holds(&before, path));
+                match result {
+                    Ok(_) => {
+                        assert!(!drifts, "an undo went over what was changed since");
+                        for path in changed {
+                            match before.get(*path) {
+                                Some(text) => self.model.insert((*path).to_string(), text.clone()),
+                                None => self.model.remove(*path),
+                            };
+                        }
+                    }
+                    Err(Error::ChangedSince { .. }) => assert!(drifts),
+                    Err(Error::IllegalStep { .. } | Error::Nothing { .. }) => {}
+                    Err(error) => panic!("{error:?}"),
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: if is_proof() { 400 } else { 12 },
+        max_shrink_iters: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_tree_equals_the_model_after_any_sequence(actions in proptest::collection::vec(action(), 1..8)) {
+        let mut world = World::new();
+        for action in &actions {
+            world.act(action);
+            prop_assert_eq!(&world.found(), &world.model, "after {:?}", action);
+        }
+    }
+}

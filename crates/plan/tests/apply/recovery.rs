@@ -1,0 +1,140 @@
+//! Interrupted applies, and who may finish them.
+
+use plan::{Machine, Plans, RecoveryEnd, State};
+
+use super::ground::write;
+use super::simulated::{Shelf, apply_mortal, disk, file, ground, ready, trees, who};
+
+/// A disk on which an apply was cut off after its commit point.
+fn cut_off() -> (testkit::sim::SimDisk, Shelf, plan::PlanId) {
+    let start = disk(&[("a/f", "old"), ("b/g", "old")]);
+    let shelf = Shelf::new();
+    let plans = Plans::open(shelf.open());
+    let id = ready(&plans, vec![(write("a/f", "new"), file("old")), (write("b/g", "new"), file("old"))]);
+    drop(plans);
+    let whole = start.fork();
+    whole.new_program();
+    apply_mortal(&whole, &shelf.copy(), id, u64::MAX);
+    let exchange = whole.log().iter().position(|call| call.starts_with("exchange")).unwrap() as u64;
+    start.new_program();
+    start.crash_at(exchange + 1);
+    apply_mortal(&start, &shelf, id, u64::MAX);
+    (start.kill(), shelf, id)
+}
+
+#[test]
+fn whoever_names_the_root_next_finishes_it_and_is_told() {
+    let (disk, shelf, id) = cut_off();
+    let plans = Plans::open(shelf.open());
+    assert_eq!(plans.get(id).unwrap().state, State::Applying);
+    assert_eq!(plans.interrupted(&ground(&disk)).unwrap().len(), 1);
+    let other = ready(&plans, vec![(write("a/other", "new"), None)]);
+    let report = plans.apply(&ground(&disk), other, &plan::ApplyOrder::by(&who())).unwrap();
+    let [recovery] = report.recovered.as_slice() else { panic!("{:?}", report.recovered) };
+    assert_eq!((recovery.plan, recovery.end), (id, RecoveryEnd::Finished));
+    assert_eq!(plans.get(id).unwrap().state, State::Applied);
+    assert_eq!(disk.person_read("b", "g").as_deref(), Some(&b"new"[..]));
+    let last = plans.timeline(id).unwrap().pop().unwrap();
+    assert_eq!((last.kind.as_str(), last.to), ("plan.applied", Some(State::Applied)));
+}
+
+#[test]
+fn another_machine_leaves_it_alone() {
+    let (disk, shelf, id) = cut_off();
+    let plans = Plans::open(shelf.open());
+    let before = trees(&disk);
+    let find: filetx::Finder = {
+        let disk = disk.clone();
+        std::sync::Arc::new(move |path: &std::path::Path| Ok(disk.root(path.to_str().unwrap())))
+    };
+    let elsewhere = plan::Ground::on_storage(find, Machine { host: "elsewhere".into(), id: "2".into() });
+    let error = plans.recover_plan(&elsewhere, id, &who()).unwrap_err();
+    assert_eq!(error.code(), "other-machine");
+    assert!(error.to_string().contains("begun on here"), "{error}");
+    assert_eq!(plans.interrupted(&elsewhere).unwrap(), []);
+    assert_eq!((trees(&disk), plans.get(id).unwrap().state), (before, State::Applying));
+    // A dry run finishes nothing either; it says that it is being applied.
+    let mut order = plan::ApplyOrder::by(&who());
+    order.dry_run = true;
+    assert_eq!(plans.apply(&elsewhere, id, &order).unwrap_err().code(), "conflict");
+}
+
+#[test]
+fn this_machine_is_told_apart() {
+    let here = Machine::here();
+    assert_eq!(here, Machine::here());
+    assert!(!here.host.is_empty());
+    assert_eq!(here.to_string(), here.host);
+}
+
+#[test]
+fn a_sync_that_fails_after_the_commit_point_is_cut_off_and_finished_later() {
+    let start = disk(&[("a/f", "old"), ("b/g", "old")]);
+    let shelf = Shelf::new();
+    let plans = Plans::open(shelf.open());
+    let id = ready(&plans, vec![(write("a/f", "new"), file("old")), (write("b/g", "new"), file("old"))]);
+    let whole = start.fork();
+    whole.new_program();
+    drop(plans);
+    apply_mortal(&whole, &shelf.copy(), id, u64::MAX);
+    let calls = whole.calls();
+    let (mut cut, mut aborted) = (0, 0);
+    for call in 0..calls {
+        let disk = start.fork();
+        disk.new_program();
+        disk.fail_at(call, testkit::sim::Fault::Io, testkit::sim::Lasts::Once);
+        let shelf = shelf.copy();
+        let plans = Plans::open(shelf.open());
+        match plans.apply(&ground(&disk), id, &plan::ApplyOrder::by(&who())) {
+            Ok(report) => assert_eq!(report.plan.state, State::Applied),
+            Err(error) if error.code() == "cut-off" => {
+                cut += 1;
+                assert_eq!(error.outcome(), store::Outcome::Unknown);
+                assert!(error.hint().is_some());
+                assert_eq!(plans.get(id).unwrap().state, State::Applying);
+            }
+            Err(error) => {
+                assert_eq!(error.code(), "files", "{error}");
+                aborted += 1;
+                assert_eq!(plans.get(id).unwrap().state, State::Ready, "call {call}");
+                assert_eq!(disk.person_read("a", "f").as_deref(), Some(&b"old"[..]), "call {call}");
+            }
+        }
+        let recovered = plans.recover_plan(&ground(&disk), id, &who()).unwrap();
+        let state = plans.get(id).unwrap().state;
+        let expected: &[u8] = if state == State::Applied { b"new" } else { b"old" };
+        assert!(matches!(state, State::Applied | State::Ready), "call {call}: {state} {recovered:?}");
+        for (root, path) in [("a", "f"), ("b", "g")] {
+            assert_eq!(disk.person_read(root, path).as_deref(), Some(expected), "call {call}");
+        }
+    }
+    assert!(cut > 0 && aborted > 0, "{cut} cut off, {aborted} aborted, of {calls}");
+}
+
+/// Killed between recording the outcome and removing the mark in the root.
+#[test]
+fn a_mark_whose_outcome_is_known_is_let_go() {
+    let start = disk(&[("a/f", "old")]);
+    let shelf = Shelf::new();
+    let plans = Plans::open(shelf.open());
+    let id = ready(&plans, vec![(write("a/f", "new"), file("old"))]);
+    drop(plans);
+    let whole = start.fork();
+    whole.new_program();
+    apply_mortal(&whole, &shelf.copy(), id, u64::MAX);
+    let remove =
+        whole.log().iter().position(|call| call.contains("remove") && call.contains("/done-")).unwrap();
+    start.new_program();
+    start.crash_at(remove as u64);
+    apply_mortal(&start, &shelf, id, u64::MAX);
+    let disk = start.kill();
+    let marks = || {
+        let names = disk.person_list("a", ".cleveragents/.txn");
+        names.iter().filter(|name| name.starts_with("done-")).count()
+    };
+    let plans = Plans::open(shelf.open());
+    assert_eq!((plans.get(id).unwrap().state, marks()), (State::Applied, 1));
+    let other = ready(&plans, vec![(write("a/other", "new"), None)]);
+    let report = plans.apply(&ground(&disk), other, &plan::ApplyOrder::by(&who())).unwrap();
+    assert_eq!((report.recovered, marks()), (vec![], 0));
+}
