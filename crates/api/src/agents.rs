@@ -1,6 +1,6 @@
 //! The façade: what is open.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use config::{ConfigService, Environment, Flags, Key, Known, Layers, Registry, Scope};
@@ -14,6 +14,10 @@ use crate::{Error, Reading, Surroundings, Wait};
 pub struct Agents {
     home: Home,
     wait: Wait,
+    /// Who calls.
+    user: Option<String>,
+    /// What relative paths are relative to.
+    current: Option<PathBuf>,
 }
 
 /// What can be used depends on whether there is a place for it.
@@ -43,7 +47,8 @@ impl Agents {
             }
             Err(error) => return Err(error),
         };
-        Ok(Agents { home, wait: Wait::default() })
+        let (user, current) = (surroundings.user.clone(), surroundings.current.clone());
+        Ok(Agents { home, wait: Wait::default(), user, current })
     }
 
     /// With another way to wait for locks than 30 s in silence.
@@ -52,7 +57,7 @@ impl Agents {
             Home::Known(service) => Home::Known(service.with_wait(wait.clone())),
             unknown => unknown,
         };
-        Agents { home, wait }
+        Agents { home, wait, ..self }
     }
 
     /// Reads the files of configuration, for questions to what they say now.
@@ -91,6 +96,16 @@ impl Agents {
     /// A JSON Schema of the file of one scope, or with every key.
     pub fn schema(&self, scope: Option<Scope>) -> serde_json::Value {
         config::schema(self.registry(), scope)
+    }
+
+    /// Who calls, if the door knows.
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// A path that the caller gave, as it is from anywhere.
+    pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
+        self.current.as_ref().map_or_else(|| path.to_owned(), |current| current.join(path))
     }
 
     pub(crate) fn wait(&self) -> Wait {

@@ -319,7 +319,12 @@ pub struct Spot {
 impl Problem {
     /// What there is to say about an error.
     pub fn of(error: &Error) -> Problem {
-        Problem { hint: error.hint(), spot: spot(error), ..Self::new(error.kind(), error.code(), error) }
+        let mut problem =
+            Problem { hint: error.hint(), spot: spot(error), ..Self::new(error.kind(), error.code(), error) };
+        if let Error::Plan(error) = error {
+            problem.causes.splice(0..0, crate::error::plan_details(error));
+        }
+        problem
     }
 
     /// Something that is no error of ours: a code, a text and what it comes from.

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use config::{Key, Origin};
+use config::Key;
+
+use crate::nature::{config_nature, context_nature, failure_nature, files_nature, plan_nature, system_code};
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +16,60 @@ pub enum Error {
     /// A conversation refused or failed.
     #[error(transparent)]
     Context(#[from] context::Error),
+    /// A plan or changeset refused or failed.
+    #[error(transparent)]
+    Plan(#[from] plan::Error),
+    /// There is no such plan.
+    #[error("there is no plan `{name}`")]
+    UnknownPlan {
+        /// As it was asked for.
+        name: String,
+        /// The name that is most like it.
+        nearest: Option<String>,
+    },
+    /// Several conflicts of a plan are at this path, below different roots.
+    #[error("plan {plan} has conflicts at `{path}` below several roots")]
+    WhichRoot {
+        /// The plan.
+        plan: plan::PlanId,
+        /// The path.
+        path: String,
+    },
+    /// No folder was named, and there is no project around.
+    #[error("no folder was named for the plan, and there is no project around the current folder")]
+    NoRoot,
+    /// The key names a store that this program cannot use.
+    #[error("`store.url` names a store of kind `{kind}`, which this program does not have")]
+    StoreUrl {
+        /// What is before the colon; the rest may hold a password.
+        kind: String,
+    },
+    /// A file that the caller named could not be read or written.
+    #[error("cannot {act} `{}`", path.display())]
+    Given {
+        /// Read or write.
+        act: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A patch is none, or does not fit the file.
+    #[error("the patch cannot be applied to `{path}`: {reason}")]
+    Patch {
+        /// The file it is for.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A checkpoint cannot be read.
+    #[error("`{}` is not a checkpoint: line {line} cannot be read", path.display())]
+    BadCheckpoint {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+    },
     /// A text is not JSON.
     #[error("the value cannot be read")]
     NotJson(#[from] context::NotJson),
@@ -115,6 +171,26 @@ impl Error {
         Some(match self {
             Self::Config(error) => return error.hint().or_else(|| system_hint(error)),
             Self::Context(error) => return error.hint(),
+            Self::Plan(error) => return plan_hint(error),
+            Self::UnknownPlan { nearest: Some(nearest), .. } => {
+                format!("did you mean `{nearest}`? `agents plan list` shows the plans there are")
+            }
+            Self::UnknownPlan { nearest: None, .. } => {
+                "`agents plan list` shows the plans there are".to_owned()
+            }
+            Self::WhichRoot { .. } => "name one with `--root DIR`".to_owned(),
+            Self::NoRoot => {
+                "name one with `agents plan create --root DIR`, or make a project: `mkdir .cleveragents`".to_owned()
+            }
+            Self::StoreUrl { .. } => {
+                "name a file like `sqlite:/path/state.db`, or go back to the home folder: `agents config unset store.url`"
+                    .to_owned()
+            }
+            Self::Given { .. } => return None,
+            Self::Patch { .. } => {
+                "make it against the file as it is, or give the whole file with `--content FILE`".to_owned()
+            }
+            Self::BadCheckpoint { .. } => "`agents audit checkpoint --out FILE` writes one".to_owned(),
             Self::NotJson(_) => "a text needs quotes in JSON: '\"text\"'".to_owned(),
             Self::NoValue { .. } => "a pointer is like `/a/b`, or `/list/0`".to_owned(),
             Self::Files(error) => return files_hint(error),
@@ -157,6 +233,17 @@ impl Error {
         match self {
             Self::Config(error) => config_nature(error),
             Self::Context(error) => context_nature(error),
+            Self::Plan(error) => plan_nature(error),
+            Self::UnknownPlan { .. } => (Kind::NotFound, "not-found"),
+            Self::WhichRoot { .. } => (Kind::Usage, "which-root"),
+            Self::NoRoot => (Kind::NotFound, "no-root"),
+            Self::StoreUrl { .. } => (Kind::Usage, "store-url"),
+            Self::Given { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                (Kind::NotFound, "no-file")
+            }
+            Self::Given { source, .. } => (Kind::Error, system_code(source)),
+            Self::Patch { .. } => (Kind::Conflict, "patch"),
+            Self::BadCheckpoint { .. } => (Kind::Error, "bad-checkpoint"),
             Self::NotJson(_) => (Kind::Usage, "not-json"),
             Self::NoValue { .. } => (Kind::NotFound, "no-value"),
             Self::Files(error) => files_nature(error),
@@ -172,124 +259,34 @@ impl Error {
     }
 }
 
-/// A wrong value is the caller's mistake, unless it stands in a file.
-fn given_by_caller(origin: Option<&Origin>) -> Kind {
-    match origin {
-        Some(Origin::File { .. }) => Kind::Error,
-        _ => Kind::Usage,
-    }
-}
-
-fn config_nature(error: &config::Error) -> (Kind, &'static str) {
-    use config::Error as E;
-    let given = given_by_caller(error.origin());
+fn plan_hint(error: &plan::Error) -> Option<String> {
     match error {
-        E::BadKey { .. } => (Kind::Usage, "bad-key"),
-        E::UnknownKey { .. } => (given, "unknown-key"),
-        E::WrongType { .. } => (given, "wrong-type"),
-        E::OutOfRange { .. } => (given, "out-of-range"),
-        E::NotInScope { .. } => (Kind::Usage, "not-in-scope"),
-        E::IsTable { .. } => (Kind::Usage, "is-table"),
-        E::BadAssignment { .. } => (Kind::Usage, "bad-assignment"),
-        E::Parse(_) => (Kind::Error, "unparsable"),
-        E::NotUtf8 { .. } => (Kind::Error, "not-utf8"),
-        E::VariableNotUtf8 { .. } => (Kind::Usage, "variable-not-utf8"),
-        E::TooLarge { .. } => (Kind::Error, "too-large"),
-        E::TableAndValue { .. } => (Kind::Conflict, "table-and-value"),
-        E::NoPlace { .. } => (Kind::Error, "no-place"),
-        E::Interpolation { .. } => (given, "interpolation"),
-        E::SecretVariable { .. } => (given, "secret-variable"),
-        E::LeadsOut { .. } => (Kind::Error, "leads-out"),
-        E::NotAFile { .. } => (Kind::Error, "not-a-file"),
-        E::ReadOnly { .. } => (Kind::Error, "read-only"),
-        E::NoHome { .. } => (Kind::NotFound, "no-home"),
-        E::NoProject { .. } => (Kind::NotFound, "no-project"),
-        E::Read { source, .. } | E::Folder { source, .. } => (Kind::Error, system_code(source)),
-        E::Busy { .. } => (Kind::Busy, "busy"),
-        E::Nested { .. } => (Kind::Bug, "already-held"),
-        E::Prepare { source, .. } => files_nature(source),
-        E::Write { source, .. } => failure_nature(source),
-        E::NotTaken { source, .. } => match config_nature(source) {
-            // What was edited is a file, whatever is wrong with it.
-            (Kind::Usage, code) => (Kind::Error, code),
-            nature => nature,
-        },
-        E::Conflict { .. } => (Kind::Conflict, "conflict"),
-        E::Watch { .. } => (Kind::Error, "watch"),
+        plan::Error::Root { source, .. } | plan::Error::Files { source } => files_hint(source),
+        error => error.hint(),
     }
 }
 
-fn context_nature(error: &context::Error) -> (Kind, &'static str) {
-    use context::Error as E;
-    match error {
-        E::BadName { .. } => (Kind::Usage, "bad-name"),
-        E::NotFound { .. } => (Kind::NotFound, "no-context"),
-        E::Exists { .. } => (Kind::Conflict, "exists"),
-        E::Stale { .. } => (Kind::Conflict, "stale"),
-        E::Message { .. } => (Kind::Usage, "bad-message"),
-        E::IdNotRising { .. } => (Kind::Conflict, "id-not-rising"),
-        E::Damaged { .. } => (Kind::Error, "damaged"),
-        E::Edited { .. } => (Kind::Conflict, "edited"),
-        E::BothLayouts { .. } => (Kind::Conflict, "two-layouts"),
-        E::Newer { .. } => (Kind::Error, "newer-format"),
-        E::OutOfRange { .. } => (Kind::Usage, "out-of-range"),
-        E::Rewritten { .. } => (Kind::Conflict, "rewritten"),
-        E::NotAnObject { .. } => (Kind::Usage, "not-an-object"),
-        E::TooLarge { .. } => (Kind::Usage, "too-large"),
-        E::Import { source, .. } => match &**source {
-            context::ImportProblem::Read(cause) if cause.kind() == io::ErrorKind::NotFound => {
-                (Kind::NotFound, "no-file")
-            }
-            _ => (Kind::Error, "bad-import"),
-        },
-        E::Export { .. } => (Kind::Error, "export"),
-        E::Folder { .. } => (Kind::Error, "io"),
-        E::Files { source, .. } => files_nature(source),
-        E::Commit { source, .. } => failure_nature(source),
-        E::Unsynced { .. } => (Kind::OutcomeUnknown, "outcome-unknown"),
+/// What a plan's error is about, path by path, for those that are about paths.
+pub(crate) fn plan_details(error: &plan::Error) -> Vec<String> {
+    use plan::Error as E;
+    let mut details: Vec<String> = match error {
+        E::Conflicts { conflicts, .. } => conflicts.iter().map(crate::work::conflict_line).collect(),
+        E::Drifted { drifts, .. } => {
+            drifts.iter().map(|drift| format!("`{}` is {}", drift.key.path.show(), drift.found)).collect()
+        }
+        E::ChangedSince { files, .. } => files.iter().map(crate::work::changed_line).collect(),
+        _ => return Vec::new(),
+    };
+    let more = details.len().saturating_sub(DETAILS_MAX);
+    details.truncate(DETAILS_MAX);
+    if more > 0 {
+        details.push(format!("and {more} more"));
     }
+    details
 }
 
-fn failure_nature(failure: &filetx::Failure) -> (Kind, &'static str) {
-    match failure.left {
-        filetx::Left::Unknown => (Kind::OutcomeUnknown, "outcome-unknown"),
-        _ => files_nature(&failure.error),
-    }
-}
-
-fn files_nature(error: &filetx::Error) -> (Kind, &'static str) {
-    use filetx::Error as E;
-    match error {
-        E::BadPath { .. } => (Kind::Usage, "bad-path"),
-        E::Reserved { .. } => (Kind::Usage, "reserved-path"),
-        E::Missing { .. } => (Kind::NotFound, "not-found"),
-        E::Busy { .. } => (Kind::Busy, "busy"),
-        E::Conflict { .. } => (Kind::Conflict, "conflict"),
-        E::Drifted { .. } => (Kind::Conflict, "drifted"),
-        E::Exists { .. } => (Kind::Conflict, "exists"),
-        E::NotEmpty { .. } => (Kind::Conflict, "not-empty"),
-        E::AlreadyHeld { .. } => (Kind::Bug, "already-held"),
-        E::Group { source } => files_nature(source),
-        E::Io { source, .. } => (Kind::Error, system_code(source)),
-        E::LockGone { .. } => (Kind::Error, "lock-gone"),
-        E::FolderGone { .. } => (Kind::NotFound, "folder-gone"),
-        E::NetworkFileSystem { .. } => (Kind::Error, "network-file-system"),
-        E::Damaged { .. } => (Kind::Error, "damaged-journal"),
-        E::UnknownVersion { .. } => (Kind::Error, "newer-journal"),
-        E::RootGone { .. } => (Kind::Error, "root-gone"),
-        _ => (Kind::Error, "files"),
-    }
-}
-
-/// What the system refused, where a person can do something about it.
-fn system_code(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => "permission-denied",
-        io::ErrorKind::ReadOnlyFilesystem => "read-only",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "disk-full",
-        _ => "io",
-    }
-}
+/// How many paths an error lists.
+const DETAILS_MAX: usize = 20;
 
 fn system_hint(error: &config::Error) -> Option<String> {
     use config::Error as E;

@@ -31,16 +31,25 @@
 //! - `agents`: the façade itself; `reading`, `writing` and `watching` are its questions about configuration, its changes of it, and
 //!   noticing those of others
 //! - `contexts`: conversations; `talk`: what is asked of them and what comes back
-//! - `answer`: what comes back; `error`: what can go wrong
+//! - `plans`, `review` and `changesets`: what actors change in people's folders; `audit`: the trail of it; `work`: what comes back about them
+//! - `doctor`: whether everything is sound
+//! - `answer`: what comes back; `error`: what can go wrong, `nature`: its kinds and codes
 
 mod agents;
 mod answer;
+mod audit;
+mod changesets;
 mod contexts;
+mod doctor;
 mod error;
+mod nature;
+mod plans;
 mod reading;
+mod review;
 mod surroundings;
 mod talk;
 mod watching;
+mod work;
 mod writing;
 
 pub use agents::{Agents, keys};
@@ -48,14 +57,25 @@ pub use answer::{
     Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, Place, Problem, Shown,
     Spot, StillSet,
 };
+pub use audit::Checkpointed;
+pub use changesets::{Doing, NewEntry};
 pub use config::{PROJECT_FOLDER, Reveal, Scope, Stopper, Wait, Waiting};
 pub use contexts::{Contexts, Conversation, ExportFormat, NewMessage};
+pub use doctor::{Check, Health};
 pub use error::{Error, Kind};
+pub use plan::{Conflict, Event as PlanEvent, FileDiff, FileSide, What, write_patch};
+pub use plans::{ApplyOptions, PartOf, Plans};
 pub use reading::{Preferences, Reading, Select};
+pub use review::{Difference, Resolution};
+pub use store::{AuditRecord, Collected, Finding, Verdict};
 pub use surroundings::{HOME_VARIABLE, Surroundings};
 pub use talk::{
     Appended, Changed, ContextState, Document, Exported, Found, Hit, HitLine, Hits, ListedContext, Old, Said,
     Selection, Verified, Wrong,
 };
 pub use watching::{Event, Standing, Watch};
+pub use work::{
+    Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, Entered, EntryState,
+    FileState as FileOutcome, PlanDetail, PlanState, Recovered, conflict_line,
+};
 pub use writing::{Assignment, Edit, Given};

@@ -134,6 +134,11 @@ impl<'a> Reading<'a> {
         })
     }
 
+    /// The program's own keys as typed values.
+    pub(crate) fn settings(&self) -> Settings<'a> {
+        Settings::new(self.layers.clone())
+    }
+
     fn check_home(&self) -> Result<(), Error> {
         self.no_home.map_or(Ok(()), |error| Err(error.again()))
     }

@@ -25,6 +25,8 @@ pub struct Surroundings {
     pub current: Option<PathBuf>,
     /// The user's home folder, which holds the home folder of this program unless that is named.
     pub user_home: Option<PathBuf>,
+    /// Who calls: a person's name on this machine, or what stands for it.
+    pub user: Option<String>,
     /// `KEY=VALUE` each; a later one replaces an earlier.
     pub values: Vec<String>,
     /// The environment.
@@ -83,7 +85,7 @@ impl Surroundings {
         current.ancestors().find(is_project).map(Path::to_owned)
     }
 
-    fn absolute(&self, path: &Path) -> Result<PathBuf, Error> {
+    pub(crate) fn absolute(&self, path: &Path) -> Result<PathBuf, Error> {
         match &self.current {
             _ if path.is_absolute() => Ok(path.to_owned()),
             Some(current) => Ok(current.join(path)),

@@ -144,3 +144,87 @@ fn file_transactions() {
     let busy = F::Busy { lock: path(), holder: None, waited: Duration::ZERO };
     check_hinted(Failure { left: Left::Nothing, error: busy }, Kind::Busy, "busy");
 }
+
+#[test]
+fn plans() {
+    use plan::Error as P;
+    let id = plan::PlanId::new;
+    let text = || "t".to_owned();
+    let files = || Box::new(F::Busy { lock: path(), holder: None, waited: Duration::ZERO });
+    check_hinted(P::Files { source: files() }, Kind::Busy, "busy");
+    check_hinted(P::Root { root: path(), path: text(), source: files() }, Kind::Busy, "busy");
+    check_hinted(P::BadRoot { root: path(), reason: text() }, Kind::NotFound, "bad-root");
+    check_hinted(P::NotThere { path: text(), act: "delete" }, Kind::NotFound, "not-there");
+    check_hinted(P::NoConflict { plan: id(), path: text() }, Kind::NotFound, "no-conflict");
+    check_hinted(P::Nothing { plan: id(), act: "apply" }, Kind::NotFound, "nothing-to-do");
+    check_hinted(
+        P::ForeignRoot { plan: id(), root: text(), roots: vec![text()] },
+        Kind::Usage,
+        "foreign-root",
+    );
+    check_hinted(P::BadPath { path: text(), reason: text() }, Kind::Usage, "bad-path");
+    check(P::UnknownState { text: text() }, Kind::Usage, "unknown-state");
+    check_hinted(P::BadPattern { pattern: text(), reason: text() }, Kind::Usage, "bad-pattern");
+    check_hinted(P::AlreadyThere { path: text() }, Kind::Conflict, "already-there");
+    check_hinted(P::OtherBase { path: text() }, Kind::Conflict, "other-base");
+    let (state, to) = (plan::State::Cancelled, plan::State::Applying);
+    check_hinted(P::IllegalStep { plan: id(), state, to, allowed: &[] }, Kind::Conflict, "illegal-step");
+    check_hinted(P::Conflicts { plan: id(), conflicts: Vec::new() }, Kind::Conflict, "conflicts");
+    check_hinted(P::Unapplied { plan: id(), state, changesets: 1 }, Kind::Conflict, "unapplied");
+    let machine = plan::Machine { host: text(), id: text() };
+    check_hinted(P::OtherMachine { plan: id(), machine }, Kind::Conflict, "other-machine");
+    check_hinted(P::Unsettled { plan: id() }, Kind::Busy, "unsettled");
+    check_hinted(P::CutOff { plan: id(), source: files() }, Kind::OutcomeUnknown, "cut-off");
+    check_hinted(P::Doubtful { path: text() }, Kind::OutcomeUnknown, "doubtful");
+    check_hinted(P::OutsideScope { path: text() }, Kind::Bug, "outside-scope");
+    check(P::TooLong { bytes: 2, limit: 1 }, Kind::Error, "too-long");
+    for nearest in [None, Some(text())] {
+        check_hinted(Error::UnknownPlan { name: text(), nearest }, Kind::NotFound, "not-found");
+    }
+    check_hinted(Error::WhichRoot { plan: id(), path: text() }, Kind::Usage, "which-root");
+    check_hinted(Error::NoRoot, Kind::NotFound, "no-root");
+    check_hinted(Error::StoreUrl { kind: text() }, Kind::Usage, "store-url");
+    check_hinted(Error::Patch { path: text(), reason: text() }, Kind::Conflict, "patch");
+    check_hinted(Error::BadCheckpoint { path: path(), line: 1 }, Kind::Error, "bad-checkpoint");
+    let given = |kind: io::ErrorKind| Error::Given { act: "read", path: path(), source: kind.into() };
+    check(given(io::ErrorKind::NotFound), Kind::NotFound, "no-file");
+    check(given(io::ErrorKind::PermissionDenied), Kind::Error, "permission-denied");
+}
+
+#[test]
+fn stores() {
+    use store::Error as S;
+    let check = |error: S, kind, code| check(plan::Error::from(error), kind, code);
+    let plan = plan::PlanId::new();
+    let changeset = plan::ChangesetId::new();
+    let resource = store::Resource::Changeset(changeset);
+    let cause = || Arc::new(io::Error::other("no"));
+    check(S::BadText { what: "name", text: "".into(), reason: "" }, Kind::Usage, "bad-text");
+    check(S::Ambiguous { prefix: "".into(), candidates: vec![plan] }, Kind::Usage, "ambiguous");
+    check(S::NotFound { what: "changeset", name: "".into() }, Kind::NotFound, "not-found");
+    check(S::Closed { changeset, status: plan::Status::Sealed }, Kind::Conflict, "changeset-closed");
+    check(S::StillOpen { plan, count: 1, first: changeset }, Kind::Conflict, "still-open");
+    let owner = store::Owner::parse("o").unwrap();
+    check(S::Held { resource, owner, expires_at: store::Time::now() }, Kind::Busy, "lease-held");
+    check(S::Busy { path: path(), doing: "d", waited: Duration::ZERO }, Kind::Busy, "store-busy");
+    let engine = |outcome| S::Engine { path: path(), doing: "d", outcome, source: cause() };
+    check(engine(store::Outcome::Unknown), Kind::OutcomeUnknown, "store-engine");
+    check(engine(store::Outcome::Aborted), Kind::Error, "store-engine");
+}
+
+#[test]
+fn an_error_about_many_paths_lists_some() {
+    let content = |path: &str| plan::Drift {
+        key: plan::PathKey {
+            root: plan::PathBytes::parse("/r").unwrap(),
+            path: plan::PathBytes::parse(path).unwrap(),
+        },
+        expected: None,
+        seen: None,
+        found: "a file".to_owned(),
+    };
+    let drifts = (0..25).map(|n| content(&format!("f{n}"))).collect();
+    let problem = Problem::of(&plan::Error::Drifted { plan: plan::PlanId::new(), drifts }.into());
+    assert_eq!(problem.causes.len(), 21);
+    assert_eq!((&*problem.causes[0], &*problem.causes[20]), ("`f0` is a file", "and 5 more"));
+}

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::{completions, config, context, demo, man};
+use crate::commands::{audit, changeset, completions, config, context, demo, doctor, man, plan, store};
 use crate::look::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.
 ///
-/// Today it keeps configuration, `agents config`, and conversations, `agents context`. `agents demo` shows the layer that everything rests on: a commit that changes several
-/// files all-or-nothing, whatever is killed meanwhile.
+/// It keeps configuration, `agents config`, conversations, `agents context`, and what actors change in your folders, `agents plan` and
+/// `agents changeset`. `agents demo` shows the layer that everything rests on: a commit that changes several files all-or-nothing, whatever is
+/// killed meanwhile.
 #[derive(Parser, Debug)]
 #[command(name = "agents", version, after_help = EXIT_CODES)]
 pub(crate) struct Args {
@@ -116,6 +117,11 @@ impl GlobalArgs {
 pub(crate) enum Command {
     Config(config::Args),
     Context(context::Args),
+    Plan(plan::Args),
+    Changeset(changeset::Args),
+    Audit(audit::Args),
+    Store(store::Args),
+    Doctor(doctor::Args),
     Demo(demo::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -130,6 +136,11 @@ impl Command {
         match self {
             Command::Config(args) => args.name(),
             Command::Context(args) => args.name(),
+            Command::Plan(args) => args.name(),
+            Command::Changeset(args) => args.name(),
+            Command::Audit(args) => args.name(),
+            Command::Store(args) => args.name(),
+            Command::Doctor(_) => "doctor",
             Command::Demo(_) => "demo",
             Command::Completions(_) => "completions",
             Command::Man(_) => "man",

@@ -1,19 +1,24 @@
 //! One file per command. A command prints through [`Output`] and returns an [`Answer`](crate::output::Answer).
 
+pub(crate) mod audit;
+pub(crate) mod changeset;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod man;
+pub(crate) mod plan;
+pub(crate) mod store;
 
 use std::process::ExitCode;
 
-use api::Agents;
+use api::{Agents, Plans};
 
 use crate::args::{Args, Command};
 use crate::error::Result;
 use crate::look::Look;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 use crate::session::{Session, surroundings};
 
 pub(crate) fn run(args: Args) -> ExitCode {
@@ -32,9 +37,14 @@ pub(crate) fn run(args: Args) -> ExitCode {
             output.finish(result)
         }
         Command::DemoWriter(args) => by_flags().finish(demo::run_writer(args)),
-        Command::Config(_) | Command::Context(_) | Command::Demo(_) => {
-            run_configured(&args).unwrap_or_else(|error| by_flags().finish(Err(error)))
-        }
+        Command::Config(_)
+        | Command::Context(_)
+        | Command::Plan(_)
+        | Command::Changeset(_)
+        | Command::Audit(_)
+        | Command::Store(_)
+        | Command::Doctor(_)
+        | Command::Demo(_) => run_configured(&args).unwrap_or_else(|error| by_flags().finish(Err(error))),
     }
 }
 
@@ -49,6 +59,11 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
     let result = match &args.command {
         Command::Config(args) => config::run(args, session, &mut output),
         Command::Context(words) => context::run(words, &args.global, &session, &mut output),
+        Command::Plan(args) => plan::run(args, &session, &mut output),
+        Command::Changeset(args) => changeset::run(args, &session, &mut output),
+        Command::Audit(args) => audit::run(args, &session, &mut output),
+        Command::Store(args) => store::run(args, &session, &mut output),
+        Command::Doctor(args) => doctor::run(args, &session, &mut output),
         Command::Demo(args) => demo::run(args, &mut output),
         Command::Completions(_) | Command::Man(_) | Command::DemoWriter(_) => {
             unreachable!("these need no configuration")
@@ -60,4 +75,30 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
         false => agents.read().preferences().map(|now| now.problems).unwrap_or(preferences.problems),
     };
     Ok(output.finish_with(result, problems))
+}
+
+/// Does something with plans, and tells about applies that were cut off and are finished now, whatever it came to.
+fn with_plans(
+    session: &Session<'_>,
+    output: &mut Output,
+    work: impl FnOnce(&Plans, &mut Output) -> Result<Answer>,
+) -> Result<Answer> {
+    let plans = session.writer().plans()?;
+    let result = work(&plans, output);
+    for recovered in plans.recovered() {
+        output.warn(
+            "recovered",
+            recovered.to_string(),
+            Some(format!("`agents plan log {}` says more", recovered.plan)),
+        );
+    }
+    for problem in plans.problems() {
+        output.warn_of(problem);
+    }
+    result
+}
+
+/// `1 file`, `2 files`.
+fn counted(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }

@@ -142,6 +142,31 @@ impl Paint {
         if self.is_rich { rich } else { plain }
     }
 
+    /// A patch, with colours for what goes and what comes.
+    pub(crate) fn patch(self, patch: &[u8]) -> Vec<u8> {
+        if !self.is_rich {
+            return patch.to_vec();
+        }
+        let mut painted = Vec::with_capacity(patch.len() * 2);
+        for line in patch.split_inclusive(|byte| *byte == b'\n') {
+            let color: &[u8] = match line {
+                [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => b"\x1b[1m",
+                [b'+', ..] => b"\x1b[32m",
+                [b'-', ..] => b"\x1b[31m",
+                [b'@', ..] => b"\x1b[36m",
+                [b' ', ..] => {
+                    painted.extend_from_slice(line);
+                    continue;
+                }
+                _ => b"\x1b[1m",
+            };
+            let body = line.strip_suffix(b"\n").unwrap_or(line);
+            painted.extend([color, body, b"\x1b[0m"].concat());
+            painted.extend_from_slice(&line[body.len()..]);
+        }
+        painted
+    }
+
     /// Something that is told, with the spot it is about, its causes and a hint.
     pub(crate) fn message(self, level: Level, problem: &Problem) -> String {
         let level = match level {

@@ -51,7 +51,24 @@ pub(crate) fn surroundings(args: &GlobalArgs) -> Surroundings {
         project: args.project.clone(),
         current: std::env::current_dir().ok(),
         user_home: std::env::home_dir(),
+        user: Some(user()),
         values: args.values(),
         variables: std::env::vars_os().collect(),
     }
+}
+
+/// Who started the program: by name where one is set, by number elsewhere, as in containers.
+fn user() -> String {
+    let named = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
+    named.map(|name| name.trim().to_owned()).find(|name| !name.is_empty()).unwrap_or_else(number)
+}
+
+#[cfg(unix)]
+fn number() -> String {
+    format!("uid {}", rustix::process::getuid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn number() -> String {
+    "somebody".to_owned()
 }

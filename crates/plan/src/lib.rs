@@ -62,7 +62,7 @@ pub use error::{Error, Result};
 pub use fold::{Credit, FinalChange, Folded, PathKey, fold};
 pub use ground::Ground;
 pub use machine::Machine;
-pub use part::Part;
+pub use part::{Part, Paths};
 pub use plan::{Detail, Plan, Purpose, Step};
 pub use protect::protected;
 pub use report::{FileChange, FileOutcome, FileReport, Recovery, RecoveryEnd, Report};

@@ -25,7 +25,7 @@ impl Part {
     }
 
     /// Reads the patterns.
-    pub(crate) fn paths(&self) -> Result<Paths> {
+    pub fn paths(&self) -> Result<Paths> {
         if self.paths.is_empty() {
             return Ok(Paths(None));
         }
@@ -49,10 +49,12 @@ impl Part {
 }
 
 /// The patterns of a part.
-pub(crate) struct Paths(Option<GlobSet>);
+#[derive(Debug)]
+pub struct Paths(Option<GlobSet>);
 
 impl Paths {
-    pub(crate) fn takes(&self, key: &PathKey) -> bool {
+    /// Whether a path is one of the part.
+    pub fn takes(&self, key: &PathKey) -> bool {
         self.fits(&system_path(&key.path))
     }
 

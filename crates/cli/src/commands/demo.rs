@@ -1,8 +1,8 @@
 //! `agents demo`: kills writers at random moments, for real, and shows what they leave.
 //!
 //! The writers are this program, started again as a child process. First the usual way to save, which is the control: if no
-//! kill leaves a mixed set there, the demo shows nothing. Then the same with a context. At last the same for many writers of
-//! one configuration file, none of them killed.
+//! kill leaves a mixed set there, the demo shows nothing. Then the same with a context, and the same for many writers of
+//! one configuration file, none of them killed. At last a plan whose apply is killed half-way.
 
 mod chat;
 mod child;
@@ -10,6 +10,7 @@ mod contention;
 mod control;
 mod conversation;
 mod kills;
+mod plan;
 mod report;
 mod tree;
 
@@ -32,9 +33,9 @@ const SEED_END: u64 = 1_000_000;
 /// Kill writers at random moments and show what they leave
 ///
 /// Saves the four files of a conversation over and over, first one rename after the other, then as a context with one commit, and kills the
-/// writer in the middle. Then kills a commit over two folders half-way and lets the next open finish it. At last many processes set keys in
-/// one configuration file at once, first the usual way, then as `agents config set` does. All of it happens in a temporary folder that is
-/// removed again.
+/// writer in the middle. Then kills a commit over two folders half-way and lets the next open finish it. Then many processes set keys in
+/// one configuration file at once, first the usual way, then as `agents config set` does. At last an apply of a plan is killed half-way, the next
+/// command finishes it, and one actor's changes are taken back. All of it happens in a temporary folder that is removed again.
 ///
 /// Ends with 0 when everything was whole and nothing acknowledged was lost, with 70 otherwise.
 #[derive(clap::Args, Debug)]
@@ -109,7 +110,17 @@ fn show(args: &Args, seed: u64, folder: &Path, interrupt: &Interrupt, output: &m
     let contention = Contention { usual: usual_sets, ours: our_sets };
     report::print_contention(output, &contention)?;
 
-    Ok(Report { seed, usual, ours, tree, contention, kept: None })
+    let text = format!(
+        "`agents plan apply` of two actors' changes in two folders of {} files each, killed half-way.",
+        plan::FILES
+    );
+    output.say("")?;
+    report::print_step(output, 5, &text)?;
+    let place = make_folder(folder, "plan")?;
+    let plan = plan::kill_in_the_middle(&place, &mut random, interrupt, output)?;
+    report::print_plan(output, &plan)?;
+
+    Ok(Report { seed, usual, ours, tree, contention, plan, kept: None })
 }
 
 /// Removes the folder. Where it is, when that fails.

@@ -36,6 +36,11 @@ fn the_demo_counts_kills_and_finds_nothing_mixed() {
     assert_eq!((&usual["acknowledged"], &ours["acknowledged"]), (&160.into(), &160.into()));
     assert!(usual["lost"].as_u64().unwrap() > 0, "the control shows the fault");
     assert_eq!((&ours["lost"], &ours["comment_kept"]), (&0.into(), &true.into()));
+
+    let plan = &data["plan"];
+    assert_eq!(plan["new_after_next_command"], serde_json::json!([12, 12]));
+    assert_eq!(plan["new_after_undo_of_one_actor"], serde_json::json!([12, 0]));
+    assert_eq!((&plan["held"], &plan["audit_sound"]), (&true.into(), &true.into()));
     program.check_nothing_is_left();
 }
 
@@ -71,7 +76,15 @@ Four files of a conversation belong together. A program saves them over and over
    sets acknowledged                            160           160
    of these not in the file            [..]             0
 
-HELD: 0 of 3 kills left a mixed set or lost an acknowledged save, the half-done commit was finished, and no set was lost.
+5. `agents plan apply` of two actors' changes in two folders of 12 files each, killed half-way.
+
+                                     coder         writer
+   right after the kill              [..]#[..].[..]
+   after the next command            ############  ############
+   after `plan undo --actor writer`  ############  ............
+   `audit verify`                    [..] records, sound
+
+HELD: 0 of 3 kills left a mixed set or lost an acknowledged save, the half-done commit and the half-done apply were finished, and no set was lost.
 
 "#]]);
     assert!(text(&run).is_ascii());

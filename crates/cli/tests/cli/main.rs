@@ -8,6 +8,8 @@ mod flags;
 #[cfg(unix)]
 mod interrupt;
 mod man;
+#[cfg(unix)]
+mod plan;
 mod program;
 #[cfg(unix)]
 mod terminal;

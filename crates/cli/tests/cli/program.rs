@@ -15,12 +15,14 @@ pub(crate) struct Program {
     temporary: TempDir,
     /// The current folder, with the home folder in it.
     place: TempDir,
+    /// Ids that have a name in what is compared.
+    named: std::cell::RefCell<Vec<(&'static str, String)>>,
 }
 
 impl Program {
     pub(crate) fn new() -> Self {
         let folder = || TempDir::new().expect("a temporary folder");
-        Self { temporary: folder(), place: folder() }
+        Self { temporary: folder(), place: folder(), named: Default::default() }
     }
 
     /// In a project that has a file.
@@ -39,7 +41,7 @@ impl Program {
     pub(crate) fn command_of(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agents"));
         command.args(words);
-        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "VISUAL", "EDITOR"] {
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "VISUAL", "EDITOR", "PAGER"] {
             command.env_remove(name);
         }
         for name in std::env::vars_os().map(|(name, _)| name) {
@@ -50,6 +52,7 @@ impl Program {
         for name in ["TMPDIR", "TMP", "TEMP"] {
             command.env(name, self.temporary());
         }
+        command.env("USER", "ana");
         // Neither the real home folder nor the project that these tests are part of.
         command.env("CLEVERAGENTS_HOME", self.path("agents-home")).current_dir(self.place.path());
         command
@@ -61,6 +64,13 @@ impl Program {
 
     pub(crate) fn run_of(&self, words: &[&str]) -> OutputAssert {
         self.check(&mut self.command_of(words))
+    }
+
+    /// Runs a command that prints an id, which has this name from now on in what is compared.
+    pub(crate) fn made(&self, placeholder: &'static str, words: &str) -> String {
+        let id = text(&self.run(words).success()).trim().to_owned();
+        self.named.borrow_mut().push((placeholder, id.clone()));
+        id
     }
 
     /// Runs it with an environment variable.
@@ -92,6 +102,9 @@ impl Program {
         };
         name("[PLACE]", self.place.path());
         name("[TEMPORARY]", self.temporary());
+        for (placeholder, id) in self.named.borrow().iter() {
+            redactions.insert(placeholder, id.clone()).expect("the name is a placeholder");
+        }
         Assert::new().action_env("SNAPSHOTS").redact_with(redactions)
     }
 

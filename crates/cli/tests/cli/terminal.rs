@@ -11,6 +11,7 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, tcgetattr};
 
+use crate::plan::{changed, project};
 use crate::program::{GLOBAL_FILE, Program};
 
 struct Terminal {
@@ -144,5 +145,36 @@ fn a_terminal_gets_colours_unless_somebody_says_otherwise() {
         [("NO_COLOR", "1"), ("CLEVERAGENTS_CORE_COLOR", "never"), ("CLEVERAGENTS_CORE_FORMAT", "plain")]
     {
         assert!(!shown(program.command("config list plan").env(name, value)).contains('\u{1b}'), "{name}");
+    }
+}
+
+#[test]
+fn a_diff_goes_through_the_pager_with_colours() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "b.txt", "new\n");
+    let shown = |command: &mut Command| Terminal::start(command).end().0;
+    let diff = || program.command("plan diff work");
+    let paged = shown(diff().env("PAGER", "sed s/^/paged:/"));
+    assert!(paged.contains("paged:\u{1b}[32m+new"), "{paged}");
+    let plain = shown(diff().env("PAGER", "sed s/^/paged:/").env("NO_COLOR", "1"));
+    assert!(plain.contains("paged:+new"), "{plain}");
+    for pager in ["cat", "", "no-such-pager-here"] {
+        let shown = shown(diff().env("PAGER", pager));
+        assert!(shown.contains("\u{1b}[32m+new") && !shown.contains("paged:"), "{pager}: {shown}");
+    }
+}
+
+#[test]
+fn an_undo_shows_what_it_would_do_and_asks() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "b.txt", "new\n");
+    program.run("plan apply work").success();
+    for (answer, code, content) in [("n", 1, "new\n"), ("y", 0, "old\n")] {
+        let mut terminal = Terminal::start(&mut program.command("plan undo work"));
+        let preview = terminal.expect("taking back 1 file? [y/N] ");
+        assert!(preview.contains("would      modify  b.txt"), "{preview}");
+        terminal.type_line(answer);
+        assert_eq!(terminal.end().1, Some(code), "{answer}");
+        assert_eq!(program.text("b.txt"), content, "{answer}");
     }
 }

@@ -18,13 +18,18 @@ fn no_home(world: &mut World) {
 }
 
 #[when(expr = "I run {string}")]
-fn run(world: &mut World, words: String) {
+#[then(expr = "I run {string}")]
+pub(crate) fn run(world: &mut World, words: String) {
     run_with_input(world, words, String::new());
 }
 
 #[when(expr = "I run {string} with input {string}")]
 pub(crate) fn run_with_input(world: &mut World, words: String, input: String) {
     world.remember();
+    let mut words = words;
+    for (actor, changeset) in &world.changesets {
+        words = words.replace(&format!("{{{actor}}}"), changeset);
+    }
     let arguments = words.strip_prefix("agents ").expect("scenarios run agents").split_whitespace();
     let mut command = world.program();
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -37,6 +42,12 @@ pub(crate) fn run_with_input(world: &mut World, words: String, input: String) {
 #[then(expr = "it ends with {int}")]
 fn ends_with(world: &mut World, code: i32) {
     assert_eq!(world.last().status.code(), Some(code), "{}", said(world));
+}
+
+#[then(expr = "it ends with {int} or {int}")]
+fn ends_with_one_of(world: &mut World, one: i32, other: i32) {
+    let code = world.last().status.code();
+    assert!(code == Some(one) || code == Some(other), "{code:?}: {}", said(world));
 }
 
 #[then(expr = "standard output is {string}")]
@@ -95,7 +106,7 @@ fn get_and_list_agree(world: &mut World) {
     }
 }
 
-fn stdout(world: &World) -> String {
+pub(crate) fn stdout(world: &World) -> String {
     String::from_utf8(world.last().stdout.clone()).unwrap()
 }
 
@@ -103,6 +114,6 @@ pub(crate) fn stderr(world: &World) -> String {
     String::from_utf8(world.last().stderr.clone()).unwrap()
 }
 
-fn said(world: &World) -> String {
+pub(crate) fn said(world: &World) -> String {
     format!("{}{}", stdout(world), stderr(world))
 }

@@ -1,5 +1,5 @@
-//! The reports that the project started from, as features: `config/*.feature` and `context/*.feature`, one file per case, tagged with its
-//! name.
+//! The reports that the project started from, as features: `config/*.feature`, `context/*.feature` and `plan/*.feature`, one file per case,
+//! tagged with its name.
 //!
 //! Every feature is a test of its own, so that any test runner lists and runs it; the steps start the real program. A step that fails,
 //! is not defined or is skipped fails the test.
@@ -14,6 +14,7 @@ mod files;
 mod four_files;
 mod kills;
 mod library;
+mod plans;
 mod world;
 
 use std::path::{Path, PathBuf};
@@ -36,13 +37,13 @@ const NEEDS_STRACE: &str = "needs_strace";
 /// The tag of the scenario whose save is killed; its controls must fail it.
 const KILLED: &str = "killed";
 
-fn folder(part: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/features").join(part)
+fn folder(of: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/features").join(of)
 }
 
 /// Runs the scenarios of a feature that have a tag, or all. Says how many steps passed and how many failed.
-fn run(part: &str, name: &str, writer: Writer, tag: Option<&'static str>) -> (usize, usize) {
-    let file = folder(part).join(format!("{name}.feature"));
+fn run(of: &str, name: &str, writer: Writer, tag: Option<&'static str>) -> (usize, usize) {
+    let file = folder(of).join(format!("{name}.feature"));
     assert!(file.is_file(), "there is no {}", file.display());
     let cucumber = World::cucumber()
         .max_concurrent_scenarios(1)
@@ -87,47 +88,53 @@ fn skipped(scenario: &str, reason: &str) {
     notes::skipped(&format!("features::{}", scenario.to_lowercase().replace(' ', "_")), reason);
 }
 
-fn check(part: &str, name: &str) {
-    let (passed, failed) = run(part, name, Writer::Program, None);
+fn check(of: &str, name: &str) {
+    let (passed, failed) = run(of, name, Writer::Program, None);
     assert_eq!(failed, 0, "{failed} steps of {name} failed");
     assert!(passed > 0, "{name} has no steps");
 }
 
 macro_rules! features {
-    ($list:ident $part:literal $case:literal: $($name:ident)*) => {
-        $(#[test]
-        fn $name() {
-            check($part, stringify!($name));
-        })*
+    ($of:ident, $prefix:literal: $($name:ident)*) => {
+        mod $of {
+            $(#[test]
+            fn $name() {
+                super::check(stringify!($of), stringify!($name));
+            })*
 
-        /// The folder, how its cases begin, and the features in it.
-        const $list: (&str, &str, &[&str]) = ($part, $case, &[$(stringify!($name)),*]);
+            #[test]
+            fn every_feature_is_run_and_tagged_with_its_case() {
+                super::check_tags(stringify!($of), $prefix, &[$(stringify!($name)),*]);
+            }
+        }
     };
 }
 
 features! {
-    CONFIG "config" "cfg":
+    config, "cfg-":
     batch cwd empty env_clash format interp nested origin race readonly secret stale symlink trust unknown
 }
 
 features! {
-    CONTEXT "context" "ctx":
+    context, "ctx-":
     cas clear export full import lost name tail torn
 }
 
-#[test]
-fn every_feature_is_run_and_tagged_with_its_case() {
-    for (part, case, features) in [CONFIG, CONTEXT] {
-        for entry in std::fs::read_dir(folder(part)).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_stem().unwrap().to_str().unwrap();
-            assert!(features.contains(&name), "{name} is not in the list of features");
-            let tag = format!("@case-{case}-{}\n", name.replace('_', "-"));
-            assert!(
-                std::fs::read_to_string(&path).unwrap().starts_with(&tag),
-                "{name} does not begin with {tag}"
-            );
-        }
+features! {
+    plan, "":
+    app_dirty app_drift app_empty app_ignored app_partial app_roots app_verify aud_chain chg_closed chg_content chg_foreign chg_persist chg_race cln_keep db_busy par_base par_conflict par_seq pln_illegal pln_swallow pln_twice sec_escape und_drift und_undo
+}
+
+fn check_tags(of: &str, prefix: &str, features: &[&str]) {
+    for entry in std::fs::read_dir(folder(of)).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert!(features.contains(&name), "{name} is not in the list of features");
+        let tag = format!("@case-{prefix}{}\n", name.replace('_', "-"));
+        assert!(
+            std::fs::read_to_string(&path).unwrap().starts_with(&tag),
+            "{name} does not begin with {tag}"
+        );
     }
 }
 

@@ -47,6 +47,10 @@ pub(crate) struct World {
     pub(crate) set: BTreeMap<String, Vec<i64>>,
     /// How every set of a process ended.
     pub(crate) sets: Vec<Result<(), String>>,
+    /// The changesets of a plan's actors.
+    pub(crate) changesets: BTreeMap<String, String>,
+    /// What processes that were started at once came to.
+    pub(crate) outputs: Vec<Output>,
     /// How what was done by the library ended.
     pub(crate) outcome: Option<Result<(), String>>,
     /// A process that lives on is a service that does.
@@ -74,6 +78,8 @@ impl World {
             before: BTreeMap::new(),
             set: BTreeMap::new(),
             sets: Vec::new(),
+            changesets: BTreeMap::new(),
+            outputs: Vec::new(),
             outcome: None,
             living: None,
             exported: BTreeMap::new(),

@@ -1,8 +1,9 @@
-//! What `agents config` and `agents context` promise, held against many processes, kills and errors of the disk.
+//! What `agents config`, `agents context` and `agents plan` promise, held against many processes, kills and errors of the disk.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "plays a person who edits the files")]
 
+mod apply;
 mod bench;
 mod config;
 mod contention;

@@ -9,14 +9,12 @@ use config::Registry;
 /// Keys whose accessor no other crate calls yet, because the command that will is still to come.
 const WAITING: &[&str] = &[
     "plan.concurrency",
-    "plan.merge",
     "sandbox.cleanup",
     "sandbox.confine",
     "sandbox.strategy",
     "sandbox.writable",
     "server.token",
     "server.url",
-    "store.url",
 ];
 
 #[test]

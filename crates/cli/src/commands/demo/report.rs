@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::contention;
 use super::kills::Tally;
+use super::plan::Planned;
 use super::tree::{Content, FILES, Files, Killed, ROOTS};
 use crate::error::Result;
 use crate::look::Paint;
@@ -23,6 +24,7 @@ pub(super) struct Report {
     pub(super) ours: Tally,
     pub(super) tree: Killed,
     pub(super) contention: Contention,
+    pub(super) plan: Planned,
     /// Where the folder is, when it was kept.
     pub(super) kept: Option<PathBuf>,
 }
@@ -35,7 +37,7 @@ pub(super) struct Contention {
 
 impl Report {
     pub(super) fn held(&self) -> bool {
-        self.ours.held() && self.tree.held() && self.contention.ours.held()
+        self.ours.held() && self.tree.held() && self.contention.ours.held() && self.plan.held()
     }
 
     pub(super) fn data(&self) -> Value {
@@ -60,6 +62,16 @@ impl Report {
                 "recovered": self.tree.recovered,
             },
             "contention": { "usual": self.contention.usual, "config_set": self.contention.ours },
+            "plan": {
+                "held": self.plan.held(),
+                "tries": self.plan.tries,
+                "new_at_kill": count(&self.plan.at_kill),
+                "new_after_next_command": count(&self.plan.after_next),
+                "told": self.plan.told,
+                "new_after_undo_of_one_actor": count(&self.plan.after_undo),
+                "audit_records": self.plan.records,
+                "audit_sound": self.plan.is_sound,
+            },
             "kept": self.kept,
         })
     }
@@ -75,16 +87,17 @@ impl Report {
         if !self.held() {
             let verdict = paint.bad(format_args!("{}BROKEN", paint.sign("✗ ", "")));
             return output.say(format_args!(
-                "{verdict}: {mixed_after_open} of {kills} kills left a mixed set, {lost} lost an acknowledged save, the tree is {}, {} sets are lost. \
+                "{verdict}: {mixed_after_open} of {kills} kills left a mixed set, {lost} lost an acknowledged save, the tree is {}, {} sets are lost, the plan is {}. \
                  This is a bug: please report it with seed {}.",
                 if self.tree.held() { "whole" } else { "mixed" },
                 self.contention.ours.lost,
+                if self.plan.held() { "whole" } else { "mixed" },
                 self.seed,
             ));
         }
         let verdict = paint.good(format_args!("{}HELD", paint.sign("✓ ", "")));
         output.say(format_args!(
-            "{verdict}: 0 of {kills} kills left a mixed set or lost an acknowledged save, the half-done commit was finished, and no set was lost."
+            "{verdict}: 0 of {kills} kills left a mixed set or lost an acknowledged save, the half-done commit and the half-done apply were finished, and no set was lost."
         ))
     }
 }
@@ -148,6 +161,25 @@ pub(super) fn print_tree(output: &mut Output, killed: &Killed) -> Result<()> {
     row("right after the kill", &killed.at_kill)?;
     row("for a reader", &killed.for_reader)?;
     row("after the next open", &killed.after_open)
+}
+
+pub(super) fn print_plan(output: &mut Output, planned: &Planned) -> Result<()> {
+    let paint = output.paint();
+    let label = LABEL_WIDTH;
+    let width = super::plan::FILES;
+    let head = paint.strong(format_args!("{:width$}  {}", "coder", "writer"));
+    output.say(format_args!("\n   {:label$}{head}", ""))?;
+    let mut row = |text: &str, files: &Files| {
+        let [first, second] = files
+            .each_ref()
+            .map(|root| root.iter().map(|content| picture(paint, *content)).collect::<String>());
+        output.say(format_args!("   {text:label$}{first}  {second}"))
+    };
+    row("right after the kill", &planned.at_kill)?;
+    row("after the next command", &planned.after_next)?;
+    row("after `plan undo --actor writer`", &planned.after_undo)?;
+    let state = if planned.is_sound { paint.good("sound") } else { paint.bad("not sound") };
+    output.say(format_args!("   {:label$}{} records, {state}", "`audit verify`", planned.records))
 }
 
 pub(super) fn print_contention(output: &mut Output, contention: &Contention) -> Result<()> {

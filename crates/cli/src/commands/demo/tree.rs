@@ -21,7 +21,7 @@ const TRIES_MAX: u32 = 100;
 const COMMIT_MAX: Duration = Duration::from_secs(20);
 
 const OLD: &[u8] = b"old\n";
-const NEW: &[u8] = b"new\n";
+pub(super) const NEW: &[u8] = b"new\n";
 
 /// What is in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -110,13 +110,18 @@ fn name(index: usize) -> String {
 fn prepare(folder: &Path) -> Result<()> {
     for root in ROOTS {
         let path = make_folder(folder, root)?;
-        let fill = || {
-            let disk = Disk::open(&path)?;
-            (0..FILES).try_for_each(|index| {
-                disk.open(&RelPath::root().join(name(index)), Open::Create { mode: 0o600 })?.write_at(OLD, 0)
-            })
-        };
-        fill().map_err(|source| Error::File { act: "fill the folder", path: path.clone(), source })?;
+        fill(&path, (0..FILES).map(name))?;
+    }
+    Ok(())
+}
+
+/// Makes old files in a folder.
+pub(super) fn fill(folder: &Path, names: impl Iterator<Item = String>) -> Result<()> {
+    let failed = |source| Error::File { act: "fill the folder", path: folder.to_owned(), source };
+    let disk = Disk::open(folder).map_err(failed)?;
+    for name in names {
+        let made = disk.open(&RelPath::root().join(name), Open::Create { mode: 0o600 });
+        made.and_then(|file| file.write_at(OLD, 0)).map_err(failed)?;
     }
     Ok(())
 }
@@ -160,7 +165,7 @@ fn files(content: impl Fn(&str, &str) -> Result<Content>) -> Result<Files> {
     Ok([of_root(ROOTS[0])?, of_root(ROOTS[1])?])
 }
 
-fn content_of(path: &Path) -> Result<Content> {
+pub(super) fn content_of(path: &Path) -> Result<Content> {
     let bytes = std::fs::read(path);
     let bytes = bytes.map_err(|source| Error::File { act: "read", path: path.to_owned(), source })?;
     Ok(classify(&bytes))

@@ -1,0 +1,82 @@
+//! The audit trail: what `agents audit` and other doors ask for.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use store::{AuditQuery, AuditRecord, Head, Time, Verdict};
+
+use crate::answer::text;
+use crate::plans::open;
+use crate::{Error, Plans};
+
+/// Where heads are written down unless another file is named, below the home folder.
+const CHECKPOINT: &str = "audit.checkpoint";
+
+/// What a checkpoint came to.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Checkpointed {
+    /// The file.
+    pub file: String,
+    /// How many chains it has the heads of.
+    pub chains: usize,
+}
+
+impl Plans {
+    /// Records of the audit trail: by plan, then in order. A plan that was removed is named by its whole id.
+    pub fn audit(
+        &self,
+        plan: Option<&str>,
+        since: Option<&str>,
+    ) -> Result<impl Iterator<Item = Result<AuditRecord, Error>>, Error> {
+        let plan = match plan.map(|text| (text, text.parse())) {
+            None => None,
+            Some((_, Ok(id))) => Some(id),
+            Some((text, Err(_))) => Some(self.find(text)?.id),
+        };
+        let since = since.map(str::parse::<Time>).transpose().map_err(plan::Error::from)?;
+        let query = AuditQuery { plan, since, ..AuditQuery::default() };
+        let records = store::export(self.inner.store().as_ref(), query);
+        Ok(records.map(|record| record.map_err(|error| plan::Error::from(error).into())))
+    }
+
+    /// Reads every chain and compares it with what was written down; the last checkpoint in the home folder unless others are named.
+    pub fn verify(&self, checkpoints: &[PathBuf]) -> Result<Verdict, Error> {
+        let usual = self.agents.home()?.join(CHECKPOINT);
+        let files: Vec<PathBuf> = match checkpoints {
+            [] if usual.exists() => vec![usual],
+            named => named.iter().map(|file| self.agents.absolute(file)).collect(),
+        };
+        let mut heads = Vec::new();
+        for file in &files {
+            heads.extend(read_heads(file)?);
+        }
+        Ok(store::verify(self.inner.store().as_ref(), &heads).map_err(plan::Error::from)?)
+    }
+
+    /// Writes down the heads of all chains, one JSON object a line, to a file outside of the store.
+    pub fn checkpoint(&self, out: Option<&Path>) -> Result<Checkpointed, Error> {
+        let heads = store::checkpoint(self.inner.store().as_ref()).map_err(plan::Error::from)?;
+        let file = match out {
+            Some(file) => self.agents.absolute(file),
+            None => self.agents.home()?.join(CHECKPOINT),
+        };
+        let mut lines = Vec::new();
+        for head in &heads {
+            serde_json::to_writer(&mut lines, head).expect("a head is made of text and numbers");
+            lines.push(b'\n');
+        }
+        filetx::replace_file(&file, &lines, &filetx::ReplaceOptions::default())?;
+        Ok(Checkpointed { file: text(&file), chains: heads.len() })
+    }
+}
+
+fn read_heads(file: &Path) -> Result<Vec<Head>, Error> {
+    let mut heads = Vec::new();
+    for (number, line) in (1..).zip(BufReader::new(open(file)?).lines()) {
+        let bad = || Error::BadCheckpoint { path: file.to_owned(), line: number };
+        let line = line.map_err(|_| bad())?;
+        heads.push(serde_json::from_str(&line).map_err(|_| bad())?);
+    }
+    Ok(heads)
+}

@@ -1,0 +1,287 @@
+//! Changesets: what `agents changeset` and other doors ask for.
+//!
+//! A door that is a process of its own for every call holds a changeset only as long as the call lasts: it takes the lease over, records
+//! and gives it back. So any process goes on where another one ended.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use filetx::{Look, RelPath, Snapshot};
+use plan::{
+    Act, Base, Change, Changeset, ChangesetId, Content, ContentKind, Contents, Operation, PathBytes, Piece,
+    Plan, Source, Status, StoredContents, Terms, Tool,
+};
+use store::limits::CHUNK_BYTES;
+
+use crate::plans::{actor_of, open};
+use crate::work::{ChangesetDetail, ChangesetState, Closed, Entered, EntryState};
+use crate::{Error, Plans};
+
+/// From when on others may take over a changeset whose holder was killed: less than commands wait.
+const HELD: Duration = Duration::from_secs(10);
+/// The permission bits of a base that is given and of nothing that is there.
+const USUAL_MODE: u32 = 0o644;
+/// The most that is read of a patch, and of a file that is patched.
+const PATCH_BYTES_MAX: u64 = 64 << 20;
+
+/// What is done to a path.
+#[derive(Clone, Debug)]
+pub enum Doing {
+    /// It gets the content of this file, and permission bits.
+    Content(PathBuf, Option<u32>),
+    /// It gets this content, and permission bits.
+    Bytes(Vec<u8>, Option<u32>),
+    /// It is changed by a unified diff.
+    Patch(Vec<u8>),
+    /// It goes.
+    Delete,
+    /// It gets another name below the same root.
+    RenameTo(String),
+    /// It gets other permission bits.
+    Mode(u32),
+    /// It becomes a symlink.
+    Symlink(String),
+}
+
+/// A change to record.
+#[derive(Clone, Debug)]
+pub struct NewEntry {
+    /// The folder, unless the plan has only one.
+    pub root: Option<PathBuf>,
+    /// The path below it.
+    pub path: String,
+    /// What is done.
+    pub doing: Doing,
+    /// The file that holds what was there; `/dev/null` when nothing was. What is there now, unless it is given.
+    pub base: Option<PathBuf>,
+    /// With what it is done.
+    pub tool: Option<String>,
+}
+
+impl Plans {
+    /// Starts a changeset for an actor. It is durable, and any process finds it.
+    pub fn start_changeset(&self, plan: &str, actor: &str) -> Result<ChangesetState, Error> {
+        let plan = self.find(plan)?;
+        let changeset = self.inner.context(plan.id)?.start_changeset(&actor_of(actor)?)?;
+        let id = changeset.id();
+        changeset.release()?;
+        self.changeset_state(id)
+    }
+
+    /// Records a change. When this returns it is durable.
+    pub fn record(&self, changeset: &str, entry: &NewEntry) -> Result<Entered, Error> {
+        let id = changeset_id(changeset)?;
+        let plan = self.inner.get(self.inner.changeset(id)?.plan)?;
+        let context = self.inner.context(plan.id)?;
+        let root = entry.root.as_ref().map(|root| context.root(&self.agents.absolute(root))).transpose()?;
+        let path = PathBytes::parse(entry.path.as_bytes()).map_err(plan::Error::from)?;
+        // What is long to read is in the store before the changeset is taken.
+        let tool = entry.tool.as_deref().map(Tool::parse).transpose().map_err(plan::Error::from)?;
+        let given =
+            entry.base.as_ref().map(|file| self.base(file, &plan, root.as_ref(), &path)).transpose()?;
+        let content = match &entry.doing {
+            Doing::Content(file, _) => Some(self.content(file)?),
+            _ => None,
+        };
+        let handle = self.take_over(id)?;
+        let recorded = self
+            .act(&handle, &plan, root.as_ref(), &path, &entry.doing, content, given)
+            .and_then(|(act, base)| Ok(handle.record(Change { root, path, act, base, tool })?));
+        // Whether or not it was recorded; a lease that cannot be given back runs out.
+        let released = handle.release();
+        let sequence = recorded?;
+        drop(released);
+        Ok(Entered { changeset: id.to_string(), sequence })
+    }
+
+    /// Closes a changeset as whole. Its plan is ready when it was the last one.
+    pub fn seal(&self, changeset: &str) -> Result<Closed, Error> {
+        let id = changeset_id(changeset)?;
+        let sealed = match self.take_over(id) {
+            Ok(handle) => handle.seal()?,
+            // Sealing again changes nothing, but its plan may not have been made ready.
+            Err(Error::Plan(plan::Error::Store(store::Error::Closed { status: Status::Sealed, .. }))) => {
+                self.inner.changeset(id)?
+            }
+            Err(error) => return Err(error),
+        };
+        self.closed(&sealed)
+    }
+
+    /// Closes a changeset as given up. Its entries are kept and do not count.
+    pub fn abandon(&self, changeset: &str, reason: &str) -> Result<Closed, Error> {
+        let handle = self.take_over(changeset_id(changeset)?)?;
+        self.closed(&handle.abandon(reason)?)
+    }
+
+    /// The changesets of a plan, in the order in which they were started.
+    pub fn changesets(&self, plan: &str) -> Result<Vec<ChangesetState>, Error> {
+        let plan = self.find(plan)?;
+        Ok(self.inner.changesets(plan.id)?.iter().map(ChangesetState::of).collect())
+    }
+
+    /// A changeset with its entries.
+    pub fn changeset(&self, changeset: &str) -> Result<ChangesetDetail, Error> {
+        let id = changeset_id(changeset)?;
+        let found = self.inner.changeset(id)?;
+        let entries = self.inner.entries(id)?.into_iter().map(EntryState::of).collect();
+        Ok(ChangesetDetail { changeset: ChangesetState::of(&found), entries })
+    }
+
+    fn changeset_state(&self, id: ChangesetId) -> Result<ChangesetState, Error> {
+        Ok(ChangesetState::of(&self.inner.changeset(id)?))
+    }
+
+    fn closed(&self, changeset: &store::Changeset) -> Result<Closed, Error> {
+        let plan = self.inner.settle(changeset.plan, &changeset.actor)?;
+        Ok(Closed { changeset: ChangesetState::of(changeset), plan_state: plan.state.as_str() })
+    }
+
+    fn take_over(&self, id: ChangesetId) -> Result<Changeset, Error> {
+        let terms = Terms { duration: HELD, wait: self.agents.wait().timeout };
+        Ok(self.inner.reopen(id, &terms)?)
+    }
+
+    /// What is to be done, and on what.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one change, which come from several places")]
+    fn act(
+        &self,
+        handle: &Changeset,
+        plan: &Plan,
+        root: Option<&PathBytes>,
+        path: &PathBytes,
+        doing: &Doing,
+        content: Option<Source>,
+        given: Option<Option<Piece>>,
+    ) -> Result<(Act, Base), Error> {
+        let base = given.clone().map_or(Base::Found, Base::Given);
+        let act = match doing {
+            Doing::Content(_, mode) => {
+                Act::Write { content: content.unwrap_or(Source::Bytes(Vec::new())), mode: *mode }
+            }
+            Doing::Bytes(bytes, mode) => Act::Write { content: Source::Bytes(bytes.clone()), mode: *mode },
+            Doing::Delete => Act::Delete,
+            Doing::RenameTo(to) => {
+                Act::Rename { to: PathBytes::parse(to.as_bytes()).map_err(plan::Error::from)? }
+            }
+            Doing::Mode(mode) => Act::Mode(*mode),
+            Doing::Symlink(target) => Act::Symlink { target: target.as_bytes().to_vec() },
+            Doing::Patch(patch) => {
+                let now = match given {
+                    Some(piece) => piece,
+                    None => self.now(handle, plan, root, path)?,
+                };
+                let bytes = patched(path, now.as_ref(), self.bytes(now.as_ref())?, patch)?;
+                return Ok((Act::Write { content: Source::Bytes(bytes), mode: None }, Base::Given(now)));
+            }
+        };
+        Ok((act, base))
+    }
+
+    /// What a path holds for this changeset: what it recorded before, or what is in the root.
+    fn now(
+        &self,
+        handle: &Changeset,
+        plan: &Plan,
+        root: Option<&PathBytes>,
+        path: &PathBytes,
+    ) -> Result<Option<Piece>, Error> {
+        let root = root.or_else(|| plan.roots.first());
+        let entries = self.inner.entries(handle.id())?;
+        for entry in entries.iter().rev().filter(|entry| Some(&entry.root) == root) {
+            match &entry.operation {
+                Operation::Rename { to } if to == path => {
+                    return Ok(entry.after.clone().map(Piece::stored));
+                }
+                Operation::Rename { .. } if entry.path == *path => return Ok(None),
+                Operation::Rename { .. } => {}
+                _ if entry.path == *path => return Ok(entry.after.clone().map(Piece::stored)),
+                _ => {}
+            }
+        }
+        let Some(root) = root else { return Ok(None) };
+        let relative = plan::checked_path(path)?;
+        let snapshot =
+            Snapshot::of_tree(&plan::system_path(root), &plan::transaction_home(), &self.agents.wait())?;
+        match snapshot.look(&relative)? {
+            Look::File { mode, .. } => {
+                let bytes = snapshot.read(&relative)?.unwrap_or_default();
+                Ok(Some(Piece::of_reader(self.inner.store().as_ref(), mode, &mut bytes.as_slice())?))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The bytes of what a path holds.
+    fn bytes(&self, piece: Option<&Piece>) -> Result<Vec<u8>, Error> {
+        let Some(piece) = piece else { return Ok(Vec::new()) };
+        if let Some(packed) = &piece.packed {
+            let unpacked = packed.chunk().unpack();
+            let damaged = |reason| store::Error::DamagedBlob { hash: packed.hash(), reason };
+            return Ok(unpacked.map_err(|reason| plan::Error::from(damaged(reason)))?);
+        }
+        Ok(StoredContents(self.inner.store().as_ref()).bytes(&piece.content)?.to_vec())
+    }
+
+    /// A base that was given; with the permission bits of what is there.
+    fn base(
+        &self,
+        file: &Path,
+        plan: &Plan,
+        root: Option<&PathBytes>,
+        path: &PathBytes,
+    ) -> Result<Option<Piece>, Error> {
+        if file == Path::new("/dev/null") {
+            return Ok(None);
+        }
+        let folder = root.or_else(|| plan.roots.first()).map(plan::system_path);
+        let mode = folder.and_then(|folder| {
+            let relative: RelPath = plan::checked_path(path).ok()?;
+            let snapshot = Snapshot::of_tree(&folder, &plan::transaction_home(), &self.agents.wait()).ok()?;
+            match snapshot.look(&relative).ok()? {
+                Look::File { mode, .. } => Some(mode),
+                _ => None,
+            }
+        });
+        self.piece(file, mode.unwrap_or(USUAL_MODE)).map(Some)
+    }
+
+    /// The content of a file that the caller named; a long one goes into the store at once.
+    fn content(&self, file: &Path) -> Result<Source, Error> {
+        let path = self.agents.absolute(file);
+        let mut reader = open(&path)?;
+        let mut bytes = Vec::new();
+        let failed = |source| Error::Given { act: "read", path: path.clone(), source };
+        (&mut reader).take(CHUNK_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() <= CHUNK_BYTES {
+            return Ok(Source::Bytes(bytes));
+        }
+        let mut all = bytes.as_slice().chain(reader);
+        let piece = Piece::of_reader(self.inner.store().as_ref(), USUAL_MODE, &mut all)?;
+        Ok(Source::Stored(piece.content))
+    }
+}
+
+/// The id of a changeset.
+fn changeset_id(text: &str) -> Result<ChangesetId, Error> {
+    let unknown = |_| store::Error::NotFound { what: "changeset", name: text.to_owned() };
+    Ok(text.parse().map_err(unknown).map_err(plan::Error::from)?)
+}
+
+/// A text with a unified diff laid over it.
+fn patched(path: &PathBytes, now: Option<&Piece>, bytes: Vec<u8>, patch: &[u8]) -> Result<Vec<u8>, Error> {
+    let refuse = |reason: String| Error::Patch { path: path.show().into_owned(), reason };
+    let is_file = |content: &Content| content.kind == ContentKind::File;
+    if now.is_some_and(|piece| !is_file(&piece.content)) {
+        return Err(refuse("it is a symlink".to_owned()));
+    }
+    if bytes.len() as u64 > PATCH_BYTES_MAX {
+        return Err(refuse(format!("it has more than {PATCH_BYTES_MAX} bytes")));
+    }
+    let patch = diffy::Patch::from_bytes(patch).map_err(|error| refuse(error.to_string()))?;
+    if patch.hunks().is_empty() {
+        return Err(refuse("it changes no lines".to_owned()));
+    }
+    diffy::apply_bytes(&bytes, &patch).map_err(|error| refuse(error.to_string()))
+}

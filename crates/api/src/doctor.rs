@@ -1,0 +1,285 @@
+//! Whether everything is sound: what `agents doctor` asks for.
+//!
+//! Looks, and says what it saw with the command that helps. Only with `fix` it changes anything: it finishes applies that were cut off.
+
+use std::path::Path;
+
+use filetx::{Disk, Lock, Mode, Open, RelPath, Rename, Storage, Wait};
+use plan::{Ground, State};
+use serde::Serialize;
+use store::Time;
+
+use crate::answer::text;
+use crate::work::Recovered;
+use crate::{Agents, Error, Plans, Problem};
+
+/// How one thing is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    /// As it should be.
+    Ok,
+    /// It works, and a person should know.
+    Warning,
+    /// It does not work.
+    Problem,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Check {
+    /// What.
+    pub name: &'static str,
+    /// How it is.
+    pub health: Health,
+    /// What was seen.
+    pub text: String,
+    /// The command that helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+}
+
+impl Check {
+    fn ok(name: &'static str, text: impl Into<String>) -> Check {
+        Check { name, health: Health::Ok, text: text.into(), fix: None }
+    }
+
+    fn warning(name: &'static str, text: impl Into<String>, fix: Option<String>) -> Check {
+        Check { name, health: Health::Warning, text: text.into(), fix }
+    }
+
+    fn problem(name: &'static str, text: impl Into<String>, fix: Option<String>) -> Check {
+        Check { name, health: Health::Problem, text: text.into(), fix }
+    }
+
+    fn failed(name: &'static str, error: &Error) -> Check {
+        let Problem { text, causes, hint, .. } = Problem::of(error);
+        let text = [vec![text], causes].concat().join(": ");
+        Check::problem(name, text, hint)
+    }
+}
+
+impl Agents {
+    /// Looks at everything; with `fix` it finishes what was cut off.
+    pub fn doctor(&self, fix: bool) -> Vec<Check> {
+        let home = match self.home() {
+            Ok(home) => home,
+            Err(error) => return vec![Check::failed("home", &error)],
+        };
+        let mut checks = vec![home_check(home)];
+        if !home.is_dir() {
+            return checks;
+        }
+        checks.extend(file_system(home));
+        let store = match self.store_file() {
+            Ok(store) => store,
+            Err(error) => {
+                checks.push(Check::failed("store", &error));
+                return checks;
+            }
+        };
+        if !store.exists() {
+            checks.push(Check::ok("store", format!("none yet; the first plan makes `{}`", text(&store))));
+            return checks;
+        }
+        match self.plans() {
+            Ok(plans) => checks.extend(plans.doctor(fix, &store)),
+            Err(error) => checks.push(Check::failed("store", &error)),
+        }
+        checks
+    }
+}
+
+impl Plans {
+    fn doctor(&self, fix: bool, store: &Path) -> Vec<Check> {
+        let or_failed = |name, checks: Result<Vec<Check>, Error>| {
+            checks.unwrap_or_else(|error| vec![Check::failed(name, &error)])
+        };
+        let mut checks = or_failed("store", self.check_store(store));
+        checks.extend(or_failed("audit", self.check_audit()));
+        checks.extend(or_failed("applies", self.check_applies(fix)));
+        checks.extend(or_failed("leases", self.check_leases()));
+        checks
+    }
+
+    fn check_store(&self, store: &Path) -> Result<Vec<Check>, Error> {
+        let problems = self.inner.store().check().map_err(plan::Error::from)?;
+        if problems.is_empty() {
+            return Ok(vec![Check::ok("store", format!("`{}` is sound", text(store)))]);
+        }
+        let fix = "restore the file from a backup, together with its -wal file".to_owned();
+        Ok(problems
+            .iter()
+            .map(|problem| Check::problem("store", problem.to_string(), Some(fix.clone())))
+            .collect())
+    }
+
+    fn check_audit(&self) -> Result<Vec<Check>, Error> {
+        let verdict = self.verify(&[])?;
+        if verdict.findings.is_empty() {
+            let text = format!("{} records in {} chains are sound", verdict.records, verdict.chains);
+            return Ok(vec![Check::ok("audit", text)]);
+        }
+        let text = format!("{} of {} chains were changed", verdict.findings.len(), verdict.chains);
+        Ok(vec![Check::problem("audit", text, Some("`agents audit verify` says where".to_owned()))])
+    }
+
+    fn check_applies(&self, fix: bool) -> Result<Vec<Check>, Error> {
+        // One that somebody is at is not waited for.
+        let ground = Ground::here(Wait { timeout: std::time::Duration::ZERO, ..self.agents.wait() });
+        let mut checks = Vec::new();
+        for plan in self.inner.list(&[State::Applying], None)? {
+            let id = plan.id;
+            if !fix {
+                let text = format!("plan {id} is being applied, or was cut off");
+                checks.push(Check::warning("applies", text, Some("`agents doctor --fix`".to_owned())));
+                continue;
+            }
+            match self.inner.recover_plan(&ground, id, &self.who) {
+                Ok(Some(recovery)) => {
+                    checks.push(Check::ok("applies", Recovered::of(recovery).to_string()));
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    let error = Error::from(error);
+                    checks.push(match error.kind() {
+                        crate::Kind::Busy => Check::ok("applies", format!("plan {id} is being applied")),
+                        _ => Check::failed("applies", &error),
+                    });
+                }
+            }
+        }
+        if checks.is_empty() {
+            checks.push(Check::ok("applies", "none was cut off"));
+        }
+        Ok(checks)
+    }
+
+    fn check_leases(&self) -> Result<Vec<Check>, Error> {
+        let mut checks = Vec::new();
+        let now = Time::now();
+        for plan in self.inner.list(&[State::Running], None)? {
+            let leases = self.inner.store().leases(plan.id).map_err(plan::Error::from)?;
+            for lease in leases.iter().filter(|lease| lease.expires_at < now) {
+                let (resource, owner) = (lease.resource, &lease.owner);
+                let text = format!("{resource} was held by {owner}, until {}", lease.expires_at);
+                let fix = match resource {
+                    store::Resource::Changeset(id) => {
+                        format!("`agents changeset seal {id}`, or `agents changeset abandon {id}`")
+                    }
+                    _ => format!("`agents plan show {}`", plan.id),
+                };
+                checks.push(Check::warning("leases", text, Some(fix)));
+            }
+        }
+        if checks.is_empty() {
+            checks.push(Check::ok("leases", "none is stale"));
+        }
+        Ok(checks)
+    }
+}
+
+fn home_check(home: &Path) -> Check {
+    let shown = text(home);
+    let found = match std::fs::metadata(home) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Check::ok("home", format!("`{shown}` is not there yet; the first write makes it"));
+        }
+        Err(source) => {
+            let error = Error::Given { act: "look at", path: home.to_owned(), source };
+            return Check::failed("home", &error);
+        }
+        Ok(found) => found,
+    };
+    if !found.is_dir() {
+        return Check::problem("home", format!("`{shown}` is not a folder"), Some("move it away".to_owned()));
+    }
+    if is_open_to_others(&found) {
+        let fix = format!("`chmod 700 {shown}`");
+        return Check::warning("home", format!("others may read `{shown}`"), Some(fix));
+    }
+    Check::ok("home", format!("`{shown}` is yours alone"))
+}
+
+#[cfg(unix)]
+fn is_open_to_others(found: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    found.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// What the file system of the home folder can do, tried with files that go again.
+fn file_system(home: &Path) -> Vec<Check> {
+    let tried = match try_files(home) {
+        Err(source) => {
+            let error = Error::Given { act: "write to", path: home.to_owned(), source };
+            return vec![Check::failed("files", &error)];
+        }
+        Ok(tried) => tried,
+    };
+    let exchange = match tried.exchange {
+        true => Check::ok("exchange", "two files can change places at once"),
+        false => Check::warning(
+            "exchange",
+            "this file system cannot exchange two files at once; an apply looks at a file and then renames over it",
+            Some("keep folders that people edit on ext4, xfs, btrfs or tmpfs".to_owned()),
+        ),
+    };
+    let reflink = match tried.reflink {
+        true => Check::ok("reflink", "copies of files share their content"),
+        false => Check::ok("reflink", "copies of files take room of their own here; nothing needs more"),
+    };
+    vec![Check::ok("files", "can be written"), locks(home), exchange, reflink]
+}
+
+/// The lock file that is tried.
+const TRIED_LOCK: &str = ".doctor.lock";
+
+fn locks(home: &Path) -> Check {
+    let wait = Wait { timeout: std::time::Duration::ZERO, ..Wait::default() };
+    match Lock::open(&home.join(TRIED_LOCK)).and_then(|lock| lock.acquire(Mode::Exclusive, &wait)) {
+        Ok(_) => Check::ok("locks", "work"),
+        Err(filetx::Error::Busy { .. }) => Check::ok("locks", "work; somebody else looks too"),
+        Err(error) => Check::failed("locks", &error.into()),
+    }
+}
+
+/// What two files could do.
+struct Tried {
+    exchange: bool,
+    reflink: bool,
+}
+
+/// Makes two files, lets them change places and share their content, and removes them.
+fn try_files(home: &Path) -> std::io::Result<Tried> {
+    let disk = Disk::open(home)?;
+    let name = |half: &str| format!(".doctor-{}-{half}", std::process::id());
+    let path = |half: &str| RelPath::root().join(name(half));
+    let made = ["a", "b"].map(|half| {
+        disk.open(&path(half), Open::Create { mode: 0o600 }).and_then(|file| file.write_at(b"doctor\n", 0))
+    });
+    let exchange = disk.rename(&path("a"), &path("b"), Rename::Exchange).is_ok();
+    let reflink = can_share(&home.join(name("a")), &home.join(name("b")));
+    let removed = ["a", "b"].map(|half| disk.remove_file(&path(half)));
+    made.into_iter().chain(removed).collect::<std::io::Result<()>>()?;
+    Ok(Tried { exchange, reflink })
+}
+
+#[cfg(target_os = "linux")]
+fn can_share(from: &Path, to: &Path) -> bool {
+    use rustix::fs::{Mode, OFlags, ioctl_ficlone, open};
+    let open = |path: &Path, how| open(path, how | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+    match (open(from, OFlags::RDONLY), open(to, OFlags::RDWR)) {
+        (Ok(from), Ok(to)) => ioctl_ficlone(&to, &from).is_ok(),
+        _ => false,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn can_share(_: &Path, _: &Path) -> bool {
+    false
+}

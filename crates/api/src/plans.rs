@@ -1,0 +1,317 @@
+//! Plans: what `agents plan` and other doors ask for.
+//!
+//! Every call that names a plan first finishes applies that were cut off in its folders, and tells so in [`Plans::recovered`].
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use plan::{
+    Actor, ApplyOrder, Event, Force, Ground, Part, PathKey, Plan, Purpose, Selection, State, Status,
+    Strategy, UndoOrder,
+};
+use store::{Name, SqliteOptions};
+
+use crate::work::{Applied, ChangesetState, Cleaning, PlanDetail, PlanState, Recovered, Rename, files};
+use crate::{Agents, Error, Problem, Wait};
+
+/// The store's file, below the home folder.
+const STORE: &str = "state.db";
+/// How alike the nearest name must be to be suggested.
+const ALIKE_MIN: f64 = 0.6;
+/// Who it was when the door does not know.
+const SOMEBODY: &str = "somebody";
+
+/// The plans of one user. Thread and process safe like [`plan::Plans`].
+#[derive(Debug)]
+pub struct Plans {
+    pub(crate) agents: Agents,
+    pub(crate) inner: plan::Plans,
+    pub(crate) who: Actor,
+    pub(crate) strategy: Strategy,
+    told: Mutex<Told>,
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    recovered: Vec<Recovered>,
+    problems: Vec<Problem>,
+}
+
+/// Which part of a plan. Everything, unless something is named.
+#[derive(Clone, Default, Debug)]
+pub struct PartOf {
+    /// Only what these actors changed.
+    pub actors: Vec<String>,
+    /// Only paths that one of these patterns fits.
+    pub paths: Vec<String>,
+}
+
+/// How to apply a plan.
+#[derive(Clone, Default, Debug)]
+pub struct ApplyOptions {
+    /// Which part of it.
+    pub part: PartOf,
+    /// Whether texts that people changed since are merged.
+    pub merge_drift: bool,
+    /// Whether to look only.
+    pub dry_run: bool,
+}
+
+impl Agents {
+    /// The plans. The store is opened, and made where there is none.
+    pub fn plans(&self) -> Result<Plans, Error> {
+        let reading = self.read();
+        let settings = reading.settings();
+        let strategy = match settings.plan_merge()?.as_str() {
+            "fail-on-conflict" => Strategy::FailOnConflict,
+            "last-wins" => Strategy::LastWins,
+            _ => Strategy::ThreeWay,
+        };
+        let path = self.store_file()?;
+        let store = SqliteOptions::default().wait(self.wait().timeout).open(&path);
+        let store = store.map_err(plan::Error::from)?;
+        let who = self.user().and_then(|user| Actor::parse(user).ok());
+        let who = who.unwrap_or_else(|| Actor::parse(SOMEBODY).expect("a word is a name"));
+        Ok(Plans {
+            agents: self.clone(),
+            inner: plan::Plans::open(Arc::new(store)),
+            who,
+            strategy,
+            told: Mutex::default(),
+        })
+    }
+
+    /// The file of the store: `store.url`, or in the home folder.
+    pub(crate) fn store_file(&self) -> Result<PathBuf, Error> {
+        let Some(url) = self.read().settings().store_url()? else { return Ok(self.home()?.join(STORE)) };
+        let named = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(&url);
+        let path = PathBuf::from(named);
+        if path.is_absolute() {
+            return Ok(path);
+        }
+        let kind = url.split_once(':').map_or("(none)", |(kind, _)| kind).to_owned();
+        Err(Error::StoreUrl { kind })
+    }
+}
+
+impl Plans {
+    /// Makes a plan that changes these folders; that of the project when none is named.
+    pub fn create(&self, name: Option<&str>, roots: &[PathBuf]) -> Result<PlanState, Error> {
+        let name = name.map(Name::parse).transpose().map_err(plan::Error::from)?;
+        let roots: Vec<PathBuf> = match roots {
+            [] => vec![self.agents.project().ok_or(Error::NoRoot)?.to_owned()],
+            roots => roots.iter().map(|root| self.agents.absolute(root)).collect(),
+        };
+        let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
+        let plan = self.inner.create(name, &roots, &self.who)?;
+        self.recover(&plan);
+        Ok(PlanState::of(&plan))
+    }
+
+    /// Plans, the newest first: those in one of these states, or all.
+    pub fn list(&self, states: &[String], limit: Option<usize>) -> Result<Vec<PlanState>, Error> {
+        let states = states.iter().map(|state| state.parse::<State>()).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.inner.list(&states, limit)?.iter().map(PlanState::of).collect())
+    }
+
+    /// A plan with its changesets.
+    pub fn show(&self, plan: &str) -> Result<PlanDetail, Error> {
+        let plan = self.find(plan)?;
+        let changesets = self.inner.changesets(plan.id)?;
+        Ok(PlanDetail {
+            plan: PlanState::of(&plan),
+            changesets: changesets.iter().map(ChangesetState::of).collect(),
+        })
+    }
+
+    /// Applies a plan, or a part of it: every file of every folder, or none.
+    #[track_caller]
+    pub fn apply(&self, plan: &str, options: &ApplyOptions) -> Result<Applied, Error> {
+        let plan = if options.dry_run { self.look_up(plan)? } else { self.find(plan)? };
+        let order = ApplyOrder {
+            who: self.who.clone(),
+            part: self.part(&options.part)?,
+            strategy: self.strategy,
+            merge_drift: options.merge_drift,
+            dry_run: options.dry_run,
+        };
+        let report = self.inner.apply(&self.ground(), plan.id, &order)?;
+        self.applied(report, &plan)
+    }
+
+    /// Takes back what a plan left, or a part of it.
+    #[track_caller]
+    pub fn undo(&self, plan: &str, part: &PartOf, dry_run: bool) -> Result<Applied, Error> {
+        let plan = if dry_run { self.look_up(plan)? } else { self.find(plan)? };
+        let order = UndoOrder { who: self.who.clone(), part: self.part(part)?, dry_run };
+        let report = self.inner.undo(&self.ground(), plan.id, &order)?;
+        self.applied(report, &plan)
+    }
+
+    /// Gives a plan up. What was recorded is kept.
+    pub fn cancel(&self, plan: &str, reason: &str) -> Result<PlanState, Error> {
+        let plan = self.find(plan)?;
+        Ok(PlanState::of(&self.inner.cancel(&plan, &self.who, reason)?))
+    }
+
+    /// Everything that happened to a plan.
+    pub fn log(&self, plan: &str) -> Result<Vec<Event>, Error> {
+        let plan = self.find(plan)?;
+        Ok(self.inner.timeline(plan.id)?)
+    }
+
+    /// Removes plans that are done, or the one that is named. Work that was not applied stays, unless its plan is named and forced.
+    pub fn clean(&self, plan: Option<&str>, force: bool, dry_run: bool) -> Result<Cleaning, Error> {
+        let plans = match plan {
+            Some(plan) => vec![self.find(plan)?],
+            None => self.inner.list(&[], None)?,
+        };
+        let mut cleaning = Cleaning { removed: Vec::new(), kept: Vec::new(), dry_run };
+        for one in plans {
+            let forced = if force && plan.is_some() { Force::Yes } else { Force::No };
+            let state = PlanState::of(&one);
+            if dry_run {
+                let goes = self.is_done(&one)? || (forced == Force::Yes && one.state != State::Applying);
+                let list = if goes { &mut cleaning.removed } else { &mut cleaning.kept };
+                list.push(state);
+                continue;
+            }
+            match self.inner.remove(&one, forced, &self.who) {
+                Ok(()) => cleaning.removed.push(state),
+                Err(plan::Error::Unapplied { .. }) if plan.is_none() => cleaning.kept.push(state),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(cleaning)
+    }
+
+    /// What nothing refers to any more: removed, or counted.
+    pub fn collect(&self, dry_run: bool) -> Result<store::Collected, Error> {
+        use store::{Collect, CollectMode, limits::GRACE};
+        let mode = if dry_run { CollectMode::DryRun } else { CollectMode::Remove };
+        let collected = self.inner.store().collect(&Collect { mode, grace: GRACE });
+        Ok(collected.map_err(plan::Error::from)?)
+    }
+
+    /// Applies that were cut off and that a call before this one finished. Each is told once.
+    pub fn recovered(&self) -> Vec<Recovered> {
+        std::mem::take(&mut self.told().recovered)
+    }
+
+    /// Why an apply that was cut off could not be finished on the way. Each is told once.
+    pub fn problems(&self) -> Vec<Problem> {
+        std::mem::take(&mut self.told().problems)
+    }
+
+    /// Finds a plan, and finishes applies that were cut off in its folders. One that is under way is not waited for.
+    pub(crate) fn find(&self, text: &str) -> Result<Plan, Error> {
+        let plan = self.look_up(text)?;
+        match self.recover(&plan) {
+            true => Ok(self.inner.get(plan.id)?),
+            false => Ok(plan),
+        }
+    }
+
+    /// Finds a plan, and writes nothing.
+    pub(crate) fn look_up(&self, text: &str) -> Result<Plan, Error> {
+        let error = match self.inner.find(text) {
+            Ok(plan) => return Ok(plan),
+            Err(error) => error,
+        };
+        if !matches!(error, plan::Error::Store(store::Error::NotFound { .. })) {
+            return Err(error.into());
+        }
+        let plans = self.inner.list(&[], None)?;
+        let names = plans.iter().filter_map(|plan| plan.name.as_ref().map(ToString::to_string));
+        let alike = names.map(|name| (strsim::jaro_winkler(&name, text), name));
+        let nearest = alike.filter(|(alike, _)| *alike >= ALIKE_MIN).max_by(|a, b| a.0.total_cmp(&b.0));
+        Err(Error::UnknownPlan { name: text.to_owned(), nearest: nearest.map(|(_, name)| name) })
+    }
+
+    /// Finishes applies that were cut off in a plan's folders. Whether there were any.
+    fn recover(&self, plan: &Plan) -> bool {
+        let wait = Wait { timeout: Duration::ZERO, ..self.agents.wait() };
+        match self.inner.recover(&Ground::here(wait), &plan.roots, &self.who) {
+            Ok(recovered) => {
+                let is_any = !recovered.is_empty();
+                self.told().recovered.extend(recovered.into_iter().map(Recovered::of));
+                is_any
+            }
+            Err(error) => {
+                let error = Error::from(error);
+                // Somebody is at it.
+                if error.kind() != crate::Kind::Busy {
+                    self.told().problems.push(Problem::of(&error));
+                }
+                false
+            }
+        }
+    }
+
+    pub(crate) fn ground(&self) -> Ground {
+        Ground::here(self.agents.wait())
+    }
+
+    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn part(&self, part: &PartOf) -> Result<Part, Error> {
+        let actors = part.actors.iter().map(|actor| actor_of(actor)).collect::<Result<_, _>>()?;
+        Ok(Part { actors, paths: part.paths.clone() })
+    }
+
+    /// The content of a file that the caller named.
+    pub(crate) fn piece(&self, file: &Path, mode: u32) -> Result<plan::Piece, Error> {
+        let mut reader = open(&self.agents.absolute(file))?;
+        Ok(plan::Piece::of_reader(self.inner.store().as_ref(), mode, &mut reader)?)
+    }
+
+    fn applied(&self, report: plan::Report, plan: &Plan) -> Result<Applied, Error> {
+        self.told().recovered.extend(report.recovered.into_iter().map(Recovered::of));
+        let renames = self.renames(plan)?;
+        Ok(Applied {
+            plan: PlanState::of(&report.plan),
+            files: files(&report.files, &renames),
+            left: report.left,
+            dry_run: report.dry_run,
+        })
+    }
+
+    /// What a plan renames, or the one that it undoes does, forwards and backwards: a report of either is told by one of them.
+    fn renames(&self, plan: &Plan) -> Result<Vec<Rename>, Error> {
+        let mut renames = Vec::new();
+        for shown in self.inner.combine(plan.id, &Selection::default(), self.strategy)?.shown() {
+            if let Some(path) = shown.renamed_from {
+                let from = PathKey { root: shown.key.root.clone(), path };
+                renames.push((from.clone(), shown.key.clone()));
+                renames.push((shown.key, from));
+            }
+        }
+        if let Purpose::Undo { of } = plan.purpose
+            && let Ok(undone) = self.inner.get(of)
+        {
+            renames.extend(self.renames(&undone)?);
+        }
+        Ok(renames)
+    }
+
+    /// Whether a plan holds no work that was not applied.
+    fn is_done(&self, plan: &Plan) -> Result<bool, Error> {
+        let holds = |changeset: &store::Changeset| {
+            changeset.status == Status::Open || (changeset.status == Status::Sealed && changeset.entries > 0)
+        };
+        let work = self.inner.changesets(plan.id)?.iter().any(holds);
+        Ok(matches!(plan.state, State::Applied | State::Undone) || (!work && plan.state != State::Applying))
+    }
+}
+
+/// A file that the caller named.
+pub(crate) fn open(path: &Path) -> Result<std::fs::File, Error> {
+    std::fs::File::open(path).map_err(|source| Error::Given { act: "read", path: path.to_owned(), source })
+}
+
+pub(crate) fn actor_of(text: &str) -> Result<Actor, Error> {
+    Ok(Actor::parse(text).map_err(plan::Error::from)?)
+}

@@ -1,0 +1,100 @@
+//! What a plan comes to before it is applied: its diff, and conflicts with how they are resolved.
+
+use std::path::{Path, PathBuf};
+
+use plan::{Choice, Conflict, FileDiff, Over, PathKey, Selection, Status, StoredContents};
+
+use crate::plans::{PartOf, actor_of};
+use crate::work::PlanState;
+use crate::{Error, Plans};
+
+/// How a conflict is resolved.
+#[derive(Clone, Debug)]
+pub enum Resolution {
+    /// What this actor made of the file.
+    Take(String),
+    /// The content of this file.
+    File(PathBuf),
+    /// The file goes.
+    Delete,
+}
+
+/// What a plan changes, file by file.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Difference {
+    /// The plan.
+    pub plan: PlanState,
+    /// The files that differ.
+    pub files: Vec<FileDiff>,
+    /// What cannot be shown since actors clash there.
+    pub conflicts: Vec<Conflict>,
+    /// Changesets that are open, and do not count yet.
+    pub open: usize,
+}
+
+impl Plans {
+    /// What a plan changes, or a part of it.
+    pub fn diff(&self, plan: &str, part: &PartOf) -> Result<Difference, Error> {
+        let plan = self.find(plan)?;
+        let part = self.part(part)?;
+        let paths = part.paths()?;
+        let selection = Selection { actors: part.actors.clone(), ..Selection::default() };
+        let combined = self.inner.combine(plan.id, &selection, self.strategy)?;
+        let stored = StoredContents(self.inner.store().as_ref());
+        let contents = Over { made: &combined.made, below: &stored };
+        let mut files = Vec::new();
+        for shown in combined.shown() {
+            let from = shown.renamed_from.clone().map(|path| PathKey { root: shown.key.root.clone(), path });
+            if paths.takes(&shown.key) || from.is_some_and(|from| paths.takes(&from)) {
+                files.extend(plan::diffs(&shown, &contents)?);
+            }
+        }
+        let conflicts = combined.conflicts().filter(|conflict| paths.takes(&conflict.key)).cloned();
+        let changesets = self.inner.changesets(plan.id)?;
+        let open = changesets.iter().filter(|changeset| changeset.status == Status::Open).count();
+        Ok(Difference { plan: PlanState::of(&plan), files, conflicts: conflicts.collect(), open })
+    }
+
+    /// Where actors of a plan clash.
+    pub fn conflicts(&self, plan: &str) -> Result<Vec<Conflict>, Error> {
+        let plan = self.find(plan)?;
+        let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy)?;
+        Ok(combined.conflicts().cloned().collect())
+    }
+
+    /// Resolves a conflict.
+    pub fn resolve(
+        &self,
+        plan: &str,
+        path: &str,
+        root: Option<&Path>,
+        resolution: &Resolution,
+    ) -> Result<PlanState, Error> {
+        let plan = self.find(plan)?;
+        let root = root.map(|root| self.inner.context(plan.id)?.root(&self.agents.absolute(root)));
+        let root = root.transpose()?;
+        let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy)?;
+        let here = |conflict: &&Conflict| {
+            conflict.key.path.as_bytes() == path.as_bytes()
+                && root.as_ref().is_none_or(|root| *root == conflict.key.root)
+        };
+        let found: Vec<&Conflict> = combined.conflicts().filter(here).collect();
+        let conflict = match found.as_slice() {
+            [] => return Err(plan::Error::NoConflict { plan: plan.id, path: path.to_owned() }.into()),
+            [only] => *only,
+            _ => return Err(Error::WhichRoot { plan: plan.id, path: path.to_owned() }),
+        };
+        let choice = match resolution {
+            Resolution::Take(actor) => Choice::Take(actor_of(actor)?),
+            Resolution::Delete => Choice::Content(None),
+            Resolution::File(file) => {
+                let sides = conflict.sides.iter().rev().filter_map(|side| side.after.as_ref());
+                let mode = conflict.base.as_ref().or_else(|| sides.clone().next()).map(|found| found.mode);
+                Choice::Content(Some(self.piece(file, mode.unwrap_or(0o644))?))
+            }
+        };
+        let key = conflict.key.clone();
+        let plan = self.inner.resolve(&plan, &key, &choice, self.strategy, &self.who)?;
+        Ok(PlanState::of(&plan))
+    }
+}

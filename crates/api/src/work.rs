@@ -1,0 +1,363 @@
+//! What comes back about plans and changesets.
+
+use plan::{
+    ChangedSince, Changer, Conflict, FileChange, FileOutcome, FileReport, Operation, PathKey, Purpose,
+    RecoveryEnd,
+};
+use serde::Serialize;
+
+use crate::answer::text;
+
+/// A plan as it is now.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct PlanState {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// Where it stands.
+    pub state: &'static str,
+    /// What that means.
+    pub meaning: &'static str,
+    /// The plan that it undoes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_of: Option<String>,
+    /// The folders that it changes.
+    pub roots: Vec<String>,
+    /// Who made it.
+    pub created_by: String,
+    /// When.
+    pub created_at: String,
+    /// Who changed it last.
+    pub changed_by: String,
+    /// When.
+    pub changed_at: String,
+    /// Why it failed, or what the conflict is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl PlanState {
+    pub(crate) fn of(plan: &plan::Plan) -> PlanState {
+        PlanState {
+            id: plan.id.to_string(),
+            name: plan.name.as_ref().map(ToString::to_string),
+            state: plan.state.as_str(),
+            meaning: plan.state.meaning(),
+            undo_of: match plan.purpose {
+                Purpose::Work => None,
+                Purpose::Undo { of } => Some(of.to_string()),
+            },
+            roots: plan.roots.iter().map(|root| root.show().into_owned()).collect(),
+            created_by: plan.created_by.to_string(),
+            created_at: plan.created_at.to_string(),
+            changed_by: plan.changed_by.to_string(),
+            changed_at: plan.changed_at.to_string(),
+            error: plan.detail.error.clone(),
+        }
+    }
+}
+
+/// A plan with its changesets.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct PlanDetail {
+    /// The plan.
+    #[serde(flatten)]
+    pub plan: PlanState,
+    /// In the order in which they were started.
+    pub changesets: Vec<ChangesetState>,
+}
+
+/// A changeset as it is now.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct ChangesetState {
+    /// Its id.
+    pub id: String,
+    /// Its plan.
+    pub plan: String,
+    /// To whom its entries are credited.
+    pub actor: String,
+    /// `open`, `sealed` or `abandoned`.
+    pub status: &'static str,
+    /// How many entries it has.
+    pub entries: u64,
+    /// When it was started.
+    pub started_at: String,
+    /// When it was sealed or abandoned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    /// Why it was abandoned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl ChangesetState {
+    pub(crate) fn of(changeset: &store::Changeset) -> ChangesetState {
+        ChangesetState {
+            id: changeset.id.to_string(),
+            plan: changeset.plan.to_string(),
+            actor: changeset.actor.to_string(),
+            status: changeset.status.as_str(),
+            entries: changeset.entries,
+            started_at: changeset.started_at.to_string(),
+            ended_at: changeset.ended_at.map(|time| time.to_string()),
+            reason: changeset.reason.clone(),
+        }
+    }
+}
+
+/// A changeset with its entries.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct ChangesetDetail {
+    /// The changeset.
+    #[serde(flatten)]
+    pub changeset: ChangesetState,
+    /// Its entries, in order.
+    #[serde(rename = "changes")]
+    pub entries: Vec<EntryState>,
+}
+
+/// What closing a changeset came to.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Closed {
+    /// The changeset.
+    #[serde(flatten)]
+    pub changeset: ChangesetState,
+    /// The state of its plan now.
+    pub plan_state: &'static str,
+}
+
+/// One recorded change.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct EntryState {
+    /// Its place in the changeset, from 1.
+    pub sequence: u64,
+    /// The root.
+    pub root: String,
+    /// The path below it.
+    pub path: String,
+    /// `create`, `modify`, `delete`, `rename` or `mode`.
+    pub operation: &'static str,
+    /// The new path of a rename.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// What was there.
+    pub before: Option<plan::Content>,
+    /// What is there then.
+    pub after: Option<plan::Content>,
+    /// With what it was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// When it was recorded.
+    pub at: String,
+}
+
+impl EntryState {
+    pub(crate) fn of(entry: plan::ChangeEntry) -> EntryState {
+        let (operation, to) = match &entry.operation {
+            Operation::Create => ("create", None),
+            Operation::Modify => ("modify", None),
+            Operation::Delete => ("delete", None),
+            Operation::Rename { to } => ("rename", Some(to.show().into_owned())),
+            Operation::Mode => ("mode", None),
+        };
+        EntryState {
+            sequence: entry.sequence,
+            root: entry.root.show().into_owned(),
+            path: entry.path.show().into_owned(),
+            operation,
+            to,
+            before: entry.before,
+            after: entry.after,
+            tool: entry.tool.map(|tool| tool.to_string()),
+            at: entry.at.to_string(),
+        }
+    }
+}
+
+/// Where a change was recorded.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Entered {
+    /// The changeset.
+    pub changeset: String,
+    /// Its place in it, from 1.
+    pub sequence: u64,
+}
+
+/// What an apply or undo did, or would do.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct Applied {
+    /// The plan as it is now; of an undo, the plan that undoes.
+    pub plan: PlanState,
+    /// File by file, in order.
+    pub files: Vec<FileState>,
+    /// How many paths of the plan are still to be applied.
+    pub left: usize,
+    /// Whether nothing was done, only looked at.
+    pub dry_run: bool,
+}
+
+impl Applied {
+    /// Whether a file was left as somebody else had made it.
+    pub fn is_kept(&self) -> bool {
+        self.files.iter().any(|file| file.outcome == "kept")
+    }
+}
+
+/// What became of one file.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct FileState {
+    /// The root.
+    pub root: String,
+    /// The path below it.
+    pub path: String,
+    /// The path that it had, of a rename.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// `create`, `modify`, `delete`, `rename` or `mode`.
+    pub change: &'static str,
+    /// `done`, `restored`, `untouched` or `kept`.
+    pub outcome: &'static str,
+    /// Where ours was put, when somebody else had changed the file meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aside: Option<String>,
+    /// Whose change it is.
+    pub actors: Vec<String>,
+}
+
+/// A path before a rename and the one after it.
+pub(crate) type Rename = (PathKey, PathKey);
+
+/// The files of a report; a rename, whose two halves the report has apart, is told once.
+pub(crate) fn files(reports: &[FileReport], renames: &[Rename]) -> Vec<FileState> {
+    let old_of = |new: &FileReport| {
+        let (from, _) = renames.iter().find(|(_, to)| *to == new.key)?;
+        reports.iter().find(|old| {
+            old.key == *from && old.change == FileChange::Delete && outcome(old).0 == outcome(new).0
+        })
+    };
+    let is_new = |report: &&FileReport| report.change == FileChange::Create;
+    let olds: Vec<&PathKey> = reports.iter().filter(is_new).filter_map(old_of).map(|old| &old.key).collect();
+    let told = reports.iter().filter(|report| !olds.contains(&&report.key));
+    told.map(|report| {
+        let old = Some(report).filter(is_new).and_then(old_of);
+        file(report, old)
+    })
+    .collect()
+}
+
+fn file(report: &FileReport, old: Option<&FileReport>) -> FileState {
+    let (outcome, aside) = outcome(report);
+    let credits = report.credits.iter().chain(old.iter().flat_map(|old| &old.credits));
+    let mut actors: Vec<String> = Vec::new();
+    for credit in credits {
+        let actor = credit.actor.to_string();
+        if !actors.contains(&actor) {
+            actors.push(actor);
+        }
+    }
+    FileState {
+        root: report.key.root.show().into_owned(),
+        path: report.key.path.show().into_owned(),
+        from: old.map(|old| old.key.path.show().into_owned()),
+        change: match report.change {
+            _ if old.is_some() => "rename",
+            FileChange::Create => "create",
+            FileChange::Modify => "modify",
+            FileChange::Delete => "delete",
+            FileChange::Mode => "mode",
+        },
+        outcome,
+        aside,
+        actors,
+    }
+}
+
+fn outcome(report: &FileReport) -> (&'static str, Option<String>) {
+    match &report.outcome {
+        FileOutcome::Done => ("done", None),
+        FileOutcome::Restored => ("restored", None),
+        FileOutcome::Untouched => ("untouched", None),
+        FileOutcome::Kept { aside } => ("kept", aside.as_deref().map(text)),
+    }
+}
+
+/// An interrupted apply that was finished on the way.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Recovered {
+    /// The plan.
+    pub plan: String,
+    /// Who had begun to apply it.
+    pub begun_by: String,
+    /// `untouched`, `finished` or `conflict`.
+    pub end: &'static str,
+    /// The files that somebody else had changed meanwhile.
+    pub kept: Vec<String>,
+}
+
+impl Recovered {
+    pub(crate) fn of(recovery: plan::Recovery) -> Recovered {
+        let end = match recovery.end {
+            RecoveryEnd::Untouched => "untouched",
+            RecoveryEnd::Finished => "finished",
+            RecoveryEnd::Conflict => "conflict",
+        };
+        Recovered {
+            plan: recovery.plan.to_string(),
+            begun_by: recovery.begun_by.to_string(),
+            end,
+            kept: recovery.kept.iter().map(|key| key.path.show().into_owned()).collect(),
+        }
+    }
+}
+
+impl std::fmt::Display for Recovered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { plan, begun_by, end, kept } = self;
+        write!(f, "an apply of plan {plan}, begun by {begun_by}, had been cut off; ")?;
+        match *end {
+            "untouched" => write!(f, "it had touched nothing, and the plan is as before"),
+            "finished" => write!(f, "it is finished now"),
+            _ => {
+                let names = kept.join(", ");
+                write!(f, "it is finished now, but for files that somebody changed meanwhile: {names}")
+            }
+        }
+    }
+}
+
+/// What cleaning up came to, or would come to.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Cleaning {
+    /// Plans that were removed, or would be.
+    pub removed: Vec<PlanState>,
+    /// Plans that stay, since they hold work that was not applied.
+    pub kept: Vec<PlanState>,
+    /// Whether nothing was done, only looked at.
+    pub dry_run: bool,
+}
+
+/// A conflict in a line.
+pub fn conflict_line(conflict: &Conflict) -> String {
+    let mut actors: Vec<&str> = conflict.sides.iter().map(|side| side.credit.actor.as_str()).collect();
+    actors.dedup();
+    let clash = serde_json::to_value(conflict.clash).ok();
+    let clash = clash.as_ref().and_then(|word| word.as_str()).unwrap_or_default().to_owned();
+    let lines: Vec<String> = conflict.hunks.iter().map(|hunk| hunk.line.to_string()).collect();
+    let at = if lines.is_empty() { String::new() } else { format!(" at line {}", lines.join(", ")) };
+    let by = if actors.is_empty() { String::new() } else { format!(", by {}", actors.join(" and ")) };
+    format!("`{}`: {clash}{at}{by}", conflict.key.path.show())
+}
+
+/// Who changed a file since, in a line.
+pub(crate) fn changed_line(changed: &ChangedSince) -> String {
+    let by = changed.by.iter().map(|changer| match changer {
+        Changer::Plan { plan, actors } => {
+            let actors: Vec<&str> = actors.iter().map(plan::Actor::as_str).collect();
+            format!("by plan {plan} ({})", actors.join(", "))
+        }
+        Changer::Outside => "outside of any plan".to_owned(),
+    });
+    let by: Vec<String> = by.collect();
+    format!("`{}` was changed {}", changed.drift.key.path.show(), by.join(", then "))
+}

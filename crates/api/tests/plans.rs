@@ -1,0 +1,122 @@
+//! Plans as a door asks for them, where the command line has no simple way to come to it.
+
+#![expect(clippy::disallowed_methods, reason = "plays a person who edits files")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::{Agents, Doing, Health, Kind, NewEntry, PartOf, Plans, Resolution, Surroundings};
+use tempfile::TempDir;
+
+fn agents(folder: &TempDir) -> Agents {
+    let home = Some(folder.path().join("home"));
+    let current = Some(folder.path().to_owned());
+    Agents::open(&Surroundings { home, current, ..Surroundings::default() }).unwrap()
+}
+
+fn entry(root: &str, path: &str, doing: Doing) -> NewEntry {
+    NewEntry { root: Some(PathBuf::from(root)), path: path.to_owned(), doing, base: None, tool: None }
+}
+
+/// Two folders and a plan for them.
+fn two_roots() -> (TempDir, Plans) {
+    let folder = tempfile::tempdir().unwrap();
+    for root in ["app", "site"] {
+        fs::create_dir(folder.path().join(root)).unwrap();
+        fs::write(folder.path().join(root).join("a.txt"), "old\n").unwrap();
+    }
+    let plans = agents(&folder).plans().unwrap();
+    let made = plans.create(Some("work"), &["app".into(), "site".into()]).unwrap();
+    assert_eq!(made.created_by, "somebody", "the door did not say who");
+    (folder, plans)
+}
+
+#[test]
+fn a_conflict_below_several_roots_needs_the_root() {
+    let (folder, plans) = two_roots();
+    for actor in ["coder", "writer"] {
+        let changeset = plans.start_changeset("work", actor).unwrap().id;
+        for root in ["app", "site"] {
+            let doing = Doing::Bytes(format!("{actor}\n").into_bytes(), None);
+            plans.record(&changeset, &entry(root, "a.txt", doing)).unwrap();
+        }
+        plans.seal(&changeset).unwrap();
+    }
+    let take = Resolution::Take("coder".to_owned());
+    let error = plans.resolve("work", "a.txt", None, &take).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (Kind::Usage, "which-root"));
+    for root in ["app", "site"] {
+        plans.resolve("work", "a.txt", Some(Path::new(root)), &take).unwrap();
+    }
+    let applied = plans.apply("work", &api::ApplyOptions::default()).unwrap();
+    assert!(!applied.is_kept());
+    assert_eq!(fs::read_to_string(folder.path().join("site/a.txt")).unwrap(), "coder\n");
+}
+
+#[test]
+fn a_long_content_is_streamed_and_comes_back() {
+    let (folder, plans) = two_roots();
+    let long: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
+    fs::write(folder.path().join("long"), &long).unwrap();
+    let changeset = plans.start_changeset("work", "coder").unwrap().id;
+    plans.record(&changeset, &entry("app", "long.bin", Doing::Content("long".into(), Some(0o600)))).unwrap();
+    plans.seal(&changeset).unwrap();
+    plans.apply("work", &api::ApplyOptions::default()).unwrap();
+    assert_eq!(fs::read(folder.path().join("app/long.bin")).unwrap(), long);
+}
+
+#[test]
+fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
+    let (folder, plans) = two_roots();
+    let changeset = plans.start_changeset("work", "coder").unwrap().id;
+    let record = |path: &str, doing| plans.record(&changeset, &entry("app", path, doing));
+    let patch = |text: &str| Doing::Patch(text.as_bytes().to_vec());
+    record("new.txt", patch("--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+fresh\n")).unwrap();
+    record("a.txt", Doing::RenameTo("b.txt".to_owned())).unwrap();
+    record("b.txt", patch("--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-old\n+new\n")).unwrap();
+    let error = record("a.txt", patch("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n")).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (Kind::Conflict, "patch"), "it has gone: {error}");
+    record("link", Doing::Symlink("b.txt".to_owned())).unwrap();
+    assert_eq!(record("link", patch("@@ -1 +1 @@\n-b.txt\n+c.txt\n")).unwrap_err().code(), "patch");
+    assert_eq!(record("b.txt", patch("no patch")).unwrap_err().code(), "patch");
+    plans.seal(&changeset).unwrap();
+    plans.apply("work", &api::ApplyOptions::default()).unwrap();
+    assert_eq!(fs::read_to_string(folder.path().join("app/b.txt")).unwrap(), "new\n");
+    assert_eq!(fs::read_to_string(folder.path().join("app/new.txt")).unwrap(), "fresh\n");
+    let part = PartOf { paths: vec!["[".to_owned()], ..PartOf::default() };
+    assert_eq!(plans.diff("work", &part).unwrap_err().kind(), Kind::Usage);
+}
+
+#[test]
+fn a_doctor_names_leases_that_ran_out() {
+    let (folder, plans) = two_roots();
+    let store = store::SqliteStore::open(&folder.path().join("home/state.db")).unwrap();
+    let library = plan::Plans::open(Arc::new(store));
+    let context = library.context(library.find("work").unwrap().id).unwrap();
+    let terms = plan::Terms { duration: Duration::ZERO, ..plan::Terms::default() };
+    let held = context.start(&plan::Actor::parse("coder").unwrap(), None, &terms).unwrap();
+    let checks = agents(&folder).doctor(false);
+    let lease = checks.iter().find(|check| check.name == "leases").unwrap();
+    assert_eq!(lease.health, Health::Warning);
+    assert!(
+        lease.fix.as_ref().unwrap().contains(&format!("agents changeset seal {}", held.id())),
+        "{lease:?}"
+    );
+    // Whoever is told so can do it.
+    plans.seal(&held.id().to_string()).unwrap();
+    assert!(agents(&folder).doctor(true).iter().all(|check| check.health == Health::Ok));
+}
+
+#[test]
+fn a_home_that_cannot_be_used_is_a_problem() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("home"), "a file").unwrap();
+    let checks = agents(&folder).doctor(false);
+    assert_eq!((checks[0].name, checks[0].health), ("home", Health::Problem));
+    let nowhere = Agents::open(&Surroundings::default()).unwrap();
+    assert_eq!(nowhere.doctor(false)[0].health, Health::Problem);
+    assert_eq!(nowhere.plans().unwrap_err().code(), "no-home");
+}

@@ -1,0 +1,28 @@
+//! `agents changeset list`.
+
+use api::Plans;
+
+use super::counted;
+use crate::error::Result;
+use crate::output::{Answer, Output};
+
+/// List the changesets of a plan, in the order in which they were started
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The plan: an id, the beginning of one, a name, or @latest
+    plan: String,
+}
+
+pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
+    let listed = plans.changesets(&args.plan)?;
+    for one in &listed {
+        let changes = counted(one.entries as usize, "change");
+        output.say(format!(
+            "{}  {:<9}  {}  {changes}",
+            output.paint().strong(&one.id),
+            one.status,
+            one.actor
+        ))?;
+    }
+    Ok(Answer::ok(serde_json::json!({ "changesets": listed })))
+}

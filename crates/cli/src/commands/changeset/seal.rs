@@ -1,0 +1,22 @@
+//! `agents changeset seal`.
+
+use api::Plans;
+
+use super::counted;
+use crate::error::Result;
+use crate::output::{Answer, Output};
+
+/// Close a changeset as whole; its plan is ready when it was the last
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The changeset
+    id: String,
+}
+
+pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
+    let closed = plans.seal(&args.id)?;
+    let changes = counted(closed.changeset.entries as usize, "change");
+    let (actor, plan, state) = (&closed.changeset.actor, &closed.changeset.plan, closed.plan_state);
+    output.confirm(format!("sealed {changes} of {actor}; plan {plan} is {state}"))?;
+    Ok(Answer::of(&closed))
+}

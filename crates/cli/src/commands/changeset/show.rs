@@ -1,0 +1,41 @@
+//! `agents changeset show`.
+
+use api::{EntryState, Plans};
+
+use super::counted;
+use crate::error::Result;
+use crate::output::{Answer, Output};
+
+/// Show a changeset with its changes, in order
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The changeset
+    id: String,
+}
+
+pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
+    let shown = plans.changeset(&args.id)?;
+    let one = &shown.changeset;
+    let paint = output.paint();
+    output.say(format!("changeset {} of plan {}", paint.strong(&one.id), one.plan))?;
+    let reason = one.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
+    output.say(format!(
+        "{}: {}, {}{reason}",
+        one.actor,
+        one.status,
+        counted(one.entries as usize, "change")
+    ))?;
+    for entry in &shown.entries {
+        output.say(line(entry))?;
+    }
+    Ok(Answer::of(&shown))
+}
+
+fn line(entry: &EntryState) -> String {
+    let to = entry.to.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
+    let after = match &entry.after {
+        Some(after) => format!("  {} bytes, mode {:04o}", after.bytes, after.mode),
+        None => String::new(),
+    };
+    format!("{:>4}  {:<6}  {}{to}{after}", entry.sequence, entry.operation, entry.path)
+}

@@ -1,0 +1,25 @@
+//! `agents changeset start`.
+
+use api::Plans;
+
+use crate::error::Result;
+use crate::output::{Answer, Output};
+
+/// Start a changeset for an actor, and print its id
+///
+/// When it ends the changeset is durable, and any process finds it.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  CHANGESET=$(agents changeset start @latest --actor coder)")]
+pub(super) struct Args {
+    /// The plan: an id, the beginning of one, a name, or @latest
+    plan: String,
+    /// To whom its changes are credited
+    #[arg(long, value_name = "NAME")]
+    actor: String,
+}
+
+pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
+    let started = plans.start_changeset(&args.plan, &args.actor)?;
+    output.say(&started.id)?;
+    Ok(Answer::of(&started))
+}

@@ -1,0 +1,38 @@
+//! `agents plan conflicts`.
+
+use api::{Plans, conflict_line};
+
+use crate::error::{Exit, Result};
+use crate::output::{Answer, Output};
+
+/// Show where actors clash: files, lines, and who
+///
+/// Ends with 4 when there are conflicts. `agents plan resolve` settles one.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// The plan: an id, the beginning of one, a name, or @latest
+    plan: String,
+}
+
+pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
+    let conflicts = plans.conflicts(&args.plan)?;
+    if conflicts.is_empty() {
+        output.confirm("no conflicts")?;
+    }
+    for conflict in &conflicts {
+        let paint = output.paint();
+        output.say(paint.strong(conflict_line(conflict)))?;
+        let last = conflict.sides.last().map(|side| side.credit.actor.to_string()).unwrap_or_default();
+        for hunk in &conflict.hunks {
+            output.say(format!("  line {}", hunk.line))?;
+            let parts = [("was", &hunk.base), ("others", &hunk.ours), (last.as_str(), &hunk.theirs)];
+            for (who, lines) in parts {
+                for line in lines {
+                    output.say(format!("    {who}: {}", line.trim_end_matches(['\r', '\n'])))?;
+                }
+            }
+        }
+    }
+    let exit = if conflicts.is_empty() { Exit::Ok } else { Exit::Conflict };
+    Ok(Answer { exit, data: serde_json::json!({ "conflicts": conflicts }).into() })
+}

@@ -1,0 +1,34 @@
+//! `agents plan list`.
+
+use api::Plans;
+
+use crate::error::Result;
+use crate::output::{Answer, Output};
+
+/// List plans, the newest first
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    /// Only those in this state, such as ready; may be repeated
+    #[arg(long, value_name = "STATE")]
+    state: Vec<String>,
+    /// At most this many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
+    let listed = plans.list(&args.state, args.limit)?;
+    for plan in &listed {
+        let paint = output.paint();
+        let name = plan.name.as_deref().unwrap_or("-");
+        let undo = plan.undo_of.as_ref().map(|of| format!("  undoes {of}")).unwrap_or_default();
+        output.say(format!(
+            "{}  {:<9}  {}  {}{undo}",
+            paint.strong(&plan.id),
+            plan.state,
+            paint.faint(&plan.changed_at),
+            name
+        ))?;
+    }
+    Ok(Answer::ok(serde_json::json!({ "plans": listed })))
+}

@@ -1,0 +1,64 @@
+//! `agents plan undo`.
+
+use std::io::{self, IsTerminal};
+
+use api::{Applied, Plans};
+
+use super::{PartArgs, counted, say_files, warn_of_kept};
+use crate::ask::before_deleting;
+use crate::error::{Exit, Result};
+use crate::output::{Answer, Output};
+
+/// Take back what a plan changed, or a part of it
+///
+/// The undo is a plan of its own, which can be undone. A file that was changed since is a conflict (4) that says who changed it, and nothing
+/// is touched. On a terminal it shows what would happen and asks first, unless `--yes` is given.
+#[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The plan: an id, the beginning of one, a name, or @latest
+    plan: String,
+    #[command(flatten)]
+    part: PartArgs,
+    /// Touch nothing, tell what would happen
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  agents plan undo @latest --dry-run
+  agents plan undo rename-module --actor coder
+  agents plan undo rename-module --path 'docs/**'";
+
+pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
+    let part = args.part.part();
+    let can_ask = !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal();
+    if args.dry_run || (can_ask && !args.yes) {
+        let preview = plans.undo(&args.plan, &part, true)?;
+        say_files(&preview, output)?;
+        if args.dry_run {
+            let files = counted(preview.files.len(), "file");
+            output.confirm(format!(
+                "would take back {files} of plan {}; nothing was touched",
+                preview.plan.id
+            ))?;
+            return Ok(Answer::of(&preview));
+        }
+        before_deleting(&format!("taking back {}", counted(preview.files.len(), "file")), false, output)?;
+    }
+    let undone = plans.undo(&args.plan, &part, false)?;
+    say_files(&undone, output)?;
+    output.confirm(told(&undone))?;
+    warn_of_kept(&undone, output);
+    let exit = if undone.is_kept() { Exit::Conflict } else { Exit::Ok };
+    Ok(Answer { exit, ..Answer::of(&undone) })
+}
+
+fn told(undone: &Applied) -> String {
+    let of = undone.plan.undo_of.as_deref().unwrap_or_default();
+    format!("took back {} of plan {of}, as plan {}", counted(undone.files.len(), "file"), undone.plan.id)
+}

@@ -1,0 +1,168 @@
+//! Bringing plans into folders.
+
+use snapbox::str;
+
+use super::{changed, project, record, start};
+use crate::program::{Program, json, told};
+
+#[test]
+fn a_dry_run_tells_and_touches_nothing_and_an_apply_does_it() {
+    let program = project();
+    let coder = start(&program, "[CODER]", "coder");
+    record(&program, &coder, "a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
+    record(&program, &coder, "new/deep.txt", "deep\n");
+    program.run(&format!("changeset record {coder} --path b.txt --rename-to c.txt")).success();
+    program.run(&format!("changeset seal {coder}")).success();
+    program.run("plan apply work --dry-run").success().stderr_eq("").stdout_eq(str![[r#"
+  would      modify  a.txt  coder
+  would      rename  b.txt -> c.txt  coder
+  would      create  new/deep.txt  coder
+would apply 3 files of plan [PLAN] (work); nothing was touched
+
+"#]]);
+    assert!(!program.path("new/deep.txt").exists() && program.path("b.txt").exists());
+    program.run("plan apply work").success().stderr_eq("").stdout_eq(str![[r#"
+  done       modify  a.txt  coder
+  done       rename  b.txt -> c.txt  coder
+  done       create  new/deep.txt  coder
+applied 3 files of plan [PLAN] (work)
+
+"#]]);
+    assert_eq!(program.text("a.txt"), "ONE\ntwo\nthree\nfour\nfive\n");
+    assert_eq!(program.text("new/deep.txt"), "deep\n");
+    assert_eq!(program.text("c.txt"), "old\n");
+    assert!(!program.path("b.txt").exists());
+    program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
+error: plan [PLAN] is applied (version 5) since ana changed it, not as expected
+  hint: `agents plan log PLAN` shows who did what; look at the plan again, then decide
+
+"#]]);
+}
+
+#[test]
+fn two_roots_are_told_apart() {
+    let program = Program::new();
+    program.write("app/a.txt", "old\n");
+    program.write("site/b.txt", "old\n");
+    program.made("[PLAN]", "plan create --name work --root app --root site");
+    let coder = start(&program, "[CODER]", "coder");
+    program.write("new", "new\n");
+    for (root, path) in [("app", "a.txt"), ("site", "b.txt")] {
+        program.run(&format!("changeset record {coder} --path {path} --content new --root {root}")).success();
+    }
+    program
+        .run(&format!("changeset record {coder} --path a.txt --content new"))
+        .code(2)
+        .stdout_eq("")
+        .stderr_eq(str![[r#"
+error: `(none named)` is not a root of plan [PLAN]
+  hint: its roots are [PLACE]/app, [PLACE]/site; name one with --root
+
+"#]]);
+    program.run(&format!("changeset seal {coder}")).success();
+    program.run("plan diff work").success().stderr_eq("").stdout_eq(str![[r#"
+# root [PLACE]/app
+diff --git a/a.txt b/a.txt
+--- a/a.txt
++++ b/a.txt
+@@ -1 +1 @@
+-old
++new
+# root [PLACE]/site
+diff --git a/b.txt b/b.txt
+--- a/b.txt
++++ b/b.txt
+@@ -1 +1 @@
+-old
++new
+
+"#]]);
+    program.run("plan apply work").success().stderr_eq("").stdout_eq(str![[r#"
+[PLACE]/app
+  done       modify  a.txt  coder
+[PLACE]/site
+  done       modify  b.txt  coder
+applied 2 files of plan [PLAN] (work)
+
+"#]]);
+    assert_eq!((program.text("app/a.txt"), program.text("site/b.txt")), ("new\n".into(), "new\n".into()));
+}
+
+#[test]
+fn a_part_leaves_the_rest_ready() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "a.txt", "ONE\n");
+    changed(&program, "[WRITER]", "writer", "b.txt", "new\n");
+    program.run("plan apply work --actor coder").success().stderr_eq("").stdout_eq(str![[r#"
+  done       modify  a.txt  coder
+applied 1 file of plan [PLAN] (work); 1 left, and the plan is ready
+
+"#]]);
+    assert_eq!((program.text("a.txt"), program.text("b.txt")), ("ONE\n".into(), "old\n".into()));
+    let rest = json(&program.run("plan apply work --path *.txt --format json").success());
+    assert_eq!(rest["data"]["plan"]["state"], "applied");
+    assert_eq!(program.text("b.txt"), "new\n");
+}
+
+#[test]
+fn a_file_that_was_edited_is_never_overwritten() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
+    program.write("a.txt", "one\ntwo\nthree\nfour\nFIVE\n");
+    program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
+error: 1 files of plan [PLAN] were changed since it read them, `a.txt` among them; nothing was touched
+  because: `a.txt` is a file of 24 bytes with hash cf43eac9
+  hint: look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
+
+"#]]);
+    assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nFIVE\n");
+    program.run("plan show work").success().stdout_eq(str![[r#"
+plan [PLAN] (work)
+conflict: applying met a conflict, and touched nothing; to be resolved
+why: 1 files of plan [PLAN] were changed since it read them, `a.txt` among them; nothing was touched
+root [PLACE]
+made by ana at [..]
+changed by ana at [..]
+changeset [CODER]  sealed     coder, 1 change
+
+"#]]);
+    program.run("plan apply work --merge-drift").success().stderr_eq("").stdout_eq(str![[r#"
+  done       modify  a.txt  coder
+applied 1 file of plan [PLAN] (work)
+
+"#]]);
+    assert_eq!(program.text("a.txt"), "ONE\ntwo\nthree\nfour\nFIVE\n");
+}
+
+#[test]
+fn a_plan_without_changes_is_not_applied() {
+    let program = project();
+    program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
+error: plan [PLAN] is queued and cannot become applying; allowed: running, cancelled
+  hint: `agents plan log PLAN` shows how it came to be so
+
+"#]]);
+    let coder = start(&program, "[CODER]", "coder");
+    program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
+error: plan [PLAN] is running and cannot become applying; allowed: ready, failed, cancelled
+  hint: `agents plan log PLAN` shows how it came to be so
+
+"#]]);
+    program.run(&format!("changeset seal {coder}")).success();
+    program.run("plan apply work").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: plan [PLAN] has nothing to apply
+  hint: `agents plan show PLAN` lists its changesets
+
+"#]]);
+}
+
+#[test]
+fn the_strategy_is_a_key_of_configuration() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "b.txt", "coder\n");
+    changed(&program, "[WRITER]", "writer", "b.txt", "writer\n");
+    let refused = told(&program.run("plan apply work").code(4));
+    assert!(refused.contains("`b.txt`: lines at line 1, by coder and writer"), "{refused}");
+    program.run("plan apply work -c plan.merge=last-wins").success();
+    assert_eq!(program.text("b.txt"), "writer\n");
+}

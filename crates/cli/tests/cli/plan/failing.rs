@@ -1,0 +1,112 @@
+//! What cannot be done, and what is said about it.
+
+use snapbox::str;
+
+use super::{changed, project, start};
+use crate::program::{Program, told};
+
+#[test]
+fn an_unknown_plan_suggests() {
+    let program = project();
+    program.run("plan show wrok").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: there is no plan `wrok`
+  hint: did you mean `work`? `agents plan list` shows the plans there are
+
+"#]]);
+    program.run("plan apply zzz").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: there is no plan `zzz`
+  hint: `agents plan list` shows the plans there are
+
+"#]]);
+    program.run("changeset start nothing --actor coder").code(3);
+    program.run("changeset show 01").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: there is no changeset `01`
+  hint: `agents changeset list PLAN` shows the changesets of a plan
+
+"#]]);
+    program.run("plan create --name work").code(4).stdout_eq("").stderr_eq(str![[r#"
+error: the name `work` is taken
+  hint: give another name, or none; `agents plan list` shows the names in use
+
+"#]]);
+    program.run("plan create --name @latest").code(2).stdout_eq("").stderr_eq(str![[r#"
+error: `@latest` is not usable as name: `@` begins the names that stand for something else, like @latest
+
+"#]]);
+    program.run("plan list --state happy").code(2);
+}
+
+#[test]
+fn a_plan_needs_a_folder() {
+    let program = Program::new();
+    program.run("plan create").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: no folder was named for the plan, and there is no project around the current folder
+  hint: name one with `agents plan create --root DIR`, or make a project: `mkdir .cleveragents`
+
+"#]]);
+    program.run("plan create --root missing").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: `[PLACE]/missing` cannot be a root of a plan: No such file or directory (os error 2)
+  hint: name a folder that is there: `agents plan create --root DIR`
+
+"#]]);
+    program.run("plan show @latest").code(3);
+}
+
+#[test]
+fn paths_that_lead_out_and_protected_folders_are_refused() {
+    let program = project();
+    let coder = start(&program, "[CODER]", "coder");
+    program.write("new", "new\n");
+    for path in ["../x", "/etc/passwd", ".git/config", ".cleveragents/config.toml", "a/../b"] {
+        program.run(&format!("changeset record {coder} --path {path} --content new")).code(2).stdout_eq("");
+    }
+    program.run(&format!("changeset record {coder} --path .git/config --content new")).stderr_eq(str![[r#"
+error: `.git/config` cannot be changed by a plan: `.git` is protected
+  hint: name a path below the root, outside of protected folders such as .git
+
+"#]]);
+    program.run(&format!("changeset record {coder} --path missing --delete")).code(3).stderr_eq(str![[r#"
+error: there is nothing at `missing` to delete
+  hint: `agents changeset show ID` lists what was recorded before
+
+"#]]);
+    program.run(&format!("changeset record {coder} --path a.txt --rename-to b.txt")).code(4);
+    program.run(&format!("changeset record {coder} --path a.txt --content missing")).code(3);
+    program.run(&format!("changeset record {coder} --path a.txt --patch missing")).code(1);
+    program.run(&format!("changeset record {coder} --path a.txt --mode rwx")).code(2);
+    program.run(&format!("changeset record {coder} --path a.txt")).code(2);
+    program.run(&format!("changeset record {coder} --path a.txt --delete --mode 755")).code(2);
+}
+
+#[test]
+fn a_sealed_changeset_refuses_late_records() {
+    let program = project();
+    let coder = changed(&program, "[CODER]", "coder", "a.txt", "ONE\n");
+    program.run(&format!("changeset record {coder} --path a.txt --delete")).code(4).stdout_eq("").stderr_eq(
+        str![[r#"
+error: changeset [CODER] is sealed
+  hint: start another changeset with `agents changeset start PLAN --actor NAME`
+
+"#]],
+    );
+}
+
+#[test]
+fn a_store_of_another_kind_is_refused_without_its_password() {
+    let program = project();
+    let refused = told(
+        &program
+            .run("plan list -c store.url=postgres://ana:secret@host/db")
+            .code(2)
+            .stdout_eq("")
+            .stderr_eq(str![[r#"
+error: `store.url` names a store of kind `postgres`, which this program does not have
+  hint: name a file like `sqlite:/path/state.db`, or go back to the home folder: `agents config unset store.url`
+
+"#]]),
+    );
+    assert!(!refused.contains("secret"));
+    let other = program.path("other/state.db");
+    program.run(&format!("plan list -c store.url=sqlite:{}", other.display())).success().stdout_eq("");
+    assert!(other.exists());
+}

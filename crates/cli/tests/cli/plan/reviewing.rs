@@ -1,0 +1,206 @@
+//! Making plans, recording, and looking at what comes of it.
+
+use snapbox::str;
+
+use super::{changed, project, record, start};
+use crate::program::{Program, json, text};
+
+#[test]
+fn a_plan_is_made_worked_on_and_shown() {
+    let program = project();
+    let coder = start(&program, "[CODER]", "coder");
+    program.run("changeset list work").success().stderr_eq("").stdout_eq(str![[r#"
+[CODER]  open       coder  0 changes
+
+"#]]);
+    record(&program, &coder, "a.txt", "one\nTWO\nthree\nfour\nfive\n");
+    program
+        .run(&format!("changeset record {coder} --path b.txt --rename-to c.txt"))
+        .success()
+        .stderr_eq("")
+        .stdout_eq(str![[r#"
+recorded 2 of [CODER]
+
+"#]]);
+    program.run(&format!("changeset record {coder} --path c.txt --mode 755")).success();
+    program.run(&format!("changeset record {coder} --path link --symlink a.txt --tool ln")).success();
+    program.run(&format!("changeset show {coder}")).success().stderr_eq("").stdout_eq(str![[r#"
+changeset [CODER] of plan [PLAN]
+coder: open, 4 changes
+   1  modify  a.txt  24 bytes, mode 0644
+   2  rename  b.txt -> c.txt  4 bytes, mode 0644
+   3  mode    c.txt  4 bytes, mode 0755
+   4  create  link  5 bytes, mode 0777
+
+"#]]);
+    program.run("plan diff work").success().stdout_eq("").stderr_eq(str![[r#"
+warning: 1 changeset not sealed yet, and not shown
+
+"#]]);
+    program.run(&format!("changeset seal {coder}")).success().stderr_eq("").stdout_eq(str![[r#"
+sealed 4 changes of coder; plan [PLAN] is ready
+
+"#]]);
+    program.run(&format!("changeset seal {coder}")).success();
+    program.run("plan show @latest").success().stderr_eq("").stdout_eq(str![[r#"
+plan [PLAN] (work)
+ready: all changesets are closed; to be reviewed, resolved and applied
+root [PLACE]
+made by ana at [..]
+changed by coder at [..]
+changeset [CODER]  sealed     coder, 4 changes
+
+"#]]);
+    program.run("plan list --state ready").success().stderr_eq("").stdout_eq(str![[r#"
+[PLAN]  ready      [..]  work
+
+"#]]);
+    program.run("plan list --state applied").success().stderr_eq("").stdout_eq("");
+    program.run("plan diff work").success().stderr_eq("").stdout_eq(str![[r#"
+diff --git a/a.txt b/a.txt
+--- a/a.txt
++++ b/a.txt
+@@ -1,5 +1,5 @@
+ one
+-two
++TWO
+ three
+ four
+ five
+diff --git a/b.txt b/c.txt
+old mode 100644
+new mode 100755
+similarity index 100%
+rename from b.txt
+rename to c.txt
+diff --git a/link b/link
+new file mode 120000
+--- /dev/null
++++ b/link
+@@ -0,0 +1 @@
++a.txt
+/ No newline at end of file
+
+"#]]);
+    program.run("plan diff work --stat").success().stderr_eq("").stdout_eq(str![[r#"
+ a.txt          |     2 +-
+ b.txt -> c.txt |     0 
+ link (new)     |     1 +
+ 3 files changed, 2 lines added, 1 removed
+
+"#]]);
+    program.run("plan diff work --path a.txt --actor coder --stat").success().stdout_eq(str![[r#"
+ a.txt |     2 +-
+ 1 file changed, 1 lines added, 1 removed
+
+"#]]);
+    program.run("plan log work").success().stderr_eq("").stdout_eq(str![[r#"
+   1  [..]  plan.created  ana  queued
+   2  [..]  plan.step  coder  queued -> running
+   3  [..]  changeset.started  coder  [CODER]
+   4  [..]  changeset.sealed  coder  [CODER]  4 changes
+   5  [..]  plan.step  coder  running -> ready
+
+"#]]);
+    assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n", "recording touches nothing");
+}
+
+#[test]
+fn a_diff_comes_with_hunks_for_programs() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "a.txt", "one\nTWO\nthree\nfour\nfive\n");
+    let envelope = json(&program.run("plan diff work --format json").success());
+    let file = &envelope["data"]["files"][0];
+    assert_eq!(
+        (&file["path"], &file["what"], &file["added"]),
+        (&"a.txt".into(), &"modified".into(), &1.into())
+    );
+    let hunk = &file["hunks"][0];
+    assert_eq!((&hunk["old_start"], &hunk["old_lines"]), (&1.into(), &5.into()));
+    assert_eq!(hunk["lines"][1], serde_json::json!({ "sign": "-", "text": "two\n" }));
+    assert_eq!(hunk["lines"][2], serde_json::json!({ "sign": "+", "text": "TWO\n" }));
+}
+
+#[test]
+fn colours_are_for_those_who_ask() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "b.txt", "new\n");
+    let painted = text(&program.run("plan diff work --color always").success());
+    assert!(painted.contains("\u{1b}[31m-old") && painted.contains("\u{1b}[32m+new"), "{painted:?}");
+    assert!(!text(&program.run("plan diff work --format rich").success()).contains('\u{1b}'));
+}
+
+#[test]
+fn a_patch_builds_on_what_was_recorded_before() {
+    let program = project();
+    let coder = start(&program, "[CODER]", "coder");
+    program.write("one.patch", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n");
+    program.write("two.patch", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n ONE\n-two\n+TWO\n");
+    for patch in ["one.patch", "two.patch"] {
+        program.run(&format!("changeset record {coder} --path a.txt --patch {patch}")).success();
+    }
+    let two = program.text("two.patch");
+    program
+        .run_reading(two.as_bytes(), &format!("changeset record {coder} --path b.txt --patch -"))
+        .code(4)
+        .stdout_eq("")
+        .stderr_eq(str![[r#"
+error: the patch cannot be applied to `b.txt`: error applying hunk #1
+  hint: make it against the file as it is, or give the whole file with `--content FILE`
+
+"#]]);
+    program.run(&format!("changeset seal {coder}")).success();
+    program.run("plan apply work").success();
+    assert_eq!(program.text("a.txt"), "ONE\nTWO\nthree\nfour\nfive\n");
+}
+
+#[test]
+fn a_base_that_is_given_counts() {
+    let program = project();
+    program.write("base", "one\ntwo\n");
+    program.write("new", "one\nTWO\n");
+    let coder = start(&program, "[CODER]", "coder");
+    program.run(&format!("changeset record {coder} --path a.txt --content new --base base")).success();
+    program
+        .run_reading(
+            b"fresh\n",
+            &format!("changeset record {coder} --path n.txt --content - --mode 600 --base /dev/null"),
+        )
+        .success();
+    program.run(&format!("changeset seal {coder}")).success();
+    program.run("plan diff work").success().stdout_eq(str![[r#"
+diff --git a/a.txt b/a.txt
+--- a/a.txt
++++ b/a.txt
+@@ -1,2 +1,2 @@
+ one
+-two
++TWO
+diff --git a/n.txt b/n.txt
+new file mode 100644
+--- /dev/null
++++ b/n.txt
+@@ -0,0 +1 @@
++fresh
+
+"#]]);
+    program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
+error: 1 files of plan [PLAN] were changed since it read them, `a.txt` among them; nothing was touched
+  because: `a.txt` is a file of 24 bytes with hash 3d20e5f7
+  hint: look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
+
+"#]]);
+}
+
+#[test]
+fn without_a_root_the_plan_is_for_the_project() {
+    let program = Program::in_project();
+    let id = program.made("[PLAN]", "plan create");
+    let shown = json(&program.run(&format!("plan show {} --format json", &id[..20])).success());
+    let root = program.path("").canonicalize().unwrap();
+    assert_eq!(shown["data"]["roots"][0].as_str().unwrap(), root.display().to_string().trim_end_matches('/'));
+    assert_eq!(shown["data"]["created_by"], "ana");
+    let mut nameless = program.command("plan create --format json");
+    let made = json(&program.check(nameless.env_remove("USER").env_remove("LOGNAME")).success());
+    assert!(made["data"]["created_by"].as_str().unwrap().starts_with("uid "), "{made}");
+}

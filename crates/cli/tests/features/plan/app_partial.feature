@@ -1,0 +1,10 @@
+@case-app-partial
+Feature: None or all of the files are changed
+
+  Scenario: The apply is killed after some of the files
+    Given the plan "work" changes 12 files over 2 folders
+    When "agents plan apply work" is killed in the middle
+    And I run "agents plan show work"
+    Then it ends with 0
+    And standard error contains "had been cut off; it is finished now"
+    And all 12 files are new

@@ -1,0 +1,9 @@
+@case-app-verify
+Feature: After an apply every declared path holds the declared content
+
+  Scenario: The report tells what is there, file by file
+    Given the plan "work" changes 12 files over 2 folders
+    When I run "agents plan apply work"
+    Then it ends with 0
+    And standard output contains "applied 12 files"
+    And all 12 files are new

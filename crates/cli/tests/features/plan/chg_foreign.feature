@@ -1,0 +1,9 @@
+@case-chg-foreign
+Feature: A changeset takes only what belongs to its plan
+
+  Scenario: A folder that the plan does not change
+    Given a plan "work" for the project
+    When "coder" starts a changeset of "work"
+    And I run "agents changeset record {coder} --path x --delete --root ../elsewhere"
+    Then it ends with 2
+    And standard error contains "is not a root of plan"

@@ -1,0 +1,11 @@
+@case-chg-persist
+Feature: A changeset is found by another process right after its start
+
+  Scenario: It is listed before anything is recorded
+    Given a plan "work" for the project
+    When "coder" starts a changeset of "work"
+    And I run "agents changeset list work"
+    Then it ends with 0
+    And standard output contains "coder  0 changes"
+    When I run "agents changeset show {coder}"
+    Then standard output contains "of plan"

@@ -1,0 +1,17 @@
+@case-pln-illegal
+Feature: A step that the table does not allow names those that it does
+
+  Scenario: A plan that was given up cannot be applied
+    Given the file "a.txt" says:
+      """
+      one
+      two
+      three
+      four
+      five
+      """
+    And a plan "work" for the project
+    When I run "agents plan cancel work"
+    And I run "agents plan apply work"
+    Then it ends with 4
+    And standard error contains "is cancelled and cannot become applying; allowed: nothing"
