@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use config::{Consulted, Key, Layer, Origin, Resolved, Reveal, Says, Value};
+use config::{Consulted, Key, Layer, Origin, Resolved, Reveal, Says, Value, Written};
 use serde::{Serialize, Serializer};
 
 use crate::{Error, Kind};
@@ -226,6 +226,20 @@ pub struct Change {
     /// What could not be used when the result was looked at.
     #[serde(skip)]
     pub problems: Vec<Problem>,
+}
+
+impl Change {
+    /// What was done, where nothing else decides these keys.
+    pub(crate) fn of(written: &Written, keys: &[Key]) -> Change {
+        Change {
+            scope: written.scope.name(),
+            file: text(&written.file),
+            keys: names(keys),
+            changed: written.changed,
+            still: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
 }
 
 /// What became of an edit.

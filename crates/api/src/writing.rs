@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use config::{Edited, Key, Layer, Outcome, Scope, Written};
 
 use crate::agents::parse;
-use crate::answer::{Change, EditOutcome, FileState, Paths, Problem, StillSet, names, text};
+use crate::answer::{Change, EditOutcome, FileState, Paths, Problem, StillSet, text};
 use crate::{Agents, Error};
 
 /// A value to be set.
@@ -69,6 +69,12 @@ impl Agents {
         let scope = scope.unwrap_or_else(|| self.usual_scope(&keys));
         let values = keys.iter().zip(assignments.iter().map(|assignment| assignment.text.as_str()));
         let written = service.write_scoped_config(scope, values)?;
+        // The usual case: what was set is what holds, and the file need not be read again to say so.
+        let others = service.layers_without(scope);
+        let refers = |assignment: &Assignment| assignment.text.contains('$');
+        if !assignments.iter().any(refers) && keys.iter().all(|key| others.is_silent(key)) {
+            return Ok(Change::of(&written, &keys));
+        }
         Ok(self.change(&written, &keys))
     }
 
@@ -157,13 +163,6 @@ impl Agents {
                 }
             }
         }
-        Change {
-            scope: written.scope.name(),
-            file: text(&written.file),
-            keys: names(keys),
-            changed: written.changed,
-            still,
-            problems,
-        }
+        Change { still, problems, ..Change::of(written, keys) }
     }
 }

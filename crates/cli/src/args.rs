@@ -1,8 +1,9 @@
 //! What can be said on the command line. Arguments of a command stand beside the command.
 
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{completions, config, context, demo, man};
 use crate::look::{Color, Format};
@@ -138,8 +139,17 @@ impl Command {
 }
 
 impl Args {
+    /// What this process was started with.
+    pub(crate) fn of_process() -> Result<Args, clap::Error> {
+        // Taking it apart again would take as long as using it; the process ends soon.
+        let mut line = ManuallyDrop::new(Args::command());
+        let mut matches = line.try_get_matches_from_mut(std::env::args_os())?;
+        let args = Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut line))?;
+        args.check()
+    }
+
     /// Words that parse one by one, but not together.
-    pub(crate) fn check(self) -> Result<Args, clap::Error> {
+    fn check(self) -> Result<Args, clap::Error> {
         let is_export = matches!(&self.command, Command::Context(args) if args.is_export());
         match self.global.export() {
             Some(form) if !is_export => {

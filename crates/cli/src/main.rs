@@ -6,6 +6,7 @@ mod commands;
 mod error;
 mod input;
 mod interrupt;
+mod later;
 mod look;
 mod output;
 mod session;
@@ -13,10 +14,8 @@ mod usage;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    match args::Args::try_parse().and_then(args::Args::check) {
+    match args::Args::of_process() {
         Ok(args) => commands::run(args),
         Err(error) => usage::report(&error),
     }

@@ -4,8 +4,9 @@
 //! not touched stays byte for byte, line ends and a byte order mark included.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use toml_edit::{Item, TableLike};
 
@@ -24,10 +25,14 @@ pub struct Document {
     file: PathBuf,
     has_mark: bool,
     /// Without the byte order mark, so its offsets are ours less the mark.
-    parsed: toml_edit::Document<String>,
+    text: Arc<str>,
+    /// What it means: known from the start, or once somebody asks when it is sure that the text can be parsed.
+    parsed: OnceLock<Parsed>,
     /// Where lines end, once somebody asks for one: a write asks for none, a list for all.
     line_ends: OnceLock<Vec<usize>>,
 }
+
+type Parsed = toml_edit::Document<Arc<str>>;
 
 /// A key in a document.
 pub(crate) struct Found<'a> {
@@ -59,20 +64,26 @@ impl Document {
         if text.starts_with(BYTE_ORDER_MARK) {
             return Err(broken(text, 0, "a byte order mark that is not at the start"));
         }
-        Self::of_text(file, has_mark, text.to_owned())
-            .map_err(|(error, text)| broken(&text, error.span().unwrap_or_default().start, error.message()))
+        Self::of_text(file, has_mark, text.into())
+            .map_err(|error| broken(text, error.span().unwrap_or_default().start, error.message()))
     }
 
-    /// A document of `text`, or the text again with what is wrong with it.
+    /// A document of `text`.
     pub(crate) fn of_text(
         file: &Path,
         has_mark: bool,
-        text: String,
-    ) -> Result<Document, (toml_edit::TomlError, String)> {
-        match toml_edit::Document::parse(text.clone()) {
-            Ok(parsed) => Ok(Self { file: file.to_owned(), has_mark, parsed, line_ends: OnceLock::new() }),
-            Err(error) => Err((error, text)),
-        }
+        text: Arc<str>,
+    ) -> Result<Document, toml_edit::TomlError> {
+        let parsed = Parsed::parse(Arc::clone(&text))?.into();
+        Ok(Self { file: file.to_owned(), has_mark, text, parsed, line_ends: OnceLock::new() })
+    }
+
+    /// This document with the text `with` for the bytes of `value`, both being values. Not parsed before somebody asks: one value in the
+    /// place of another changes nothing around it.
+    pub(crate) fn with_value(&self, value: Range<usize>, with: &str) -> Document {
+        let text = [&self.text[..value.start], with, &self.text[value.end..]].concat().into();
+        let (parsed, line_ends) = (OnceLock::new(), OnceLock::new());
+        Self { file: self.file.clone(), has_mark: self.has_mark, text, parsed, line_ends }
     }
 
     /// The file that this is from.
@@ -114,11 +125,12 @@ impl Document {
     }
 
     pub(crate) fn text(&self) -> &str {
-        self.parsed.raw()
+        &self.text
     }
 
     pub(crate) fn root(&self) -> &toml_edit::Table {
-        self.parsed.as_table()
+        let parse = || Parsed::parse(Arc::clone(&self.text)).expect("a value stands where a value stood");
+        self.parsed.get_or_init(parse).as_table()
     }
 
     /// The line of an offset, counted from 1.

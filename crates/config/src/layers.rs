@@ -173,6 +173,13 @@ impl<'a> Layers<'a> {
         })
     }
 
+    /// Whether no layer but the default says anything about a key, or might if its file could be used.
+    pub fn is_silent(&self, key: &Key) -> bool {
+        let is_silent =
+            |layer: &Consulted| layer.layer == Layer::Default || matches!(layer.says, Says::Nothing);
+        self.consult(key).is_ok_and(|consulted| consulted.iter().all(is_silent))
+    }
+
     /// Every layer, the strongest first, with what it says about a key.
     pub fn consult(&self, key: &Key) -> Result<Vec<Consulted>, Error> {
         let known = self.registry.look_up(key)?;

@@ -212,6 +212,11 @@ impl ConfigService {
         LockedTarget::lock(&self.places, scope, &self.wait, &self.locks)
     }
 
+    /// Every layer as it is now, as if this scope had no file.
+    pub fn layers_without(&self, scope: Scope) -> Layers<'_> {
+        self.layers_with(Some((scope, Content::Absent)))
+    }
+
     /// The layers, with one file's content given by the caller.
     pub(crate) fn layers_with(&self, staged: Option<(Scope, Content)>) -> Layers<'_> {
         let mut files = Vec::new();

@@ -3,7 +3,8 @@
 //! Promises:
 //! - Bytes outside of the touched key stay: comments, order, spacing, line ends, a missing newline at the end.
 //! - Setting a key that was not there and unsetting it gives the same bytes as before.
-//! - The result is parsed and compared: every other key has the value it had. If no way to write the change passes that, it is an error.
+//! - Every other key has the value it had: either a plain value takes the very place of another; or
+//!   the result is parsed and compared. If no way to write the change passes that, it is an error.
 //!
 //! A new key goes into the table that is there, after its last key; else as a dotted key into the nearest table around it, at last into
 //! the top of the file. No table header is ever added, and so none need be removed: an empty table that a person left stays. Unsetting
@@ -33,8 +34,13 @@ impl Document {
                     if old.is_inline_table() == matches!(value, Value::Table(_))
                         && !old.as_inline_table().is_some_and(InlineTable::is_dotted) =>
                 {
-                    let range = old.span().expect("what was parsed has a span");
-                    vec![Splice { range, with: value.to_toml() }]
+                    let (range, with) = (old.span().expect("what was parsed has a span"), value.to_toml());
+                    // A list or a table may be too deep for its new place.
+                    let is_plain = !matches!(value, Value::List(_) | Value::Table(_));
+                    if is_plain && with.parse::<toml_edit::Value>().is_ok() {
+                        return Ok(self.with_value(range, &with));
+                    }
+                    vec![Splice { range, with }]
                 }
                 item => return Err(self.in_the_way(key, key.names().len(), item)),
             },
@@ -122,7 +128,7 @@ impl Document {
         for Splice { range, with } in ways {
             let mut text = self.text().to_owned();
             text.replace_range(range, &with);
-            let Ok(changed) = Document::of_text(self.file(), self.has_mark(), text) else { continue };
+            let Ok(changed) = Document::of_text(self.file(), self.has_mark(), text.into()) else { continue };
             if self.differs_only_in(&changed, key, value) {
                 return Ok(changed);
             }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use crate::folder::Turn;
 use crate::path::{At, ToAt};
@@ -34,7 +35,7 @@ pub struct Transaction<'a> {
     pub(crate) id: u128,
     pub(crate) roots: Vec<Root>,
     /// What other threads committed and is not in the files yet.
-    below: Overlay,
+    pub(crate) below: Arc<Overlay>,
     staged: Overlay,
     before: BTreeMap<At, Seen>,
     /// What each change replaced, newest last, for savepoints.
@@ -87,7 +88,7 @@ pub struct Kept {
 }
 
 impl<'a> Transaction<'a> {
-    pub(crate) fn new(roots: Vec<Root>, below: Overlay, policy: Policy<'a>) -> Self {
+    pub(crate) fn new(roots: Vec<Root>, below: Arc<Overlay>, policy: Policy<'a>) -> Self {
         let id = fastrand::u128(..);
         Self {
             id,

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::limits::{BLOB_CHUNKS_MAX, CHUNK_BYTES, UPLOAD_CHUNKS_MAX};
 use crate::{BlobHash, Error, Result, Store, UploadId};
 
-/// The level is zstd's default: more costs a record its speed and wins little on source text.
-const ZSTD_LEVEL: i32 = 3;
+/// The fastest: a higher one costs a record its speed and wins little on source text.
+const ZSTD_LEVEL: i32 = 1;
 /// Contexts for compression that are kept; more threads may compress at the same time.
 const COMPRESSORS_KEPT: usize = 8;
 

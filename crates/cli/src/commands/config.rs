@@ -14,6 +14,7 @@ use api::{Change, Problem, Scope, StillSet};
 use clap::Subcommand;
 
 use crate::error::Result;
+use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -28,7 +29,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Later<Command>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -47,7 +48,7 @@ enum Command {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command {
+        match &self.command.0 {
             Command::Get(_) => "config get",
             Command::Set(_) => "config set",
             Command::Unset(_) => "config unset",
@@ -63,7 +64,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Result<Answer> {
     tell_where(&session, output);
-    match &args.command {
+    match &args.command.0 {
         Command::Get(args) => get::run(args, &session, output),
         Command::Set(args) => set::run(args, &session, output),
         Command::Unset(args) => unset::run(args, &session, output),

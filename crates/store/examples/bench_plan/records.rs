@@ -28,24 +28,22 @@ const CONTENT_BYTES: usize = 4096;
 /// Entries that refer to contents which are in the store already.
 pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     let ours = Ours::open(&place.join("ours.db"))?;
-    let mut seeds = 0..;
-    let mut next = || seeds.next().expect("numbers do not end");
     let alone = OneByOne::open(&place.join("alone.db"))?;
     let locked = OneByOne::open(&place.join("locked.db"))?;
     let bare = Group::open(&place.join("bare.db"))?;
     settle(place)?;
-    let (mut our_bytes, mut bare_bytes) = (0, 0);
+    let (mut our_spent, mut bare_spent) = (Spent::default(), Spent::default());
     let outcomes = compare_all(
         ROUNDS,
         OPS,
         &mut [
-            &mut || written(&mut our_bytes, || ours.records(THREADS, EACH, None)),
+            &mut || spent(&mut our_spent, || ours.records(THREADS, EACH, None)),
             &mut || timed(|| (0..OPS / PART).try_for_each(|_| alone.record(&entry_bytes()))).map(times_part),
             &mut || {
                 timed(|| threads(THREADS, |_| many(EACH / PART, || locked.record(&entry_bytes()))))
                     .map(|took| took.mul_f64((EACH as f64) / (EACH / PART) as f64))
             },
-            &mut || written(&mut bare_bytes, || bare_records(&bare, next(), None)),
+            &mut || spent(&mut bare_spent, || bare_records(&bare, None)),
         ],
     )?;
     let [beside_alone, beside_locked, beside_bare] = outcomes[..] else { unreachable!("three peers") };
@@ -56,7 +54,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     add(report, "a commit each, 1 thread", beside_alone, Target::SpeedAtLeast(20.0));
     add(report, "a commit each, 32 threads and a mutex", beside_locked, Target::SpeedAtLeast(20.0));
     add(report, "a bare group commit", beside_bare, Target::SpeedAtLeast(0.8));
-    note(report, "A record of 300 bytes", [our_bytes, bare_bytes], syncs, bare.close()?);
+    note(report, "A record of 300 bytes", [our_spent, bare_spent], syncs, bare.close()?);
     Ok(())
 }
 
@@ -68,19 +66,19 @@ pub(crate) fn measure_contents(place: &Path, report: &mut Report) -> Result<()> 
         let ours = Ours::open(&place.join(format!("ours-{what}.db")))?;
         let bare = Group::open(&place.join(format!("bare-{what}.db")))?;
         settle(place)?;
-        let (mut our_bytes, mut bare_bytes) = (0, 0);
-        let (mut our_seeds, mut bare_seeds) = (0.., 0..);
+        let (mut our_spent, mut bare_spent) = (Spent::default(), Spent::default());
+        let (mut some, mut others) = (Contents::new(1), Contents::new(2));
         let outcomes = compare_all(
             ROUNDS,
             OPS,
             &mut [
                 &mut || {
-                    let seed = our_seeds.next().expect("numbers do not end");
-                    written(&mut our_bytes, || ours.records(THREADS, EACH, Some((kind, seed))))
+                    let contents = some.next(kind);
+                    spent(&mut our_spent, || ours.records(THREADS, EACH, Some(&contents)))
                 },
                 &mut || {
-                    let seed = bare_seeds.next().expect("numbers do not end");
-                    written(&mut bare_bytes, || bare_records(&bare, seed, Some(kind)))
+                    let contents = others.next(kind);
+                    spent(&mut bare_spent, || bare_records(&bare, Some(&contents)))
                 },
             ],
         )?;
@@ -88,7 +86,7 @@ pub(crate) fn measure_contents(place: &Path, report: &mut Report) -> Result<()> 
         let name = format!("record, 32 threads, 4 KiB of new {what}, beside a bare group commit");
         report.add(name, with_syncs(outcomes[0], syncs), target);
         let what = format!("A record with 4 KiB of new {what}");
-        note(report, &what, [our_bytes, bare_bytes], syncs, bare.close()?);
+        note(report, &what, [our_spent, bare_spent], syncs, bare.close()?);
     }
     Ok(())
 }
@@ -131,13 +129,13 @@ impl Ours {
         Ok(Self { store, changesets, contents: [content(one?), content(two?)] })
     }
 
-    fn records(&self, threads: usize, each: usize, new: Option<(Kind, u64)>) -> Result<()> {
+    /// Each with one of the new contents, if there are any: packing them is a part of it.
+    fn records(&self, threads: usize, each: usize, new: Option<&[Vec<u8>]>) -> Result<()> {
         self::threads(threads, |thread| {
             let (id, epoch) = self.changesets[thread];
-            let mut contents = new.map(|(kind, seed)| Contents::new(kind, seed, thread));
             for number in 0..each {
                 let packed =
-                    contents.as_mut().map(|contents| PackedBlob::new(&contents.next())).transpose()?;
+                    new.map(|contents| PackedBlob::new(&contents[thread * each + number])).transpose()?;
                 let recording = self.recording(number, packed)?;
                 self.store.record(id, epoch, &recording)?;
             }
@@ -150,7 +148,7 @@ impl Ours {
         let new = packed.as_ref().map(|packed| content(packed.hash(), u64::from(packed.chunk().bytes())));
         // With the ids, two hashes and some numbers this makes up the bytes of an entry.
         const OTHER_BYTES: usize = 2 * 16 + 2 * 32 + 4 * 8 + 2 * 4 + ROOT.len() + TOOL.len();
-        const ROOT: &str = "/home/somebody/projects/alpha";
+        const ROOT: &str = "/srv/somebody/projects/alpha";
         const TOOL: &str = "editor";
         let path = format!("src/{number:0width$}", width = ENTRY_BYTES - OTHER_BYTES - 4);
         let entry = NewEntry {
@@ -175,13 +173,13 @@ fn content(blob: store::BlobHash, bytes: u64) -> Content {
     Content { kind: ContentKind::File, blob, bytes, mode: 0o644 }
 }
 
-fn bare_records(bare: &Group, seed: u64, new: Option<Kind>) -> Result<()> {
+fn bare_records(bare: &Group, new: Option<&[Vec<u8>]>) -> Result<()> {
     threads(THREADS, |thread| {
         let caller = bare.caller();
-        let mut contents = new.map(|kind| Contents::new(kind, seed, thread));
+        let mut numbers = thread * EACH..;
         many(EACH, || {
-            let content = contents.as_mut().map(Contents::next);
-            caller.record((entry_bytes().0, content))
+            let number = numbers.next().expect("numbers do not end");
+            caller.record((entry_bytes().0, new.map(|contents| contents[number].clone())))
         })
     })
 }
@@ -196,22 +194,21 @@ enum Kind {
     Noise,
 }
 
-/// Contents of which no two are the same.
-struct Contents {
-    kind: Kind,
-    random: fastrand::Rng,
-}
+/// Makes contents of which no two are the same.
+struct Contents(fastrand::Rng);
 
 impl Contents {
-    fn new(kind: Kind, seed: u64, thread: usize) -> Self {
-        Self { kind, random: fastrand::Rng::with_seed(seed * THREADS as u64 + thread as u64) }
+    fn new(seed: u64) -> Self {
+        Self(fastrand::Rng::with_seed(seed))
     }
 
-    fn next(&mut self) -> Vec<u8> {
-        match self.kind {
-            Kind::Noise => std::iter::repeat_with(|| self.random.u8(..)).take(CONTENT_BYTES).collect(),
+    /// For a round.
+    fn next(&mut self, kind: Kind) -> Vec<Vec<u8>> {
+        let content = |_| match kind {
+            Kind::Noise => std::iter::repeat_with(|| self.0.u8(..)).take(CONTENT_BYTES).collect(),
             Kind::Text => self.text(),
-        }
+        };
+        (0..OPS).map(content).collect()
     }
 
     /// Lines of words, as source text has them.
@@ -224,11 +221,11 @@ impl Contents {
         const ENDS: &[&str] = &[" ", " ", " ", ".", "(", ") ", ", ", " = ", ";\n    ", " {\n        ", "}\n"];
         let mut text = String::new();
         while text.len() < CONTENT_BYTES {
-            text += WORDS[self.random.usize(..WORDS.len())];
-            if self.random.usize(..4) == 0 {
-                text += &format!("_{}", self.random.u16(..));
+            text += WORDS[self.0.usize(..WORDS.len())];
+            if self.0.usize(..4) == 0 {
+                text += &format!("_{}", self.0.u16(..));
             }
-            text += ENDS[self.random.usize(..ENDS.len())];
+            text += ENDS[self.0.usize(..ENDS.len())];
         }
         text.truncate(CONTENT_BYTES);
         text.into_bytes()
@@ -252,32 +249,48 @@ fn times_part(took: Duration) -> Duration {
     took * PART as u32
 }
 
-/// Times it, and adds what this process wrote meanwhile.
-fn written(bytes: &mut u64, work: impl FnOnce() -> Result<()>) -> Result<Duration> {
-    let before = bytes_written()?;
-    let took = timed(work)?;
-    *bytes += bytes_written()? - before;
-    Ok(took)
+/// What this process has spent.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    /// Given to the system to write; 0 where the system does not say.
+    bytes: u64,
+    /// Of the processor, in hundredths of a second; 0 where the system does not say.
+    ticks: u64,
 }
 
-/// What this process has given to the system to write; 0 where the system does not say.
-fn bytes_written() -> Result<u64> {
-    let counters = fs::read_to_string("/proc/self/io").unwrap_or_default();
-    let line = counters.lines().find_map(|line| line.strip_prefix("wchar: "));
-    Ok(line.unwrap_or("0").parse()?)
+impl Spent {
+    fn now() -> Self {
+        let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
+        let bytes = io.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap_or("0");
+        let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        // Fields 14 and 15, of which the second, the name, ends with a parenthesis.
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+        let ticks = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
+        Self { bytes: bytes.parse().unwrap_or(0), ticks }
+    }
+}
+
+/// Times it, and adds what this process spent meanwhile.
+fn spent(sum: &mut Spent, work: impl FnOnce() -> Result<()>) -> Result<Duration> {
+    let before = Spent::now();
+    let took = timed(work)?;
+    let after = Spent::now();
+    sum.bytes += after.bytes - before.bytes;
+    sum.ticks += after.ticks - before.ticks;
+    Ok(took)
 }
 
 fn with_syncs(outcome: Outcome, syncs: f64) -> Outcome {
     Outcome { syncs_per_op: Some(syncs), ..outcome }
 }
 
-/// What both wrote, the round that warms up included.
-fn note(report: &mut Report, what: &str, [ours, bare]: [u64; 2], syncs: f64, bare_commits: u64) {
+/// What both spent, the round that warms up included.
+fn note(report: &mut Report, what: &str, [ours, bare]: [Spent; 2], syncs: f64, bare_commits: u64) {
     let records = ((ROUNDS + 1) * OPS) as u64;
-    let bare_syncs = bare_commits as f64 / records as f64;
-    report.note(format!(
-        "{what}: ours wrote {} bytes and made {syncs:.3} commits for each, the bare loop {} bytes and {bare_syncs:.3} commits.",
-        ours / records,
-        bare / records,
-    ));
+    let each = |spent: Spent, commits: f64| {
+        let (bytes, micros) = (spent.bytes / records, spent.ticks * 10_000 / records);
+        format!("{bytes} bytes, {micros} µs of processor time and {commits:.3} commits")
+    };
+    let bare = each(bare, bare_commits as f64 / records as f64);
+    report.note(format!("{what} took {}; in the bare loop {bare}.", each(ours, syncs)));
 }
