@@ -32,6 +32,65 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A sandbox cannot be made, looked through or removed.
+    #[cfg(target_os = "linux")]
+    #[error("cannot {doing} sandbox `{}`", folder.display())]
+    Files {
+        /// Which of these.
+        doing: &'static str,
+        /// The folder concerned.
+        folder: PathBuf,
+        /// Why.
+        source: Box<filetx::Error>,
+    },
+    /// A folder that an actor may write to is not there.
+    #[cfg(target_os = "linux")]
+    #[error("`{}` cannot be made writable for actors", path.display())]
+    NotWritable {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel refused the rules.
+    #[cfg(target_os = "linux")]
+    #[error("cannot confine an actor")]
+    Confine {
+        /// Why.
+        source: Box<landlock::RulesetError>,
+    },
+    /// The kernel cannot do what is required. Nothing was started.
+    #[cfg(target_os = "linux")]
+    #[error("the kernel cannot confine actors fully, as `sandbox.confine = require` asks")]
+    NotConfined {
+        /// What it can do.
+        enforced: crate::Enforced,
+    },
+    /// A program cannot be started.
+    #[cfg(target_os = "linux")]
+    #[error("cannot start `{}`", program.display())]
+    Start {
+        /// The program.
+        program: std::ffi::OsString,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What an actor reads or prints cannot be passed on.
+    #[cfg(target_os = "linux")]
+    #[error("cannot use `{}` for what an actor reads or prints", file.display())]
+    Output {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Processes of an actor were killed and are still there.
+    #[cfg(target_os = "linux")]
+    #[error("processes {pids:?} of an actor were killed and are still there")]
+    StillRunning {
+        /// Their ids.
+        pids: Vec<u32>,
+    },
 }
 
 /// The result of this crate's calls.
@@ -47,6 +106,28 @@ impl Error {
             }
             Self::BadPattern { .. } => {
                 Some("`*` and `?` are within a name, `**` is over folders, `[…]` and `{a,b}` are choices")
+            }
+            #[cfg(target_os = "linux")]
+            Self::Files { .. } => Some(
+                "`df -h` shows whether the disk is full; `ls -ld` on the folder shows who may write there",
+            ),
+            #[cfg(target_os = "linux")]
+            Self::NotWritable { .. } => {
+                Some("make the folder, or take it out: `agents config get sandbox.writable`")
+            }
+            #[cfg(target_os = "linux")]
+            Self::Confine { .. } | Self::NotConfined { .. } => Some(
+                "`agents config set sandbox.confine auto --scope global` confines as far as the kernel can",
+            ),
+            #[cfg(target_os = "linux")]
+            Self::Output { .. } => {
+                Some("`df -h` shows whether the disk is full; `ls -l` on the file shows who may use it")
+            }
+            #[cfg(target_os = "linux")]
+            Self::StillRunning { .. } => Some("`ps -o pid,stat,wchan,args -p PID` shows what they wait for"),
+            #[cfg(target_os = "linux")]
+            Self::Start { .. } => {
+                Some("check that the program is installed and named as on the command line")
             }
         }
     }

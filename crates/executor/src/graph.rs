@@ -118,8 +118,8 @@ impl Graph {
 
     /// One problem for each cycle that shares no node with another reported one, and one for each node that waits for a cycle.
     fn cycle_problems(&self, nodes: &[NodeSpec]) -> Vec<Problem> {
-        let mut open: BTreeSet<NodeIndex> = (0..self.len()).collect();
-        self.order.iter().for_each(|node| drop(open.remove(node)));
+        let sorted: BTreeSet<NodeIndex> = self.order.iter().copied().collect();
+        let open: BTreeSet<NodeIndex> = (0..self.len()).filter(|node| !sorted.contains(node)).collect();
         let mut problems = Vec::new();
         let mut seen = BTreeSet::new();
         while let Some(start) = open.iter().find(|node| !seen.contains(*node)).copied() {
