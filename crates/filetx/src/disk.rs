@@ -81,7 +81,7 @@ impl Disk {
         Ok(file)
     }
 
-    fn open_folder(&self, folder: &RelPath) -> io::Result<OwnedFd> {
+    pub(crate) fn open_folder(&self, folder: &RelPath) -> io::Result<OwnedFd> {
         Ok(self.beneath.open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
     }
 }

@@ -160,6 +160,14 @@ pub enum Error {
         /// How much is allowed.
         limit: u64,
     },
+    /// The caller asked for an end. What was done so far is there.
+    #[error("cancelled while about to {step} `{}`", path.display())]
+    Cancelled {
+        /// What we were doing.
+        step: Step,
+        /// How far it had come.
+        path: PathBuf,
+    },
     /// A commit that this one was staged on failed, so this one was not begun.
     #[error("a commit that this one builds on failed")]
     Superseded,

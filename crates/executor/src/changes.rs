@@ -1,0 +1,294 @@
+//! What an actor changed in its sandbox.
+//!
+//! A [`Manifest`] is taken when the sandbox is ready. Later, a file whose inode, length, mode and time of last change are as they were is
+//! unchanged, and is not read: the time of last change (`ctime`) cannot be set back. Everything else is hashed and compared.
+//!
+//! Times have a grain. A file that was changed so shortly before the manifest that a change right after it could carry the same time
+//! is *racy*, as in git's index, and is always hashed.
+//!
+//! Folders count only by what is in them. `.git` is the actor's own, and nothing in it is a change.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use filetx::{FileId, Hash, Kind, RelPath, Survey, Surveyed};
+
+use crate::{Error, Result};
+
+/// How much earlier than now a change may be dated: the clock of files ticks a hundred times a second on the slowest kernels.
+const GRAIN: Duration = Duration::from_millis(20);
+/// The same where times have no fractions of a second.
+const WHOLE_SECONDS_GRAIN: Duration = Duration::from_secs(2);
+
+/// The most threads that read at once.
+const THREADS_MAX: usize = 8;
+
+/// What a sandbox held when it was ready.
+#[derive(Clone, Debug, Default)]
+pub struct Manifest(BTreeMap<RelPath, Known>);
+
+#[derive(Clone, Debug)]
+struct Known {
+    state: State,
+    id: FileId,
+    changed_ns: i128,
+    is_racy: bool,
+}
+
+/// A file or symlink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Which of the two.
+    pub kind: Kind,
+    /// Permission bits; 0777 for a symlink.
+    pub mode: u32,
+    /// Bytes of content or target.
+    pub bytes: u64,
+    /// The hash of content or target.
+    pub hash: Hash,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The path; of a rename, the old one.
+    pub path: RelPath,
+    /// What happened to it.
+    pub what: What,
+}
+
+/// What happened to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// It is new.
+    Create(State),
+    /// It has other content, or became a symlink or a file; the mode may have changed as well.
+    Modify {
+        /// What it was.
+        before: State,
+        /// What it is.
+        after: State,
+    },
+    /// Only its permission bits are others.
+    Mode {
+        /// What it was.
+        before: State,
+        /// What it is.
+        after: State,
+    },
+    /// It is gone.
+    Delete(State),
+    /// It is gone, and something with its content and mode is new.
+    Rename {
+        /// The new path.
+        to: RelPath,
+        /// The content.
+        state: State,
+    },
+}
+
+/// All that an actor changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// By path.
+    pub edits: Vec<Edit>,
+    /// FIFOs, sockets and devices that it made: no change can hold them.
+    pub special: Vec<RelPath>,
+    /// How many files were read.
+    pub hashed: usize,
+}
+
+impl Manifest {
+    /// Looks through a sandbox's tree and reads all of it.
+    pub fn take(tree: &Path) -> Result<Manifest> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let looking = Looking::at(tree)?;
+        let entries = looking.entries()?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        let share = entries.len().div_ceil(threads).max(1);
+        let known: Result<Vec<_>> = std::thread::scope(|scope| {
+            let looking = &looking;
+            let shares = entries.chunks(share).map(|share| scope.spawn(move || looking.known(share, now)));
+            let threads: Vec<_> = shares.collect();
+            threads.into_iter().map(|thread| thread.join().expect("reading does not panic")).collect()
+        });
+        Ok(Self(known?.into_iter().flatten().collect()))
+    }
+
+    /// What was at a path.
+    pub fn get(&self, path: &RelPath) -> Option<&State> {
+        self.0.get(path).map(|known| &known.state)
+    }
+
+    /// What is different in the tree now.
+    pub fn changes(&self, tree: &Path) -> Result<Changes> {
+        let looking = Looking::at(tree)?;
+        let mut changes = Changes::default();
+        let mut missing = self.0.clone();
+        let mut created = Vec::new();
+        for entry in looking.entries()? {
+            let known = missing.remove(&entry.path);
+            if known.as_ref().is_some_and(|known| known.is_still(&entry)) {
+                continue;
+            }
+            changes.hashed += usize::from(entry.kind == Kind::File);
+            match (known, looking.state(&entry)?) {
+                (known, None) => {
+                    changes.special.extend((entry.kind == Kind::Other).then(|| entry.path.clone()));
+                    changes.edits.extend(
+                        known.map(|known| Edit { path: entry.path, what: What::Delete(known.state) }),
+                    );
+                }
+                (None, Some(state)) => created.push((entry.path, state)),
+                (Some(known), Some(after)) => {
+                    changes
+                        .edits
+                        .extend(difference(known.state, after).map(|what| Edit { path: entry.path, what }));
+                }
+            }
+        }
+        let deleted = missing.into_iter().map(|(path, known)| (path, known.state)).collect();
+        changes.edits.extend(pair_renames(deleted, created));
+        changes.edits.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(changes)
+    }
+}
+
+impl Known {
+    /// Whether it is sure without reading that nothing changed.
+    fn is_still(&self, entry: &Surveyed) -> bool {
+        !self.is_racy
+            && self.id == entry.id
+            && self.changed_ns == entry.changed_ns
+            && (self.state.kind, self.state.bytes) == (entry.kind, entry.len)
+    }
+}
+
+/// Whether a change made right after `now` could be dated like this.
+fn is_racy(changed_ns: i128, now: Duration) -> bool {
+    let grain = if changed_ns % 1_000_000_000 == 0 { WHOLE_SECONDS_GRAIN } else { GRAIN };
+    changed_ns >= now.as_nanos() as i128 - grain.as_nanos() as i128
+}
+
+fn difference(before: State, after: State) -> Option<What> {
+    match before == after {
+        true => None,
+        false if (before.kind, before.hash) == (after.kind, after.hash) => Some(What::Mode { before, after }),
+        false => Some(What::Modify { before, after }),
+    }
+}
+
+/// What is gone and what is new, with pairs of the same content as renames: those that keep their last name first, then by path. Empty
+/// files are alike by chance and are never paired.
+fn pair_renames(mut deleted: Vec<(RelPath, State)>, mut created: Vec<(RelPath, State)>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for same_name in [true, false] {
+        let mut by_content: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        let key = |path: &RelPath, state: &State| {
+            let name = path.name().filter(|_| same_name).map(ToOwned::to_owned);
+            (name, state.hash, state.mode, state.kind == Kind::File)
+        };
+        for (at, (path, state)) in deleted.iter().enumerate().rev() {
+            by_content.entry(key(path, state)).or_default().push(at);
+        }
+        let mut paired = vec![false; deleted.len()];
+        created.retain(|(to, state)| {
+            let from = by_content.get_mut(&key(to, state)).filter(|_| state.bytes > 0).and_then(Vec::pop);
+            if let Some(from) = from {
+                paired[from] = true;
+                let what = What::Rename { to: to.clone(), state: *state };
+                edits.push(Edit { path: deleted[from].0.clone(), what });
+            }
+            from.is_none()
+        });
+        let mut paired = paired.into_iter();
+        deleted.retain(|_| paired.next() == Some(false));
+    }
+    edits.extend(deleted.into_iter().map(|(path, state)| Edit { path, what: What::Delete(state) }));
+    edits.extend(created.into_iter().map(|(path, state)| Edit { path, what: What::Create(state) }));
+    edits
+}
+
+/// A tree that is looked through.
+struct Looking<'a> {
+    tree: &'a Path,
+    survey: Survey,
+}
+
+impl<'a> Looking<'a> {
+    fn at(tree: &'a Path) -> Result<Self> {
+        let survey = Survey::open(tree).map_err(|source| failed(tree, source))?;
+        Ok(Self { tree, survey })
+    }
+
+    fn entries(&self) -> Result<Vec<Surveyed>> {
+        let skip = |path: &RelPath| path.name().is_some_and(|name| name == ".git");
+        self.survey.entries(&skip).map_err(|source| failed(self.tree, source))
+    }
+
+    /// What the files and symlinks among these hold.
+    fn known(&self, entries: &[Surveyed], now: Duration) -> Result<Vec<(RelPath, Known)>> {
+        let mut known = Vec::with_capacity(entries.len());
+        for entry in entries {
+            if let Some(state) = self.state(entry)? {
+                let (id, changed_ns) = (entry.id, entry.changed_ns);
+                let is_racy = is_racy(changed_ns, now);
+                known.push((entry.path.clone(), Known { state, id, changed_ns, is_racy }));
+            }
+        }
+        Ok(known)
+    }
+
+    /// What a file or symlink holds; nothing for anything else.
+    fn state(&self, entry: &Surveyed) -> Result<Option<State>> {
+        let (mode, hash) = match entry.kind {
+            Kind::File => (entry.mode, self.survey.hash(&entry.path)),
+            Kind::Symlink => (0o777, self.survey.hash_of_symlink(&entry.path)),
+            Kind::Folder | Kind::Other => return Ok(None),
+        };
+        let hash = hash.map_err(|source| failed(self.tree, source))?;
+        Ok(Some(State { kind: entry.kind, mode, bytes: entry.len, hash }))
+    }
+}
+
+fn failed(tree: &Path, source: filetx::Error) -> Error {
+    Error::Files { doing: "look through", folder: tree.to_owned(), source: Box::new(source) }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "plays an actor that edits files")]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A change that carries the same time, length and inode as what the manifest saw is found when the file was racy. The control is a
+    /// manifest that takes the time at its word: it misses the change.
+    #[test]
+    fn a_change_within_the_grain_of_the_clock_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "one").unwrap();
+        let mut manifest = Manifest::take(folder.path()).unwrap();
+        let path = RelPath::new("file").unwrap();
+        assert!(manifest.0[&path].is_racy, "it was written just now");
+        fs::write(&file, "two").unwrap();
+        // As if the clock had not moved between the two.
+        let later = Manifest::take(folder.path()).unwrap().0[&path].changed_ns;
+        manifest.0.get_mut(&path).unwrap().changed_ns = later;
+        let found = |manifest: &Manifest| manifest.changes(folder.path()).unwrap().edits.len();
+        assert_eq!(found(&manifest), 1);
+        manifest.0.get_mut(&path).unwrap().is_racy = false;
+        assert_eq!(found(&manifest), 0, "the control");
+    }
+
+    #[test]
+    fn only_recent_changes_are_racy() {
+        let now = Duration::from_millis(10_000);
+        let racy = |millis: i128, nanos: i128| is_racy(millis * 1_000_000 + nanos, now);
+        assert!(racy(9_990, 1) && racy(10_000, 1) && racy(11_000, 1));
+        assert!(!racy(9_900, 1));
+        assert!(racy(9_000, 0) && racy(8_000, 0), "times without fractions");
+        assert!(!racy(7_000, 0));
+    }
+}

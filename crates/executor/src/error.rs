@@ -1,0 +1,145 @@
+//! What can go wrong, by what a caller may do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::Problem;
+
+/// Why a call failed. The cause, where the system gave one, is the `source`.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A plan file cannot be read.
+    #[error("cannot read plan file `{}`", file.display())]
+    ReadPlanFile {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A plan file says something that does not make sense. Nothing was run.
+    #[error("plan file `{}` has {}", file.display(), listed(problems))]
+    PlanFile {
+        /// The file.
+        file: PathBuf,
+        /// All that is wrong, in the order of the file.
+        problems: Vec<Problem>,
+    },
+    /// A pattern of paths cannot be read.
+    #[error("`{pattern}` is not a pattern of paths: {reason}")]
+    BadPattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A sandbox cannot be made, looked through or removed.
+    #[cfg(target_os = "linux")]
+    #[error("cannot {doing} sandbox `{}`", folder.display())]
+    Files {
+        /// Which of these.
+        doing: &'static str,
+        /// The folder concerned.
+        folder: PathBuf,
+        /// Why.
+        source: Box<filetx::Error>,
+    },
+    /// A folder that an actor may write to is not there.
+    #[cfg(target_os = "linux")]
+    #[error("`{}` cannot be made writable for actors", path.display())]
+    NotWritable {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel refused the rules.
+    #[cfg(target_os = "linux")]
+    #[error("cannot confine an actor")]
+    Confine {
+        /// Why.
+        source: Box<landlock::RulesetError>,
+    },
+    /// The kernel cannot do what is required. Nothing was started.
+    #[cfg(target_os = "linux")]
+    #[error("the kernel cannot confine actors fully, as `sandbox.confine = require` asks")]
+    NotConfined {
+        /// What it can do.
+        enforced: crate::Enforced,
+    },
+    /// A program cannot be started.
+    #[cfg(target_os = "linux")]
+    #[error("cannot start `{}`", program.display())]
+    Start {
+        /// The program.
+        program: std::ffi::OsString,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What an actor reads or prints cannot be passed on.
+    #[cfg(target_os = "linux")]
+    #[error("cannot use `{}` for what an actor reads or prints", file.display())]
+    Output {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Processes of an actor were killed and are still there.
+    #[cfg(target_os = "linux")]
+    #[error("processes {pids:?} of an actor were killed and are still there")]
+    StillRunning {
+        /// Their ids.
+        pids: Vec<u32>,
+    },
+}
+
+/// The result of this crate's calls.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::ReadPlanFile { .. } => Some("name an existing TOML file: `agents run PLAN.toml`"),
+            Self::PlanFile { .. } => {
+                Some("correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing")
+            }
+            Self::BadPattern { .. } => {
+                Some("`*` and `?` are within a name, `**` is over folders, `[…]` and `{a,b}` are choices")
+            }
+            #[cfg(target_os = "linux")]
+            Self::Files { .. } => Some(
+                "`df -h` shows whether the disk is full; `ls -ld` on the folder shows who may write there",
+            ),
+            #[cfg(target_os = "linux")]
+            Self::NotWritable { .. } => {
+                Some("make the folder, or take it out: `agents config get sandbox.writable`")
+            }
+            #[cfg(target_os = "linux")]
+            Self::Confine { .. } | Self::NotConfined { .. } => Some(
+                "`agents config set sandbox.confine auto --scope global` confines as far as the kernel can",
+            ),
+            #[cfg(target_os = "linux")]
+            Self::Output { .. } => {
+                Some("`df -h` shows whether the disk is full; `ls -l` on the file shows who may use it")
+            }
+            #[cfg(target_os = "linux")]
+            Self::StillRunning { .. } => Some("`ps -o pid,stat,wchan,args -p PID` shows what they wait for"),
+            #[cfg(target_os = "linux")]
+            Self::Start { .. } => {
+                Some("check that the program is installed and named as on the command line")
+            }
+        }
+    }
+}
+
+/// One problem as it is; several one per line.
+fn listed(problems: &[Problem]) -> String {
+    match problems {
+        [only] => format!("a problem at {only}"),
+        several => {
+            let lines: String = several.iter().map(|problem| format!("\n  {problem}")).collect();
+            format!("{} problems:{lines}", several.len())
+        }
+    }
+}

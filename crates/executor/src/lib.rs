@@ -1,0 +1,46 @@
+//! Running graphs of actors, each in a sandbox of its own.
+//!
+//! So far: what lies below the service that runs them. `docs/design/executor.md` says how that is meant.
+//!
+//! - [`PlanFile`]: a graph of actors in TOML, with every mistake named by line and column; [`plan_file_schema`] for editors.
+//! - [`Graph`] and [`Ready`]: what is checked before anything runs, and which nodes may start.
+//! - [`Patterns`]: the paths an actor may change.
+//! - On Linux, `Strategy` with `CopyTree`: a sandbox per actor, from the tree as it is now; `Manifest`: what was changed in it;
+//!   `spawn_confined`: writing in listed folders only; `start`: an actor as a process, and `Identity`, by which any process finds it again.
+
+#[cfg(target_os = "linux")]
+mod changes;
+#[cfg(target_os = "linux")]
+mod confine;
+mod error;
+mod glob;
+mod graph;
+#[cfg(target_os = "linux")]
+mod identity;
+mod planfile;
+mod problem;
+#[cfg(target_os = "linux")]
+mod process;
+mod ready;
+#[cfg(target_os = "linux")]
+mod sandbox;
+
+#[cfg(target_os = "linux")]
+pub use changes::{Changes, Edit, Manifest, State, What};
+#[cfg(target_os = "linux")]
+pub use confine::{Confine, Enforced, spawn_confined};
+pub use error::{Error, Result};
+pub use glob::{Patterns, may_overlap};
+pub use graph::{Graph, NodeIndex, root_problems};
+#[cfg(target_os = "linux")]
+pub use identity::Identity;
+pub use planfile::{
+    FILE_BYTES_MAX, Merge, NAME_BYTES_MAX, NODES_MAX, Need, NodeSpec, PlanFile, RootSpec, Run,
+    plan_file_schema,
+};
+pub use problem::{Place, Problem};
+#[cfg(target_os = "linux")]
+pub use process::{Ended, LINE_BYTES_MAX, Limits, Outcome, Running, Start, start};
+pub use ready::Ready;
+#[cfg(target_os = "linux")]
+pub use sandbox::{CopyTree, Ignored, Sandbox, Strategy, Wanted};

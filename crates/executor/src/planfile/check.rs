@@ -1,0 +1,185 @@
+//! Whether a file has the fields it may have, each with what it may hold, and whether that makes sense.
+
+use std::ops::Range;
+
+use toml_edit::{Item, TableLike, Value};
+
+use super::fields::{Field, NAME_BYTES_MAX, PLAN, Shape, is_name};
+use super::{NODES_MAX, NodeSpec, PlanFile, Run, duration};
+use crate::problem::{Text, suggestion};
+use crate::{Patterns, Place, Problem};
+
+/// Everything that does not have the shape it should have.
+pub(super) fn problems(text: &Text<'_>, plan: &dyn TableLike) -> Vec<Problem> {
+    let mut check = Check { text, problems: Vec::new() };
+    check.table(plan, PLAN, "the file", text.place(0));
+    if let Some(nodes) = plan.get("nodes").and_then(Item::as_table_like) {
+        let at = place_of_key(text, plan, "nodes");
+        match nodes.len() {
+            0 => check.problems.push(Problem::new(at, "there are no nodes")),
+            many if many > NODES_MAX => {
+                check.problems.push(Problem::new(at, format!("{many} nodes are more than {NODES_MAX}")));
+            }
+            _ => {}
+        }
+    }
+    check.problems
+}
+
+/// The place of a key in its table; the start of the text for one that is only implied by others.
+pub(super) fn place_of_key(text: &Text<'_>, table: &dyn TableLike, name: &str) -> Place {
+    let span = table.key(name).and_then(toml_edit::Key::span);
+    text.place(start(span.or_else(|| table.get(name).and_then(Item::span))))
+}
+
+pub(super) fn start(span: Option<Range<usize>>) -> usize {
+    span.unwrap_or_default().start
+}
+
+struct Check<'a> {
+    text: &'a Text<'a>,
+    problems: Vec<Problem>,
+}
+
+impl Check<'_> {
+    fn table(&mut self, table: &dyn TableLike, fields: &[Field], what: &str, place: Place) {
+        for (name, item) in table.iter() {
+            match fields.iter().find(|field| field.name == name) {
+                Some(field) => self.field(table, field, item),
+                None => {
+                    let hint = suggestion(name, fields.iter().map(|field| field.name));
+                    let place = place_of_key(self.text, table, name);
+                    self.problems.push(Problem::new(place, format!("unknown field `{name}`")).hint(hint));
+                }
+            }
+        }
+        for field in fields.iter().filter(|field| field.required && !table.contains_key(field.name)) {
+            self.problems
+                .push(Problem::new(place, format!("{what} has no `{}`: {}", field.name, field.help)));
+        }
+    }
+
+    fn field(&mut self, table: &dyn TableLike, field: &Field, item: &Item) {
+        let name = field.name;
+        let value = item.as_value();
+        let text = value.and_then(Value::as_str);
+        let wanted = match field.shape {
+            Shape::Text => text.is_none().then(|| "a text".to_owned()),
+            Shape::Flag => item.as_bool().is_none().then(|| "true or false".to_owned()),
+            Shape::Count { min, max } => {
+                let fits = item.as_integer().is_some_and(|count| (min..=max).contains(&count));
+                (!fits).then(|| format!("a number from {min} to {max}"))
+            }
+            Shape::Duration => text
+                .and_then(duration::parse)
+                .is_none()
+                .then(|| "a duration such as \"90s\" or \"1h30m\", of a year at most".to_owned()),
+            Shape::Word(words) => {
+                let words = words();
+                let fits = text.is_some_and(|text| words.contains(&text));
+                (!fits).then(|| format!("one of {}", words.join(", ")))
+            }
+            Shape::Texts => (!value.is_some_and(is_texts)).then(|| "an array of texts".to_owned()),
+            Shape::Run => {
+                let fits = text.is_some_and(|line| !line.trim().is_empty())
+                    || value.is_some_and(|value| {
+                        is_texts(value) && !value.as_array().is_some_and(|a| a.is_empty())
+                    });
+                (!fits).then(|| "a line for the shell, or an array of a program and its arguments".to_owned())
+            }
+            Shape::Variables => match item.as_table_like() {
+                Some(table) if table.iter().all(|(_, item)| item.as_str().is_some()) => None,
+                _ => Some("a table of texts".to_owned()),
+            },
+            Shape::Table(fields) => match item.as_table_like() {
+                Some(inner) => {
+                    let place = place_of_key(self.text, table, name);
+                    self.table(inner, fields, &format!("`{name}`"), place);
+                    None
+                }
+                None => Some("a table".to_owned()),
+            },
+            Shape::Tables(fields) => match item.as_table_like() {
+                Some(inner) => {
+                    self.tables(inner, fields);
+                    None
+                }
+                None => Some("a table of tables".to_owned()),
+            },
+        };
+        if let Some(wanted) = wanted {
+            let place = match item.span() {
+                Some(span) => self.text.place(span.start),
+                None => place_of_key(self.text, table, name),
+            };
+            self.problems.push(Problem::new(place, format!("`{name}` is not {wanted}")));
+        }
+    }
+
+    /// Tables with names that people choose.
+    fn tables(&mut self, tables: &dyn TableLike, fields: &[Field]) {
+        for (name, item) in tables.iter() {
+            let place = place_of_key(self.text, tables, name);
+            if !is_name(name) {
+                let what = format!(
+                    "`{name}` is not a name: letters, digits, `_`, `-` and `.`, up to {NAME_BYTES_MAX}, not beginning with `-` or `.`"
+                );
+                self.problems.push(Problem::new(place, what));
+            }
+            match item.as_table_like() {
+                Some(table) => self.table(table, fields, &format!("`{name}`"), place),
+                None => self.problems.push(Problem::new(place, format!("`{name}` is not a table"))),
+            }
+        }
+    }
+}
+
+fn is_texts(value: &Value) -> bool {
+    value.as_array().is_some_and(|array| array.iter().all(Value::is_str))
+}
+
+/// What has the right shape and still makes no sense.
+pub(super) fn senseless(plan: &PlanFile) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, root) in &plan.roots {
+        if root.path.as_os_str().is_empty() {
+            problems.push(Problem::new(root.place, format!("the path of root `{name}` is empty")));
+        }
+    }
+    for node in &plan.nodes {
+        problems.extend(
+            node_problems(node)
+                .into_iter()
+                .map(|what| Problem::new(node.place, format!("node `{}`: {what}", node.name))),
+        );
+    }
+    problems
+}
+
+fn node_problems(node: &NodeSpec) -> Vec<String> {
+    let mut problems = Vec::new();
+    let words = match &node.run {
+        Run::Shell(line) => std::slice::from_ref(line),
+        Run::Program(words) => words,
+    };
+    if words.iter().any(|word| word.contains('\0')) {
+        problems.push("`run` contains a NUL character".to_owned());
+    }
+    if words[0].is_empty() {
+        problems.push("`run` names no program".to_owned());
+    }
+    if let Some(workdir) = &node.workdir
+        && let Err(error) = filetx::RelPath::new(workdir)
+    {
+        problems.push(format!("`workdir`: {error}"));
+    }
+    for (name, value) in &node.env {
+        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            problems.push(format!("`env`: `{name}` cannot be a variable"));
+        }
+    }
+    if let Some(Err(error)) = node.writes.as_deref().map(Patterns::new) {
+        problems.push(format!("`writes`: {error}"));
+    }
+    problems
+}

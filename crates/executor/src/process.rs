@@ -1,0 +1,262 @@
+//! One actor as a process: in a group of its own, with its output captured, ended whole.
+//!
+//! Promises: output goes to a file up to a bound and line by line to a callback, and reading goes on behind the bound, so that an actor is
+//! never stuck on a full pipe; when the actor ends, is cancelled or takes too long, everything it started is ended with it before
+//! [`Running::wait`] returns, so nothing it writes later counts.
+//!
+//! What belongs to an actor is told by its [`Identity`], see `identity`.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+use crate::identity::MARK_VARIABLE;
+use crate::{Confine, Enforced, Error, Identity, Result, spawn_confined};
+
+/// The longest line that is handed to the callback in one piece.
+pub const LINE_BYTES_MAX: usize = 16 * 1024;
+/// What is still read after the end: more than a pipe holds, so that all that was printed before it is there.
+const DRAIN_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// How often it is looked whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// The shortest and longest pause between two looks whether the actor has ended.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(20));
+
+/// What is to be started.
+#[derive(Clone, Debug)]
+pub struct Start<'a> {
+    /// The program and its arguments.
+    pub words: Vec<OsString>,
+    /// The folder it starts in.
+    pub folder: &'a Path,
+    /// What its environment has beside ours; nothing takes a variable away.
+    pub env: Vec<(OsString, Option<OsString>)>,
+    /// What it reads from standard input: a file, or nothing.
+    pub stdin: Option<&'a Path>,
+    /// The file that its output goes to, which must not be there.
+    pub output: &'a Path,
+    /// How much of the output is kept.
+    pub output_bytes_max: u64,
+    /// Whether it is confined.
+    pub confine: Confine,
+    /// Where it may write.
+    pub writable: &'a [PathBuf],
+    /// What nobody else has: all that the actor starts is known by it.
+    pub mark: &'a str,
+}
+
+/// When an actor is ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// How long it has between being asked to end and being ended.
+    pub grace: Duration,
+    /// Ends it once it is set.
+    pub cancel: &'a AtomicBool,
+}
+
+/// How an actor ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By a signal that was not ours.
+    Signalled(i32),
+    /// It took too long.
+    TimedOut,
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// What is known of an actor that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// How many bytes it printed.
+    pub printed_bytes: u64,
+    /// How many of them are in the file.
+    pub kept_bytes: u64,
+}
+
+/// An actor that was started. Dropping it does not end it.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    identity: Identity,
+    enforced: Enforced,
+    reader: JoinHandle<io::Result<(u64, u64)>>,
+    stop: Arc<AtomicBool>,
+    output: PathBuf,
+    started: Instant,
+}
+
+/// Starts an actor. `on_line` is called from another thread with each line it prints, without the line end.
+pub fn start(start: &Start<'_>, on_line: impl FnMut(&[u8]) + Send + 'static) -> Result<Running> {
+    let failed = |source| Error::Output { file: start.output.to_owned(), source };
+    let file = filetx::create_private_file(start.output).map_err(|error| failed(io::Error::other(error)))?;
+    let (reader, writer) = io::pipe().map_err(failed)?;
+    let stdin = match start.stdin {
+        Some(path) => {
+            Stdio::from(File::open(path).map_err(|source| Error::Output { file: path.to_owned(), source })?)
+        }
+        None => Stdio::null(),
+    };
+    let program = start.words.first().cloned().unwrap_or_default();
+    let mut command = Command::new(program);
+    command.args(start.words.iter().skip(1)).current_dir(start.folder).process_group(0);
+    command.stdin(stdin).stdout(writer.try_clone().map_err(failed)?).stderr(writer);
+    for (name, value) in &start.env {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.env(MARK_VARIABLE, start.mark);
+    let (child, enforced) = spawn_confined(&mut command, start.confine, start.writable)?;
+    // Our own ends of the pipe go with the command: else its end would never be seen.
+    drop(command);
+    let stop = Arc::new(AtomicBool::new(false));
+    let capture = Capture { reader, file, room: start.output_bytes_max, stop: Arc::clone(&stop), on_line };
+    Ok(Running {
+        identity: Identity::of(child.id(), start.mark),
+        child,
+        enforced,
+        reader: std::thread::spawn(move || capture.run()),
+        stop,
+        output: start.output.to_owned(),
+        started: Instant::now(),
+    })
+}
+
+impl Running {
+    /// By what another process finds it.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// How it is confined.
+    pub fn enforced(&self) -> Enforced {
+        self.enforced
+    }
+
+    /// Waits until it has ended, by itself or by the limits, and with it everything that it started.
+    pub fn wait(mut self, limits: &Limits<'_>) -> Result<Outcome> {
+        let cut_off = self.wait_or_cut_off(limits);
+        let grace = if cut_off.is_some() { limits.grace } else { Duration::ZERO };
+        // Before the child is waited for: until then nobody else can get its id.
+        let gone = self.identity.end(grace);
+        self.stop.store(true, Ordering::Relaxed);
+        let failed = |source| Error::Output { file: self.output.clone(), source };
+        let status = self.child.wait().map_err(failed)?;
+        let (printed_bytes, kept_bytes) =
+            self.reader.join().expect("a callback does not panic").map_err(failed)?;
+        gone?;
+        let by_itself = || match status.code() {
+            Some(code) => Ended::Exited(code),
+            None => Ended::Signalled(status.signal().unwrap_or_default()),
+        };
+        Ok(Outcome { ended: cut_off.unwrap_or_else(by_itself), printed_bytes, kept_bytes })
+    }
+
+    /// Waits until it ended by itself, or until it is to be ended, and why.
+    fn wait_or_cut_off(&self, limits: &Limits<'_>) -> Option<Ended> {
+        let mut pause = PAUSES.0;
+        loop {
+            if has_exited(self.child.id()) {
+                return None;
+            }
+            if limits.cancel.load(Ordering::Relaxed) {
+                return Some(Ended::Cancelled);
+            }
+            if limits.timeout.is_some_and(|timeout| self.started.elapsed() >= timeout) {
+                return Some(Ended::TimedOut);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+}
+
+/// Whether a child of ours has exited; it stays to be waited for.
+fn has_exited(pid: u32) -> bool {
+    let pid = Pid::from_raw(pid as i32).expect("a child has an id");
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    // Nothing to wait for means that somebody else has waited.
+    !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
+}
+
+/// Output on its way to the file and the callback.
+struct Capture<F> {
+    reader: io::PipeReader,
+    file: File,
+    room: u64,
+    stop: Arc<AtomicBool>,
+    on_line: F,
+}
+
+impl<F: FnMut(&[u8])> Capture<F> {
+    /// Reads to the end, or until it is stopped and what was printed before is read: somebody who got away may hold the pipe for ever.
+    fn run(mut self) -> io::Result<(u64, u64)> {
+        let (mut printed, mut kept, mut drained) = (0, 0, 0);
+        let mut line = Vec::new();
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let stopping = self.stop.load(Ordering::Relaxed);
+            if !self.is_readable(if stopping { Duration::ZERO } else { LOOK })? {
+                if stopping {
+                    break;
+                }
+                continue;
+            }
+            let got = self.reader.read(&mut buffer)?;
+            drained += if stopping { got } else { 0 };
+            if got == 0 || drained > DRAIN_BYTES_MAX {
+                break;
+            }
+            printed += got as u64;
+            let kept_now = (self.room - kept).min(got as u64);
+            self.file.write_all(&buffer[..kept_now as usize])?;
+            kept += kept_now;
+            self.lines(&mut line, &buffer[..got]);
+        }
+        if !line.is_empty() {
+            (self.on_line)(&line);
+        }
+        Ok((printed, kept))
+    }
+
+    fn is_readable(&self, wait: Duration) -> io::Result<bool> {
+        let wait = Timespec { tv_sec: 0, tv_nsec: wait.subsec_nanos().into() };
+        let mut fds = [PollFd::new(&self.reader, PollFlags::IN)];
+        match poll(&mut fds, Some(&wait)) {
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            ready => Ok(ready? > 0),
+        }
+    }
+
+    /// Hands out whole lines; a very long one in pieces of [`LINE_BYTES_MAX`] and what is left.
+    fn lines(&mut self, line: &mut Vec<u8>, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let room = &bytes[..bytes.len().min(LINE_BYTES_MAX - line.len())];
+            let end = room.iter().position(|byte| *byte == b'\n');
+            line.extend_from_slice(&room[..end.unwrap_or(room.len())]);
+            bytes = &bytes[end.map_or(room.len(), |end| end + 1)..];
+            if end.is_some() || line.len() == LINE_BYTES_MAX {
+                (self.on_line)(line);
+                line.clear();
+            }
+        }
+    }
+}

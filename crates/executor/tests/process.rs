@@ -1,0 +1,193 @@
+//! Actors as processes: their output, their end, and that nothing of them is left.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use executor::{
+    Confine, Ended, Enforced, Error, Identity, LINE_BYTES_MAX, Limits, Outcome, Running, Start, start,
+};
+use tempfile::TempDir;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+/// Only against hanging for ever.
+const LONG: Duration = Duration::from_secs(120);
+
+struct Actor {
+    folder: TempDir,
+    mark: String,
+    output_bytes_max: u64,
+}
+
+impl Actor {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a folder is made"),
+            mark: format!("test-{:x}", fastrand::u128(..)),
+            output_bytes_max: 1 << 20,
+        }
+    }
+
+    fn output(&self) -> PathBuf {
+        self.folder.path().join("output")
+    }
+
+    fn start(&self, line: &str) -> (Running, mpsc::Receiver<String>) {
+        let words = ["sh", "-c", line].map(Into::into).to_vec();
+        self.start_words(words, None).expect("a shell starts")
+    }
+
+    fn start_words(
+        &self,
+        words: Vec<std::ffi::OsString>,
+        stdin: Option<&Path>,
+    ) -> executor::Result<(Running, mpsc::Receiver<String>)> {
+        let (lines, received) = mpsc::channel();
+        let started = start(
+            &Start {
+                words,
+                folder: self.folder.path(),
+                env: vec![("GIVEN".into(), Some("given".into())), ("HOME".into(), None)],
+                stdin,
+                output: &self.output(),
+                output_bytes_max: self.output_bytes_max,
+                confine: Confine::Auto,
+                writable: &[self.folder.path().to_owned()],
+                mark: &self.mark,
+            },
+            move |line| drop(lines.send(String::from_utf8_lossy(line).into_owned())),
+        )?;
+        Ok((started, received))
+    }
+}
+
+fn wait(running: Running) -> Outcome {
+    running.wait(&Limits { timeout: Some(LONG), grace: LONG, cancel: &NEVER }).expect("it ends")
+}
+
+#[test]
+fn output_and_exit_code_are_kept() {
+    let actor = Actor::new();
+    let (running, lines) = actor.start("echo one; echo two >&2; printf '%s' \"$GIVEN${HOME-none}\"; exit 3");
+    let outcome = wait(running);
+    assert_eq!(outcome, Outcome { ended: Ended::Exited(3), printed_bytes: 17, kept_bytes: 17 });
+    assert_eq!(lines.iter().collect::<Vec<_>>(), ["one", "two", "givennone"]);
+    assert_eq!(fs::read_to_string(actor.output()).unwrap(), "one\ntwo\ngivennone");
+    let (running, _lines) = Actor::new().start("kill -9 $$");
+    assert_eq!(wait(running).ended, Ended::Signalled(9));
+}
+
+#[test]
+fn much_output_is_bounded_and_never_stops_the_actor() {
+    let actor = Actor { output_bytes_max: 1000, ..Actor::new() };
+    let (running, lines) = actor.start("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end");
+    let outcome = wait(running);
+    assert_eq!(outcome, Outcome { ended: Ended::Exited(0), printed_bytes: 3_000_005, kept_bytes: 1000 });
+    assert_eq!(fs::metadata(actor.output()).unwrap().len(), 1000);
+    let lines: Vec<_> = lines.iter().collect();
+    assert!(lines.iter().all(|line| line.len() <= LINE_BYTES_MAX));
+    assert_eq!(lines.iter().map(String::len).sum::<usize>(), 3_000_003);
+    assert_eq!(lines.last().unwrap(), "end");
+}
+
+#[test]
+fn input_comes_from_a_file() {
+    let actor = Actor::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let (running, _lines) = actor.start_words(vec!["cat".into()], Some(&file)).unwrap();
+    assert_eq!(wait(running).ended, Ended::Exited(0));
+    assert_eq!(fs::read(actor.output()).unwrap(), fs::read(file).unwrap());
+}
+
+#[test]
+fn what_cannot_be_started_is_named() {
+    let actor = Actor::new();
+    let missing = actor.folder.path().join("missing");
+    let error = actor.start_words(vec!["cat".into()], Some(&missing)).unwrap_err();
+    assert!(matches!(&error, Error::Output { file, .. } if *file == missing), "{error}");
+    let error = actor.start_words(vec!["true".into()], None).unwrap_err();
+    assert!(
+        error.to_string().starts_with("cannot use `"),
+        "the output of another is not overwritten: {error}"
+    );
+    assert!(error.hint().unwrap().contains("df -h"));
+    let error = Actor::new().start_words(Vec::new(), None).unwrap_err();
+    assert!(matches!(error, Error::Start { .. }), "{error}");
+    let still = Error::StillRunning { pids: vec![1, 2] };
+    assert!(still.to_string().contains("[1, 2]") && still.hint().unwrap().contains("ps "));
+}
+
+/// Ignores TERM, has a child in its group and one that left it, and prints when all are there.
+const STUBBORN: &str = "trap '' TERM; sleep 600 & setsid sh -c \"trap '' TERM; echo away; sleep 600\" & \
+                        echo ready; while :; do sleep 600; done";
+
+fn wait_for_lines(lines: &mpsc::Receiver<String>, count: usize) {
+    (0..count).for_each(|_| drop(lines.recv_timeout(LONG).expect("the actor gets going")));
+}
+
+fn check_gone(identity: &Identity, actor: &Actor) {
+    assert!(!identity.is_running());
+    // By another way than the code under test: nobody has the mark.
+    for entry in fs::read_dir("/proc").expect("it lists").flatten() {
+        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+        assert!(!String::from_utf8_lossy(&environment).contains(&actor.mark), "{:?}", entry.path());
+    }
+}
+
+#[test]
+fn a_timeout_ends_everything_the_actor_started() {
+    let actor = Actor::new();
+    let (running, lines) = actor.start(STUBBORN);
+    wait_for_lines(&lines, 2);
+    let identity = running.identity().clone();
+    assert!(identity.is_running());
+    assert_ne!(running.enforced(), Enforced::Partly);
+    let limits = Limits { timeout: Some(Duration::ZERO), grace: Duration::from_millis(50), cancel: &NEVER };
+    assert_eq!(running.wait(&limits).unwrap().ended, Ended::TimedOut);
+    check_gone(&identity, &actor);
+}
+
+#[test]
+fn a_cancelled_actor_may_clean_up_first() {
+    let actor = Actor::new();
+    let (running, lines) =
+        actor.start("trap 'echo cleaned; exit 7' TERM; echo ready; while :; do sleep 0.01; done");
+    wait_for_lines(&lines, 1);
+    let identity = running.identity().clone();
+    let cancel = AtomicBool::new(false);
+    cancel.store(true, Ordering::Relaxed);
+    let outcome = running.wait(&Limits { timeout: None, grace: LONG, cancel: &cancel }).unwrap();
+    assert_eq!(outcome.ended, Ended::Cancelled);
+    // Some shells say as well that what they ran was ended.
+    assert_eq!(lines.iter().last().as_deref(), Some("cleaned"));
+    check_gone(&identity, &actor);
+}
+
+/// Children that outlive the actor, in its group and out of it, hold the pipe: they are ended, and waiting does not hang.
+#[test]
+fn what_an_actor_leaves_behind_is_ended() {
+    let actor = Actor::new();
+    let (running, lines) =
+        actor.start("sleep 600 & setsid sh -c 'echo away; exec sleep 600' & read x; exit 0");
+    wait_for_lines(&lines, 1);
+    let identity = running.identity().clone();
+    assert_eq!(wait(running).ended, Ended::Exited(0));
+    check_gone(&identity, &actor);
+}
+
+/// What the next run does when the first was killed: it has only what was recorded.
+#[test]
+fn another_process_finds_an_actor_again_and_ends_it() {
+    let actor = Actor::new();
+    let (running, lines) = actor.start(STUBBORN);
+    wait_for_lines(&lines, 2);
+    let recorded = running.identity().clone();
+    let recorded = Identity { pid: recorded.pid, ..recorded };
+    recorded.end(Duration::from_millis(50)).unwrap();
+    check_gone(&recorded, &actor);
+    assert_eq!(wait(running).ended, Ended::Signalled(9));
+    recorded.end(LONG).unwrap();
+}

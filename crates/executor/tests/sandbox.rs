@@ -1,0 +1,364 @@
+//! Sandboxes, what is found changed in them, and that confined actors write nowhere else.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "plays people and actors that edit files")]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use executor::{
+    Changes, Confine, CopyTree, Edit, Enforced, Error, Ignored, Manifest, Sandbox, Strategy, Wanted, What,
+    spawn_confined,
+};
+use tempfile::TempDir;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+const COPY: CopyTree = CopyTree { threads: 2 };
+
+struct Ground {
+    folder: TempDir,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let ground = Self { folder: tempfile::tempdir().expect("the ground is prepared") };
+        fs::create_dir(ground.root()).expect("the ground is prepared");
+        ground
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("root")
+    }
+
+    fn write(&self, path: &str, content: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().expect("the ground is prepared")).expect("the ground is prepared");
+        fs::write(path, content).expect("the ground is prepared");
+    }
+
+    fn git(&self, words: &[&str]) {
+        let status = Command::new("git")
+            .arg("-C")
+            .arg(self.root())
+            .args(["-c", "user.name=n", "-c", "user.email=e@example.invalid", "-c", "commit.gpgsign=false"])
+            .args(words)
+            .status()
+            .expect("the ground is prepared");
+        assert!(status.success(), "{words:?}");
+    }
+
+    fn sandbox(&self, ignored: Ignored) -> Sandbox {
+        let left_out = [self.root().join("home")];
+        let folder = self.folder.path().join("sandboxes/a");
+        let wanted =
+            Wanted { root: &self.root(), folder: &folder, ignored, left_out: &left_out, cancel: &NEVER };
+        COPY.make(&wanted).expect("the ground is prepared")
+    }
+}
+
+/// A repository with uncommitted, untracked and ignored files.
+fn repository() -> Ground {
+    let ground = Ground::new();
+    ground.write("src/a.rs", "a");
+    ground.write(".gitignore", "target\n*.log\n");
+    ground.git(&["init", "-q"]);
+    ground.git(&["add", "."]);
+    ground.git(&["commit", "-qm", "first"]);
+    ground.write("src/a.rs", "uncommitted");
+    ground.write("untracked", "untracked");
+    ground.write("target/debug/big", "big");
+    ground.write("x.log", "log");
+    ground.write("home/sandboxes/old/tree/file", "not of the project");
+    ground.write(".cleveragents/.txn/journal", "ours");
+    ground.write(".git/index.lock", "held");
+    ground
+}
+
+#[test]
+fn a_sandbox_has_the_tree_as_it_is_now_and_git_of_its_own() {
+    let ground = repository();
+    let sandbox = ground.sandbox(Ignored::Copy);
+    assert_eq!(COPY.name(), "copy");
+    let read = |path: &str| fs::read_to_string(sandbox.tree.join(path)).unwrap();
+    assert_eq!(read("src/a.rs"), "uncommitted");
+    assert_eq!(read("untracked"), "untracked");
+    assert_eq!(read("target/debug/big"), "big");
+    for path in ["home", ".cleveragents/.txn", ".git/index.lock"] {
+        assert!(ground.root().join(path).exists() && !sandbox.tree.join(path).exists(), "{path}");
+    }
+    for folder in [&sandbox.folder, &sandbox.tree, &sandbox.temporary] {
+        assert_eq!(folder.metadata().unwrap().mode() & 0o7777, 0o700);
+    }
+    assert_eq!(sandbox.notes, [""; 0]);
+
+    let manifest = Manifest::take(&sandbox.tree).unwrap();
+    let commit = Command::new("git")
+        .arg("-C")
+        .arg(&sandbox.tree)
+        .args(["-c", "user.name=n", "-c", "user.email=e@example.invalid", "commit", "-qam", "by the actor"])
+        .status();
+    assert!(commit.unwrap().success());
+    assert_eq!(
+        manifest.changes(&sandbox.tree).unwrap().edits,
+        [],
+        "what an actor commits is its own business"
+    );
+    let head = |root: &Path| fs::read_to_string(root.join(".git/logs/HEAD")).unwrap();
+    assert!(head(&sandbox.tree).contains("by the actor") && !head(&ground.root()).contains("by the actor"));
+
+    COPY.remove(&sandbox.folder, &NEVER).unwrap();
+    assert!(!sandbox.folder.exists() && ground.root().join("untracked").exists());
+}
+
+#[test]
+fn ignored_files_are_linked_or_left_out_by_choice() {
+    let ground = repository();
+    let sandbox = ground.sandbox(Ignored::Link);
+    let root = ground.root().canonicalize().unwrap();
+    assert_eq!(fs::read_link(sandbox.tree.join("target")).unwrap(), root.join("target"));
+    assert_eq!(fs::read_link(sandbox.tree.join("x.log")).unwrap(), root.join("x.log"));
+    assert!(sandbox.tree.join("untracked").is_file());
+    COPY.remove(&sandbox.folder, &NEVER).unwrap();
+    assert!(root.join("target/debug/big").exists());
+
+    let sandbox = ground.sandbox(Ignored::LeaveOut);
+    assert!(!sandbox.tree.join("target").exists() && !sandbox.tree.join("x.log").exists());
+    assert!(sandbox.tree.join("untracked").is_file());
+}
+
+#[test]
+fn what_is_not_as_expected_is_noted() {
+    let ground = Ground::new();
+    ground.write("file", "x");
+    ground.write(".git", "gitdir: /elsewhere\n");
+    let _socket = std::os::unix::net::UnixListener::bind(ground.root().join("socket")).unwrap();
+    let sandbox = ground.sandbox(Ignored::LeaveOut);
+    assert_eq!(
+        sandbox.notes,
+        [
+            "git does not know this folder, so nothing counts as ignored",
+            "`.git` is a file that leads out of the root, so it is left out",
+            "1 FIFOs, sockets or devices are left out: socket",
+        ]
+    );
+    assert!(!sandbox.tree.join(".git").exists() && sandbox.tree.join("file").exists());
+}
+
+#[test]
+fn a_sandbox_that_cannot_be_made_leaves_nothing_and_never_replaces_another() {
+    let ground = Ground::new();
+    ground.write("file", "x");
+    let folder = ground.folder.path().join("sandboxes/a");
+    let cancelled = AtomicBool::new(true);
+    let root = ground.root();
+    let wanted =
+        Wanted { root: &root, folder: &folder, ignored: Ignored::Copy, left_out: &[], cancel: &cancelled };
+    let error = COPY.make(&wanted).unwrap_err();
+    assert!(
+        matches!(&error, Error::Files { source, .. } if matches!(**source, filetx::Error::Cancelled { .. }))
+    );
+    assert!(!folder.exists());
+    let missing = ground.folder.path().join("missing");
+    assert!(COPY.make(&Wanted { root: &missing, cancel: &NEVER, ..wanted }).is_err());
+    assert!(!folder.exists());
+
+    let wanted = Wanted { cancel: &NEVER, ..wanted };
+    COPY.make(&wanted).unwrap();
+    fs::write(folder.join("tree/work"), "finished").unwrap();
+    let error = COPY.make(&wanted).unwrap_err();
+    assert_eq!(error.to_string(), format!("cannot make sandbox `{}`", folder.display()));
+    assert!(error.hint().unwrap().contains("df -h"));
+    assert_eq!(fs::read(folder.join("tree/work")).unwrap(), b"finished");
+    assert!(COPY.remove(&folder.join("tree/work"), &NEVER).is_err(), "not a folder");
+}
+
+fn show(changes: &Changes) -> Vec<String> {
+    let line = |Edit { path, what }: &Edit| match what {
+        What::Create(state) => format!("create {path} {:?} {:o} {}", state.kind, state.mode, state.bytes),
+        What::Modify { before, after } => {
+            format!("modify {path} {:?} {} -> {:?} {}", before.kind, before.bytes, after.kind, after.bytes)
+        }
+        What::Mode { before, after } => format!("mode {path} {:o} -> {:o}", before.mode, after.mode),
+        What::Delete(state) => format!("delete {path} {:?}", state.kind),
+        What::Rename { to, .. } => format!("rename {path} -> {to}"),
+    };
+    changes.edits.iter().map(line).collect()
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the ground is prepared");
+}
+
+#[test]
+fn every_kind_of_change_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    fs::create_dir_all(at("moved/inner")).unwrap();
+    for name in [
+        "same",
+        "edited",
+        "mode",
+        "gone",
+        "renamed",
+        "to-link",
+        "to-folder",
+        "rewritten",
+        "moved/inner/one",
+        "to-fifo",
+    ] {
+        fs::write(at(name), format!("content of {name}")).unwrap();
+        set_mode(&at(name), 0o644);
+    }
+    fs::write(at("empty"), "").unwrap();
+    symlink("same", at("link")).unwrap();
+    let manifest = Manifest::take(folder.path()).unwrap();
+    let same = filetx::RelPath::new("same").unwrap();
+    assert_eq!(manifest.get(&same).unwrap().bytes, 15);
+    assert_eq!(manifest.changes(folder.path()).unwrap().edits, []);
+
+    fs::write(at("new"), "new").unwrap();
+    set_mode(&at("new"), 0o755);
+    fs::write(at("edited"), "edited").unwrap();
+    set_mode(&at("mode"), 0o755);
+    fs::remove_file(at("gone")).unwrap();
+    fs::rename(at("renamed"), at("another")).unwrap();
+    fs::remove_file(at("to-link")).unwrap();
+    symlink("elsewhere", at("to-link")).unwrap();
+    fs::remove_file(at("to-folder")).unwrap();
+    fs::create_dir(at("to-folder")).unwrap();
+    fs::write(at("to-folder/in"), "in").unwrap();
+    // As editors and formatters do: another inode with the same content is no change.
+    fs::write(at("rewritten.tmp"), "content of rewritten").unwrap();
+    set_mode(&at("rewritten.tmp"), 0o644);
+    fs::rename(at("rewritten.tmp"), at("rewritten")).unwrap();
+    fs::rename(at("moved"), at("away")).unwrap();
+    fs::rename(at("empty"), at("empty-too")).unwrap();
+    fs::remove_file(at("link")).unwrap();
+    symlink("other", at("link")).unwrap();
+    fs::remove_file(at("to-fifo")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, at("to-fifo"), rustix::fs::Mode::RUSR).unwrap();
+    let changes = manifest.changes(folder.path()).unwrap();
+    assert_eq!(
+        show(&changes),
+        [
+            "modify edited File 17 -> File 6",
+            "delete empty File",
+            "create empty-too File 644 0",
+            "delete gone File",
+            "modify link Symlink 4 -> Symlink 5",
+            "mode mode 644 -> 755",
+            "rename moved/inner/one -> away/inner/one",
+            "create new File 755 3",
+            "rename renamed -> another",
+            "delete to-fifo File",
+            "delete to-folder File",
+            "create to-folder/in File 644 2",
+            "modify to-link File 18 -> Symlink 9",
+        ]
+    );
+    assert_eq!(changes.special.iter().map(ToString::to_string).collect::<Vec<_>>(), ["to-fifo"]);
+    assert!(Manifest::take(&at("missing")).is_err() && manifest.changes(&at("missing")).is_err());
+}
+
+/// An edit that keeps the length and sets the time of modification back. The control, which goes by that time as many tools do, misses it.
+#[test]
+fn an_edit_that_hides_its_time_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "one").unwrap();
+    let manifest = Manifest::take(folder.path()).unwrap();
+    let seen = file.metadata().unwrap();
+    fs::write(&file, "two").unwrap();
+    let times = fs::FileTimes::new().set_modified(seen.modified().unwrap());
+    fs::File::options().write(true).open(&file).unwrap().set_times(times).unwrap();
+    let now = file.metadata().unwrap();
+    assert_eq!(
+        (now.len(), now.modified().unwrap(), now.ino()),
+        (seen.len(), seen.modified().unwrap(), seen.ino())
+    );
+    assert_eq!(show(&manifest.changes(folder.path()).unwrap()), ["modify file File 3 -> File 3"]);
+}
+
+#[test]
+fn of_several_alike_the_one_with_the_same_name_is_the_renamed_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    for path in ["a", "b", "c"] {
+        fs::create_dir(at(path)).unwrap();
+        fs::write(at(path).join(format!("name-{path}")), "alike").unwrap();
+    }
+    let manifest = Manifest::take(folder.path()).unwrap();
+    for (from, to) in [("a/name-a", "x"), ("b/name-b", "y"), ("c/name-c", "name-b")] {
+        fs::rename(at(from), at(to)).unwrap();
+    }
+    let changes = manifest.changes(folder.path()).unwrap();
+    assert_eq!(show(&changes), ["rename a/name-a -> x", "rename b/name-b -> name-b", "rename c/name-c -> y"]);
+}
+
+/// Runs a line in a shell that may write to `writable` only, and tells whether it succeeded.
+fn confined(line: &str, confine: Confine, writable: &[PathBuf]) -> (bool, Enforced) {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).stderr(std::process::Stdio::null());
+    let (mut child, enforced) =
+        spawn_confined(&mut command, confine, writable).expect("the ground is prepared");
+    (child.wait().expect("the ground is prepared").success(), enforced)
+}
+
+#[test]
+fn a_confined_actor_writes_in_its_sandbox_and_nowhere_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let [inside, outside] = ["inside", "outside"].map(|name| folder.path().join(name));
+    fs::create_dir(&inside).unwrap();
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("precious"), "precious").unwrap();
+    symlink(&outside, inside.join("out")).unwrap();
+    let writable = [inside.clone()];
+    let run =
+        |line: &str, confine| confined(&format!("cd {} && {line}", inside.display()), confine, &writable);
+    let (wrote, enforced) =
+        run("echo x > new && mkdir -p a/b && mv new a/b && echo x > /dev/null", Confine::Auto);
+    assert!(wrote && inside.join("a/b/new").exists());
+    if enforced == Enforced::Not {
+        testkit::notes::skipped("landlock", "this kernel has no Landlock");
+        let error = spawn_confined(&mut Command::new("true"), Confine::Require, &writable).unwrap_err();
+        assert!(matches!(error, Error::NotConfined { .. }), "{error}");
+        return;
+    }
+    for line in [
+        "echo x > ../outside/new",
+        "echo x > out/new",
+        "echo x >> out/precious",
+        "rm out/precious",
+        "mkdir ../outside/folder",
+        "mv a ../outside/a",
+        "ln -s x ../outside/link",
+        "sh -c 'echo x > ../outside/by-a-child'",
+        "(cd / && echo x > agents-confined-test)",
+    ] {
+        assert!(!run(line, Confine::Require).0, "{line}");
+    }
+    assert!(run("test -s out/precious", Confine::Require).0, "reading is free");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    assert_eq!(fs::read(outside.join("precious")).unwrap(), b"precious");
+
+    // The control: without confinement the same line gets through. And this process was not confined on the way.
+    assert_eq!(run("echo x > ../outside/new", Confine::Off), (true, Enforced::Not));
+    fs::write(outside.join("by-us"), "x").unwrap();
+    assert_eq!(run("true", Confine::Require), (true, Enforced::Fully));
+}
+
+#[test]
+fn folders_that_are_not_there_and_programs_that_do_not_start_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = [folder.path().join("missing")];
+    let error = spawn_confined(&mut Command::new("true"), Confine::Auto, &missing).unwrap_err();
+    assert!(error.to_string().ends_with("missing` cannot be made writable for actors"), "{error}");
+    assert!(error.hint().unwrap().contains("sandbox.writable"));
+    for confine in [Confine::Auto, Confine::Off] {
+        let error = spawn_confined(&mut Command::new("no-such-program"), confine, &[]).unwrap_err();
+        assert_eq!(error.to_string(), "cannot start `no-such-program`");
+        assert!(error.hint().is_some());
+    }
+}

@@ -1,0 +1,385 @@
+//! A copy of a whole folder, made by several threads.
+//!
+//! Promises: what is read is below `from` and what is written is below `to`, both by handle, whatever is swapped meanwhile; symlinks are
+//! copied as such and never followed; modes and times of files and folders are kept, but for the folder `to` itself, which is private;
+//! FIFOs, sockets and devices are never opened: they are left out and named. Where the file system can, a file's copy shares its blocks.
+//!
+//! It is no transaction and syncs nothing: a copy that was cut off is removed and made again. Files with several names become
+//! several files; owners, extended attributes and the times of symlinks are not kept. What vanishes while it is copied is left out.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, FileTimes, Permissions};
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat, symlinkat};
+use rustix::io::Errno;
+
+use crate::storage::Kind;
+use crate::{Error, RelPath, Result, Step};
+
+/// How deep folders may lie in each other: every level keeps two handles open.
+pub const COPY_DEPTH_MAX: usize = 128;
+/// The most threads of one copy.
+const THREADS_MAX: usize = 8;
+/// How many names a thread takes at a time, so that one large folder is shared.
+const BATCH_NAMES: usize = 64;
+/// How much of a file is copied between two looks at whether to go on.
+const CHUNK_BYTES: u64 = 8 * 1024 * 1024;
+/// The most that is named of what was left out.
+const NAMED_MAX: usize = 100;
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// How a folder is copied.
+pub struct CopyOptions<'a> {
+    /// How many threads copy; at least one and at most eight do.
+    pub threads: usize,
+    /// What becomes of each path, asked from any of the threads; below what is not copied nothing is asked.
+    pub choose: &'a (dyn Fn(&RelPath, Kind) -> Choice + Sync),
+    /// Ends the copy with [`Error::Cancelled`] once it is set.
+    pub cancel: &'a AtomicBool,
+}
+
+/// What becomes of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// It is copied.
+    Copy,
+    /// A symlink to the original stands for it.
+    Link,
+    /// It is not in the copy.
+    LeaveOut,
+}
+
+/// What a copy came to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Copied {
+    /// Plain files.
+    pub files: u64,
+    /// How many of them share their blocks with the original.
+    pub cloned: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Folders, without the outermost.
+    pub folders: u64,
+    /// Symlinks that were copied.
+    pub symlinks: u64,
+    /// Symlinks that stand for originals.
+    pub links: u64,
+    /// How many FIFOs, sockets and devices were left out.
+    pub special: u64,
+    /// The first hundred of them.
+    pub special_paths: Vec<RelPath>,
+}
+
+/// Copies the folder `from` to `to`, which must not be there; the folder that it is in must. After an error what was copied so far is
+/// there: [`remove_tree`](crate::remove_tree) removes it.
+pub fn copy_tree(from: &Path, to: &Path, options: &CopyOptions<'_>) -> Result<Copied> {
+    let root = open_root(from, to)?;
+    let copy = Copy {
+        from,
+        options,
+        can_clone: AtomicBool::new(true),
+        work: Mutex::default(),
+        wake: Condvar::new(),
+    };
+    copy.lock().jobs = copy.list(&Arc::new(root))?;
+    std::thread::scope(|scope| {
+        for _ in 1..options.threads.clamp(1, THREADS_MAX) {
+            scope.spawn(|| copy.work());
+        }
+        copy.work();
+    });
+    let work = copy.work.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match work.error {
+        Some(error) => Err(error),
+        None => Ok(work.copied),
+    }
+}
+
+fn open_root(from: &Path, to: &Path) -> Result<Folder> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |error: Errno| Error::Io { step: Step::CopyTree, path, source: error.into() }
+    };
+    // The caller's word: it may lead through symlinks.
+    let source =
+        openat(CWD, from, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(failed(from))?;
+    mkdirat(CWD, to, Mode::RWXU).map_err(failed(to))?;
+    let target = openat(CWD, to, FOLDER, Mode::empty()).map_err(failed(to))?;
+    Ok(Folder { from: source.into(), to: target.into(), path: RelPath::root(), parent: None })
+}
+
+/// A folder that is being copied. Whoever lets go of it last gives it its mode and times: earlier, it might not take files.
+struct Folder {
+    from: File,
+    to: File,
+    path: RelPath,
+    parent: Option<Arc<Folder>>,
+}
+
+/// A piece of work. The last one that was found is done first, so few folders are open at once.
+enum Job {
+    Enter { parent: Arc<Folder>, name: OsString },
+    Entries { folder: Arc<Folder>, names: Vec<OsString> },
+}
+
+#[derive(Default)]
+struct Work {
+    jobs: Vec<Job>,
+    /// How many threads are at a job, which may give more.
+    busy: usize,
+    error: Option<Error>,
+    copied: Copied,
+}
+
+struct Copy<'a> {
+    from: &'a Path,
+    options: &'a CopyOptions<'a>,
+    /// Until the file system says that it cannot.
+    can_clone: AtomicBool,
+    work: Mutex<Work>,
+    wake: Condvar,
+}
+
+impl Copy<'_> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One thread: takes jobs until there are none and nobody is left who might add some.
+    fn work(&self) {
+        while let Some(job) = self.take() {
+            let mut copied = Copied::default();
+            let done = self.run(job, &mut copied);
+            let mut work = self.lock();
+            work.busy -= 1;
+            work.copied.add(copied);
+            match done {
+                Ok(jobs) => work.jobs.extend(jobs),
+                Err(error) => drop(work.error.get_or_insert(error)),
+            }
+            self.wake.notify_all();
+        }
+    }
+
+    fn take(&self) -> Option<Job> {
+        let mut work = self.lock();
+        while work.error.is_none() {
+            if let Some(job) = work.jobs.pop() {
+                work.busy += 1;
+                return Some(job);
+            }
+            if work.busy == 0 {
+                return None;
+            }
+            work = self.wake.wait(work).unwrap_or_else(PoisonError::into_inner);
+        }
+        None
+    }
+
+    fn run(&self, job: Job, copied: &mut Copied) -> Result<Vec<Job>> {
+        let mut jobs = Vec::new();
+        let mut folder = match job {
+            Job::Enter { parent, name } => {
+                let path = parent.path.join(&name);
+                let Some(folder) = self.at(&path, self.enter(parent, &name, path.clone()))? else {
+                    return Ok(jobs);
+                };
+                copied.folders += 1;
+                let folder = Arc::new(folder);
+                jobs = self.list(&folder)?;
+                folder
+            }
+            Job::Entries { folder, names } => {
+                for name in names {
+                    self.check_cancel(&folder.path)?;
+                    let path = folder.path.join(&name);
+                    let job = self.at(&path, self.entry(&folder, &name, &path, copied))?;
+                    jobs.extend(job.flatten());
+                }
+                folder
+            }
+        };
+        // Folders that nobody copies into any more are complete, up to the outermost.
+        while let Some(complete) = Arc::into_inner(folder) {
+            self.at(&complete.path, complete.finish())?;
+            let Some(parent) = complete.parent else { break };
+            folder = parent;
+        }
+        Ok(jobs)
+    }
+
+    /// Says which path a call was for; nothing when it has vanished.
+    fn at<T>(&self, path: &RelPath, result: io::Result<T>) -> Result<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(_) if self.options.cancel.load(Ordering::Relaxed) => Err(self.cancelled(path)),
+            Err(source) => {
+                Err(Error::Io { step: Step::CopyTree, path: self.from.join(path.as_path()), source })
+            }
+        }
+    }
+
+    fn check_cancel(&self, path: &RelPath) -> Result<()> {
+        if self.options.cancel.load(Ordering::Relaxed) { Err(self.cancelled(path)) } else { Ok(()) }
+    }
+
+    fn cancelled(&self, path: &RelPath) -> Error {
+        Error::Cancelled { step: Step::CopyTree, path: self.from.join(path.as_path()) }
+    }
+
+    fn list(&self, folder: &Arc<Folder>) -> Result<Vec<Job>> {
+        if folder.path.depth() > COPY_DEPTH_MAX {
+            return Err(Error::TooLarge { what: "the depth of folders", limit: COPY_DEPTH_MAX as u64 });
+        }
+        let names = self.at(&folder.path, names(&folder.from))?.unwrap_or_default();
+        let batch = |names: &[OsString]| Job::Entries { folder: Arc::clone(folder), names: names.to_vec() };
+        Ok(names.chunks(BATCH_NAMES).map(batch).collect())
+    }
+
+    fn enter(&self, parent: Arc<Folder>, name: &OsStr, path: RelPath) -> io::Result<Folder> {
+        let from: OwnedFd = openat(&parent.from, name, FOLDER, Mode::empty())?;
+        mkdirat(&parent.to, name, Mode::RWXU)?;
+        let to: OwnedFd = openat(&parent.to, name, FOLDER, Mode::empty())?;
+        Ok(Folder { from: from.into(), to: to.into(), path, parent: Some(parent) })
+    }
+
+    /// Copies one entry; a folder becomes a job.
+    fn entry(
+        &self,
+        folder: &Arc<Folder>,
+        name: &OsStr,
+        path: &RelPath,
+        copied: &mut Copied,
+    ) -> io::Result<Option<Job>> {
+        let stat = statat(&folder.from, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let kind = kind(FileType::from_raw_mode(stat.st_mode));
+        match (self.options.choose)(path, kind) {
+            Choice::LeaveOut => return Ok(None),
+            Choice::Link => {
+                symlinkat(self.from.join(path.as_path()), &folder.to, name)?;
+                copied.links += 1;
+                return Ok(None);
+            }
+            Choice::Copy => {}
+        }
+        match kind {
+            Kind::Folder => {
+                return Ok(Some(Job::Enter { parent: Arc::clone(folder), name: name.to_owned() }));
+            }
+            Kind::File => self.file(folder, name, copied)?,
+            Kind::Symlink => {
+                symlinkat(readlinkat(&folder.from, name, Vec::new())?, &folder.to, name)?;
+                copied.symlinks += 1;
+            }
+            Kind::Other => {
+                copied.special += 1;
+                copied.special_paths.push(path.clone());
+            }
+        }
+        Ok(None)
+    }
+
+    fn file(&self, folder: &Folder, name: &OsStr, copied: &mut Copied) -> io::Result<()> {
+        // Should it have become a FIFO by now, this neither waits nor follows, and reading from it fails.
+        let read = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let from = File::from(openat(&folder.from, name, read, Mode::empty())?);
+        let create = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let to = File::from(openat(&folder.to, name, create, Mode::RUSR | Mode::WUSR)?);
+        let len = from.metadata()?.len();
+        if len > 0 && self.can_clone.load(Ordering::Relaxed) && self.clone(&from, &to) {
+            copied.cloned += 1;
+            copied.bytes += len;
+        } else {
+            copied.bytes += self.content(&from, &to)?;
+        }
+        copied.files += 1;
+        keep_times_and_mode(&from, &to)
+    }
+
+    fn clone(&self, from: &File, to: &File) -> bool {
+        let cloned = share_blocks(from, to);
+        // Any refusal is one for good: all files of a tree are on one file system, or on few.
+        self.can_clone.store(cloned, Ordering::Relaxed);
+        cloned
+    }
+
+    /// By the kernel, where it can. A file that grows meanwhile is copied as far as it comes to.
+    fn content(&self, mut from: &File, mut to: &File) -> io::Result<u64> {
+        let mut bytes = 0;
+        loop {
+            let copied = io::copy(&mut from.by_ref().take(CHUNK_BYTES), &mut to)?;
+            bytes += copied;
+            if copied < CHUNK_BYTES {
+                return Ok(bytes);
+            }
+            if self.options.cancel.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+        }
+    }
+}
+
+impl Folder {
+    fn finish(&self) -> io::Result<()> {
+        keep_times_and_mode(&self.from, &self.to)?;
+        match self.parent {
+            Some(_) => Ok(()),
+            None => self.to.set_permissions(Permissions::from_mode(0o700)),
+        }
+    }
+}
+
+impl Copied {
+    fn add(&mut self, other: Copied) {
+        self.files += other.files;
+        self.cloned += other.cloned;
+        self.bytes += other.bytes;
+        self.folders += other.folders;
+        self.symlinks += other.symlinks;
+        self.links += other.links;
+        self.special += other.special;
+        let room = NAMED_MAX.saturating_sub(self.special_paths.len());
+        self.special_paths.extend(other.special_paths.into_iter().take(room));
+    }
+}
+
+fn keep_times_and_mode(from: &File, to: &File) -> io::Result<()> {
+    let found = from.metadata()?;
+    to.set_times(FileTimes::new().set_accessed(found.accessed()?).set_modified(found.modified()?))?;
+    to.set_permissions(found.permissions())
+}
+
+/// The names in a folder, in no order.
+pub(crate) fn names(folder: &File) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(OsStr::from_bytes(name).to_owned());
+        }
+    }
+    Ok(names)
+}
+
+pub(crate) fn kind(found: FileType) -> Kind {
+    match found {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Folder,
+        FileType::Symlink => Kind::Symlink,
+        _ => Kind::Other,
+    }
+}
+
+fn share_blocks(from: &File, to: &File) -> bool {
+    rustix::fs::ioctl_ficlone(to, from).is_ok()
+}

@@ -1,0 +1,235 @@
+//! Copying, removing and looking through whole folders: what is kept, what is refused, and that nothing leaves the folder.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use filetx::{
+    COPY_DEPTH_MAX, Choice, Copied, CopyOptions, Error, Hash, Kind, RelPath, Survey, copy_tree,
+    create_private_file, make_private_folder, remove_tree,
+};
+use testkit::folder::tree;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn all(_: &RelPath, _: Kind) -> Choice {
+    Choice::Copy
+}
+
+fn copy(from: &Path, to: &Path, threads: usize) -> filetx::Result<Copied> {
+    copy_tree(from, to, &CopyOptions { threads, choose: &all, cancel: &NEVER })
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the ground is prepared");
+}
+
+/// A tree with everything in it that is copied.
+fn sample(root: &Path) {
+    fs::create_dir_all(root.join("deep/er/and/deeper")).expect("the ground is prepared");
+    fs::create_dir(root.join("empty")).expect("the ground is prepared");
+    for number in 0..300 {
+        fs::write(root.join(format!("deep/er/{number}")), format!("content {number}"))
+            .expect("the ground is prepared");
+    }
+    fs::write(root.join("deep/er/and/deeper/none"), "").expect("the ground is prepared");
+    fs::write(root.join("large"), vec![7; 9 * 1024 * 1024]).expect("the ground is prepared");
+    fs::write(root.join("script"), "#!/bin/sh\n").expect("the ground is prepared");
+    set_mode(&root.join("script"), 0o755);
+    set_mode(&root.join("deep/er/1"), 0o400);
+    symlink("deep/er/1", root.join("inside")).expect("the ground is prepared");
+    symlink("/etc", root.join("outside")).expect("the ground is prepared");
+    symlink("nowhere", root.join("deep/dangling")).expect("the ground is prepared");
+    let old = SystemTime::UNIX_EPOCH + Duration::new(1_000_000_000, 123_456_789);
+    let at = fs::FileTimes::new().set_modified(old).set_accessed(old);
+    fs::File::open(root.join("script"))
+        .expect("the ground is prepared")
+        .set_times(at)
+        .expect("the ground is prepared");
+    set_mode(&root.join("deep/er/and"), 0o550);
+    fs::File::open(root.join("deep/er/and"))
+        .expect("the ground is prepared")
+        .set_times(at)
+        .expect("the ground is prepared");
+}
+
+#[test]
+fn a_copy_has_content_modes_times_and_symlinks() {
+    for threads in [0, 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir(&from).unwrap();
+        sample(&from);
+        let copied = copy(&from, &to, threads).unwrap();
+        assert_eq!(tree(&to), tree(&from));
+        assert_eq!((copied.files, copied.folders, copied.symlinks), (303, 5, 3));
+        assert_eq!((copied.links, copied.special), (0, 0));
+        assert_eq!(copied.bytes, 9 * 1024 * 1024 + 10 + 3190);
+        assert_eq!(to.metadata().unwrap().mode() & 0o7777, 0o700, "private, whatever the original is");
+        for path in ["script", "deep/er/and"] {
+            let (was, is) = (from.join(path).metadata().unwrap(), to.join(path).metadata().unwrap());
+            assert_eq!((is.mtime(), is.mtime_nsec()), (1_000_000_000, 123_456_789), "{path}");
+            assert_eq!(is.atime(), was.atime(), "{path}");
+        }
+        let again = copy(&from, &to, threads).unwrap_err();
+        assert!(again.to_string().starts_with("cannot copy `"), "{again}");
+        remove_tree(&to, &NEVER).unwrap();
+        assert!(!to.exists() && from.join("large").exists());
+        remove_tree(&to, &NEVER).unwrap();
+    }
+}
+
+#[test]
+fn what_is_chosen_is_linked_or_left_out_and_special_files_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    fs::create_dir_all(from.join("target/debug")).unwrap();
+    fs::create_dir_all(from.join("secret/inner")).unwrap();
+    fs::write(from.join("target/debug/big"), "big").unwrap();
+    fs::write(from.join("kept"), "kept").unwrap();
+    let _socket = UnixListener::bind(from.join("socket")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, from.join("fifo"), rustix::fs::Mode::RUSR).unwrap();
+    let choose = |path: &RelPath, _: Kind| match path.as_path().to_str() {
+        Some("target") => Choice::Link,
+        Some("secret") => Choice::LeaveOut,
+        Some(below) if below.contains('/') => panic!("nothing below is asked for: {below}"),
+        _ => Choice::Copy,
+    };
+    let copied = copy_tree(&from, &to, &CopyOptions { threads: 2, choose: &choose, cancel: &NEVER }).unwrap();
+    assert_eq!((copied.files, copied.links, copied.special), (1, 1, 2));
+    let mut special: Vec<_> = copied.special_paths.iter().map(ToString::to_string).collect();
+    special.sort();
+    assert_eq!(special, ["fifo", "socket"]);
+    assert_eq!(fs::read_link(to.join("target")).unwrap(), from.join("target"));
+    assert_eq!(fs::read(to.join("target/debug/big")).unwrap(), b"big");
+    assert!(!to.join("secret").exists() && !to.join("fifo").exists());
+    remove_tree(&to, &NEVER).unwrap();
+    assert!(from.join("target/debug/big").exists(), "what a link leads to stays");
+}
+
+#[test]
+fn errors_name_path_and_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing");
+    let check = |result: filetx::Result<Copied>, path: &Path| {
+        let error = result.unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot copy `{}`", path.display()));
+    };
+    check(copy(&missing, &folder.path().join("to"), 1), &missing);
+    let to = folder.path().join("no/to");
+    check(copy(folder.path(), &to, 1), &to);
+
+    let mut deep = folder.path().join("deep");
+    let top = deep.clone();
+    (0..=COPY_DEPTH_MAX).for_each(|_| deep.push("x"));
+    fs::create_dir_all(&deep).unwrap();
+    let error = copy(&top, &folder.path().join("copy"), 2).unwrap_err();
+    assert!(matches!(error, Error::TooLarge { limit: 128, .. }), "{error}");
+    assert!(make_private_folder(&folder.path().join("a/b")).is_ok());
+    assert_eq!(folder.path().join("a").metadata().unwrap().mode() & 0o777, 0o700);
+    let file = folder.path().join("a/out");
+    create_private_file(&file).unwrap();
+    assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+    assert!(matches!(create_private_file(&file), Err(Error::Io { .. })));
+    assert!(matches!(make_private_folder(&file), Err(Error::Io { .. })));
+}
+
+#[test]
+fn copying_and_removing_can_be_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("large"), vec![1; 20 * 1024 * 1024]).unwrap();
+    let cancel = AtomicBool::new(true);
+    let options = CopyOptions { threads: 1, choose: &all, cancel: &cancel };
+    let error = copy_tree(&from, &to, &options).unwrap_err();
+    assert!(matches!(error, Error::Cancelled { .. }), "{error}");
+    assert_eq!(fs::read_dir(&to).unwrap().count(), 0);
+    fs::write(to.join("x"), "").unwrap();
+    assert!(matches!(remove_tree(&to, &cancel), Err(Error::Cancelled { .. })));
+    assert!(to.join("x").exists());
+    remove_tree(&to, &NEVER).unwrap();
+
+    // In the middle of one file: set by the question about it.
+    let cancel = AtomicBool::new(false);
+    let choose = |_: &RelPath, _: Kind| {
+        cancel.store(true, Ordering::Relaxed);
+        Choice::Copy
+    };
+    let error = copy_tree(&from, &to, &CopyOptions { threads: 1, choose: &choose, cancel: &cancel });
+    let copied = to.join("large").metadata().unwrap().len();
+    match error {
+        Err(Error::Cancelled { path, .. }) => {
+            assert_eq!(path, from.join("large"));
+            assert!(copied < 20 * 1024 * 1024);
+        }
+        // A file system that shares blocks has the whole file at once.
+        other => assert_eq!(other.unwrap().cloned, 1),
+    }
+}
+
+/// Whatever an actor left: deep folders, folders without permissions, symlinks out, names that removing itself uses.
+#[test]
+fn everything_is_removed_and_nothing_outside() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("precious"), "x").unwrap();
+    let top = folder.path().join("top");
+    fs::create_dir_all(top.join("a/b/c")).unwrap();
+    fs::write(top.join(".removed-1"), "a file in the way").unwrap();
+    fs::create_dir_all(top.join(".removed-2/full")).unwrap();
+    symlink(&outside, top.join("a/out")).unwrap();
+    symlink(&outside, top.join("out")).unwrap();
+    fs::write(top.join("a/b/c/file"), "x").unwrap();
+    // Deeper than any path can name.
+    let mut handle =
+        rustix::fs::open(&top, rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty()).unwrap();
+    for _ in 0..2000 {
+        rustix::fs::mkdirat(&handle, "deeper", rustix::fs::Mode::RWXU).unwrap();
+        handle =
+            rustix::fs::openat(&handle, "deeper", rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
+                .unwrap();
+    }
+    set_mode(&top.join("a/b/c"), 0o000);
+    set_mode(&top.join("a/b"), 0o500);
+    remove_tree(&top, &NEVER).unwrap();
+    assert!(!top.exists());
+    assert_eq!(fs::read(outside.join("precious")).unwrap(), b"x");
+
+    symlink(&outside, &top).unwrap();
+    let error = remove_tree(&top, &NEVER).unwrap_err();
+    assert!(error.to_string().starts_with("cannot remove `"), "{error}");
+    assert!(outside.join("precious").exists());
+}
+
+#[test]
+fn a_survey_tells_what_is_there_without_leaving_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("root");
+    fs::create_dir_all(root.join("a/skipped")).unwrap();
+    fs::write(root.join("a/file"), "content").unwrap();
+    symlink("/etc", root.join("out")).unwrap();
+    let survey = Survey::open(&root).unwrap();
+    let skip = |path: &RelPath| path.as_path() == Path::new("a/skipped");
+    let entries = survey.entries(&skip).unwrap();
+    let found: Vec<_> = entries.iter().map(|entry| (entry.path.to_string(), entry.kind)).collect();
+    let expected = [("a", Kind::Folder), ("a/file", Kind::File), ("out", Kind::Symlink)];
+    assert_eq!(found, expected.map(|(path, kind)| (path.to_owned(), kind)));
+    let metadata = root.join("a/file").metadata().unwrap();
+    let file = &entries[1];
+    assert_eq!((file.len, file.id.inode, file.mode), (7, metadata.ino(), metadata.mode() & 0o7777));
+    let changed = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
+    assert_eq!(file.changed_ns, changed);
+    assert_eq!(survey.hash(&file.path).unwrap(), Hash::of(b"content"));
+    assert_eq!(survey.hash_of_symlink(&entries[2].path).unwrap(), Hash::of(b"/etc"));
+    assert!(survey.hash(&entries[2].path).is_err(), "a symlink is not followed");
+    assert!(survey.hash_of_symlink(&file.path).is_err());
+    assert!(Survey::open(&root.join("missing")).is_err());
+    fs::remove_dir_all(&root).unwrap();
+    assert!(survey.entries(&|_| false).unwrap().is_empty(), "the folder itself is held open");
+}
