@@ -39,9 +39,9 @@ const BENCHES: &[Bench] = &[
         prepare: prepare_context,
     },
     Bench {
-        name: "plan",
+        name: "records",
         package: "cleveragents-store",
-        example: "bench_plan",
+        example: "bench_records",
         about: "records into changesets; beside SQLite by hand",
         prepare: |_| Ok(Vec::new()),
     },
@@ -61,18 +61,26 @@ const BENCHES: &[Bench] = &[
     },
 ];
 
+/// Benches with one name for all of them: a plan is recorded, shown and applied, by several crates.
+const TOGETHER: (&str, &[&str]) = ("plan", &["records", "diff", "apply"]);
+
 /// Runs the bench `name`; what follows the name goes to the bench itself.
 pub(crate) fn bench(name: &str, arguments: &[&str]) -> Result<()> {
-    let bench = BENCHES
-        .iter()
-        .find(|bench| bench.name == name)
-        .ok_or_else(|| Error::Usage(format!("there is no bench `{name}`; there is: {}", names())))?;
+    let is_wanted =
+        |bench: &&Bench| bench.name == name || name == TOGETHER.0 && TOGETHER.1.contains(&bench.name);
+    let wanted: Vec<_> = BENCHES.iter().filter(is_wanted).collect();
+    if wanted.is_empty() {
+        return Err(Error::Usage(format!("there is no bench `{name}`; there is: {}", names())));
+    }
     let mut run = Run::start()?;
-    let prepared = (bench.prepare)(&mut run)?;
-    let words = format!("run --release --package {} --example {}", bench.package, bench.example);
-    let mut command = cargo(&words);
-    command.arg("--").args(prepared).args(arguments);
-    run.step(&format!("bench {name}"), command)
+    for bench in wanted {
+        let prepared = (bench.prepare)(&mut run)?;
+        let words = format!("run --release --package {} --example {}", bench.package, bench.example);
+        let mut command = cargo(&words);
+        command.arg("--").args(prepared).args(arguments);
+        run.step(&format!("bench {}", bench.name), command)?;
+    }
+    Ok(())
 }
 
 /// The program and the minimal one, built for release, and a Python that has tomlkit.
@@ -144,7 +152,7 @@ fn has_module(python: &Path, module: &str) -> bool {
 }
 
 pub(crate) fn names() -> String {
-    BENCHES.iter().map(|bench| bench.name).collect::<Vec<_>>().join(", ")
+    BENCHES.iter().map(|bench| bench.name).chain([TOGETHER.0]).collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) fn help() -> String {
@@ -152,6 +160,7 @@ pub(crate) fn help() -> String {
     for bench in BENCHES {
         text += &format!("  {:10} {}\n", bench.name, bench.about);
     }
+    text += &format!("  {:10} {}\n", TOGETHER.0, TOGETHER.1.join(", "));
     text += "\nArguments go to the bench: `cargo xtask bench NAME --help` lists them.\n";
     text
 }

@@ -29,7 +29,7 @@ Commands:
   coverage [--fail-under N]   Run the tests and print line coverage of the library crates
   bench NAME [ARGUMENT...]    Measure one part beside its peers
   fuzz [TARGET] [--seconds N] Look for bytes that break what is read from outside
-  proof                       The long form of the tests; writes docs/proof.md
+  proof [PART...]             The long form of the tests; writes docs/proof.md
   windows                     Type check for Windows, then lock and replace tests under Wine
   help                        Print this
 
@@ -67,11 +67,11 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["fuzz", "--help" | "-h"] => print_help(fuzz::HELP),
         ["fuzz", words @ ..] => fuzz::fuzz(&fuzz::parse(words)?),
         ["proof", "--help" | "-h"] => print_help(proof::HELP),
-        ["proof"] => proof::proof(),
+        ["proof", parts @ ..] => proof::proof(parts),
         ["windows", "--help" | "-h"] => print_help(windows::HELP),
         ["windows"] => windows::windows(),
         ["bench"] => Err(Error::Usage(format!("bench needs a name: {}", bench::names()))),
-        [command @ ("test" | "coverage" | "proof" | "windows"), rest @ ..] => {
+        [command @ ("test" | "coverage" | "windows"), rest @ ..] => {
             Err(Error::Usage(format!("`{command}` does not take `{}`", rest.join(" "))))
         }
         [unknown, ..] => Err(Error::Usage(format!("there is no command `{unknown}`"))),

@@ -58,16 +58,36 @@ fn tests_and_coverage(run: &mut Run) -> Result<()> {
         }
         Availability::Missing(reason) => {
             run.skip("coverage", &reason)?;
-            run.step("tests", test_command(FEATURES))
+            run.step("tests", test_command())
         }
     }
 }
 
 /// The tests of the whole workspace under the runner this machine has.
-pub(crate) fn test_command(features: &str) -> Command {
+fn test_command() -> Command {
     match runner() {
-        Runner::Nextest => cargo(&format!("nextest run --workspace --no-fail-fast {features}")),
-        Runner::Cargo => cargo(&format!("test --workspace --tests --no-fail-fast {features}")),
+        Runner::Nextest => cargo(&format!("nextest run --workspace --no-fail-fast {FEATURES}")),
+        Runner::Cargo => cargo(&format!("test --workspace --tests --no-fail-fast {FEATURES}")),
+    }
+}
+
+/// The tests of some packages, built as those of the whole workspace are where the runner can choose among them.
+pub(crate) fn tests_of(packages: &[&str]) -> Command {
+    match runner() {
+        Runner::Nextest => {
+            let mut command = test_command();
+            let chosen: Vec<_> = packages.iter().map(|package| format!("package({package})")).collect();
+            command.args(["-E", &chosen.join(" or ")]);
+            command
+        }
+        Runner::Cargo => {
+            let mut command = cargo("test --tests --no-fail-fast");
+            command.args(packages.iter().flat_map(|package| ["--package", package]));
+            if packages.contains(&"cleveragents-filetx") {
+                command.args(FEATURES.split(' '));
+            }
+            command
+        }
     }
 }
 

@@ -13,7 +13,7 @@ mod records;
 const HELP: &str = "\
 Measures plans beside SQLite without our rules.
 
-Usage: bench_plan [--dir DIR] [--only NAME] [--markdown]
+Usage: bench_records [--dir DIR] [--only NAME] [--markdown]
 
   --dir DIR     Measure in DIR. Otherwise on a fresh ext4 image when run as root, or else in a temporary folder
   --only NAME   One of: records, contents, alone
