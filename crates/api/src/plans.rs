@@ -136,6 +136,7 @@ impl Plans {
             merge_drift: options.merge_drift,
             dry_run: options.dry_run,
         };
+        self.make_project_folders(&plan, options.dry_run)?;
         let report = self.inner.apply(&self.ground(), plan.id, &order)?;
         self.applied(report, &plan)
     }
@@ -145,6 +146,7 @@ impl Plans {
     pub fn undo(&self, plan: &str, part: &PartOf, dry_run: bool) -> Result<Applied, Error> {
         let plan = if dry_run { self.look_up(plan)? } else { self.find(plan)? };
         let order = UndoOrder { who: self.who.clone(), part: self.part(part)?, dry_run };
+        self.make_project_folders(&plan, dry_run)?;
         let report = self.inner.undo(&self.ground(), plan.id, &order)?;
         self.applied(report, &plan)
     }
@@ -247,6 +249,13 @@ impl Plans {
                 false
             }
         }
+    }
+
+    /// What applying keeps in people's folders is below one that git is told to pass by.
+    #[track_caller]
+    fn make_project_folders(&self, plan: &Plan, dry_run: bool) -> Result<(), Error> {
+        let roots = plan.roots.iter().map(plan::system_path).filter(|root| !dry_run && root.is_dir());
+        roots.map(|root| Ok(config::make_project_folder(&root, &self.agents.wait())?)).collect()
     }
 
     pub(crate) fn ground(&self) -> Ground {

@@ -99,6 +99,7 @@ pub use schema::schema;
 pub use scope::{PROJECT_FOLDER, Places, Scope};
 pub use service::{ConfigService, Explained};
 pub use settings::Settings;
+pub use store::make_project_folder;
 pub use transaction::{ConfigTransaction, Written};
 pub use value::{REDACTED, Reveal, Value};
 pub use watch::{Changed, Held, Noticed, Stopper, Watch};

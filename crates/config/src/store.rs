@@ -211,6 +211,14 @@ fn locking_failed(file: &Path, error: filetx::Error) -> Error {
     }
 }
 
+/// Makes the folder `.cleveragents` in a project's, with a `.gitignore` that leaves `config.toml` to git and nothing else. Safe among threads
+/// and processes; a failure leaves what was made so far, for the next call.
+#[track_caller]
+pub fn make_project_folder(project: &Path, wait: &Wait) -> Result<(), Error> {
+    let places = Places { home: project.to_owned(), project: Some(project.to_owned()) };
+    make_folders(&places, Scope::Project, wait)
+}
+
 /// Makes the home folder, or the project's folder with its `.gitignore`. The folder around either must exist: a mistyped path is
 /// not made real.
 fn make_folders(places: &Places, scope: Scope, wait: &Wait) -> Result<(), Error> {

@@ -166,3 +166,25 @@ fn the_strategy_is_a_key_of_configuration() {
     program.run("plan apply work -c plan.merge=last-wins").success();
     assert_eq!(program.text("b.txt"), "writer\n");
 }
+
+#[test]
+fn git_sees_the_changes_and_nothing_of_ours() {
+    let program = Program::new();
+    program.write("app/a.txt", "old\n");
+    let git = |words: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let output = git.args(words).current_dir(program.path("app")).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    git(&["init", "--quiet"]);
+    git(&["add", "a.txt"]);
+    program.made("[PLAN]", "plan create --name work --root app");
+    let coder = start(&program, "[CODER]", "coder");
+    record(&program, &coder, "b.txt", "new\n");
+    program.run(&format!("changeset seal {coder}")).success();
+    program.run("plan apply work --dry-run").success();
+    assert!(!program.path("app/.cleveragents").exists(), "a dry run touches nothing");
+    program.run("plan apply work").success();
+    assert_eq!(git(&["status", "--porcelain"]), "A  a.txt\n?? b.txt\n");
+}
