@@ -254,8 +254,8 @@ impl Plans {
     /// What applying keeps in people's folders is below one that git is told to pass by.
     #[track_caller]
     fn make_project_folders(&self, plan: &Plan, dry_run: bool) -> Result<(), Error> {
-        let roots = plan.roots.iter().map(plan::system_path).filter(|root| !dry_run && root.is_dir());
-        roots.map(|root| Ok(config::make_project_folder(&root, &self.agents.wait())?)).collect()
+        let mut roots = plan.roots.iter().map(plan::system_path).filter(|root| !dry_run && root.is_dir());
+        roots.try_for_each(|root| Ok(config::make_project_folder(&root, &self.agents.wait())?))
     }
 
     pub(crate) fn ground(&self) -> Ground {
