@@ -155,6 +155,7 @@ impl Store for ModelStore {
         drop_upload(UploadId) -> ();
         blob(BlobHash) -> Option<Blob>;
         blob_chunk(BlobHash, u64) -> Option<Chunk>;
+        small_blobs(&[BlobHash]) -> Vec<(BlobHash, Chunk)>;
         collect(&Collect) -> Collected;
         audit(&AuditQuery) -> Vec<AuditRecord>;
         audit_heads(Option<PlanId>) -> Vec<Head>;
