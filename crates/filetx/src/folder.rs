@@ -298,6 +298,8 @@ pub(crate) fn commit(
     let Policy::OwnFolder(turn) = &mut tx.policy else { unreachable!("the caller looked") };
     let inner = turn.inner;
     let record = Record { id: tx.id, owner: Vec::new(), roots: Vec::new(), changes };
+    // Let go of first, so that the shelf's own need not be copied to be laid on.
+    tx.below = Arc::default();
     let queued = inner.enqueue(record)?;
     let Some(ticket) = inner.group.submit(queued) else {
         // Since the turn was taken a batch failed that this was staged on. Its place in the journal stays empty; what this process
@@ -353,7 +355,7 @@ impl Inner {
         opened.journal.offset += bytes.len() as u64;
         let mark = Mark { chain, offset: opened.journal.offset };
         let changes: Arc<[Change]> = record.changes.into();
-        shelf.overlay.lay_all(&changes);
+        Arc::make_mut(&mut shelf.overlay).lay_all(&changes);
         shelf.queued.push_back(changes.clone());
         Ok(Queued { bytes, offset, mark, changes })
     }

@@ -52,7 +52,7 @@ pub(crate) struct Shelf {
     /// What is queued or being written, oldest first: not in the files yet.
     pub queued: VecDeque<Arc<[Change]>>,
     /// The same as one overlay.
-    pub overlay: Overlay,
+    pub overlay: Arc<Overlay>,
     /// What recovery found in the way and put aside.
     pub kept: Vec<Kept>,
 }
@@ -187,10 +187,9 @@ impl Shelf {
     pub(crate) fn published(&mut self, count: usize) {
         let published: Vec<_> = self.queued.drain(..count).collect();
         published.iter().for_each(|changes| self.learn(changes));
-        self.overlay = Overlay::default();
-        for changes in &self.queued {
-            self.overlay.lay_all(changes);
-        }
+        let mut overlay = Overlay::default();
+        self.queued.iter().for_each(|changes| overlay.lay_all(changes));
+        self.overlay = Arc::new(overlay);
     }
 }
 

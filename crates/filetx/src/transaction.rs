@@ -9,6 +9,7 @@ mod putting;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use crate::folder::Turn;
 use crate::path::{At, ToAt};
@@ -37,7 +38,7 @@ pub struct Transaction<'a> {
     /// By root, the mount of its transaction folder, once it is known.
     home_mounts: Vec<Option<u64>>,
     /// What other threads committed and is not in the files yet.
-    below: Overlay,
+    pub(crate) below: Arc<Overlay>,
     staged: Overlay,
     before: BTreeMap<At, Seen>,
     /// What each change replaced, newest last, for savepoints.
@@ -90,7 +91,7 @@ pub struct Kept {
 }
 
 impl<'a> Transaction<'a> {
-    pub(crate) fn new(roots: Vec<Root>, below: Overlay, policy: Policy<'a>) -> Self {
+    pub(crate) fn new(roots: Vec<Root>, below: Arc<Overlay>, policy: Policy<'a>) -> Self {
         let id = fastrand::u128(..);
         let together_min = match &policy {
             Policy::OwnFolder(_) => None,

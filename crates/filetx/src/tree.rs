@@ -17,7 +17,7 @@ use crate::root::Root;
 use crate::state::Change;
 use crate::storage::{Open, Rename, Storage};
 use crate::transaction::{Committed, Kept, Policy, Transaction};
-use crate::view::{Overlay, STAGE};
+use crate::view::STAGE;
 use crate::{Disk, Error, Failure, RelPath, Result, Step};
 use crate::{home, pointer, publish};
 
@@ -151,7 +151,7 @@ impl Trees {
 
     /// Begins a transaction over all roots.
     pub fn begin(&mut self) -> Transaction<'_> {
-        Transaction::new(self.roots.clone(), Overlay::default(), Policy::UserTree(self))
+        Transaction::new(self.roots.clone(), Arc::default(), Policy::UserTree(self))
     }
 
     /// What was finished when the roots were opened, and what its owner has not acknowledged yet.
