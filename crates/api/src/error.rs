@@ -35,8 +35,10 @@ pub enum Error {
         /// The path.
         path: String,
     },
-    /// No folder was named, and there is no project around.
-    #[error("no folder was named for the plan, and there is no project around the current folder")]
+    /// No folder was named, and there is neither a project nor a repository around.
+    #[error(
+        "no folder was named, and there is neither a project nor a git repository around the current folder"
+    )]
     NoRoot,
     /// The key names a store that this program cannot use.
     #[error("`store.url` names a store of kind `{kind}`, which this program does not have")]
@@ -180,7 +182,7 @@ impl Error {
             }
             Self::WhichRoot { .. } => "name one with `--root DIR`".to_owned(),
             Self::NoRoot => {
-                "name one with `agents plan create --root DIR`, or make a project: `mkdir .cleveragents`".to_owned()
+                "name one with `--root DIR`, or make this folder a project: `mkdir .cleveragents`".to_owned()
             }
             Self::StoreUrl { .. } => {
                 "name a file like `sqlite:/path/state.db`, or go back to the home folder: `agents config unset store.url`"

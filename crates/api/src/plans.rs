@@ -96,11 +96,11 @@ impl Agents {
 }
 
 impl Plans {
-    /// Makes a plan that changes these folders; that of the project when none is named.
+    /// Makes a plan that changes these folders; that of the project, or else of the git repository around, when none is named.
     pub fn create(&self, name: Option<&str>, roots: &[PathBuf]) -> Result<PlanState, Error> {
         let name = name.map(Name::parse).transpose().map_err(plan::Error::from)?;
         let roots: Vec<PathBuf> = match roots {
-            [] => vec![self.agents.project().ok_or(Error::NoRoot)?.to_owned()],
+            [] => vec![self.agents.default_root()?],
             roots => roots.iter().map(|root| self.agents.absolute(root)).collect(),
         };
         let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();

@@ -4,7 +4,6 @@ use clap::Subcommand;
 
 use super::{counted, with_plans};
 use crate::error::Result;
-use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -12,7 +11,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
@@ -33,14 +32,14 @@ struct GcArgs {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command.0 {
+        match &self.command {
             Command::Gc(_) => "store gc",
         }
     }
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let Command::Gc(args) = &args.command.0;
+    let Command::Gc(args) = &args.command;
     with_plans(session, output, |plans, output| {
         let collected = plans.collect(args.dry_run)?;
         let verb = if args.dry_run { "would be removed" } else { "removed" };
