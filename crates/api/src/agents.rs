@@ -108,6 +108,11 @@ impl Agents {
         self.current.as_ref().map_or_else(|| path.to_owned(), |current| current.join(path))
     }
 
+    /// The folder that the caller is in, if there is one.
+    pub(crate) fn current(&self) -> Option<&Path> {
+        self.current.as_deref()
+    }
+
     pub(crate) fn wait(&self) -> Wait {
         self.wait.clone()
     }

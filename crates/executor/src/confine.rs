@@ -15,19 +15,7 @@ use landlock::{
     RulesetError, RulesetStatus,
 };
 
-use crate::{Error, Result};
-
-/// Whether actors are confined: `sandbox.confine`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Confine {
-    /// As far as the kernel can.
-    #[default]
-    Auto,
-    /// Fully, or the actor is not started.
-    Require,
-    /// Not at all.
-    Off,
-}
+use crate::{Confine, Error, Result};
 
 /// What the kernel enforces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,20 +33,6 @@ const WANTED: ABI = ABI::V3;
 
 /// What programs write to that holds nothing. A missing one is passed over.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
-
-impl Confine {
-    /// All, in the order they are listed to people.
-    pub const ALL: [Confine; 3] = [Confine::Auto, Confine::Require, Confine::Off];
-
-    /// As it is written in configuration.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Require => "require",
-            Self::Off => "off",
-        }
-    }
-}
 
 /// Starts a command that may write below these folders only; each must be there.
 pub fn spawn_confined(
