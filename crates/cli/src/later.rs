@@ -2,9 +2,10 @@
 //!
 //! Building all commands with all their options takes longer than most of them do, and a command line uses one.
 
-use clap::{ArgMatches, Command, Error, FromArgMatches, Subcommand};
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 
-/// The commands of a group, built when one of them is asked for, and by whoever builds everything: help, completions, manual pages.
+/// The commands of a group, or the options of a command that has many, built when they are asked for, and by whoever builds everything:
+/// help, completions, manual pages.
 #[derive(Clone, Debug)]
 pub(crate) struct Later<T>(pub(crate) T);
 
@@ -29,5 +30,15 @@ impl<T: Subcommand> Subcommand for Later<T> {
 
     fn has_subcommand(name: &str) -> bool {
         T::has_subcommand(name)
+    }
+}
+
+impl<T: Args> Args for Later<T> {
+    fn augment_args(command: Command) -> Command {
+        command.defer(T::augment_args)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command.defer(T::augment_args_for_update)
     }
 }
