@@ -43,7 +43,7 @@ pub(crate) struct Args {
     words: crate::later::Later<Words>,
 }
 
-/// What can be said, built when it is asked for.
+// What can be said, built when it is asked for. A doc comment would be taken for that of the command.
 #[derive(clap::Args, Debug)]
 struct Words {
     /// The plan: a TOML file, see docs/running.md or `--schema`
@@ -76,10 +76,10 @@ struct Words {
     #[arg(long)]
     apply: bool,
     /// Run nothing: check the plan and print its graph
-    #[arg(long, requires = "file")]
+    #[arg(long)]
     dry_run: bool,
     /// Run nothing: print the graph as text, or as a Mermaid picture for documents
-    #[arg(long, value_enum, value_name = "FORM", requires = "file")]
+    #[arg(long, value_enum, value_name = "FORM")]
     graph: Option<GraphWord>,
     /// Print the JSON Schema of plan files, for editors
     #[arg(long, conflicts_with_all = ["file", "command", "resume"])]
@@ -102,16 +102,16 @@ struct Words {
     ignored: Option<IgnoredWord>,
 
     /// How long the actor may take, such as 90s or 1h30m
-    #[arg(long, value_name = "DURATION", requires = "command")]
+    #[arg(long, value_name = "DURATION", conflicts_with_all = ["file", "resume"])]
     timeout: Option<String>,
     /// How often a failed actor is started again, from a clean copy
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100), requires = "command")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100), conflicts_with_all = ["file", "resume"])]
     retries: Option<u32>,
     /// A pattern of the paths that the actor may change; may be repeated [default: all]
-    #[arg(long, value_name = "GLOB", requires = "command")]
+    #[arg(long, value_name = "GLOB", conflicts_with_all = ["file", "resume"])]
     writes: Vec<String>,
     /// Add to the environment of the actor; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", requires = "command")]
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["file", "resume"])]
     env: Vec<String>,
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     if words.file.is_none() && words.command.is_empty() && words.resume.is_none() {
         return Err(Error::NothingToRun);
     }
-    let options = words.options()?;
+    let options = words.options(output)?;
     if words.dry_run || words.graph.is_some() {
         return check(words, &options, session.agents(), output);
     }
@@ -221,7 +221,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 }
 
 impl Words {
-    fn options(&self) -> Result<RunOptions> {
+    fn options(&self, output: &Output) -> Result<RunOptions> {
         let env = self.env.iter().map(|pair| match pair.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
             _ => Err(Error::Value { value: pair.clone(), expected: "KEY=VALUE" }),
@@ -237,7 +237,7 @@ impl Words {
             confine: self.confine.map(word),
             writable: self.writable.clone(),
             ignored: self.ignored.map(word),
-            terminal: self.has_terminal(),
+            terminal: self.has_terminal(output),
             timeout: self.timeout.clone(),
             retries: self.retries.unwrap_or(0),
             writes: self.writes.clone(),
@@ -246,12 +246,13 @@ impl Words {
     }
 
     /// Whether the one actor is given the terminal.
-    fn has_terminal(&self) -> bool {
-        !self.command.is_empty() && !self.no_tty && io::stdin().is_terminal() && io::stdout().is_terminal()
+    fn has_terminal(&self, output: &Output) -> bool {
+        let is_wanted = !self.command.is_empty() && !self.no_tty && !output.is_json();
+        is_wanted && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
     fn showing(&self, output: &Output) -> Showing {
-        if self.has_terminal() {
+        if self.has_terminal(output) {
             return Showing::Nothing;
         }
         let live = if output.format() == Format::Rich && !output.is_quiet() { Live::start() } else { None };

@@ -29,6 +29,7 @@ Usage: agents [OPTIONS] <COMMAND>
 Commands:
   config       Read and change configuration
   context      Keep conversations that are never torn
+  run          Run actors in parallel, each in its own copy of the project
   plan         Review, apply and undo what actors change in your folders
   changeset    Record what one actor changes
   audit        Read and verify the trail of who did what

@@ -114,7 +114,7 @@ fn bar(board: &Board, now: Duration, columns: usize, paint: Paint) -> String {
     let ended = board.count(|stand| matches!(stand, Stand::Ended { .. }));
     let running = board.count(|stand| matches!(stand, Stand::Running(_)));
     let failed = board.count(|stand| matches!(stand, Stand::Ended { mark: Mark::Bad, .. }));
-    let filled = if all == 0 { BAR } else { ended * BAR / all };
+    let filled = (ended * BAR).checked_div(all).unwrap_or(BAR);
     let full = paint.sign("━", "#").repeat(filled);
     let rest = paint.sign("─", ".").repeat(BAR - filled);
     let mut text = format!("{ended} of {} done", counted(all, "node"));

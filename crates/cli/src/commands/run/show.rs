@@ -79,6 +79,9 @@ impl<'a> View<'a> {
             }
             self.draw();
         }
+        // What came behind the last frame and is to stay.
+        self.drawn = None;
+        self.draw();
         result
     }
 
