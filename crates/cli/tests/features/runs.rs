@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Output, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) struct Started {
     child: Child,
     /// Lines of standard output and standard error as they come.
-    lines: Receiver<String>,
+    lines: Mutex<Receiver<String>>,
     heard: String,
 }
 
@@ -86,7 +87,7 @@ fn start(world: &mut World, words: String) {
             }
         });
     }
-    world.started = Some(Started { child, lines, heard: String::new() });
+    world.started = Some(Started { child, lines: Mutex::new(lines), heard: String::new() });
 }
 
 #[when(expr = "I wait for {string} in OUT")]
@@ -104,7 +105,7 @@ fn put(world: &mut World, name: String) {
 fn wait_until_said(world: &mut World, text: String) {
     let started = world.started.as_mut().unwrap();
     while !started.heard.contains(&text) {
-        let line = started.lines.recv_timeout(LONG);
+        let line = started.lines.get_mut().unwrap().recv_timeout(LONG);
         started.heard += &line.unwrap_or_else(|_| panic!("not said: {text}; this was: {}", started.heard));
     }
 }
@@ -120,7 +121,7 @@ fn ends(world: &mut World) {
         assert!(start.elapsed() < LONG, "it does not end");
         thread::sleep(LOOK);
     };
-    let rest: Vec<String> = started.lines.iter().collect();
+    let rest: Vec<String> = started.lines.get_mut().unwrap().iter().collect();
     let said = format!("{}\n{}\n", started.heard, rest.join("\n"));
     world.output = Some(Output { status, stdout: said.into_bytes(), stderr: Vec::new() });
 }

@@ -24,5 +24,5 @@ Feature: A failed actor is started again as often as was said, each time in a cl
     When I run "agents run plan.toml --apply"
     Then it ends with 0
     And the file "tries" in OUT is "try,try"
-    And the file "dirt-2" is ""
+    And the file "dirt-2" is "dirt"
     And there is no file "dirt-1"
