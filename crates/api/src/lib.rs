@@ -71,7 +71,7 @@ pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};
 pub use runs::{
     Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, RunEvent, RunOptions,
-    RunSummary, UnfinishedRun, plan_file_schema,
+    RunRecord, RunSummary, UnfinishedRun, plan_file_schema,
 };
 pub use store::{AuditRecord, Collected, Finding, Verdict};
 pub use surroundings::{HOME_VARIABLE, Surroundings};

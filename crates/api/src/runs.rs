@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use executor::run::{Checked, Runs, check};
 use executor::{Confine, Ignored, Merge, OneCommand, PlanFile, plan_of_command};
+use plan::{State, Strategy};
 use serde::Serialize;
 
 use crate::{Agents, Error, Plans};
 
 pub use executor::run::{
     Cancel, Event as RunEvent, NodeInGraph, NodeReport, NodeState, Outcome as NodeOutcome,
-    Output as NodeOutput, Summary as RunSummary, Unfinished as UnfinishedRun,
+    Output as NodeOutput, RunRecord, Summary as RunSummary, Unfinished as UnfinishedRun,
 };
 
 /// Where sandboxes and outputs are, below the home folder.
@@ -108,6 +109,7 @@ impl Agents {
                 Some(word) => named(&Ignored::ALL, Ignored::name, "ignored", word)?,
                 None => Ignored::default(),
             },
+            strategy: settings.sandbox_strategy()?,
             terminal: options.terminal,
             hidden: self.hidden(),
             who: plans.who.clone(),
@@ -153,6 +155,13 @@ impl Agents {
         Ok(plans.runs()?.nodes(plan.id)?)
     }
 
+    /// How a plan is run; nothing for one that is not.
+    pub fn run_record(&self, plan: &str) -> Result<Option<RunRecord>, Error> {
+        let plans = self.plans()?;
+        let plan = plans.look_up(plan)?;
+        Ok(plans.runs()?.record(plan.id)?)
+    }
+
     /// Where the output of a node is, and whether more may come.
     pub fn run_output(&self, plan: &str, node: &str) -> Result<NodeOutput, Error> {
         let plans = self.plans()?;
@@ -183,10 +192,16 @@ impl Agents {
         Ok((file, text))
     }
 
-    /// The folder that is worked on when a plan file declares none: the one that was named, or the project, or the current folder.
+    /// The folder that is worked on when a plan file declares none: the one that was named, or the project, or where
+    /// the file is, or the current one.
     fn work_root(&self, options: &RunOptions) -> Option<PathBuf> {
         let named = options.root.as_ref().map(|root| self.absolute(root));
-        named.or_else(|| self.project().map(Path::to_owned)).or_else(|| self.current().map(Path::to_owned))
+        let beside = options.file.as_ref().map(|file| self.absolute(file));
+        let beside = beside.and_then(|file| file.parent().map(Path::to_owned));
+        named
+            .or_else(|| self.project().map(Path::to_owned))
+            .or(beside)
+            .or_else(|| self.current().map(Path::to_owned))
     }
 
     /// Our own secrets, which actors do not get.
@@ -199,6 +214,21 @@ impl Agents {
 impl Plans {
     pub(crate) fn runs(&self) -> Result<Runs, Error> {
         Ok(Runs::new(self.inner.clone(), &self.agents.home()?.join(RUNS)))
+    }
+
+    /// What is made of a path that several actors of this plan changed: as it was run, or as configured.
+    pub(crate) fn strategy_of(&self, plan: &plan::Plan) -> Strategy {
+        let kept = plan.detail.more.get("merge").cloned();
+        kept.and_then(|kept| serde_json::from_value(kept).ok()).unwrap_or(self.strategy)
+    }
+
+    /// Sandboxes of a plan whose changes are all in the roots are not needed any more, unless they are to be kept.
+    pub(crate) fn clean_sandboxes(&self, plan: &plan::Plan) -> Result<(), Error> {
+        let reading = self.agents.read();
+        if plan.state == State::Applied && reading.settings().sandbox_cleanup()? == "applied" {
+            self.runs()?.remove_sandboxes(plan.id)?;
+        }
+        Ok(())
     }
 }
 

@@ -34,6 +34,33 @@ const WANTED: ABI = ABI::V3;
 /// What programs write to that holds nothing. A missing one is passed over.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
+/// What the kernel would enforce, found out on a thread of its own.
+pub fn enforceable(confine: Confine) -> Result<Enforced> {
+    if confine == Confine::Off {
+        return Ok(Enforced::Not);
+    }
+    let rules = rules(&[])?;
+    let enforced = std::thread::scope(|scope| {
+        scope.spawn(|| enforce(rules)).join().expect("asking the kernel does not panic")
+    });
+    let enforced = enforced.map_err(|source| Error::Confine { source: Box::new(source) })?;
+    if confine == Confine::Require && enforced != Enforced::Fully {
+        return Err(Error::NotConfined { enforced });
+    }
+    Ok(enforced)
+}
+
+impl Enforced {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fully => "fully",
+            Self::Partly => "partly",
+            Self::Not => "not",
+        }
+    }
+}
+
 /// Starts a command that may write below these folders only; each must be there.
 pub fn spawn_confined(
     command: &mut Command,

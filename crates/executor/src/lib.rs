@@ -25,12 +25,14 @@ mod ready;
 pub mod run;
 #[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod terms;
 
 #[cfg(target_os = "linux")]
 pub use changes::{Changes, Edit, Manifest, State, What};
 #[cfg(target_os = "linux")]
-pub use confine::{Enforced, spawn_confined};
+pub use confine::{Enforced, enforceable, spawn_confined};
 pub use error::{Error, Result};
 pub use glob::{Patterns, may_overlap};
 pub use graph::{Graph, NodeIndex, root_problems};

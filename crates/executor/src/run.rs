@@ -11,10 +11,28 @@
 //!
 //! [`Runs`] is the service; [`Options`] is what it is asked, [`Event`] what happens meanwhile, [`Summary`] what comes of it.
 
+#[cfg(target_os = "linux")]
+mod actor;
 mod check;
+#[cfg(target_os = "linux")]
+mod engine;
 mod event;
+#[cfg(target_os = "linux")]
+mod front;
+#[cfg(target_os = "linux")]
+mod holder;
+#[cfg(target_os = "linux")]
+mod layout;
+#[cfg(target_os = "linux")]
+mod life;
 mod options;
+#[cfg(target_os = "linux")]
+mod overlap;
 mod record;
+#[cfg(target_os = "linux")]
+mod resume;
+#[cfg(target_os = "linux")]
+mod schedule;
 mod service;
 mod state;
 mod summary;
@@ -22,6 +40,7 @@ mod summary;
 pub use check::{Checked, check};
 pub use event::{Event, NodeInGraph};
 pub use options::{Cancel, Options};
+pub use record::RunRecord;
 pub use service::{OnEvent, Runs};
 pub use state::{NodeState, Outcome, node_table_in_markdown};
 pub use summary::{NodeReport, Output, Summary, Unfinished};

@@ -36,6 +36,8 @@ pub struct Options {
     pub writable: Vec<PathBuf>,
     /// What becomes of files that git ignores.
     pub ignored: Ignored,
+    /// How sandboxes are made: `copy`.
+    pub strategy: String,
     /// Whether the actor has the terminal; for a plan of one node only.
     pub terminal: bool,
     /// Variables that actors do not get: our own secrets.

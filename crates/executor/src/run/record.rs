@@ -7,6 +7,7 @@ use plan::{ChangesetId, Detail, PlanId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::{NodeReport, NodeState};
 use crate::{Confine, Error, Ignored, Merge, Result};
 
 /// Where a plan's detail has it.
@@ -14,7 +15,7 @@ const FIELD: &str = "run";
 
 /// How a plan is run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RunRecord {
+pub struct RunRecord {
     /// The plan file.
     pub file: PathBuf,
     /// Its text.
@@ -35,6 +36,8 @@ pub(crate) struct RunRecord {
     pub writable: Vec<PathBuf>,
     /// What becomes of files that git ignores.
     pub ignored: Ignored,
+    /// How sandboxes are made.
+    pub strategy: String,
     /// Whether the actor has the terminal.
     pub terminal: bool,
 }
@@ -106,6 +109,24 @@ pub(crate) struct NodeRecord {
 impl NodeRecord {
     pub(crate) fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("texts and numbers have a form in JSON")
+    }
+
+    /// What people are told of it.
+    pub(crate) fn report(self, name: &str, state: NodeState) -> NodeReport {
+        NodeReport {
+            name: name.to_owned(),
+            needs: self.needs,
+            state,
+            attempts: self.attempts,
+            changeset: self.changeset.map(|changeset| changeset.to_string()),
+            code: self.code,
+            signal: self.signal,
+            seconds: self.seconds,
+            files: self.files,
+            reason: self.reason,
+            last_lines: self.last_lines,
+            notes: self.notes,
+        }
     }
 
     pub(crate) fn of(node: &store::Node) -> Result<Self> {

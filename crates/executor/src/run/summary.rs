@@ -26,6 +26,8 @@ pub struct Summary {
     pub removed: u64,
     /// Where the nodes' changes do not go together.
     pub conflicts: Vec<Conflict>,
+    /// What is not as one might expect about the folders: what was left out of the sandboxes.
+    pub notes: Vec<String>,
     /// Whether somebody cancelled it.
     pub cancelled: bool,
 }
