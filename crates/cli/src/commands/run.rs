@@ -56,7 +56,7 @@ struct Words {
     /// What the plan is called
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// The folder to work on, for a plan that declares none [default: the project's, or the current one]
+    /// The folder to work on, for a plan that declares none [default: the project's, or the git repository around]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     root: Option<PathBuf>,
     /// How many actors at once [key: plan.concurrency]

@@ -50,6 +50,11 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
+#[given("a project")]
+fn project(world: &mut World) {
+    fs::create_dir(world.path("project/.cleveragents")).unwrap();
+}
+
 #[given("actors may write to a folder OUT")]
 fn writable(world: &mut World) {
     let folder = world.path("elsewhere");

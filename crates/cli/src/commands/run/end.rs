@@ -3,6 +3,7 @@
 use api::{Applied, ApplyOptions, PartOf, Plans, RunSummary, conflict_line};
 use serde::Serialize;
 
+use super::board::Mark;
 use super::live::columns;
 use super::show::table;
 use super::telling::End;
@@ -48,7 +49,9 @@ pub(super) fn tell(
         }
     }
     let plan = summary.plan.to_string();
-    if (1..=FILES_MAX).contains(&summary.files) && !output.is_json() && !output.is_quiet() {
+    // Of a run that failed nothing can be applied.
+    let counts = is_ready || summary.state.as_str() == "conflict";
+    if counts && (1..=FILES_MAX).contains(&summary.files) && !output.is_json() && !output.is_quiet() {
         say_stat(&plans.diff(&plan, &PartOf::default())?.files, output)?;
     }
     for conflict in &summary.conflicts {
@@ -96,13 +99,24 @@ fn applied(plan: &str, plans: &Plans, output: &mut Output) -> Result<Applied> {
 
 /// `plan 01M7… (work) is ready: 3 files, 5 lines added, 2 removed`.
 fn verdict(summary: &RunSummary) -> String {
-    let RunSummary { plan, state, files, added, removed, .. } = summary;
+    let RunSummary { plan, files, added, removed, nodes, .. } = summary;
     let name = summary.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     let changes = match files {
         0 => "nothing was changed".to_owned(),
-        _ => format!("{}, {added} lines added, {removed} removed", counted(*files, "file")),
+        _ => format!(
+            "{}, {} added, {removed} removed",
+            counted(*files, "file"),
+            counted(*added as usize, "line")
+        ),
     };
-    format!("plan {plan}{name} is {state}: {changes}")
+    let done = nodes.iter().filter_map(End::of).filter(|end| end.mark() == Mark::Good).count();
+    let done = format!("{done} of {} succeeded; nothing of it can be applied", counted(nodes.len(), "node"));
+    match summary.state.as_str() {
+        "ready" => format!("plan {plan}{name} is ready: {changes}"),
+        "conflict" => format!("plan {plan}{name} has conflicts: {changes}"),
+        "cancelled" => format!("plan {plan}{name} was cancelled: {done}"),
+        state => format!("plan {plan}{name} {state}: {done}"),
+    }
 }
 
 /// The commands that make sense now.
@@ -114,6 +128,7 @@ fn next(summary: &RunSummary) -> Vec<String> {
             vec!["agents plan diff @latest".to_owned(), "agents plan apply @latest".to_owned()]
         }
         "conflict" => vec!["agents plan conflicts @latest".to_owned()],
+        "cancelled" => vec!["agents plan show @latest".to_owned()],
         _ => logs.into_iter().chain(["agents run --resume @latest".to_owned()]).collect(),
     }
 }

@@ -88,7 +88,7 @@ impl<'a> View<'a> {
     /// Draws if it is time to.
     fn draw(&mut self) {
         let Showing::Live(live) = &mut self.showing else { return };
-        if self.drawn.is_some_and(|drawn| drawn.elapsed() < FRAME) {
+        if self.board.rows().is_empty() || self.drawn.is_some_and(|drawn| drawn.elapsed() < FRAME) {
             return;
         }
         self.drawn = Some(Instant::now());

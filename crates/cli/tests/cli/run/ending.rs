@@ -15,7 +15,7 @@ bad: started
 bad | oh no
 bad: failed with exit code 7 in [..]s
 next: skipped: [..]
-plan [..] (work) is failed: nothing was changed
+plan [..] (work) failed: 0 of 2 nodes succeeded; nothing of it can be applied
 next: agents plan logs @latest bad
       agents run --resume @latest
 

@@ -2,7 +2,8 @@
 Feature: What a timed-out actor still writes is not taken
 
   Scenario: A child that left the group
-    Given the file "plan.toml" says:
+    Given a project
+    And the file "plan.toml" says:
       """
       [nodes.slow]
       run = "setsid sh -c 'echo $$ > $OUT/child; while :; do echo late > late.txt; sleep 0.05; done' & wait"

@@ -2,7 +2,8 @@
 Feature: Changes by a shell command, a script or a child process count like any other
 
   Scenario: However it is done, it is seen and credited
-    Given the file "edited.txt" says:
+    Given a project
+    And the file "edited.txt" says:
       """
       one
       two

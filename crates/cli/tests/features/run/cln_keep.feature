@@ -2,7 +2,8 @@
 Feature: Clean-up keeps the work of a run that was not applied
 
   Scenario: It goes only when its plan is named and forced
-    Given the file "plan.toml" says:
+    Given a project
+    And the file "plan.toml" says:
       """
       name = "work"
 

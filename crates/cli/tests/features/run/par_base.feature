@@ -2,7 +2,8 @@
 Feature: The merge starts from what each actor started from
 
   Scenario: A person edits the file while the actors work
-    Given the file "a.txt" says:
+    Given a project
+    And the file "a.txt" says:
       """
       one
       two

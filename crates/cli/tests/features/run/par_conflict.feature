@@ -2,7 +2,8 @@
 Feature: Actors that edit the same lines at the same time
 
   Scenario: The conflict names both, nothing is applied, the user picks one
-    Given the file "a.txt" says:
+    Given a project
+    And the file "a.txt" says:
       """
       one
       two

@@ -2,7 +2,8 @@
 Feature: Whether the first failure stops the others
 
   Background:
-    Given the file "plan.toml" says:
+    Given a project
+    And the file "plan.toml" says:
       """
       [nodes.bad]
       run = "until [ -e $OUT/parent ]; do sleep 0.05; done; touch $OUT/go; exit 7"

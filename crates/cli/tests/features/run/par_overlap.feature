@@ -2,7 +2,8 @@
 Feature: Two actors that touch one file are told of while they run
 
   Scenario: Before the merge
-    Given the file "a.txt" says:
+    Given a project
+    And the file "a.txt" says:
       """
       one
       two

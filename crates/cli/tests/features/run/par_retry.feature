@@ -2,7 +2,8 @@
 Feature: A failed actor is started again as often as was said, each time in a clean copy
 
   Scenario: At most so many retries
-    Given the file "plan.toml" says:
+    Given a project
+    And the file "plan.toml" says:
       """
       [nodes.flaky]
       run = "ls >> $OUT/tries; echo dirt > dirt; exit 3"
@@ -14,7 +15,8 @@ Feature: A failed actor is started again as often as was said, each time in a cl
     And the file "tries" in OUT is "plan.toml,plan.toml,plan.toml"
 
   Scenario: A try that succeeds is the last one
-    Given the file "plan.toml" says:
+    Given a project
+    And the file "plan.toml" says:
       """
       [nodes.flaky]
       run = "echo try >> $OUT/tries; echo dirt > dirt-$(wc -l < $OUT/tries); [ $(wc -l < $OUT/tries) = 2 ]"

@@ -2,7 +2,8 @@
 Feature: Actors that edit different lines of one file at the same time
 
   Scenario Outline: Both edits are there, whoever finishes first
-    Given the file "a.txt" says:
+    Given a project
+    And the file "a.txt" says:
       """
       one
       two

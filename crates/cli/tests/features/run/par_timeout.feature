@@ -2,7 +2,8 @@
 Feature: An actor that takes too long is ended with everything it started
 
   Scenario: Nothing it writes later counts
-    Given the file "plan.toml" says:
+    Given a project
+    And the file "plan.toml" says:
       """
       [nodes.slow]
       run = "trap '' TERM; echo early > early.txt; sh -c 'trap \"\" TERM; echo $$ > $OUT/child; sleep 600' & echo $$ > $OUT/parent; wait"

@@ -2,7 +2,8 @@
 Feature: A run that was killed goes on
 
   Scenario: What had finished is not run again, what had not is
-    Given the file "plan.toml" says:
+    Given a project
+    And the file "plan.toml" says:
       """
       name = "work"
 

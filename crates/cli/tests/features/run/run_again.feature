@@ -2,7 +2,8 @@
 Feature: Running a plan again keeps what the first run made
 
   Scenario: Both can be looked at and applied
-    Given the file "plan.toml" says:
+    Given a project
+    And the file "plan.toml" says:
       """
       name = "work"
 

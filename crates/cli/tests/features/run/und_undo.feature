@@ -2,7 +2,8 @@
 Feature: One actor's part of a run is taken back, the others' stays
 
   Scenario: In the same file
-    Given the file "a.txt" says:
+    Given a project
+    And the file "a.txt" says:
       """
       one
       two
