@@ -282,6 +282,7 @@ impl From<executor::Error> for Error {
     fn from(error: executor::Error) -> Self {
         match error {
             executor::Error::Plan(error) => Self::Plan(error),
+            executor::Error::NoRoot => Self::NoRoot,
             error => Self::Run(error),
         }
     }

@@ -1,7 +1,7 @@
 //! Runs of actors: what `agents run`, `agents plan show` and `agents plan logs` ask for.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use executor::run::{Checked, Runs, check};
 use executor::{Confine, Ignored, Merge, OneCommand, PlanFile, plan_of_command};
@@ -192,16 +192,10 @@ impl Agents {
         Ok((file, text))
     }
 
-    /// The folder that is worked on when a plan file declares none: the one that was named, or the project, or where
-    /// the file is, or the current one.
+    /// The folder that is worked on when a plan file declares none; an error when there is none and it is needed.
     fn work_root(&self, options: &RunOptions) -> Option<PathBuf> {
         let named = options.root.as_ref().map(|root| self.absolute(root));
-        let beside = options.file.as_ref().map(|file| self.absolute(file));
-        let beside = beside.and_then(|file| file.parent().map(Path::to_owned));
-        named
-            .or_else(|| self.project().map(Path::to_owned))
-            .or(beside)
-            .or_else(|| self.current().map(Path::to_owned))
+        named.or_else(|| self.default_root().ok())
     }
 
     /// Our own secrets, which actors do not get.

@@ -68,7 +68,7 @@ fn the_base_is_what_the_actor_started_from() {
     assert_eq!(ground.apply(summary.plan).unwrap_err().code(), "drifted");
     let mut order = plan::ApplyOrder::by(&crate::ground::who());
     order.merge_drift = true;
-    ground.plans.apply(&plan::Ground::here(Default::default()), summary.plan, &order).unwrap();
+    let _ = ground.plans.apply(&plan::Ground::here(Default::default()), summary.plan, &order).unwrap();
     assert_eq!(ground.file("file"), "ONE\nTWO\nthree\nfour\nfive\nsix\nSEVEN\n");
 }
 
@@ -119,7 +119,7 @@ fn needs_that_clash_stop_the_node_that_needs_them() {
     let (summary, _) = ground.resume(summary.plan).unwrap();
     assert_eq!((summary.state, outcome(&summary, "d")), (State::Ready, Outcome::Succeeded), "{summary:?}");
     assert_eq!((node(&summary, "a").attempts, node(&summary, "c").attempts), (1, 2));
-    ground.apply(summary.plan).unwrap();
+    let _ = ground.apply(summary.plan).unwrap();
     assert!(ground.file("file").starts_with("B\n") && ground.root().join("d").exists());
 }
 
@@ -171,7 +171,7 @@ fn a_retry_starts_from_a_clean_sandbox() {
     let changesets = ground.plans.changesets(summary.plan).unwrap();
     let statuses: Vec<_> = changesets.iter().map(|changeset| changeset.status.as_str()).collect();
     assert_eq!(statuses, ["abandoned", "abandoned", "sealed"]);
-    ground.apply(summary.plan).unwrap();
+    let _ = ground.apply(summary.plan).unwrap();
     assert_eq!(ground.file("file"), "0\nx\n");
 
     let ground = Ground::new(&[("file", "0\n")]);
@@ -256,7 +256,7 @@ fn running_again_makes_another_plan() {
     for plan in [first.plan, second.plan] {
         assert_eq!(ground.plans.get(plan).unwrap().state, State::Ready);
     }
-    ground.apply(first.plan).unwrap();
+    let _ = ground.apply(first.plan).unwrap();
     assert_eq!(ground.file("file"), "old\nnew\n");
 }
 

@@ -2,5 +2,8 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "plays people and actors that edit files")]
 
+mod actors;
 mod cases;
+mod graphs;
 mod ground;
+mod kills;
