@@ -114,5 +114,6 @@ fn a_run_that_was_killed_is_told_of_and_goes_on() {
     assert!(told(&resumed).contains("endless: "), "what was put in order is told: {}", told(&resumed));
     check_gone(&program, "out/pid");
     assert_eq!(program.text("out/first"), "ran\n");
-    program.run("run --resume work").success();
+    let told = told(&program.run("run --resume work").code(4));
+    assert!(told.contains("is ready: there is nothing to resume"), "{told}");
 }
