@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use config::Key;
 
-use crate::nature::{config_nature, context_nature, failure_nature, files_nature, plan_nature, system_code};
+use crate::nature::{
+    config_nature, context_nature, failure_nature, files_nature, plan_nature, run_nature, system_code,
+};
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +21,19 @@ pub enum Error {
     /// A plan or changeset refused or failed.
     #[error(transparent)]
     Plan(#[from] plan::Error),
+    /// A run of actors refused or failed.
+    #[error(transparent)]
+    Run(executor::Error),
+    /// A word that is none of those that are known.
+    #[error("`{word}` is no way to {what}")]
+    NoSuchWord {
+        /// What it is for.
+        what: &'static str,
+        /// As it was given.
+        word: String,
+        /// Those that are known.
+        words: Vec<&'static str>,
+    },
     /// There is no such plan.
     #[error("there is no plan `{name}`")]
     UnknownPlan {
@@ -174,6 +189,8 @@ impl Error {
             Self::Config(error) => return error.hint().or_else(|| system_hint(error)),
             Self::Context(error) => return error.hint(),
             Self::Plan(error) => return plan_hint(error),
+            Self::Run(error) => return error.hint(),
+            Self::NoSuchWord { words, .. } => format!("use one of {}", words.join(", ")),
             Self::UnknownPlan { nearest: Some(nearest), .. } => {
                 format!("did you mean `{nearest}`? `agents plan list` shows the plans there are")
             }
@@ -236,6 +253,8 @@ impl Error {
             Self::Config(error) => config_nature(error),
             Self::Context(error) => context_nature(error),
             Self::Plan(error) => plan_nature(error),
+            Self::Run(error) => run_nature(error),
+            Self::NoSuchWord { .. } => (Kind::Usage, "no-such-word"),
             Self::UnknownPlan { .. } => (Kind::NotFound, "not-found"),
             Self::WhichRoot { .. } => (Kind::Usage, "which-root"),
             Self::NoRoot => (Kind::NotFound, "no-root"),
@@ -257,6 +276,16 @@ impl Error {
             Self::HomeAsProject { .. } => (Kind::Usage, "home-as-project"),
             Self::NoCurrentFolder { .. } => (Kind::NotFound, "no-current-folder"),
             Self::SecretArgument { .. } | Self::SecretFlag { .. } => (Kind::Usage, "secret-argument"),
+        }
+    }
+}
+
+impl From<executor::Error> for Error {
+    fn from(error: executor::Error) -> Self {
+        match error {
+            executor::Error::Plan(error) => Self::Plan(error),
+            executor::Error::NoRoot => Self::NoRoot,
+            error => Self::Run(error),
         }
     }
 }

@@ -32,6 +32,7 @@
 //!   noticing those of others
 //! - `contexts`: conversations; `talk`: what is asked of them and what comes back
 //! - `plans`, `review` and `changesets`: what actors change in people's folders; `audit`: the trail of it; `work`: what comes back about them
+//! - `runs`: actors run in parallel, each in a sandbox of its own
 //! - `doctor`: whether everything is sound
 //! - `answer`: what comes back; `error`: what can go wrong, `nature`: its kinds and codes
 
@@ -46,6 +47,7 @@ mod nature;
 mod plans;
 mod reading;
 mod review;
+mod runs;
 mod surroundings;
 mod talk;
 mod watching;
@@ -67,6 +69,10 @@ pub use plan::{Conflict, Event as PlanEvent, FileDiff, FileSide, What, write_pat
 pub use plans::{ApplyOptions, PartOf, Plans};
 pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};
+pub use runs::{
+    Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, RunEvent, RunOptions,
+    RunRecord, RunSummary, UnfinishedRun, plan_file_schema,
+};
 pub use store::{AuditRecord, Collected, Finding, Verdict};
 pub use surroundings::{HOME_VARIABLE, Surroundings};
 pub use talk::{

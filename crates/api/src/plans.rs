@@ -132,12 +132,13 @@ impl Plans {
         let order = ApplyOrder {
             who: self.who.clone(),
             part: self.part(&options.part)?,
-            strategy: self.strategy,
+            strategy: self.strategy_of(&plan),
             merge_drift: options.merge_drift,
             dry_run: options.dry_run,
         };
         self.make_project_folders(&plan, options.dry_run)?;
         let report = self.inner.apply(&self.ground(), plan.id, &order)?;
+        self.clean_sandboxes(&report.plan)?;
         self.applied(report, &plan)
     }
 
@@ -179,8 +180,19 @@ impl Plans {
                 list.push(state);
                 continue;
             }
+            // What is being run is not done, whatever it holds so far.
+            match self.runs()?.check_idle(one.id) {
+                Err(executor::Error::Held { .. }) if plan.is_none() => {
+                    cleaning.kept.push(state);
+                    continue;
+                }
+                idle => idle?,
+            }
             match self.inner.remove(&one, forced, &self.who) {
-                Ok(()) => cleaning.removed.push(state),
+                Ok(()) => {
+                    self.runs()?.remove_files(one.id)?;
+                    cleaning.removed.push(state);
+                }
                 Err(plan::Error::Unapplied { .. }) if plan.is_none() => cleaning.kept.push(state),
                 Err(error) => return Err(error.into()),
             }
@@ -291,7 +303,7 @@ impl Plans {
     /// What a plan renames, or the one that it undoes does, forwards and backwards: a report of either is told by one of them.
     fn renames(&self, plan: &Plan) -> Result<Vec<Rename>, Error> {
         let mut renames = Vec::new();
-        for shown in self.inner.combine(plan.id, &Selection::default(), self.strategy)?.shown() {
+        for shown in self.inner.combine(plan.id, &Selection::default(), self.strategy_of(plan))?.shown() {
             if let Some(path) = shown.renamed_from {
                 let from = PathKey { root: shown.key.root.clone(), path };
                 renames.push((from.clone(), shown.key.clone()));

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::{audit, changeset, completions, config, context, demo, doctor, man, plan, store};
+use crate::commands::{audit, changeset, completions, config, context, demo, doctor, man, plan, run, store};
 use crate::later::Later;
 use crate::look::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.
 ///
-/// It keeps configuration, `agents config`, conversations, `agents context`, and what actors change in your folders, `agents plan` and
-/// `agents changeset`. `agents demo` shows the layer that everything rests on: a commit that changes several files all-or-nothing, whatever is
+/// It keeps configuration, `agents config`, and conversations, `agents context`. It runs actors in parallel, `agents run`, and keeps what they
+/// change in your folders under control, `agents plan` and `agents changeset`. `agents demo` shows the layer that everything rests on: a commit that changes several files all-or-nothing, whatever is
 /// killed meanwhile.
 #[derive(Parser, Debug)]
 #[command(name = "agents", version, after_help = EXIT_CODES)]
@@ -119,6 +119,7 @@ impl GlobalArgs {
 pub(crate) enum Command {
     Config(Later<config::Args>),
     Context(Later<context::Args>),
+    Run(Later<run::Args>),
     Plan(Later<plan::Args>),
     Changeset(Later<changeset::Args>),
     Audit(Later<audit::Args>),
@@ -138,6 +139,7 @@ impl Command {
         match self {
             Command::Config(args) => args.name(),
             Command::Context(args) => args.name(),
+            Command::Run(_) => "run",
             Command::Plan(args) => args.name(),
             Command::Changeset(args) => args.name(),
             Command::Audit(args) => args.name(),

@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod man;
 pub(crate) mod plan;
+pub(crate) mod run;
 pub(crate) mod store;
 
 use std::mem::ManuallyDrop;
@@ -40,6 +41,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
         Command::DemoWriter(args) => by_flags().finish(demo::run_writer(args)),
         Command::Config(_)
         | Command::Context(_)
+        | Command::Run(_)
         | Command::Plan(_)
         | Command::Changeset(_)
         | Command::Audit(_)
@@ -61,6 +63,7 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
     let result = match &args.command {
         Command::Config(args) => config::run(args, session, &mut output),
         Command::Context(words) => context::run(words, &args.global, &session, &mut output),
+        Command::Run(args) => run::run(args, &session, &mut output),
         Command::Plan(args) => plan::run(args, &session, &mut output),
         Command::Changeset(args) => changeset::run(args, &session, &mut output),
         Command::Audit(args) => audit::run(args, &session, &mut output),

@@ -28,6 +28,7 @@ mod fold;
 mod ground;
 mod intent;
 mod known;
+mod links;
 mod machine;
 mod merge;
 mod part;

@@ -8,12 +8,13 @@ mod create;
 mod diff;
 mod list;
 mod log;
+mod logs;
 mod pager;
 mod resolve;
 mod show;
 mod undo;
 
-use api::{Applied, PartOf, PlanState};
+use api::{Applied, FileDiff, PartOf, PlanState};
 use clap::Subcommand;
 
 use super::{counted, with_plans};
@@ -46,6 +47,7 @@ enum Command {
     Undo(undo::Args),
     Cancel(cancel::Args),
     Log(log::Args),
+    Logs(logs::Args),
     Clean(clean::Args),
 }
 
@@ -63,6 +65,7 @@ impl Args {
             Command::Undo(_) => "plan undo",
             Command::Cancel(_) => "plan cancel",
             Command::Log(_) => "plan log",
+            Command::Logs(_) => "plan logs",
             Command::Clean(_) => "plan clean",
         }
     }
@@ -72,7 +75,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     with_plans(session, output, |plans, output| match &args.command {
         Command::Create(args) => create::run(args, plans, output),
         Command::List(args) => list::run(args, plans, output),
-        Command::Show(args) => show::run(args, plans, output),
+        Command::Show(args) => show::run(args, &session.writer(), plans, output),
         Command::Diff(args) => diff::run(args, plans, output),
         Command::Conflicts(args) => conflicts::run(args, plans, output),
         Command::Resolve(args) => resolve::run(args, plans, output),
@@ -80,6 +83,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         Command::Undo(args) => undo::run(args, plans, output),
         Command::Cancel(args) => cancel::run(args, plans, output),
         Command::Log(args) => log::run(args, plans, output),
+        Command::Logs(args) => logs::run(args, &session.writer(), output),
         Command::Clean(args) => clean::run(args, plans, output),
     })
 }
@@ -109,8 +113,13 @@ fn named(plan: &PlanState) -> String {
     }
 }
 
+/// How many lines of each file change.
+pub(super) fn say_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
+    diff::say_stat(files, output)
+}
+
 /// Tells what became of each file, folder by folder.
-fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
+pub(super) fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
     let several = applied.plan.roots.len() > 1;
     let mut root = "";
     for file in &applied.files {
@@ -133,7 +142,7 @@ fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
 }
 
 /// Tells people about files that were left as somebody else had made them.
-fn warn_of_kept(applied: &Applied, output: &mut Output) {
+pub(super) fn warn_of_kept(applied: &Applied, output: &mut Output) {
     for file in applied.files.iter().filter(|file| file.outcome == "kept") {
         let aside =
             file.aside.as_ref().map(|aside| format!("; the plan's is in `{aside}`")).unwrap_or_default();
