@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::engine::{Clock, Engine};
-use super::entries::Prepared;
 use super::writer::WriterCounts;
 use super::{audit, blobs, changesets, check, entries, leases, nodes, plans};
+use crate::prepared::Prepared;
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
     CollectMode, Collected, Epoch, Head, Holding, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
