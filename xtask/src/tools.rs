@@ -22,6 +22,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     Package { name: "git", program: "git" },
     Package { name: "e2fsprogs", program: "mkfs.ext4" },
     Package { name: "xfsprogs", program: "mkfs.xfs" },
+    Package { name: "openssl", program: "openssl" },
     Package { name: "postgresql", program: "pg_ctlcluster" },
 ];
 

@@ -248,6 +248,16 @@ pub enum Error {
         /// What the server said.
         source: Cause,
     },
+    /// A store is no copy of another, and cannot become one.
+    #[error("`{to}` is no copy of `{from}`: {reason}")]
+    NotACopy {
+        /// What was to be copied.
+        from: String,
+        /// Where to.
+        to: String,
+        /// Why.
+        reason: &'static str,
+    },
     /// Whoever wrote for all was cut off, or this process was forked since the store was opened.
     #[error("store `{}`: its writer has ended", path.display())]
     Stopped {
@@ -301,6 +311,7 @@ impl Error {
             Self::Unreachable { .. } => "store-unreachable",
             Self::Denied { .. } => "store-denied",
             Self::ReadOnly { .. } => "store-read-only",
+            Self::NotACopy { .. } => "not-a-copy",
             Self::Stopped { .. } => "store-stopped",
         }
     }
@@ -354,6 +365,9 @@ impl Error {
             }
             Self::ReadOnly { .. } => {
                 "name all servers of the cluster in store.url, `postgres://USER@ONE,TWO/DATABASE`: the one that takes writes is found"
+            }
+            Self::NotACopy { .. } => {
+                "let nobody write to either, and copy again into an empty store: `agents store copy --from URL --to URL`"
             }
             _ => return None,
         };
@@ -421,6 +435,11 @@ mod tests {
             Error::Unreachable { path: path.clone(), source: cause() },
             Error::Denied { path: path.clone(), source: cause() },
             Error::ReadOnly { path: path.clone(), source: cause() },
+            Error::NotACopy {
+                from: "sqlite:a".into(),
+                to: "sqlite:b".into(),
+                reason: "it has plans of its own",
+            },
             Error::Stopped { path },
         ]
     }

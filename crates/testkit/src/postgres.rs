@@ -22,8 +22,12 @@ trap '' INT TERM
 cd "$1"
 "$3/initdb" -D data -A trust -U postgres -E UTF8 --locale=C --no-sync >log 2>&1 || { cat log >&2; exit 1; }
 { echo 'host all strict 127.0.0.1/32 scram-sha-256'; cat data/pg_hba.conf; } >hba && cat hba >data/pg_hba.conf
-shift_port="$2"; bin="$3"; folder="$1"; shift 3
-"$bin/postgres" -D data -p "$shift_port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=on \
+openssl req -new -x509 -days 2 -nodes -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -subj /CN=localhost \
+    -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE \
+    -keyout data/server.key -out data/server.crt >>log 2>&1 || { cat log >&2; exit 1; }
+chmod 600 data/server.key
+port="$2"; bin="$3"; folder="$1"; shift 3
+"$bin/postgres" -D data -p "$port" -c ssl=on -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=on \
     -c max_connections=200 -c shared_buffers=32MB -c log_min_messages=fatal "$@" >>log 2>&1 &
 server=$!
 cat >/dev/null
@@ -50,13 +54,23 @@ pub fn server() -> Result<&'static Server, String> {
 }
 
 impl Server {
-    /// Starts one with these settings, `name=value`.
+    /// Starts one with these settings, `name=value`; its files are in memory where that can be had.
     pub fn start(settings: &[&str]) -> Result<Self, String> {
+        Self::start_with(settings, || Ok(crate::folder::scratch().keep()))
+    }
+
+    /// The same with its files in a folder, which its user must be able to reach.
+    pub fn start_in(place: &Path, settings: &[&str]) -> Result<Self, String> {
+        let made = || tempfile::tempdir_in(place).map(tempfile::TempDir::keep);
+        Self::start_with(settings, || made().map_err(|error| error.to_string()))
+    }
+
+    fn start_with(settings: &[&str], make: impl Fn() -> Result<PathBuf, String>) -> Result<Self, String> {
         let programs = programs().ok_or("there is no PostgreSQL: sudo apt-get install postgresql")?;
         // Another process may take the port before the server does; then the next is tried.
         let mut last = String::new();
         for _ in 0..3 {
-            match Self::start_once(&programs, settings) {
+            match Self::start_once(&programs, settings, own(make()?)?) {
                 Ok(server) => return Ok(server),
                 Err(reason) => last = reason,
             }
@@ -64,11 +78,10 @@ impl Server {
         Err(last)
     }
 
-    fn start_once(programs: &Path, settings: &[&str]) -> Result<Self, String> {
+    fn start_once(programs: &Path, settings: &[&str], folder: PathBuf) -> Result<Self, String> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|error| error.to_string())?;
         let port = listener.local_addr().map_err(|error| error.to_string())?.port();
         drop(listener);
-        let folder = folder()?;
         let mut command = as_other();
         command.args(["sh", "-c", KEEPER, "keeper"]).arg(&folder).arg(port.to_string()).arg(programs);
         command.args(settings.iter().flat_map(|setting| ["-c", setting]));
@@ -126,9 +139,19 @@ impl Server {
         name
     }
 
-    /// The URL of a database.
+    /// The URL of a database, without encryption.
     pub fn url(&self, database: &str) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+        self.url_of("postgres", database)
+    }
+
+    /// The same for another user. `strict` must give a password; others need none.
+    pub fn url_of(&self, user: &str, database: &str) -> String {
+        format!("postgres://{user}@127.0.0.1:{}/{database}?sslmode=disable", self.port)
+    }
+
+    /// The certificate that it has for `localhost`.
+    pub fn certificate(&self) -> PathBuf {
+        self.folder.join("data/server.crt")
     }
 
     /// Runs statements as the server's owner, and gives what they print.
@@ -174,9 +197,8 @@ fn as_other() -> Command {
     command
 }
 
-/// A folder that belongs to who runs the server. The keeper removes it.
-fn folder() -> Result<PathBuf, String> {
-    let folder = crate::folder::scratch().keep();
+/// Gives a folder to who runs the server. The keeper removes it.
+fn own(folder: PathBuf) -> Result<PathBuf, String> {
     if is_root() {
         let own = Command::new("chown").arg("postgres:postgres").arg(&folder).status();
         if !own.is_ok_and(|status| status.success()) {

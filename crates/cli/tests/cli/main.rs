@@ -12,6 +12,8 @@ mod man;
 mod plan;
 mod program;
 #[cfg(unix)]
+mod store;
+#[cfg(unix)]
 mod terminal;
 mod usage;
 #[cfg(target_os = "linux")]

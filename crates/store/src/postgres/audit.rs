@@ -14,7 +14,8 @@ use crate::{AuditQuery, AuditRecord, Body, ChainHash, Head, PlanId, RequestId, T
 pub(super) async fn append(transaction: &Transaction<'_>, note: Note<'_>) -> Attempt<()> {
     let sql = "SELECT sequence, hash FROM audit_heads WHERE plan = $1 FOR UPDATE";
     let row = transaction.row(sql, params![note.plan]).await?;
-    let head = row.map(|row| Ok::<_, super::failure::Failure>((count(&row, 0)?, get(&row, 1)?))).transpose()?;
+    let head =
+        row.map(|row| Ok::<_, super::failure::Failure>((count(&row, 0)?, get(&row, 1)?))).transpose()?;
     let record = note.behind(head.unwrap_or((0, GENESIS)), transaction.now)?;
     let (sequence, hash) = (integer(record.sequence), record.hash);
     transaction
@@ -48,7 +49,10 @@ pub(super) async fn append(transaction: &Transaction<'_>, note: Note<'_>) -> Att
 }
 
 /// The record that answered a request before.
-pub(super) async fn answer(transaction: &Transaction<'_>, request: RequestId) -> Attempt<Option<AuditRecord>> {
+pub(super) async fn answer(
+    transaction: &Transaction<'_>,
+    request: RequestId,
+) -> Attempt<Option<AuditRecord>> {
     let row = transaction.row(&format!("{SELECT} WHERE request = $1"), params![request]).await?;
     row.as_ref().map(record).transpose()
 }
@@ -61,9 +65,8 @@ pub(super) async fn list(transaction: &Transaction<'_>, query: &AuditQuery) -> A
     let since = query.since.unwrap_or(Time::from_micros(i64::MIN));
     let rows = match query.plan {
         Some(only) => {
-            let sql = format!(
-                "{SELECT} WHERE plan = $1 AND sequence > $2 AND at >= $3 ORDER BY sequence LIMIT $4"
-            );
+            let sql =
+                format!("{SELECT} WHERE plan = $1 AND sequence > $2 AND at >= $3 ORDER BY sequence LIMIT $4");
             transaction.rows(&sql, params![only, sequence, since, limit]).await?
         }
         None => {

@@ -91,6 +91,7 @@ impl Engine {
         let started = Instant::now();
         let deadline = started + self.wait;
         let mut in_doubt = false;
+        let mut cause = None;
         let mut tries = 0;
         loop {
             let failure = match self.attempt(access, deadline, &work) {
@@ -107,9 +108,12 @@ impl Engine {
             };
             let pause = (STEP * tries).min(PAUSE_MAX) + jitter();
             if !again || Instant::now() + pause >= deadline {
+                // That the time was over in the next attempt says less than why there was one.
+                let failure = cause.filter(|_| matches!(failure, Failure::Silent(_))).unwrap_or(failure);
                 let error = failure.into_error(self.place(), doing, started.elapsed());
                 return Err(if in_doubt { doubtful(error, doing) } else { error });
             }
+            cause = Some(failure);
             if tries > 1 {
                 thread::sleep(pause);
             }
@@ -146,10 +150,12 @@ fn jitter() -> Duration {
 /// An attempt before this failure may have been committed.
 fn doubtful(error: Error, doing: &'static str) -> Error {
     match error {
-        Error::Unreachable { path, source } | Error::ReadOnly { path, source } | Error::Denied { path, source } => {
+        Error::Unreachable { path, source }
+        | Error::ReadOnly { path, source }
+        | Error::Denied { path, source } => Error::Engine { path, doing, outcome: Outcome::Unknown, source },
+        Error::Engine { path, source, .. } => {
             Error::Engine { path, doing, outcome: Outcome::Unknown, source }
         }
-        Error::Engine { path, source, .. } => Error::Engine { path, doing, outcome: Outcome::Unknown, source },
         Error::Busy { path, .. } => Error::Stopped { path },
         // A rule of the store answers for the first attempt, too: it looks for the id.
         other => other,

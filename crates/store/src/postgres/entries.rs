@@ -6,12 +6,12 @@ use std::sync::Arc;
 use futures_util::future::join3;
 use tokio_postgres::Row;
 
+use super::blobs;
 use super::changesets::{self, Target};
 use super::failure::{Attempt, Failure};
 use super::recorder::Wish;
 use super::transaction::{Transaction, found};
 use super::values::{count, get, integer, page, params};
-use super::blobs;
 use crate::changeset::{Formed, Place};
 use crate::{
     BlobHash, ChainHash, ChangeEntry, ChangesetId, Error, NewEntry, Recorded, RequestId, Resource, Result,

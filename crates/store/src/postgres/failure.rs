@@ -90,7 +90,9 @@ impl Failure {
                 Some(code) if is_wait(code) && outcome == Outcome::Aborted => {
                     Error::Busy { path, doing, waited }
                 }
-                Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION => Error::ReadOnly { path, source },
+                Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
+                    Error::ReadOnly { path, source }
+                }
                 Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => Error::Denied { path, source },
                 _ => Error::Engine { path, doing, outcome, source },
             },
@@ -151,9 +153,11 @@ fn is_wait(code: &SqlState) -> bool {
 fn no_session(place: &Path, source: Arc<tokio_postgres::Error>) -> Error {
     let path = place.to_owned();
     let Some(said) = source.as_db_error() else {
-        return match is_read_only(&source) {
-            true => Error::ReadOnly { path, source },
-            false => Error::Unreachable { path, source },
+        return match () {
+            () if is_read_only(&source) => Error::ReadOnly { path, source },
+            // The server wants a password, and there is none.
+            () if source.to_string().starts_with("invalid configuration") => Error::Denied { path, source },
+            () => Error::Unreachable { path, source },
         };
     };
     if prospect(said.code()) == Prospect::Later {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::failure::Attempt;
+use super::failure::{Attempt, Failure};
 use super::transaction::Transaction;
 use super::values::{get, params};
 use crate::Error;
@@ -52,10 +52,15 @@ async fn begin(transaction: &Transaction<'_>, place: &Path) -> Attempt<()> {
     let row = transaction
         .one(
             "SELECT to_regnamespace('agents') IS NOT NULL,
-                    EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('agents'))",
+                    EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('agents')),
+                    EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('agents') AND relname = 'versions')",
             &[],
         )
         .await?;
+    if get::<bool>(&row, 2)? {
+        // Somebody else made it since this was looked for.
+        return Err(Failure::Again);
+    }
     if get::<bool>(&row, 1)? {
         let reason = "its schema `agents` is of another program";
         return Err(Error::NotAStore { path: place.to_owned(), reason }.into());
@@ -64,7 +69,9 @@ async fn begin(transaction: &Transaction<'_>, place: &Path) -> Attempt<()> {
         transaction.batch("CREATE SCHEMA agents").await?;
     }
     transaction
-        .batch("CREATE TABLE agents.versions (version bigint NOT NULL); INSERT INTO agents.versions VALUES (0)")
+        .batch(
+            "CREATE TABLE agents.versions (version bigint NOT NULL); INSERT INTO agents.versions VALUES (0)",
+        )
         .await
 }
 

@@ -25,6 +25,7 @@ mod recorder;
 mod store;
 mod tls;
 mod transaction;
+mod transfer;
 mod url;
 mod values;
 

@@ -81,7 +81,8 @@ impl Line {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "plays the person who keeps passwords")]
 mod tests {
     use super::*;

@@ -1,15 +1,16 @@
 //! The engine's face: prepares what can be prepared here, and hands the rest to a transaction.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::engine::Engine;
 use super::password::PasswordFile;
 use super::url::Target;
-use super::{audit, blobs, changesets, check, entries, leases, nodes, plans};
+use super::{audit, blobs, changesets, check, entries, leases, nodes, plans, transfer};
 use crate::prepared::Prepared;
+use crate::transfer::{Cell, Cells, Table, Transfer};
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
     CollectMode, Collected, Epoch, Head, Holding, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
@@ -91,11 +92,6 @@ impl PostgresStore {
     /// Opens the store with the usual options.
     pub fn open(url: &str) -> Result<Self> {
         PostgresOptions::default().open(url)
-    }
-
-    /// Where it is: the URL without its password and options.
-    pub fn place(&self) -> &Path {
-        self.engine.place()
     }
 
     /// How many transactions this store has recorded with, and how many recordings were in them.
@@ -185,9 +181,8 @@ impl Store for PostgresStore {
     }
 
     fn acquire(&self, resource: Resource, holding: &Holding) -> Result<Lease> {
-        self.engine.write("take a lease", async |transaction| {
-            leases::acquire(transaction, resource, holding).await
-        })
+        self.engine
+            .write("take a lease", async |transaction| leases::acquire(transaction, resource, holding).await)
     }
 
     fn renew(&self, lease: &Lease, duration: Duration) -> Result<Lease> {
@@ -268,5 +263,34 @@ impl Store for PostgresStore {
 
     fn check(&self) -> Result<Vec<Problem>> {
         self.engine.read("check the store", async |transaction| check::check(transaction).await)
+    }
+}
+
+impl Transfer for PostgresStore {
+    fn place(&self) -> String {
+        self.engine.place().display().to_string()
+    }
+
+    fn schema_version(&self) -> Result<u32> {
+        self.engine.read("read its version", async |transaction| transfer::schema_version(transaction).await)
+    }
+
+    fn count(&self, table: &'static str) -> Result<u64> {
+        self.engine.read("count", async |transaction| transfer::count(transaction, table).await)
+    }
+
+    fn rows(&self, table: &'static Table, after: Option<&[Cell]>) -> Result<Vec<Cells>> {
+        self.engine
+            .read("read rows to copy", async |transaction| transfer::rows(transaction, table, after).await)
+    }
+
+    fn put_rows(&self, table: &'static Table, rows: &[Cells]) -> Result<()> {
+        self.engine.write("write rows of a copy", async |transaction| {
+            transfer::put_rows(transaction, table, rows).await
+        })
+    }
+
+    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
+        self.engine.read("list contents", async |transaction| transfer::blob_hashes(transaction, after).await)
     }
 }

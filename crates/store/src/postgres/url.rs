@@ -157,7 +157,7 @@ mod tests {
         assert!(!format!("{target:?}").contains("secret"));
         assert_eq!(target.config.get_connect_timeout(), Some(&Duration::from_secs(3)));
         let socket = parse("postgresql://ana@%2Frun%2Fpostgresql/agents").unwrap();
-        assert_eq!(socket.place.to_str().unwrap(), "postgres://ana@/run/postgresql/agents");
+        assert_eq!(socket.place.to_str().unwrap(), "postgres://ana@/run/postgresql:5432/agents");
         let address = parse("postgres:///agents?hostaddr=127.0.0.1&port=7").unwrap();
         assert_eq!(address.place.to_str().unwrap(), "postgres://127.0.0.1:7/agents");
     }
@@ -180,7 +180,10 @@ mod tests {
             ("postgres://ana:secret@one", "it names no database"),
             ("postgres://ana:secret@one:no/agents", "invalid value for option `port`"),
             ("postgres://ana:secret@one/agents?speed=3", "unknown option `speed`"),
-            ("postgres://one/agents?sslmode=maybe", "`sslmode` is none of disable, prefer, require, verify-full"),
+            (
+                "postgres://one/agents?sslmode=maybe",
+                "`sslmode` is none of disable, prefer, require, verify-full",
+            ),
         ] {
             let error = parse(url).unwrap_err();
             assert_eq!(error.code(), "store-url");

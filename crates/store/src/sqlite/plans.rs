@@ -12,8 +12,8 @@ use crate::id::range_of_prefix;
 use crate::limits::{ROOTS_MAX, json_text};
 use crate::note::{Note, version_of};
 use crate::{
-    Actor, Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanSelector, PlanStep,
-    RequestId, Resource, Time, Version,
+    Actor, Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, RequestId,
+    Resource, Time, Version,
 };
 
 /// How many plans an error names.

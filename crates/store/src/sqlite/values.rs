@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use super::failure::Attempt;
 use crate::limits::PAGE_MAX;
 use crate::{
-    Actor, BlobHash, ChainHash, ChangesetId, Codec, ContentKind, Epoch, Name, NodeId, Owner,
-    PathBytes, PlanId, RequestId, State, Status, Time, Tool, UploadId, Version,
+    Actor, BlobHash, ChainHash, ChangesetId, Codec, ContentKind, Epoch, Name, NodeId, Owner, PathBytes,
+    PlanId, RequestId, State, Status, Time, Tool, UploadId, Version,
 };
 
 macro_rules! id_column {

@@ -1,9 +1,16 @@
 //! The PostgreSQL engine: what every engine does, and what is its own. Each test has a database of its own on one server.
 
 #![cfg(unix)]
+#![expect(clippy::disallowed_methods, reason = "plays the person who keeps passwords")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod conformance;
+mod copies;
+mod cuts;
+mod proxy;
+mod refusals;
+mod sessions;
+mod stopped;
 
 use store::PostgresStore;
 use testkit::notes::skipped;
