@@ -107,12 +107,12 @@ fn a_store_of_another_kind_is_refused_without_its_password() {
     let program = project();
     let refused = told(
         &program
-            .run("plan list -c store.url=postgres://ana:secret@host/db")
+            .run("plan list -c store.url=mysql://ana:secret@host/db")
             .code(2)
             .stdout_eq("")
             .stderr_eq(str![[r#"
-error: `store.url` names a store of kind `postgres`, which this program does not have
-  hint: name a file like `sqlite:/path/state.db`, or go back to the home folder: `agents config unset store.url`
+error: `store.url` names a store of kind `mysql`, which this program does not have
+  hint: name a file like `sqlite:/path/state.db`, a server like `postgres://USER@HOST/DATABASE`, or go back to the home folder: `agents config unset store.url`
 
 "#]]),
     );
