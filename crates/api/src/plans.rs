@@ -61,6 +61,20 @@ pub struct ApplyOptions {
 impl Agents {
     /// The plans. The store is opened, and made where there is none.
     pub fn plans(&self) -> Result<Plans, Error> {
+        self.plans_of(&self.store_file()?)
+    }
+
+    /// The plans, where there is a store of them; none is made.
+    pub fn known_plans(&self) -> Result<Option<Plans>, Error> {
+        let file = self.store_file()?;
+        // What cannot be looked at is for the store to say.
+        match std::fs::symlink_metadata(&file) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            _ => self.plans_of(&file).map(Some),
+        }
+    }
+
+    fn plans_of(&self, file: &Path) -> Result<Plans, Error> {
         let reading = self.read();
         let settings = reading.settings();
         let strategy = match settings.plan_merge()?.as_str() {
@@ -68,8 +82,7 @@ impl Agents {
             "last-wins" => Strategy::LastWins,
             _ => Strategy::ThreeWay,
         };
-        let path = self.store_file()?;
-        let store = SqliteOptions::default().wait(self.wait().timeout).open(&path);
+        let store = SqliteOptions::default().wait(self.wait().timeout).open(file);
         let store = store.map_err(plan::Error::from)?;
         let who = self.user().and_then(|user| Actor::parse(user).ok());
         let who = who.unwrap_or_else(|| Actor::parse(SOMEBODY).expect("a word is a name"));

@@ -13,11 +13,11 @@ mod resolve;
 mod show;
 mod undo;
 
-use api::{Applied, PartOf, PlanState};
+use api::{Applied, PartOf, PlanState, Plans};
 use clap::Subcommand;
 
-use super::{counted, with_plans};
-use crate::error::Result;
+use super::{counted, with_plans, work_with};
+use crate::error::{Exit, Result};
 use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -70,7 +70,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &args.command.0 {
+    let work = |plans: &Plans, output: &mut Output| match &args.command.0 {
         Command::Create(args) => create::run(args, plans, output),
         Command::List(args) => list::run(args, plans, output),
         Command::Show(args) => show::run(args, plans, output),
@@ -82,7 +82,17 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         Command::Cancel(args) => cancel::run(args, plans, output),
         Command::Log(args) => log::run(args, plans, output),
         Command::Clean(args) => clean::run(args, plans, output),
-    })
+    };
+    let writer = session.writer();
+    match &args.command.0 {
+        Command::Create(_) => work_with(&writer.plans()?, output, work),
+        // That there are none is an answer too.
+        Command::List(_) => match writer.known_plans()? {
+            Some(plans) => work_with(&plans, output, work),
+            None => list::say(&[], output),
+        },
+        _ => with_plans(session, output, work),
+    }
 }
 
 /// On commands that take a part of a plan.
@@ -121,7 +131,7 @@ fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
             root = &file.root;
         }
         let outcome = match file.outcome {
-            "kept" => paint.bad(format!("{:<9}", "kept")),
+            "kept" | "mismatch" => paint.bad(format!("{:<9}", file.outcome)),
             outcome if applied.dry_run && outcome != "untouched" => format!("{:<9}", "would"),
             outcome => paint.good(format!("{outcome:<9}")),
         };
@@ -133,12 +143,23 @@ fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Tells people about files that were left as somebody else had made them.
-fn warn_of_kept(applied: &Applied, output: &mut Output) {
+/// Tells people about files that are not what the plan declares, and gives how the command ends.
+fn end(applied: &Applied, output: &mut Output) -> Exit {
+    for file in applied.files.iter().filter(|file| file.outcome == "mismatch") {
+        let text =
+            format!("`{}` was written, and held something else when it was looked at afterwards", file.path);
+        let hint = "look at the file, and at the disk; then apply the plan again".to_owned();
+        output.warn("mismatch", text, Some(hint));
+    }
     for file in applied.files.iter().filter(|file| file.outcome == "kept") {
         let aside =
             file.aside.as_ref().map(|aside| format!("; the plan's is in `{aside}`")).unwrap_or_default();
         let text = format!("`{}` was changed by somebody meanwhile, and left{aside}", file.path);
         output.warn("kept", text, None);
+    }
+    match (applied.is_mismatched(), applied.is_kept()) {
+        (true, _) => Exit::Error,
+        (false, true) => Exit::Conflict,
+        (false, false) => Exit::Ok,
     }
 }
