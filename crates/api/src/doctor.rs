@@ -5,11 +5,12 @@
 use std::path::Path;
 
 use filetx::{Disk, Lock, Mode, Open, RelPath, Rename, Storage, Wait};
-use plan::{Ground, State};
+use plan::{Ground, State, counted};
 use serde::Serialize;
 use store::Time;
 
 use crate::answer::text;
+use crate::stores::Location;
 use crate::work::Recovered;
 use crate::{Agents, Error, Plans, Problem};
 
@@ -71,19 +72,18 @@ impl Agents {
             return checks;
         }
         checks.extend(file_system(home));
-        let store = match self.store_file() {
+        let store = match self.store_location() {
             Ok(store) => store,
             Err(error) => {
                 checks.push(Check::failed("store", &error));
                 return checks;
             }
         };
-        if !store.exists() {
-            checks.push(Check::ok("store", format!("none yet; the first plan makes `{}`", text(&store))));
-            return checks;
-        }
-        match self.plans() {
-            Ok(plans) => checks.extend(plans.doctor(fix, &store)),
+        match self.known_plans() {
+            Ok(Some(plans)) => checks.extend(plans.doctor(fix, &store)),
+            Ok(None) => {
+                checks.push(Check::ok("store", format!("none yet; the first plan makes `{store}`")));
+            }
             Err(error) => checks.push(Check::failed("store", &error)),
         }
         checks
@@ -91,7 +91,7 @@ impl Agents {
 }
 
 impl Plans {
-    fn doctor(&self, fix: bool, store: &Path) -> Vec<Check> {
+    fn doctor(&self, fix: bool, store: &Location) -> Vec<Check> {
         let or_failed = |name, checks: Result<Vec<Check>, Error>| {
             checks.unwrap_or_else(|error| vec![Check::failed(name, &error)])
         };
@@ -102,25 +102,30 @@ impl Plans {
         checks
     }
 
-    fn check_store(&self, store: &Path) -> Result<Vec<Check>, Error> {
+    fn check_store(&self, store: &Location) -> Result<Vec<Check>, Error> {
         let problems = self.inner.store().check().map_err(plan::Error::from)?;
         if problems.is_empty() {
-            return Ok(vec![Check::ok("store", format!("`{}` is sound", text(store)))]);
+            return Ok(vec![Check::ok("store", format!("`{store}` is sound"))]);
         }
-        let fix = "restore the file from a backup, together with its -wal file".to_owned();
+        let fix = match store {
+            Location::File(_) => "restore the file from a backup, together with its -wal file",
+            Location::Server(_) => "restore the database from a backup",
+        };
         Ok(problems
             .iter()
-            .map(|problem| Check::problem("store", problem.to_string(), Some(fix.clone())))
+            .map(|problem| Check::problem("store", problem.to_string(), Some(fix.to_owned())))
             .collect())
     }
 
     fn check_audit(&self) -> Result<Vec<Check>, Error> {
         let verdict = self.verify(&[])?;
         if verdict.findings.is_empty() {
-            let text = format!("{} records in {} chains are sound", verdict.records, verdict.chains);
-            return Ok(vec![Check::ok("audit", text)]);
+            let records = counted(verdict.records as usize, "record");
+            let chains = counted(verdict.chains as usize, "chain");
+            return Ok(vec![Check::ok("audit", format!("{records} in {chains}: sound"))]);
         }
-        let text = format!("{} of {} chains were changed", verdict.findings.len(), verdict.chains);
+        let chains = counted(verdict.chains as usize, "chain");
+        let text = format!("{} of {chains} changed", verdict.findings.len());
         Ok(vec![Check::problem("audit", text, Some("`agents audit verify` says where".to_owned()))])
     }
 
