@@ -50,14 +50,22 @@ pub enum Error {
         /// The path.
         path: String,
     },
-    /// No folder was named, and there is no project around.
-    #[error("no folder was named for the plan, and there is no project around the current folder")]
+    /// No folder was named, and there is neither a project nor a repository around.
+    #[error(
+        "no folder was named, and there is neither a project nor a git repository around the current folder"
+    )]
     NoRoot,
     /// The key names a store that this program cannot use.
     #[error("`store.url` names a store of kind `{kind}`, which this program does not have")]
     StoreUrl {
         /// What is before the colon; the rest may hold a password.
         kind: String,
+    },
+    /// A password stands where everybody on the machine can see it.
+    #[error("`{flag}` has a password, which everybody on this machine could see")]
+    PasswordArgument {
+        /// The argument.
+        flag: &'static str,
     },
     /// A file that the caller named could not be read or written.
     #[error("cannot {act} `{}`", path.display())]
@@ -197,11 +205,14 @@ impl Error {
             }
             Self::WhichRoot { .. } => "name one with `--root DIR`".to_owned(),
             Self::NoRoot => {
-                "name one with `agents plan create --root DIR`, or make a project: `mkdir .cleveragents`".to_owned()
+                "name one with `--root DIR`, or make this folder a project: `mkdir .cleveragents`".to_owned()
             }
             Self::StoreUrl { .. } => {
-                "name a file like `sqlite:/path/state.db`, or go back to the home folder: `agents config unset store.url`"
+                "name a file like `sqlite:/path/state.db`, a server like `postgres://USER@HOST/DATABASE`, or go back to the home folder: `agents config unset store.url`"
                     .to_owned()
+            }
+            Self::PasswordArgument { .. } => {
+                "leave it out, and give it in the variable PGPASSWORD or in a file that PGPASSFILE names".to_owned()
             }
             Self::Given { .. } => return None,
             Self::Patch { .. } => {
@@ -257,6 +268,7 @@ impl Error {
             Self::WhichRoot { .. } => (Kind::Usage, "which-root"),
             Self::NoRoot => (Kind::NotFound, "no-root"),
             Self::StoreUrl { .. } => (Kind::Usage, "store-url"),
+            Self::PasswordArgument { .. } => (Kind::Usage, "secret-argument"),
             Self::Given { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 (Kind::NotFound, "no-file")
             }

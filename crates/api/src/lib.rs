@@ -33,7 +33,7 @@
 //! - `contexts`: conversations; `talk`: what is asked of them and what comes back
 //! - `plans`, `review` and `changesets`: what actors change in people's folders; `audit`: the trail of it; `work`: what comes back about them
 //! - `runs`: actors run in parallel, each in a sandbox of its own
-//! - `doctor`: whether everything is sound
+//! - `stores`: where plans are kept, and copying that; `doctor`: whether everything is sound
 //! - `answer`: what comes back; `error`: what can go wrong, `nature`: its kinds and codes
 
 mod agents;
@@ -48,6 +48,7 @@ mod plans;
 mod reading;
 mod review;
 mod runs;
+mod stores;
 mod surroundings;
 mod talk;
 mod watching;
@@ -74,6 +75,7 @@ pub use runs::{
     RunRecord, RunSummary, UnfinishedRun, plan_file_schema,
 };
 pub use store::{AuditRecord, Collected, Finding, Verdict};
+pub use stores::StoreState;
 pub use surroundings::{HOME_VARIABLE, Surroundings};
 pub use talk::{
     Appended, Changed, ContextState, Document, Exported, Found, Hit, HitLine, Hits, ListedContext, Old, Said,

@@ -138,7 +138,7 @@ pub(crate) fn run_nature(error: &executor::Error) -> (Kind, &'static str) {
 fn store_kind(error: &store::Error) -> Kind {
     use store::Error as E;
     match error {
-        E::BadText { .. } | E::Ambiguous { .. } | E::Limit { .. } => Kind::Usage,
+        E::BadText { .. } | E::Ambiguous { .. } | E::Limit { .. } | E::Url { .. } => Kind::Usage,
         E::NotFound { .. } => Kind::NotFound,
         E::NameTaken { .. }
         | E::Reused { .. }
@@ -146,6 +146,7 @@ fn store_kind(error: &store::Error) -> Kind {
         | E::WrongState { .. }
         | E::StillOpen { .. }
         | E::Closed { .. }
+        | E::NotACopy { .. }
         | E::Stale { .. } => Kind::Conflict,
         E::Held { .. } | E::Busy { .. } => Kind::Busy,
         error if error.outcome() == store::Outcome::Unknown => Kind::OutcomeUnknown,

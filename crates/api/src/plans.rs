@@ -3,20 +3,18 @@
 //! Every call that names a plan first finishes applies that were cut off in its folders, and tells so in [`Plans::recovered`].
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use plan::{
     Actor, ApplyOrder, Event, Force, Ground, Part, PathKey, Plan, Purpose, Selection, State, Status,
     Strategy, UndoOrder,
 };
-use store::{Name, SqliteOptions};
+use store::Name;
 
 use crate::work::{Applied, ChangesetState, Cleaning, PlanDetail, PlanState, Recovered, Rename, files};
 use crate::{Agents, Error, Problem, Wait};
 
-/// The store's file, below the home folder.
-const STORE: &str = "state.db";
 /// How alike the nearest name must be to be suggested.
 const ALIKE_MIN: f64 = 0.6;
 /// Who it was when the door does not know.
@@ -68,39 +66,25 @@ impl Agents {
             "last-wins" => Strategy::LastWins,
             _ => Strategy::ThreeWay,
         };
-        let path = self.store_file()?;
-        let store = SqliteOptions::default().wait(self.wait().timeout).open(&path);
-        let store = store.map_err(plan::Error::from)?;
+        let store = self.open_store(&self.store_location()?)?;
         let who = self.user().and_then(|user| Actor::parse(user).ok());
         let who = who.unwrap_or_else(|| Actor::parse(SOMEBODY).expect("a word is a name"));
         Ok(Plans {
             agents: self.clone(),
-            inner: plan::Plans::open(Arc::new(store)),
+            inner: plan::Plans::open(store),
             who,
             strategy,
             told: Mutex::default(),
         })
     }
-
-    /// The file of the store: `store.url`, or in the home folder.
-    pub(crate) fn store_file(&self) -> Result<PathBuf, Error> {
-        let Some(url) = self.read().settings().store_url()? else { return Ok(self.home()?.join(STORE)) };
-        let named = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(&url);
-        let path = PathBuf::from(named);
-        if path.is_absolute() {
-            return Ok(path);
-        }
-        let kind = url.split_once(':').map_or("(none)", |(kind, _)| kind).to_owned();
-        Err(Error::StoreUrl { kind })
-    }
 }
 
 impl Plans {
-    /// Makes a plan that changes these folders; that of the project when none is named.
+    /// Makes a plan that changes these folders; that of the project, or else of the git repository around, when none is named.
     pub fn create(&self, name: Option<&str>, roots: &[PathBuf]) -> Result<PlanState, Error> {
         let name = name.map(Name::parse).transpose().map_err(plan::Error::from)?;
         let roots: Vec<PathBuf> = match roots {
-            [] => vec![self.agents.project().ok_or(Error::NoRoot)?.to_owned()],
+            [] => vec![self.agents.default_root()?],
             roots => roots.iter().map(|root| self.agents.absolute(root)).collect(),
         };
         let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();

@@ -3,9 +3,11 @@
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{audit, changeset, completions, config, context, demo, doctor, man, plan, run, store};
+use crate::later::Later;
 use crate::look::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.
@@ -115,20 +117,20 @@ impl GlobalArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    Config(config::Args),
-    Context(context::Args),
-    Run(run::Args),
-    Plan(plan::Args),
-    Changeset(changeset::Args),
-    Audit(audit::Args),
-    Store(store::Args),
-    Doctor(doctor::Args),
-    Demo(demo::Args),
-    Completions(completions::Args),
-    Man(man::Args),
+    Config(Later<config::Args>),
+    Context(Later<context::Args>),
+    Run(Later<run::Args>),
+    Plan(Later<plan::Args>),
+    Changeset(Later<changeset::Args>),
+    Audit(Later<audit::Args>),
+    Store(Later<store::Args>),
+    Doctor(Later<doctor::Args>),
+    Demo(Later<demo::Args>),
+    Completions(Later<completions::Args>),
+    Man(Later<man::Args>),
     /// Its name is unlike all others, so that it is never suggested.
     #[command(name = demo::WRITER, hide = true)]
-    DemoWriter(demo::WriterArgs),
+    DemoWriter(Later<demo::WriterArgs>),
 }
 
 impl Command {
@@ -156,8 +158,20 @@ impl Args {
     pub(crate) fn of_process() -> Result<Args, clap::Error> {
         // Taking it apart again would take as long as using it; the process ends soon.
         let mut line = ManuallyDrop::new(Args::command());
+        Args::of(&mut line).or_else(|error| {
+            if error.kind() == ErrorKind::DisplayVersion {
+                return Err(error);
+            }
+            // Help, or a mistake, whose message may need what was not named.
+            *line = Args::command();
+            line.build();
+            Args::of(&mut line)
+        })
+    }
+
+    fn of(line: &mut clap::Command) -> Result<Args, clap::Error> {
         let mut matches = line.try_get_matches_from_mut(std::env::args_os())?;
-        let args = Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut line))?;
+        let args = Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(line))?;
         args.check()
     }
 
@@ -168,7 +182,7 @@ impl Args {
             Some(form) if !is_export => {
                 let text =
                     format!("`--format {form}` is for `agents context export`; use rich, plain or json");
-                Err(Args::command().error(clap::error::ErrorKind::InvalidValue, text))
+                Err(Args::command().error(ErrorKind::InvalidValue, text))
             }
             _ => Ok(self),
         }

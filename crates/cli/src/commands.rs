@@ -12,6 +12,7 @@ pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod store;
 
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 use api::{Agents, Plans};
@@ -52,7 +53,8 @@ pub(crate) fn run(args: Args) -> ExitCode {
 
 /// A command that goes by configuration. Fails where even how to print is not known.
 fn run_configured(args: &Args) -> Result<ExitCode> {
-    let agents = Agents::open(&surroundings(&args.global))?;
+    // The process ends behind this; taking parsed files apart would only delay that.
+    let agents = ManuallyDrop::new(Agents::open(&surroundings(&args.global))?);
     let parses_itself = matches!(&args.command, Command::Config(args) if args.is_set());
     let reading = if parses_itself { agents.read_preferences() } else { agents.read() };
     let preferences = reading.preferences()?;

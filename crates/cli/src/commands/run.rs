@@ -39,13 +39,6 @@ use show::Showing;
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    words: crate::later::Later<Words>,
-}
-
-// What can be said, built when it is asked for. A doc comment would be taken for that of the command.
-#[derive(clap::Args, Debug)]
-struct Words {
     /// The plan: a TOML file, see docs/running.md or `--schema`
     #[arg(value_name = "PLAN_FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
@@ -185,7 +178,7 @@ enum IgnoredWord {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let words = &args.words.0;
+    let words = args;
     if words.schema {
         return schema(output);
     }
@@ -220,7 +213,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     })
 }
 
-impl Words {
+impl Args {
     fn options(&self, output: &Output) -> Result<RunOptions> {
         let env = self.env.iter().map(|pair| match pair.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
@@ -272,7 +265,7 @@ fn schema(output: &mut Output) -> Result<Answer> {
 }
 
 /// Checks what would be run, and prints the graph.
-fn check(words: &Words, options: &RunOptions, agents: &Agents, output: &mut Output) -> Result<Answer> {
+fn check(words: &Args, options: &RunOptions, agents: &Agents, output: &mut Output) -> Result<Answer> {
     let checked = agents.check_plan_file(options)?;
     let graph = match words.graph {
         Some(GraphWord::Mermaid) => &checked.mermaid,
@@ -298,7 +291,7 @@ fn warn_of(file: Option<&PathBuf>, warnings: &[String], output: &mut Output) {
 }
 
 /// Tells of runs that were cut off, so that nobody has to remember them.
-fn tell_of_unfinished(words: &Words, agents: &Agents, output: &mut Output) -> Result<()> {
+fn tell_of_unfinished(words: &Args, agents: &Agents, output: &mut Output) -> Result<()> {
     if words.resume.is_some() {
         return Ok(());
     }

@@ -16,6 +16,8 @@ mod program;
 #[cfg(target_os = "linux")]
 mod run;
 #[cfg(unix)]
+mod store;
+#[cfg(unix)]
 mod terminal;
 mod usage;
 #[cfg(target_os = "linux")]

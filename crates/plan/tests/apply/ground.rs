@@ -8,9 +8,12 @@ use plan::{
     Act, Actor, ApplyOrder, Change, Error, FileOutcome, PathBytes, Plan, PlanId, Plans, Report, Result,
     Source, State, UndoOrder,
 };
-use store::SqliteStore;
+use store::{PostgresStore, SqliteStore};
 use tempfile::TempDir;
 use testkit::folder::{Tree, scratch, tree_without};
+
+/// Names the store's database, where it is on a server.
+const URL: &str = "url";
 
 pub(crate) struct Ground {
     pub folder: TempDir,
@@ -20,7 +23,24 @@ pub(crate) struct Ground {
 
 impl Ground {
     pub(crate) fn new() -> Self {
-        let folder = scratch();
+        Self::in_folder(scratch())
+    }
+
+    /// One for each engine; without a server, that one is reported as skipped.
+    pub(crate) fn of_each_engine(test: &str) -> Vec<Self> {
+        let mut grounds = vec![Self::new()];
+        match testkit::postgres::server() {
+            Err(reason) => testkit::notes::skipped(test, &reason),
+            Ok(server) => {
+                let folder = scratch();
+                std::fs::write(folder.path().join(URL), server.url(&server.database())).unwrap();
+                grounds.push(Self::in_folder(folder));
+            }
+        }
+        grounds
+    }
+
+    fn in_folder(folder: TempDir) -> Self {
         for root in ["a", "b"] {
             std::fs::create_dir(folder.path().join(root)).unwrap();
         }
@@ -116,7 +136,10 @@ impl Ground {
 }
 
 pub(crate) fn open(folder: &Path) -> Plans {
-    Plans::open(Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()))
+    Plans::open(match std::fs::read_to_string(folder.join(URL)) {
+        Ok(url) => Arc::new(PostgresStore::open(&url).unwrap()),
+        Err(_) => Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()),
+    })
 }
 
 pub(crate) fn actor(name: &str) -> Actor {
