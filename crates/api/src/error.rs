@@ -42,6 +42,9 @@ pub enum Error {
         /// The name that is most like it.
         nearest: Option<String>,
     },
+    /// There are no plans at all, and no store of them.
+    #[error("there are no plans yet")]
+    NoPlans,
     /// Several conflicts of a plan are at this path, below different roots.
     #[error("plan {plan} has conflicts at `{path}` below several roots")]
     WhichRoot {
@@ -203,6 +206,7 @@ impl Error {
             Self::UnknownPlan { nearest: None, .. } => {
                 "`agents plan list` shows the plans there are".to_owned()
             }
+            Self::NoPlans => "make one with `agents plan create`".to_owned(),
             Self::WhichRoot { .. } => "name one with `--root DIR`".to_owned(),
             Self::NoRoot => {
                 "name one with `--root DIR`, or make this folder a project: `mkdir .cleveragents`".to_owned()
@@ -265,6 +269,7 @@ impl Error {
             Self::Run(error) => run_nature(error),
             Self::NoSuchWord { .. } => (Kind::Usage, "no-such-word"),
             Self::UnknownPlan { .. } => (Kind::NotFound, "not-found"),
+            Self::NoPlans => (Kind::NotFound, "no-plans"),
             Self::WhichRoot { .. } => (Kind::Usage, "which-root"),
             Self::NoRoot => (Kind::NotFound, "no-root"),
             Self::StoreUrl { .. } => (Kind::Usage, "store-url"),

@@ -66,7 +66,7 @@ pub use config::{PROJECT_FOLDER, Reveal, Scope, Stopper, Wait, Waiting};
 pub use contexts::{Contexts, Conversation, ExportFormat, NewMessage};
 pub use doctor::{Check, Health};
 pub use error::{Error, Kind};
-pub use plan::{Conflict, Event as PlanEvent, FileDiff, FileSide, What, write_patch};
+pub use plan::{Conflict, Event as PlanEvent, FileDiff, FileSide, What, counted, write_patch};
 pub use plans::{ApplyOptions, PartOf, Plans};
 pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};

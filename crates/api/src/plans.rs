@@ -12,6 +12,7 @@ use plan::{
 };
 use store::Name;
 
+use crate::stores::Location;
 use crate::work::{
     Applied, ChangesetState, Cleaning, PlanDetail, PlanState, Recovered, Rename, RunTerms, files,
 };
@@ -61,6 +62,19 @@ pub struct ApplyOptions {
 impl Agents {
     /// The plans. The store is opened, and made where there is none.
     pub fn plans(&self) -> Result<Plans, Error> {
+        self.plans_of(&self.store_location()?)
+    }
+
+    /// The plans, where there is a store of them; none is made.
+    pub fn known_plans(&self) -> Result<Option<Plans>, Error> {
+        let location = self.store_location()?;
+        // What cannot be looked at is for the store to say.
+        let is_missing = matches!(&location, Location::File(file)
+            if std::fs::symlink_metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound));
+        if is_missing { Ok(None) } else { self.plans_of(&location).map(Some) }
+    }
+
+    fn plans_of(&self, location: &Location) -> Result<Plans, Error> {
         let reading = self.read();
         let settings = reading.settings();
         let strategy = match settings.plan_merge()?.as_str() {
@@ -68,7 +82,7 @@ impl Agents {
             "last-wins" => Strategy::LastWins,
             _ => Strategy::ThreeWay,
         };
-        let store = self.open_store(&self.store_location()?)?;
+        let store = self.open_store(location)?;
         let who = self.user().and_then(|user| Actor::parse(user).ok());
         let who = who.unwrap_or_else(|| Actor::parse(SOMEBODY).expect("a word is a name"));
         Ok(Plans {

@@ -15,7 +15,7 @@ pub(crate) mod store;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-use api::{Agents, Plans};
+use api::{Agents, Plans, counted};
 
 use crate::args::{Args, Command};
 use crate::error::Result;
@@ -82,14 +82,23 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
     Ok(output.finish_with(result, problems))
 }
 
-/// Does something with plans, and tells about applies that were cut off and are finished now, whatever it came to.
+/// Does something with the plans there are, and tells about applies that were cut off and are finished now, whatever it came to. Where
+/// there are none no store is made.
 fn with_plans(
     session: &Session<'_>,
     output: &mut Output,
     work: impl FnOnce(&Plans, &mut Output) -> Result<Answer>,
 ) -> Result<Answer> {
-    let plans = session.writer().plans()?;
-    let result = work(&plans, output);
+    let plans = session.writer().known_plans()?.ok_or(api::Error::NoPlans)?;
+    work_with(&plans, output, work)
+}
+
+fn work_with(
+    plans: &Plans,
+    output: &mut Output,
+    work: impl FnOnce(&Plans, &mut Output) -> Result<Answer>,
+) -> Result<Answer> {
+    let result = work(plans, output);
     for recovered in plans.recovered() {
         output.warn(
             "recovered",
@@ -101,9 +110,4 @@ fn with_plans(
         output.warn_of(problem);
     }
     result
-}
-
-/// `1 file`, `2 files`.
-fn counted(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }

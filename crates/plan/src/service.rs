@@ -8,7 +8,6 @@ use store::{
     Actor, ChangeEntry, ChangesetId, Kind, Name, NewPlan, OpenChangesets, Owner, PlanId, PlanQuery,
     PlanSelector, PlanStep, Store, limits::PAGE_MAX,
 };
-use ulid::Ulid;
 
 use crate::changeset::reopen;
 use crate::root::canonical;
@@ -31,10 +30,9 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// Over a store. Leases are held in the name of this process and a number drawn at random.
+    /// Over a store. Leases are held in the name of this process and something drawn at random.
     pub fn open(store: Arc<dyn Store>) -> Self {
-        let owner = Owner::parse(format!("process {}, {}", std::process::id(), Ulid::generate()));
-        Self { store, owner: owner.expect("a number and an id are a line") }
+        Self { store, owner: crate::owner::own() }
     }
 
     /// The same, holding leases in another name.

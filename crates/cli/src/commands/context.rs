@@ -137,7 +137,7 @@ struct Yes {
 
 /// `1 message`, `2 messages`.
 fn counted(count: u64) -> String {
-    if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
+    super::counted(count as usize, "message")
 }
 
 /// Tells about what a change left beside.

@@ -8,7 +8,7 @@ use super::live::columns;
 use super::show::table;
 use super::telling::End;
 use crate::commands::counted;
-use crate::commands::plan::{say_files, say_stat, warn_of_kept};
+use crate::commands::plan::{self, say_files, say_stat};
 use crate::error::{Exit, Result};
 use crate::look::Format;
 use crate::output::{Answer, Output};
@@ -70,13 +70,16 @@ pub(super) fn tell(
         }
     }
     let exit = match (&applied, summary.cancelled, summary.state.as_str()) {
-        (Some(applied), ..) if applied.is_kept() => Exit::Conflict,
+        (Some((_, exit)), ..) => *exit,
         (_, true, _) => Exit::Interrupted,
         (_, _, "ready") => Exit::Ok,
         (_, _, "conflict") => Exit::Conflict,
         _ => Exit::Error,
     };
-    Ok(Answer { exit, ..Answer::of(&Ended { summary: &summary, applied }) })
+    Ok(Answer {
+        exit,
+        ..Answer::of(&Ended { summary: &summary, applied: applied.map(|(applied, _)| applied) })
+    })
 }
 
 /// An actor that had the terminal has said all but how it ended.
@@ -89,12 +92,12 @@ fn tell_of_failure(summary: &RunSummary, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn applied(plan: &str, plans: &Plans, output: &mut Output) -> Result<Applied> {
+fn applied(plan: &str, plans: &Plans, output: &mut Output) -> Result<(Applied, Exit)> {
     let applied = plans.apply(plan, &ApplyOptions::default())?;
     say_files(&applied, output)?;
     output.confirm(format!("applied {}", counted(applied.files.len(), "file")))?;
-    warn_of_kept(&applied, output);
-    Ok(applied)
+    let exit = plan::end(&applied, output);
+    Ok((applied, exit))
 }
 
 /// `plan 01M7… (work) is ready: 3 files, 5 lines added, 2 removed`.
