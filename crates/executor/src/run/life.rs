@@ -85,6 +85,7 @@ impl Life<'_> {
                 cancel: self.cancel,
                 events,
                 watched: Watched::default(),
+                bases: plan.roots.iter().map(|_| Mutex::default()).collect(),
                 notes: Mutex::default(),
             };
             let own_folders = Engine::own_folders(&self.folder);

@@ -117,7 +117,7 @@ fn verdict(summary: &RunSummary) -> String {
     match summary.state.as_str() {
         "ready" => format!("plan {plan}{name} is ready: {changes}"),
         "conflict" => format!("plan {plan}{name} has conflicts: {changes}"),
-        "cancelled" => format!("plan {plan}{name} was cancelled: {done}"),
+        _ if summary.cancelled => format!("plan {plan}{name} was cancelled: {done}"),
         state => format!("plan {plan}{name} {state}: {done}"),
     }
 }
