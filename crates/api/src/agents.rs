@@ -111,6 +111,13 @@ impl Agents {
         self.current.as_ref().map_or_else(|| path.to_owned(), |current| current.join(path))
     }
 
+    /// The folder that is worked on when none is named: the project's, or else that of the git repository around. Any other would be a
+    /// guess, and a wrong one could be a whole disk.
+    pub(crate) fn default_root(&self) -> Result<PathBuf, Error> {
+        let repository = || self.current.as_deref()?.ancestors().find(|folder| folder.join(".git").exists());
+        self.project().or_else(repository).map(Path::to_owned).ok_or(Error::NoRoot)
+    }
+
     /// What the environment has for servers.
     pub(crate) fn passwords(&self) -> &Passwords {
         &self.passwords

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use filetx::{Disk, Lock, Mode, Open, RelPath, Rename, Storage, Wait};
-use plan::{Ground, State};
+use plan::{Ground, State, counted};
 use serde::Serialize;
 use store::Time;
 
@@ -79,14 +79,11 @@ impl Agents {
                 return checks;
             }
         };
-        if let Location::File(file) = &store
-            && !file.exists()
-        {
-            checks.push(Check::ok("store", format!("none yet; the first plan makes `{store}`")));
-            return checks;
-        }
-        match self.plans() {
-            Ok(plans) => checks.extend(plans.doctor(fix, &store)),
+        match self.known_plans() {
+            Ok(Some(plans)) => checks.extend(plans.doctor(fix, &store)),
+            Ok(None) => {
+                checks.push(Check::ok("store", format!("none yet; the first plan makes `{store}`")));
+            }
             Err(error) => checks.push(Check::failed("store", &error)),
         }
         checks
@@ -123,10 +120,12 @@ impl Plans {
     fn check_audit(&self) -> Result<Vec<Check>, Error> {
         let verdict = self.verify(&[])?;
         if verdict.findings.is_empty() {
-            let text = format!("{} records in {} chains are sound", verdict.records, verdict.chains);
-            return Ok(vec![Check::ok("audit", text)]);
+            let records = counted(verdict.records as usize, "record");
+            let chains = counted(verdict.chains as usize, "chain");
+            return Ok(vec![Check::ok("audit", format!("{records} in {chains}: sound"))]);
         }
-        let text = format!("{} of {} chains were changed", verdict.findings.len(), verdict.chains);
+        let chains = counted(verdict.chains as usize, "chain");
+        let text = format!("{} of {chains} changed", verdict.findings.len());
         Ok(vec![Check::problem("audit", text, Some("`agents audit verify` says where".to_owned()))])
     }
 

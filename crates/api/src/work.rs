@@ -202,6 +202,11 @@ impl Applied {
     pub fn is_kept(&self) -> bool {
         self.files.iter().any(|file| file.outcome == "kept")
     }
+
+    /// Whether a file was written and held something else afterwards.
+    pub fn is_mismatched(&self) -> bool {
+        self.files.iter().any(|file| file.outcome == "mismatch")
+    }
 }
 
 /// What became of one file.
@@ -216,7 +221,7 @@ pub struct FileState {
     pub from: Option<String>,
     /// `create`, `modify`, `delete`, `rename` or `mode`.
     pub change: &'static str,
-    /// `done`, `restored`, `untouched` or `kept`.
+    /// `done`, `restored`, `untouched`, `kept` or `mismatch`.
     pub outcome: &'static str,
     /// Where ours was put, when somebody else had changed the file meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -279,6 +284,7 @@ fn outcome(report: &FileReport) -> (&'static str, Option<String>) {
         FileOutcome::Restored => ("restored", None),
         FileOutcome::Untouched => ("untouched", None),
         FileOutcome::Kept { aside } => ("kept", aside.as_deref().map(text)),
+        FileOutcome::Mismatch => ("mismatch", None),
     }
 }
 
@@ -360,4 +366,34 @@ pub(crate) fn changed_line(changed: &ChangedSince) -> String {
     });
     let by: Vec<String> = by.collect();
     format!("`{}` was changed {}", changed.drift.key.path.show(), by.join(", then "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_outcome_has_a_word() {
+        let report = |outcome| FileReport {
+            key: PathKey {
+                root: plan::PathBytes::parse("/srv").expect("a path"),
+                path: plan::PathBytes::parse("a").expect("a path"),
+            },
+            change: FileChange::Modify,
+            outcome,
+            before: None,
+            after: None,
+            credits: Vec::new(),
+        };
+        let words = [
+            (FileOutcome::Done, "done"),
+            (FileOutcome::Restored, "restored"),
+            (FileOutcome::Untouched, "untouched"),
+            (FileOutcome::Kept { aside: None }, "kept"),
+            (FileOutcome::Mismatch, "mismatch"),
+        ];
+        for (outcome, word) in words {
+            assert_eq!(files(&[report(outcome)], &[])[0].outcome, word);
+        }
+    }
 }

@@ -182,6 +182,7 @@ fn plans() {
         check_hinted(Error::UnknownPlan { name: text(), nearest }, Kind::NotFound, "not-found");
     }
     check_hinted(Error::WhichRoot { plan: id(), path: text() }, Kind::Usage, "which-root");
+    check_hinted(Error::NoPlans, Kind::NotFound, "no-plans");
     check_hinted(Error::NoRoot, Kind::NotFound, "no-root");
     check_hinted(Error::StoreUrl { kind: text() }, Kind::Usage, "store-url");
     check_hinted(Error::PasswordArgument { flag: "--to" }, Kind::Usage, "secret-argument");

@@ -7,6 +7,7 @@ use serde_json::json;
 use store::{Actor, Kind, OpenChangesets, Resource};
 
 use crate::contents::{Contents, Made};
+use crate::counted::counted_were;
 use crate::drift::{Checked, Target, Targets, check, files, has_landed, place};
 use crate::intent::{Intent, Landed, Place, begun, ended, transaction_text};
 use crate::staging::stage;
@@ -137,16 +138,12 @@ impl Plans {
         }
         // 5. Every declared path holds what was declared, or somebody else's.
         let mut reports = verify(&plan.roots, &checked.todo, &mut trees.begin(), plan.purpose)?;
-        for kept in committed.kept {
-            for report in &mut reports {
-                let path = crate::root::system_path(&report.key.root)
-                    .join(crate::root::system_path(&report.key.path));
-                if let FileOutcome::Kept { aside } = &mut report.outcome
-                    && path == kept.path
-                {
-                    aside.clone_from(&kept.aside);
-                }
-            }
+        for report in reports.iter_mut().filter(|report| report.outcome.is_left()) {
+            let path =
+                crate::root::system_path(&report.key.root).join(crate::root::system_path(&report.key.path));
+            let kept = committed.kept.iter().find(|kept| kept.path == path);
+            report.outcome =
+                kept.map_or(FileOutcome::Mismatch, |kept| FileOutcome::Kept { aside: kept.aside.clone() });
         }
         // 6. The outcome, in the store; then the mark in the root can go.
         let plan = self.conclude(&applying, &intent, &reports)?;
@@ -264,27 +261,35 @@ impl Plans {
 
     /// Records what an apply came to.
     pub(crate) fn conclude(&self, applying: &Plan, intent: &Intent, reports: &[FileReport]) -> Result<Plan> {
-        let kept: Vec<&PathKey> = reports
+        let (kept, mismatched): (Vec<&FileReport>, Vec<&FileReport>) = reports
             .iter()
-            .filter(|report| matches!(report.outcome, FileOutcome::Kept { .. }))
-            .map(|report| &report.key)
-            .collect();
-        let except = kept.iter().map(|key| Place::from(*key)).collect();
+            .filter(|report| report.outcome.is_left())
+            .partition(|report| report.outcome != FileOutcome::Mismatch);
+        let except: Vec<Place> =
+            kept.iter().chain(&mismatched).map(|report| Place::from(&report.key)).collect();
+        let is_whole = except.is_empty();
         let landed = Landed { changeset: intent.changeset, actors: intent.actors.clone(), except };
-        let error = (!kept.is_empty())
-            .then(|| format!("{} files were changed by somebody else meanwhile, and left", kept.len()));
+        let told = |reports: &[&FileReport], what: &str| {
+            (!reports.is_empty()).then(|| format!("{} {what}", counted_were(reports.len(), "file")))
+        };
+        let error = told(&mismatched, "written and held something else afterwards")
+            .or_else(|| told(&kept, "changed by somebody else meanwhile, and left"));
         let detail = ended(applying, Some(landed), error)?;
         let as_if = Plan { detail: detail.clone(), ..applying.clone() };
-        let to = match (kept.is_empty(), self.left(&as_if)?) {
+        let to = match (is_whole, self.left(&as_if)?) {
             (false, _) => State::Conflict,
             (true, 0) => State::Applied,
             (true, _) => State::Ready,
         };
-        let names: Vec<_> = kept.iter().map(|key| key.path.show()).take(NOTED_MAX).collect();
-        let step = Step::to(to, &intent.who)
-            .kind(kind("plan.applied"))
-            .note(json!({ "files": reports.len(), "kept": names, "transaction": intent.transaction }))
-            .detail(detail);
+        let names = |reports: &[&FileReport]| -> Vec<String> {
+            reports.iter().map(|report| report.key.path.show().into_owned()).take(NOTED_MAX).collect()
+        };
+        let mut note =
+            json!({ "files": reports.len(), "kept": names(&kept), "transaction": intent.transaction });
+        if !mismatched.is_empty() {
+            note["mismatched"] = json!(names(&mismatched));
+        }
+        let step = Step::to(to, &intent.who).kind(kind("plan.applied")).note(note).detail(detail);
         let plan = self.step(applying, &step)?;
         self.mark_undone(&plan, &intent.who)?;
         Ok(plan)

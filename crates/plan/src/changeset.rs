@@ -5,11 +5,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use store::{
-    Actor, ChangesetId, Epoch, Holding, Lease, NewChangeset, Outcome, PlanId, Recorded, Resource, Status,
-    Store,
+    Actor, ChangesetId, Epoch, Holding, Lease, NewChangeset, Outcome, Owner, PlanId, Recorded, Resource,
+    Status, Store,
 };
 
 use crate::known::Known;
+use crate::owner::has_ended;
 use crate::record::{Prepared, draft, keys};
 use crate::root::Roots;
 use crate::{Change, Error, Plans, Result, retry};
@@ -42,7 +43,7 @@ impl Default for Terms {
 /// another one.
 ///
 /// **Processes.** One process holds a changeset at a time, by a lease with an epoch. Another one takes it over with
-/// [`Plans::reopen`] when the lease was given back or has expired; from then on every call of the first is refused
+/// [`Plans::reopen`] when the lease was given back, has expired, or its holder was a process of this machine that has ended; from then on every call of the first is refused
 /// ([`lease-stale`](store::Error::Stale)), however late it wakes up. A forked child must reopen.
 ///
 /// **Failures.** A call that fails recorded nothing, unless [`Error::outcome`] says that it is not known; then the path is refused with
@@ -159,7 +160,7 @@ pub(crate) fn reopen(plans: &Plans, id: ChangesetId, terms: &Terms) -> Result<Ch
     }
     let plan = plans.get(changeset.plan)?;
     let holding = Holding { owner: plans.owner().clone(), duration: terms.duration };
-    let lease = acquire(store.as_ref(), id, &holding, terms.wait)?;
+    let lease = acquire(store.as_ref(), plan.id, id, &holding, terms.wait)?;
     // Nobody else records from here on, so what is read now is all there is.
     let known = Known::of_entries(&plans.entries(id)?);
     let inner = Inner {
@@ -174,14 +175,39 @@ pub(crate) fn reopen(plans: &Plans, id: ChangesetId, terms: &Terms) -> Result<Ch
     Ok(Changeset { inner: Arc::new(inner) })
 }
 
-fn acquire(store: &dyn Store, id: ChangesetId, holding: &Holding, limit: Duration) -> Result<Lease, Error> {
+fn acquire(
+    store: &dyn Store,
+    plan: PlanId,
+    id: ChangesetId,
+    holding: &Holding,
+    limit: Duration,
+) -> Result<Lease, Error> {
     let since = Instant::now();
     let mut pause = Duration::from_millis(1);
+    // The last holder that was found to have ended.
+    let mut ended = None;
     loop {
         match retry(|| store.acquire(Resource::Changeset(id), holding)) {
+            Err(store::Error::Held { owner, .. }) if ended.as_ref() != Some(&owner) && has_ended(&owner) => {
+                expire(store, plan, id, &owner)?;
+                ended = Some(owner);
+                continue;
+            }
             Err(store::Error::Held { .. }) if since.elapsed() < limit => thread::sleep(pause),
-            ended => return Ok(ended?),
+            acquired => return Ok(acquired?),
         }
         pause = (pause * 2).min(PAUSE_MAX);
+    }
+}
+
+/// Ends the time of a lease whose holder is gone, so that one of those who ask takes it over. Its epoch stays until then.
+fn expire(store: &dyn Store, plan: PlanId, id: ChangesetId, owner: &Owner) -> Result<()> {
+    let leases = store.leases(plan)?;
+    let is_theirs = |lease: &&Lease| lease.resource == Resource::Changeset(id) && lease.owner == *owner;
+    let Some(lease) = leases.iter().find(is_theirs) else { return Ok(()) };
+    match retry(|| store.renew(lease, Duration::ZERO)) {
+        // Somebody else has taken it by now.
+        Ok(_) | Err(store::Error::Stale { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use store::{Actor, ChangesetId, Outcome, PlanId};
 
-use crate::{ChangedSince, Conflict, Drift, Machine, State};
+use crate::counted::counted_were;
+use crate::{ChangedSince, Conflict, Drift, Machine, State, counted};
 
 /// What a call gives.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -186,7 +187,7 @@ pub enum Error {
         reason: String,
     },
     /// Actors changed the same lines, or clash in another way. Nothing was touched.
-    #[error("plan {plan} has {} conflicts, `{}` among them; nothing was touched", conflicts.len(), first(conflicts))]
+    #[error("plan {plan} has {}, {}; nothing was touched", counted(conflicts.len(), "conflict"), named(conflicts.len(), &first(conflicts)))]
     Conflicts {
         /// The plan.
         plan: PlanId,
@@ -194,7 +195,7 @@ pub enum Error {
         conflicts: Vec<Conflict>,
     },
     /// Files are not what the plan was made for. Nothing was touched.
-    #[error("{} files of plan {plan} were changed since it read them, `{}` among them; nothing was touched", drifts.len(), drifts[0].key.path.show())]
+    #[error("plan {plan} found {} changed since it was recorded, {}; nothing was touched", counted(drifts.len(), "file"), named(drifts.len(), &drifts[0].key.path.show()))]
     Drifted {
         /// The plan.
         plan: PlanId,
@@ -202,7 +203,7 @@ pub enum Error {
         drifts: Vec<Drift>,
     },
     /// Files were changed since a plan left them. Nothing was touched.
-    #[error("{} files were changed since plan {plan} was applied, `{}` among them; nothing was touched", files.len(), files[0].drift.key.path.show())]
+    #[error("{} changed since plan {plan} was applied, {}; nothing was touched", counted_were(files.len(), "file"), named(files.len(), &files[0].drift.key.path.show()))]
     ChangedSince {
         /// The plan that was to be undone.
         plan: PlanId,
@@ -242,7 +243,7 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// The plan holds work that was not applied.
-    #[error("plan {plan} is {state} and holds {changesets} changesets that were not applied")]
+    #[error("plan {plan} is {state} and holds {}", counted(*changesets, "unapplied changeset"))]
     Unapplied {
         /// The plan.
         plan: PlanId,
@@ -352,6 +353,11 @@ impl Error {
 fn words(states: &[State]) -> String {
     let words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+/// The only path, or the first of several.
+fn named(count: usize, first: &str) -> String {
+    if count == 1 { format!("`{first}`") } else { format!("`{first}` among them") }
 }
 
 fn first(conflicts: &[Conflict]) -> String {

@@ -11,10 +11,7 @@ use crate::apply::verify;
 use crate::drift::{Targets, files, has_landed, holds, is_cleared, place};
 use crate::intent::{Intent, intent, transaction_text};
 use crate::staging::stage;
-use crate::{
-    Error, FileOutcome, FileReport, Ground, PathKey, Plan, Plans, Purpose, Recovery, RecoveryEnd, Result,
-    State,
-};
+use crate::{Error, FileReport, Ground, PathKey, Plan, Plans, Purpose, Recovery, RecoveryEnd, Result, State};
 
 impl Plans {
     /// Finishes interrupted applies in these roots, and says which. Live ones are waited for, as for any lock.
@@ -109,7 +106,7 @@ impl Plans {
         if let Some(transaction) = transaction {
             drop(trees.acknowledge(transaction));
         }
-        let is_whole = reports.iter().all(|report| !matches!(report.outcome, FileOutcome::Kept { .. }));
+        let is_whole = reports.iter().all(|report| !report.outcome.is_left());
         let end = if is_whole { RecoveryEnd::Finished } else { RecoveryEnd::Conflict };
         Ok(recovery(plan, begun, end, &reports))
     }
@@ -191,7 +188,7 @@ fn split(roots: &[PathBytes], targets: &Targets, trees: &mut Trees) -> Result<Sp
 }
 
 fn recovery(plan: &Plan, begun: &Intent, end: RecoveryEnd, reports: &[FileReport]) -> Recovery {
-    let is_kept = |report: &&FileReport| matches!(report.outcome, FileOutcome::Kept { .. });
-    let kept = reports.iter().filter(is_kept).map(|report| report.key.clone()).collect();
+    let kept =
+        reports.iter().filter(|report| report.outcome.is_left()).map(|report| report.key.clone()).collect();
     Recovery { plan: plan.id, begun_by: begun.who.clone(), end, kept }
 }

@@ -28,6 +28,11 @@ impl Report {
     pub fn kept(&self) -> impl Iterator<Item = &FileReport> {
         self.files.iter().filter(|file| matches!(file.outcome, FileOutcome::Kept { .. }))
     }
+
+    /// The files that were written and did not hold it when they were looked at.
+    pub fn mismatched(&self) -> impl Iterator<Item = &FileReport> {
+        self.files.iter().filter(|file| file.outcome == FileOutcome::Mismatch)
+    }
 }
 
 /// What became of one file.
@@ -90,6 +95,15 @@ pub enum FileOutcome {
         /// Where ours was put, when it had been on its way.
         aside: Option<PathBuf>,
     },
+    /// It was written, and held something else when it was looked at afterwards.
+    Mismatch,
+}
+
+impl FileOutcome {
+    /// Whether the file is not what the plan declares.
+    pub(crate) fn is_left(&self) -> bool {
+        matches!(self, Self::Kept { .. } | Self::Mismatch)
+    }
 }
 
 /// An interrupted apply that was finished.

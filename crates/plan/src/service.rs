@@ -8,7 +8,6 @@ use store::{
     Actor, ChangeEntry, ChangesetId, Kind, Name, NewPlan, OpenChangesets, Owner, PlanId, PlanQuery,
     PlanSelector, PlanStep, Store, limits::PAGE_MAX,
 };
-use ulid::Ulid;
 
 use crate::changeset::reopen;
 use crate::root::canonical;
@@ -31,10 +30,9 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// Over a store. Leases are held in the name of this process and a number drawn at random.
+    /// Over a store. Leases are held in the name of this process and something drawn at random.
     pub fn open(store: Arc<dyn Store>) -> Self {
-        let owner = Owner::parse(format!("process {}, {}", std::process::id(), Ulid::generate()));
-        Self { store, owner: owner.expect("a number and an id are a line") }
+        Self { store, owner: crate::owner::own() }
     }
 
     /// The same, holding leases in another name.
@@ -66,6 +64,18 @@ impl Plans {
         roots: &[&Path],
         who: &Actor,
     ) -> Result<Plan> {
+        self.create_with(purpose, name, roots, &Detail::default(), who)
+    }
+
+    /// The same, with something that is kept with it.
+    pub fn create_with(
+        &self,
+        purpose: Purpose,
+        name: Option<Name>,
+        roots: &[&Path],
+        detail: &Detail,
+        who: &Actor,
+    ) -> Result<Plan> {
         let mut paths = Vec::with_capacity(roots.len());
         for root in roots {
             let path = canonical(root)?;
@@ -83,7 +93,7 @@ impl Plans {
             state: State::Queued.stored(),
             undo_of,
             roots: paths,
-            detail: json!({}),
+            detail: detail.to_json(),
             who: who.clone(),
         };
         Plan::from_stored(retry(|| self.store.create_plan(&plan))?)
@@ -133,7 +143,7 @@ impl Plans {
             from: state.stored(),
             version: plan.version,
             to: to.stored(),
-            epoch: None,
+            epoch: step.epoch,
             open: step.open,
             detail: step.detail.as_ref().map(Detail::to_json),
             kind: step.kind.clone(),

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use testkit::mount::SmallDisk;
 
 use crate::kills::Killed;
+use crate::runs::Started;
 
 /// A context as it was: its export, and its four files.
 pub(crate) type Remembered = (Vec<u8>, BTreeMap<&'static str, Option<Vec<u8>>>);
@@ -59,6 +60,8 @@ pub(crate) struct World {
     pub(crate) exported: BTreeMap<String, Remembered>,
     /// What kills left.
     pub(crate) kills: Vec<Killed>,
+    /// A run that goes on.
+    pub(crate) started: Option<Started>,
 }
 
 impl World {
@@ -84,6 +87,7 @@ impl World {
             living: None,
             exported: BTreeMap::new(),
             kills: Vec::new(),
+            started: None,
             disk: None,
         }
     }

@@ -17,3 +17,4 @@ mod recovery;
 mod simulated;
 mod together;
 mod undo;
+mod verified;

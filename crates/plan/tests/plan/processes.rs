@@ -22,6 +22,7 @@ fn child() {
         None => {}
         Some((role, folder)) if role == "attribute" => attribute(&folder),
         Some((role, folder)) if role == "history" => make_history(&folder),
+        Some((role, folder)) if role == "hold" => hold(&folder),
         Some((role, folder)) => record_until_killed(&folder, &role),
     }
 }
@@ -80,6 +81,39 @@ fn keep_their_entries(ground: &Ground) {
         }
     }
     assert_eq!(store::verify(ground.store(), &[]).unwrap().findings, []);
+}
+
+/// Starts a changeset, says which, and holds it for a day.
+fn hold(folder: &Path) {
+    let terms = Terms { duration: store::limits::LEASE_MAX, ..Terms::default() };
+    let held = context(&ground::open(folder)).start(&actor("coder"), None, &terms).unwrap();
+    say(&held.id().to_string());
+    listen();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_holder_that_was_killed_makes_nobody_wait() {
+    let ground = Ground::new();
+    let mut holder = start("processes::child", "hold", ground.folder.path());
+    let id: ChangesetId = holder.hear().parse().unwrap();
+    let refused = ground.plans.reopen(id, &Terms::default()).unwrap_err();
+    assert_eq!(refused.code(), "lease-held", "its holder is alive: {refused}");
+    holder.kill();
+    // Many ask at once: one has it, the others see that it is alive.
+    let taken: Vec<_> = std::thread::scope(|scope| {
+        let ask = || ground::open(ground.folder.path()).reopen(id, &Terms::default());
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let (mine, others): (Vec<_>, Vec<_>) = taken.into_iter().partition(Result::is_ok);
+    assert_eq!((mine.len(), others.len()), (1, 7));
+    assert!(others.into_iter().all(|other| other.unwrap_err().code() == "lease-held"));
+    let mine = mine.into_iter().next().unwrap().unwrap();
+    assert_eq!(mine.epoch(), store::Epoch(2), "what the dead one might still write is refused");
+    assert_eq!(mine.record(write("a", "1").on(None)).unwrap(), 1);
+    let events = ground.plans.timeline(ground.plan.id).unwrap();
+    assert!(events.iter().any(|event| event.kind == "lease.taken-over"), "{events:?}");
 }
 
 /// The changesets of a plan, as anybody may see them: how many there are, how many entries each has, whether it is closed.

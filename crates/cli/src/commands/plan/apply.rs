@@ -2,8 +2,8 @@
 
 use api::{Applied, ApplyOptions, Plans};
 
-use super::{PartArgs, counted, named, say_files, warn_of_kept};
-use crate::error::{Exit, Result};
+use super::{PartArgs, counted, end, named, say_files};
+use crate::error::Result;
 use crate::output::{Answer, Output};
 
 /// Bring a plan's changes into its folders: all of them, or none
@@ -37,8 +37,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let applied = plans.apply(&args.plan, &options)?;
     say_files(&applied, output)?;
     output.confirm(told(&applied))?;
-    warn_of_kept(&applied, output);
-    let exit = if applied.is_kept() { Exit::Conflict } else { Exit::Ok };
+    let exit = end(&applied, output);
     Ok(Answer { exit, ..Answer::of(&applied) })
 }
 

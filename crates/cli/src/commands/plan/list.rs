@@ -1,6 +1,6 @@
 //! `agents plan list`.
 
-use api::Plans;
+use api::{PlanState, Plans};
 
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -17,8 +17,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let listed = plans.list(&args.state, args.limit)?;
-    for plan in &listed {
+    say(&plans.list(&args.state, args.limit)?, output)
+}
+
+pub(super) fn say(listed: &[PlanState], output: &mut Output) -> Result<Answer> {
+    for plan in listed {
         let paint = output.paint();
         let name = plan.name.as_deref().unwrap_or("-");
         let undo = plan.undo_of.as_ref().map(|of| format!("  undoes {of}")).unwrap_or_default();

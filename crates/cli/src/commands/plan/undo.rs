@@ -4,9 +4,9 @@ use std::io::{self, IsTerminal};
 
 use api::{Applied, Plans};
 
-use super::{PartArgs, counted, say_files, warn_of_kept};
+use super::{PartArgs, counted, end, say_files};
 use crate::ask::before_deleting;
-use crate::error::{Exit, Result};
+use crate::error::Result;
 use crate::output::{Answer, Output};
 
 /// Take back what a plan changed, or a part of it
@@ -53,8 +53,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let undone = plans.undo(&args.plan, &part, false)?;
     say_files(&undone, output)?;
     output.confirm(told(&undone))?;
-    warn_of_kept(&undone, output);
-    let exit = if undone.is_kept() { Exit::Conflict } else { Exit::Ok };
+    let exit = end(&undone, output);
     Ok(Answer { exit, ..Answer::of(&undone) })
 }
 

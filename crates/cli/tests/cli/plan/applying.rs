@@ -110,7 +110,7 @@ fn a_file_that_was_edited_is_never_overwritten() {
     changed(&program, "[CODER]", "coder", "a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
     program.write("a.txt", "one\ntwo\nthree\nfour\nFIVE\n");
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: 1 files of plan [PLAN] were changed since it read them, `a.txt` among them; nothing was touched
+error: plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing was touched
   because: `a.txt` is a file of 24 bytes with hash cf43eac9
   hint: look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
 
@@ -119,7 +119,7 @@ error: 1 files of plan [PLAN] were changed since it read them, `a.txt` among the
     program.run("plan show work").success().stdout_eq(str![[r#"
 plan [PLAN] (work)
 conflict: applying met a conflict, and touched nothing; to be resolved
-why: 1 files of plan [PLAN] were changed since it read them, `a.txt` among them; nothing was touched
+why: plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing was touched
 root [PLACE]
 made by ana at [..]
 changed by ana at [..]
@@ -144,7 +144,7 @@ error: plan [PLAN] is queued and cannot become applying; allowed: running, cance
 "#]]);
     let coder = start(&program, "[CODER]", "coder");
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] is running and cannot become applying; allowed: ready, failed, cancelled
+error: plan [PLAN] is running and cannot become applying; allowed: ready, conflict, failed, cancelled
   hint: `agents plan log PLAN` shows how it came to be so
 
 "#]]);

@@ -88,7 +88,7 @@ ok       locks     work
 ok       exchange  two files can change places at once
 ok       reflink   copies of files [..]
 ok       store     `[PLACE]/agents-home/state.db` is sound
-ok       audit     3 records in 1 chains are sound
+ok       audit     3 records in 1 chain: sound
 ok       applies   none was cut off
 ok       leases    none is stale
 
@@ -103,7 +103,7 @@ ok       locks     work
 ok       exchange  two files can change places at once
 ok       reflink   copies of files [..]
 ok       store     `[PLACE]/agents-home/state.db` is sound
-ok       audit     3 records in 1 chains are sound
+ok       audit     3 records in 1 chain: sound
 ok       applies   none was cut off
 ok       leases    none is stale
 

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{changed, project, start};
-use crate::program::{Program, told};
+use crate::program::{Program, json, told};
 
 #[test]
 fn an_unknown_plan_suggests() {
@@ -37,11 +37,45 @@ error: `@latest` is not usable as name: `@` begins the names that stand for some
 }
 
 #[test]
+fn only_the_first_plan_makes_a_store() {
+    let program = Program::in_project();
+    program.run("plan list").success().stdout_eq("").stderr_eq("");
+    program.run("plan show @latest").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: there are no plans yet
+  hint: make one with `agents plan create`
+
+"#]]);
+    let id = "01J00000000000000000000000";
+    for words in [
+        "plan diff x",
+        "plan log x",
+        "plan conflicts x",
+        "plan apply x",
+        "plan undo x --yes",
+        "plan clean",
+        "changeset list x",
+        "audit log",
+        "audit verify",
+        "audit export",
+        "store gc --dry-run",
+        &format!("changeset show {id}"),
+        &format!("changeset seal {id}"),
+    ] {
+        program.run(words).code(3).stdout_eq("");
+    }
+    program.run("doctor").success();
+    assert!(!program.path("agents-home/state.db").exists());
+    program.run("plan create").success();
+    program.run("plan list").success();
+    assert!(program.path("agents-home/state.db").exists());
+}
+
+#[test]
 fn a_plan_needs_a_folder() {
     let program = Program::new();
     program.run("plan create").code(3).stdout_eq("").stderr_eq(str![[r#"
-error: no folder was named for the plan, and there is no project around the current folder
-  hint: name one with `agents plan create --root DIR`, or make a project: `mkdir .cleveragents`
+error: no folder was named, and there is neither a project nor a git repository around the current folder
+  hint: name one with `--root DIR`, or make this folder a project: `mkdir .cleveragents`
 
 "#]]);
     program.run("plan create --root missing").code(3).stdout_eq("").stderr_eq(str![[r#"
@@ -50,6 +84,17 @@ error: `[PLACE]/missing` cannot be a root of a plan: No such file or directory (
 
 "#]]);
     program.run("plan show @latest").code(3);
+}
+
+#[test]
+fn without_a_project_it_is_the_repository_around() {
+    let program = Program::new();
+    program.write("repository/.git/HEAD", "ref: refs/heads/main\n");
+    program.write("repository/inner/file", "old\n");
+    let mut command = program.command("plan create --name tidy --format json");
+    let made = json(&program.check(command.current_dir(program.path("repository/inner"))).code(0));
+    let roots = &made["data"]["roots"];
+    assert_eq!(roots, &serde_json::json!([program.path("repository").display().to_string()]));
 }
 
 #[test]
@@ -108,5 +153,7 @@ error: `store.url` names a store of kind `mysql`, which this program does not ha
     assert!(!refused.contains("secret"));
     let other = program.path("other/state.db");
     program.run(&format!("plan list -c store.url=sqlite:{}", other.display())).success().stdout_eq("");
+    assert!(!other.exists(), "who only reads makes no store");
+    program.run(&format!("plan create -c store.url=sqlite:{}", other.display())).success();
     assert!(other.exists());
 }

@@ -185,7 +185,7 @@ new file mode 100644
 
 "#]]);
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: 1 files of plan [PLAN] were changed since it read them, `a.txt` among them; nothing was touched
+error: plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing was touched
   because: `a.txt` is a file of 24 bytes with hash 3d20e5f7
   hint: look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
 

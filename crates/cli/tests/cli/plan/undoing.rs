@@ -55,7 +55,7 @@ fn an_undo_says_who_changed_a_file_since() {
     program.run("plan apply work").success();
     program.write("a.txt", "mine\n");
     program.run("plan undo work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: 1 files were changed since plan [PLAN] was applied, `a.txt` among them; nothing was touched
+error: 1 file was changed since plan [PLAN] was applied, `a.txt`; nothing was touched
   because: `a.txt` was changed outside of any plan
   hint: `agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first
 
@@ -128,7 +128,7 @@ error: removing all plans that are done needs `--yes` where nobody can be asked
 
 "#]]);
     program.run("plan clean work --yes").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] is ready and holds 1 changesets that were not applied
+error: plan [PLAN] is ready and holds 1 unapplied changeset
   hint: apply it, or remove it for good with `agents plan clean PLAN --force`
 
 "#]]);
