@@ -1,16 +1,16 @@
 //! A store and two roots, for one test.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use filetx::Wait;
 use plan::{
-    Act, Actor, ApplyOrder, Change, Error, FileOutcome, PathBytes, Plan, PlanId, Plans, Report, Result,
-    Source, State, UndoOrder,
+    Act, ApplyOrder, Change, Error, FileOutcome, PathBytes, Plan, PlanId, Plans, Report, Result, State,
+    UndoOrder,
 };
-use store::SqliteStore;
 use tempfile::TempDir;
 use testkit::folder::{Tree, scratch, tree_without};
+
+pub(crate) use crate::support::{actor, bytes, open, write, write_with_mode};
 
 pub(crate) struct Ground {
     pub folder: TempDir,
@@ -113,27 +113,6 @@ impl Ground {
     pub(crate) fn get(&self, plan: PlanId) -> Plan {
         self.plans.get(plan).unwrap()
     }
-}
-
-pub(crate) fn open(folder: &Path) -> Plans {
-    Plans::open(Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()))
-}
-
-pub(crate) fn actor(name: &str) -> Actor {
-    Actor::parse(name).unwrap()
-}
-
-pub(crate) fn bytes(path: impl AsRef<[u8]>) -> PathBytes {
-    PathBytes::parse(path.as_ref()).unwrap()
-}
-
-pub(crate) fn write(path: &str, content: impl AsRef<[u8]>) -> Change {
-    Change::write(bytes(path), content.as_ref())
-}
-
-pub(crate) fn write_with_mode(path: &str, content: impl AsRef<[u8]>, mode: u32) -> Change {
-    let content = Source::Bytes(content.as_ref().to_vec());
-    Change::new(bytes(path), Act::Write { content, mode: Some(mode) })
 }
 
 pub(crate) fn delete(path: &str) -> Change {

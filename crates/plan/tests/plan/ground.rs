@@ -1,15 +1,13 @@
 //! A store and a root, for one test.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use plan::{
-    Act, Actor, Change, Changeset, ChangesetId, PathBytes, PathKey, Piece, Plan, PlanExecutionContext, Plans,
-    Source,
-};
-use store::{SqliteStore, Store};
+use plan::{Change, Changeset, ChangesetId, PathKey, Piece, Plan, PlanExecutionContext, Plans};
+use store::Store;
 use tempfile::TempDir;
 use testkit::folder::scratch;
+
+pub(crate) use crate::support::{actor, bytes, open, write, write_with_mode};
 
 pub(crate) struct Ground {
     pub folder: TempDir,
@@ -59,27 +57,6 @@ impl Ground {
     pub(crate) fn settled(&self) -> Plan {
         self.plans.settle(self.plan.id, &actor("ana")).unwrap()
     }
-}
-
-pub(crate) fn open(folder: &Path) -> Plans {
-    Plans::open(Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()))
-}
-
-pub(crate) fn actor(name: &str) -> Actor {
-    Actor::parse(name).unwrap()
-}
-
-pub(crate) fn bytes(path: impl AsRef<[u8]>) -> PathBytes {
-    PathBytes::parse(path.as_ref()).unwrap()
-}
-
-pub(crate) fn write(path: &str, content: impl AsRef<[u8]>) -> Change {
-    Change::write(bytes(path), content.as_ref())
-}
-
-pub(crate) fn write_with_mode(path: &str, content: impl AsRef<[u8]>, mode: u32) -> Change {
-    let content = Source::Bytes(content.as_ref().to_vec());
-    Change::new(bytes(path), Act::Write { content, mode: Some(mode) })
 }
 
 pub(crate) fn file(content: impl AsRef<[u8]>) -> Option<Piece> {
