@@ -1,5 +1,5 @@
-//! The reports that the project started from, as features: `config/*.feature`, `context/*.feature` and `plan/*.feature`, one file per case,
-//! tagged with its name.
+//! The reports that the project started from, as features: `config/*.feature`, `context/*.feature`, `plan/*.feature` and
+//! `safety/*.feature`, one file per case, tagged with its name.
 //!
 //! Every feature is a test of its own, so that any test runner lists and runs it; the steps start the real program. A step that fails,
 //! is not defined or is skipped fails the test.
@@ -14,6 +14,7 @@ mod files;
 mod four_files;
 mod kills;
 mod library;
+mod locks;
 mod plans;
 mod world;
 
@@ -123,6 +124,11 @@ features! {
 features! {
     plan, "":
     app_dirty app_drift app_empty app_ignored app_partial app_roots app_verify aud_chain chg_closed chg_content chg_foreign chg_persist chg_race cln_keep db_busy par_base par_conflict par_seq pln_illegal pln_swallow pln_twice sec_escape und_drift und_undo
+}
+
+features! {
+    safety, "":
+    lck_clean lck_disjoint lck_holder lck_kill sec_bomb sec_fifo sec_perm
 }
 
 fn check_tags(of: &str, prefix: &str, features: &[&str]) {
