@@ -2,7 +2,10 @@
 //!
 //! Looks, and says what it saw with the command that helps. Only with `fix` it changes anything: it finishes applies that were cut off.
 
-use std::path::Path;
+mod cut_off;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use filetx::{Disk, Lock, Mode, Open, RelPath, Rename, Storage, Wait};
 use plan::{Ground, State, counted};
@@ -83,10 +86,18 @@ impl Agents {
             Ok(Some(plans)) => checks.extend(plans.doctor(fix, &store)),
             Ok(None) => {
                 checks.push(Check::ok("store", format!("none yet; the first plan makes `{store}`")));
+                checks.extend(cut_off::check(&self.project_root(), fix, &self.wait()));
             }
             Err(error) => checks.push(Check::failed("store", &error)),
         }
         checks
+    }
+}
+
+impl Agents {
+    /// The project's folder, where plans are applied unless others are named.
+    fn project_root(&self) -> BTreeSet<PathBuf> {
+        self.project().map(Path::to_owned).into_iter().collect()
     }
 }
 
@@ -133,8 +144,16 @@ impl Plans {
         // One that somebody is at is not waited for.
         let ground = Ground::here(Wait { timeout: std::time::Duration::ZERO, ..self.agents.wait() });
         let mut checks = Vec::new();
-        for plan in self.inner.list(&[State::Applying], None)? {
+        let mut others = self.agents.project_root();
+        let plans = self.inner.list(&[], None)?;
+        let (applying, settled): (Vec<_>, Vec<_>) =
+            plans.into_iter().partition(|plan| plan.state == State::Applying);
+        others.extend(settled.iter().flat_map(|plan| plan.roots.iter().map(plan::system_path)));
+        for plan in applying {
             let id = plan.id;
+            for root in plan.roots.iter().map(plan::system_path) {
+                others.remove(&root);
+            }
             if !fix {
                 let text = format!("plan {id} is being applied, or was cut off");
                 checks.push(Check::warning("applies", text, Some("`agents doctor --fix`".to_owned())));
@@ -154,6 +173,7 @@ impl Plans {
                 }
             }
         }
+        checks.extend(cut_off::check(&others, fix, &self.agents.wait()));
         if checks.is_empty() {
             checks.push(Check::ok("applies", "none was cut off"));
         }

@@ -110,6 +110,41 @@ fn a_doctor_names_leases_that_ran_out() {
     assert!(agents(&folder).doctor(true).iter().all(|check| check.health == Health::Ok));
 }
 
+/// What the doctor says about applies.
+fn applies(folder: &TempDir, fix: bool) -> Vec<(Health, String)> {
+    let checks = agents(folder).doctor(fix).into_iter().filter(|check| check.name == "applies");
+    checks.map(|check| (check.health, check.text)).collect()
+}
+
+#[test]
+fn a_doctor_looks_at_folders_whose_plans_it_does_not_know() {
+    use filetx::{RelPath, TreeOptions, Trees};
+    let (folder, _plans) = two_roots();
+    let root = folder.path().join("app");
+    let home = || RelPath::new(plan::TRANSACTION_HOME).unwrap();
+    let open = || Trees::open(&[&root], TreeOptions { home: home(), ..TreeOptions::default() }).unwrap();
+    let journal = root.join(plan::TRANSACTION_HOME).join("journal");
+    let trees = open();
+    fs::write(&journal, "no journal").unwrap();
+    let locked = std::thread::scope(|scope| {
+        let look = |fix| applies(&folder, fix);
+        [false, true].map(|fix| scope.spawn(move || look(fix)).join().unwrap())
+    });
+    for told in locked {
+        assert!(
+            matches!(&told[..], [(Health::Ok, text)] if text.contains("is being applied in")),
+            "{told:?}"
+        );
+    }
+    drop(trees);
+    for fix in [false, true] {
+        let told = applies(&folder, fix);
+        assert!(matches!(&told[..], [(Health::Problem, _)]), "{told:?}");
+    }
+    fs::remove_file(&journal).unwrap();
+    assert_eq!(applies(&folder, false), [(Health::Ok, "none was cut off".to_owned())]);
+}
+
 #[test]
 fn a_home_that_cannot_be_used_is_a_problem() {
     let folder = tempfile::tempdir().unwrap();

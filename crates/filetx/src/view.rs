@@ -151,7 +151,8 @@ impl View<'_> {
             Look::Other => Seen::Other,
             Look::Symlink { target } => Seen::Symlink { target },
             Look::File { mode, .. } => {
-                let body = self.open(at)?.expect("a file was seen there");
+                // Somebody may have taken it away since.
+                let Some(body) = self.open(at)? else { return Ok(Seen::Absent) };
                 let mut hasher = blake3::Hasher::new();
                 let mut offset = 0;
                 while offset < body.len() {

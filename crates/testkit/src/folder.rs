@@ -40,6 +40,20 @@ pub fn tree(root: &Path) -> Tree {
     tree_without(root, "")
 }
 
+/// What is below the folder of a context that nobody writes to.
+pub const CONTEXT: [&str; 10] = [
+    ".txn",
+    ".txn/.gitignore",
+    ".txn/journal",
+    ".txn/published",
+    ".txn/stage",
+    "global_context.json",
+    "messages.index",
+    "messages.jsonl",
+    "metadata.json",
+    "state.json",
+];
+
 /// What is below an own folder of the file transaction that nobody writes to and is neither one of `quiet` nor content that a record in its
 /// journal leads to: what somebody left behind.
 pub fn strays(folder: &Path, quiet: &[&str]) -> Vec<String> {

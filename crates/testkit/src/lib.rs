@@ -3,7 +3,7 @@
 //! - [`sim`]: a disk in memory that loses at a power cut what was not synced.
 //! - [`explore`]: crashes a workload at every disk call, and its recovery too, and checks every disk that may be left.
 //! - [`strace`], [`folder`]: a real program killed, or failed, at any system call; real folders as values.
-//! - [`mount`]: real file systems that lose power, or are full.
+//! - [`mount`], `power`: real file systems that lose power, also while another process writes, or are full.
 //! - [`children`], [`history`]: a test's own executable as other processes, and whether one order explains what they did.
 //! - [`many_keys`]: a configuration file that many writers add to, and what must be in it.
 //! - [`naive`]: the usual way to change a configuration file, which must fail where ours holds.
@@ -28,6 +28,8 @@ pub mod naive;
 pub mod notes;
 #[cfg(unix)]
 pub mod postgres;
+#[cfg(target_os = "linux")]
+pub mod power;
 pub mod seed;
 pub mod sim;
 #[expect(clippy::unwrap_used, reason = "these are tests, for engines to call")]

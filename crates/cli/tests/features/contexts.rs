@@ -8,26 +8,13 @@ use std::thread;
 
 use cucumber::{given, then, when};
 use serde_json::Value;
-use testkit::folder;
+use testkit::folder::{self, CONTEXT};
 use testkit::mount::SmallDisk;
 
 use crate::commands::{run_with_input, stderr};
 use crate::four_files;
 use crate::world::{World, read};
 
-/// What is in the folder of a context that nobody writes to.
-const QUIET: [&str; 10] = [
-    ".txn",
-    ".txn/.gitignore",
-    ".txn/journal",
-    ".txn/published",
-    ".txn/stage",
-    "global_context.json",
-    "messages.index",
-    "messages.jsonl",
-    "metadata.json",
-    "state.json",
-];
 /// The size of a disk that has no room.
 const DISK_BYTES: u64 = 1 << 20;
 const PAGE_BYTES: usize = 4096;
@@ -234,7 +221,7 @@ fn nothing_left(world: &mut World, name: String) {
 
 /// What is in the folder of a context and does not belong there.
 pub(crate) fn strays(world: &World, name: &str) -> Vec<String> {
-    folder::strays(&world.context(name), &QUIET)
+    folder::strays(&world.context(name), &CONTEXT)
 }
 
 #[then("it fails")]

@@ -1,5 +1,5 @@
-//! The reports that the project started from, as features: `config/*.feature`, `context/*.feature`, `plan/*.feature` and `run/*.feature`, one file per case,
-//! tagged with its name.
+//! The reports that the project started from, as features: `config/*.feature`, `context/*.feature`, `plan/*.feature`, `run/*.feature` and
+//! `safety/*.feature`, one file per case, tagged with its name.
 //!
 //! Every feature is a test of its own, so that any test runner lists and runs it; the steps start the real program. A step that fails,
 //! is not defined or is skipped fails the test.
@@ -14,6 +14,7 @@ mod files;
 mod four_files;
 mod kills;
 mod library;
+mod locks;
 mod plans;
 mod runs;
 mod world;
@@ -129,6 +130,11 @@ features! {
 features! {
     run, "":
     chg_closed chg_shell cln_keep par_base par_conflict par_failfast par_overlap par_queue par_retry par_seq par_timeout pln_resume run_again und_undo
+}
+
+features! {
+    safety, "":
+    lck_clean lck_disjoint lck_holder lck_kill sec_bomb sec_fifo sec_perm
 }
 
 fn check_tags(of: &str, prefix: &str, features: &[&str]) {

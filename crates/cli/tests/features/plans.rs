@@ -18,7 +18,7 @@ const ROOTS: [&str; 2] = ["app", "site"];
 const FILES: usize = 6;
 
 /// A file of the project.
-fn file(world: &World, name: &str) -> PathBuf {
+pub(crate) fn file(world: &World, name: &str) -> PathBuf {
     world.path("project").join(name)
 }
 
@@ -196,7 +196,7 @@ fn two_folders(world: &mut World, name: String, files: usize) {
     seals(world, "coder".to_owned());
 }
 
-fn contents(world: &World) -> Vec<String> {
+pub(crate) fn contents(world: &World) -> Vec<String> {
     let names = ROOTS.into_iter().flat_map(|root| (0..FILES).map(move |n| format!("{root}/file-{n}.txt")));
     names.map(|name| read(&file(world, &name))).collect()
 }

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufReader, Lines};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, ChildStderr, Command, Output};
+use std::sync::mpsc::Sender;
+use std::thread::JoinHandle;
 
 use config::{ConfigService, Environment, Places, Registry};
 use tempfile::TempDir;
@@ -62,6 +65,18 @@ pub(crate) struct World {
     pub(crate) kills: Vec<Killed>,
     /// A run that goes on.
     pub(crate) started: Option<Started>,
+    /// What the program is started with.
+    pub(crate) bounds: Bounds,
+    /// Somebody who holds a lock until the first half is dropped.
+    pub(crate) holder: Option<(Sender<()>, JoinHandle<()>)>,
+    /// A command that waits, and what it says.
+    pub(crate) waiting: Option<(Child, Lines<BufReader<ChildStderr>>)>,
+}
+
+/// What a shell does before it starts the program; nothing when empty.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) shell: String,
 }
 
 impl World {
@@ -88,6 +103,9 @@ impl World {
             exported: BTreeMap::new(),
             kills: Vec::new(),
             started: None,
+            bounds: Bounds::default(),
+            holder: None,
+            waiting: None,
             disk: None,
         }
     }
@@ -109,7 +127,15 @@ impl World {
 
     /// The program, started where the scenario is, in an environment that has nothing but what the scenario says.
     pub(crate) fn program(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agents"));
+        let program = env!("CARGO_BIN_EXE_agents");
+        let mut command = match self.bounds.shell.as_str() {
+            "" => Command::new(program),
+            before => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("{before} && exec \"$0\" \"$@\""), program]);
+                shell
+            }
+        };
         command.env_clear().current_dir(&self.current).env("HOME", self.path("user"));
         for name in ["PATH", "LLVM_PROFILE_FILE"] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));

@@ -6,25 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::folder::{copy, strays};
+use testkit::folder::{CONTEXT, copy, strays};
 use testkit::strace::{self, BEGIN, Inject};
 
 use crate::bench::{self, Bench, proofs, prove};
 use crate::{names, program};
 
-/// What is below the folder of a context that nobody writes to.
-const QUIET: [&str; 10] = [
-    ".txn",
-    ".txn/.gitignore",
-    ".txn/journal",
-    ".txn/published",
-    ".txn/stage",
-    "global_context.json",
-    "messages.index",
-    "messages.jsonl",
-    "metadata.json",
-    "state.json",
-];
 /// Of the errors in CI, every how-manieth is tried. Not a multiple of the four kinds, so that all kinds come.
 const SAMPLE_OF_ERRORS: usize = 7;
 
@@ -155,7 +142,7 @@ impl bench::Workload for Workload {
         let mut expected = before.map(|found| found.texts).unwrap_or_default();
         expected.push("next".to_owned());
         let after = self.read(trial)?.map(|found| found.texts).unwrap_or_default();
-        let left = strays(&contexts.join("chat"), &QUIET);
+        let left = strays(&contexts.join("chat"), &CONTEXT);
         if after != expected || !left.is_empty() {
             return Err(format!("the next command left {after:?} and {left:?}"));
         }

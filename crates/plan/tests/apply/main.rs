@@ -18,3 +18,6 @@ mod simulated;
 mod together;
 mod undo;
 mod verified;
+
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,18 +1,14 @@
 //! A store and a root, for one test.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use plan::{
-    Act, Actor, Change, Changeset, ChangesetId, PathBytes, PathKey, Piece, Plan, PlanExecutionContext, Plans,
-    Source,
-};
-use store::{PostgresStore, SqliteStore, Store};
+use plan::{Change, Changeset, ChangesetId, PathKey, Piece, Plan, PlanExecutionContext, Plans};
+use store::Store;
 use tempfile::TempDir;
 use testkit::folder::scratch;
 
-/// Names the store's database, where it is on a server.
-const URL: &str = "url";
+use crate::support::folder_of_each_engine;
+pub(crate) use crate::support::{actor, bytes, open, write, write_with_mode};
 
 pub(crate) struct Ground {
     pub folder: TempDir,
@@ -30,16 +26,7 @@ impl Ground {
 
     /// One for each engine; without a server, that one is reported as skipped.
     pub(crate) fn of_each_engine(test: &str) -> Vec<Self> {
-        let mut grounds = vec![Self::new()];
-        match testkit::postgres::server() {
-            Err(reason) => testkit::notes::skipped(test, &reason),
-            Ok(server) => {
-                let folder = scratch();
-                std::fs::write(folder.path().join(URL), server.url(&server.database())).unwrap();
-                grounds.push(Self::in_folder(folder));
-            }
-        }
-        grounds
+        folder_of_each_engine(test).into_iter().map(Self::in_folder).collect()
     }
 
     fn in_folder(folder: TempDir) -> Self {
@@ -79,30 +66,6 @@ impl Ground {
     pub(crate) fn settled(&self) -> Plan {
         self.plans.settle(self.plan.id, &actor("ana")).unwrap()
     }
-}
-
-pub(crate) fn open(folder: &Path) -> Plans {
-    Plans::open(match std::fs::read_to_string(folder.join(URL)) {
-        Ok(url) => Arc::new(PostgresStore::open(&url).unwrap()),
-        Err(_) => Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()),
-    })
-}
-
-pub(crate) fn actor(name: &str) -> Actor {
-    Actor::parse(name).unwrap()
-}
-
-pub(crate) fn bytes(path: impl AsRef<[u8]>) -> PathBytes {
-    PathBytes::parse(path.as_ref()).unwrap()
-}
-
-pub(crate) fn write(path: &str, content: impl AsRef<[u8]>) -> Change {
-    Change::write(bytes(path), content.as_ref())
-}
-
-pub(crate) fn write_with_mode(path: &str, content: impl AsRef<[u8]>, mode: u32) -> Change {
-    let content = Source::Bytes(content.as_ref().to_vec());
-    Change::new(bytes(path), Act::Write { content, mode: Some(mode) })
 }
 
 pub(crate) fn file(content: impl AsRef<[u8]>) -> Option<Piece> {

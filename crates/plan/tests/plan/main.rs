@@ -16,3 +16,6 @@ mod race;
 mod recording;
 mod resolve;
 mod through;
+
+#[path = "../support/mod.rs"]
+mod support;

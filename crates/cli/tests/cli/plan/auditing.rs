@@ -143,3 +143,32 @@ fn a_doctor_finishes_an_apply_that_was_cut_off() {
     assert!(fixed.contains("ok       applies   an apply of plan"), "{fixed}");
     assert!(text(&program.run("doctor").success()).contains("none was cut off"));
 }
+
+#[test]
+fn a_doctor_finishes_an_apply_of_a_store_that_is_gone() {
+    use testkit::notes;
+    use testkit::strace::{self, Call, Inject};
+    if let Some(reason) = strace::unusable() {
+        return notes::skipped("plan-doctor", &reason);
+    }
+    for other_plan in [false, true] {
+        let program = project();
+        changed(&program, "[CODER]", "coder", "a.txt", "new\n");
+        let mut inner = program.command("plan apply work");
+        let first = Call { name: "renameat2".to_owned(), nth: 1, arguments: String::new() };
+        let ended = strace::run(inner.env("LLVM_PROFILE_FILE", "/dev/null"), &first, Inject::Kill);
+        assert!(ended.killed, "{ended:?}");
+        Command::new("mv").args([program.path("agents-home"), program.path("lost")]).status().unwrap();
+        Command::new("mkdir").args(["-m", "700"]).arg(program.path("agents-home")).status().unwrap();
+        if other_plan {
+            program.run("plan create --name other").success();
+        }
+        let warned = text(&program.run("doctor").success());
+        assert!(warned.contains("warning  applies   an apply was cut off in `"), "{warned}");
+        let fixed = text(&program.run("doctor --fix").success());
+        assert!(fixed.contains("had been cut off; it is finished now (plan "), "{fixed}");
+        assert_eq!(program.text("a.txt"), "new\n");
+        let after = text(&program.run("doctor").success());
+        assert!(!after.contains("cut off in"), "{after}");
+    }
+}

@@ -1,0 +1,59 @@
+//! Applies that were cut off in folders, whichever store knows of them: that of another home, or one that is gone.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use filetx::{Snapshot, TreeOptions, Trees, Wait};
+
+use super::Check;
+use crate::answer::text;
+
+/// What an apply leaves in the transaction folder of a root until it is done.
+const LEFT: [&str; 2] = ["journal", "pointer"];
+
+/// Looks into folders, and with `fix` finishes what was left there. One that somebody is at is not waited for.
+pub(super) fn check(roots: &BTreeSet<PathBuf>, fix: bool, wait: &Wait) -> Vec<Check> {
+    let wait = Wait { timeout: Duration::ZERO, ..wait.clone() };
+    roots.iter().filter(|root| is_left(root)).map(|root| one(root, fix, &wait)).collect()
+}
+
+fn is_left(root: &Path) -> bool {
+    let home = root.join(plan::TRANSACTION_HOME);
+    LEFT.iter().any(|name| std::fs::symlink_metadata(home.join(name)).is_ok())
+}
+
+fn one(root: &Path, fix: bool, wait: &Wait) -> Check {
+    let shown = text(root);
+    let home = plan::transaction_home();
+    let told = match fix {
+        false => Snapshot::of_tree(root, &home, wait).map(|_| {
+            let text = format!("an apply was cut off in `{shown}`");
+            Check::warning("applies", text, Some("`agents doctor --fix`".to_owned()))
+        }),
+        true => Trees::open(&[root], TreeOptions { home, wait: wait.clone(), ..TreeOptions::default() })
+            .map(|trees| Check::ok("applies", finished(&shown, &trees))),
+    };
+    told.unwrap_or_else(|error| match error {
+        filetx::Error::Busy { .. } => Check::ok("applies", format!("a plan is being applied in `{shown}`")),
+        error => Check::failed("applies", &error.into()),
+    })
+}
+
+fn finished(shown: &str, trees: &Trees) -> String {
+    let plans: Vec<String> =
+        trees.recovered().iter().map(|found| String::from_utf8_lossy(&found.owner).into_owned()).collect();
+    let kept: Vec<String> =
+        trees.recovered().iter().flat_map(|found| &found.kept).map(|kept| text(&kept.path)).collect();
+    let mut told = match plans.is_empty() {
+        true => format!("an apply in `{shown}` had been cut off before it touched anything"),
+        false => format!(
+            "an apply in `{shown}` had been cut off; it is finished now (plan {} of another store)",
+            plans.join(", ")
+        ),
+    };
+    if !kept.is_empty() {
+        told += &format!(", but for files that somebody changed meanwhile: {}", kept.join(", "));
+    }
+    told
+}

@@ -1,0 +1,51 @@
+//! What the tests of plans and of applying them begin with.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use plan::{Act, Actor, Change, PathBytes, Plans, Source};
+use store::{PostgresStore, SqliteStore};
+use tempfile::TempDir;
+use testkit::folder::scratch;
+
+/// Names the store's database, where it is on a server.
+const URL: &str = "url";
+
+/// A folder for each engine; without a server, that one is reported as skipped.
+pub(crate) fn folder_of_each_engine(test: &str) -> Vec<TempDir> {
+    let mut folders = vec![scratch()];
+    match testkit::postgres::server() {
+        Err(reason) => testkit::notes::skipped(test, &reason),
+        Ok(server) => {
+            let folder = scratch();
+            std::fs::write(folder.path().join(URL), server.url(&server.database())).unwrap();
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+/// The plans of the store in a folder, or of the one that it names.
+pub(crate) fn open(folder: &Path) -> Plans {
+    Plans::open(match std::fs::read_to_string(folder.join(URL)) {
+        Ok(url) => Arc::new(PostgresStore::open(&url).unwrap()),
+        Err(_) => Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()),
+    })
+}
+
+pub(crate) fn actor(name: &str) -> Actor {
+    Actor::parse(name).unwrap()
+}
+
+pub(crate) fn bytes(path: impl AsRef<[u8]>) -> PathBytes {
+    PathBytes::parse(path.as_ref()).unwrap()
+}
+
+pub(crate) fn write(path: &str, content: impl AsRef<[u8]>) -> Change {
+    Change::write(bytes(path), content.as_ref())
+}
+
+pub(crate) fn write_with_mode(path: &str, content: impl AsRef<[u8]>, mode: u32) -> Change {
+    let content = Source::Bytes(content.as_ref().to_vec());
+    Change::new(bytes(path), Act::Write { content, mode: Some(mode) })
+}
