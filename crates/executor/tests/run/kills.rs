@@ -216,7 +216,7 @@ fn two_programs_do_not_run_one_plan() {
     let go = ground.folder.path().join("go");
     let line = format!("until [ -e {} ]; do sleep 0.01; done; touch done", go.display());
     fs::write(ground.folder.path().join("plan"), "").unwrap();
-    let options = ground.options(&format!("[nodes.a]\nrun = \"echo ready; {line}\"\n"));
+    let options = ground.options(&format!("[nodes.a]\ntimeout = '300s'\nrun = \"echo ready; {line}\"\n"));
     let asked = std::sync::Mutex::new(Vec::new());
     let tell = |event| {
         if matches!(event, Event::NodeOutput { .. }) {
