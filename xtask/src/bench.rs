@@ -46,6 +46,13 @@ const BENCHES: &[Bench] = &[
         prepare: |_| Ok(Vec::new()),
     },
     Bench {
+        name: "store",
+        package: "cleveragents-store",
+        example: "bench_store",
+        about: "records on PostgreSQL; beside pgbench",
+        prepare: |_| Ok(Vec::new()),
+    },
+    Bench {
         name: "apply",
         package: "cleveragents-plan",
         example: "bench_apply",

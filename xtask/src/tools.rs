@@ -22,6 +22,8 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     Package { name: "git", program: "git" },
     Package { name: "e2fsprogs", program: "mkfs.ext4" },
     Package { name: "xfsprogs", program: "mkfs.xfs" },
+    Package { name: "openssl", program: "openssl" },
+    Package { name: "postgresql", program: "pg_ctlcluster" },
 ];
 
 /// What makes a Python of its own. The second brings no program, so it counts as missing: ask for this only after trying without.

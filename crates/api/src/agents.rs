@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use config::{ConfigService, Environment, Flags, Key, Known, Layers, Registry, Scope};
 
+use crate::stores::Passwords;
 use crate::{Error, Reading, Surroundings, Wait};
 
 /// Everything that a door can ask for, for one user in one project.
@@ -18,6 +19,7 @@ pub struct Agents {
     user: Option<String>,
     /// What relative paths are relative to.
     current: Option<PathBuf>,
+    passwords: Passwords,
 }
 
 /// What can be used depends on whether there is a place for it.
@@ -48,7 +50,8 @@ impl Agents {
             Err(error) => return Err(error),
         };
         let (user, current) = (surroundings.user.clone(), surroundings.current.clone());
-        Ok(Agents { home, wait: Wait::default(), user, current })
+        let passwords = Passwords::of(&surroundings.variables);
+        Ok(Agents { home, wait: Wait::default(), user, current, passwords })
     }
 
     /// With another way to wait for locks than 30 s in silence.
@@ -106,6 +109,18 @@ impl Agents {
     /// A path that the caller gave, as it is from anywhere.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         self.current.as_ref().map_or_else(|| path.to_owned(), |current| current.join(path))
+    }
+
+    /// The folder that is worked on when none is named: the project's, or else that of the git repository around. Any other would be a
+    /// guess, and a wrong one could be a whole disk.
+    pub(crate) fn default_root(&self) -> Result<PathBuf, Error> {
+        let repository = || self.current.as_deref()?.ancestors().find(|folder| folder.join(".git").exists());
+        self.project().or_else(repository).map(Path::to_owned).ok_or(Error::NoRoot)
+    }
+
+    /// What the environment has for servers.
+    pub(crate) fn passwords(&self) -> &Passwords {
+        &self.passwords
     }
 
     pub(crate) fn wait(&self) -> Wait {

@@ -13,6 +13,7 @@ use serde::Serialize;
 use store::Time;
 
 use crate::answer::text;
+use crate::stores::Location;
 use crate::work::Recovered;
 use crate::{Agents, Error, Plans, Problem};
 
@@ -74,7 +75,7 @@ impl Agents {
             return checks;
         }
         checks.extend(file_system(home));
-        let store = match self.store_file() {
+        let store = match self.store_location() {
             Ok(store) => store,
             Err(error) => {
                 checks.push(Check::failed("store", &error));
@@ -84,7 +85,7 @@ impl Agents {
         match self.known_plans() {
             Ok(Some(plans)) => checks.extend(plans.doctor(fix, &store)),
             Ok(None) => {
-                checks.push(Check::ok("store", format!("none yet; the first plan makes `{}`", text(&store))));
+                checks.push(Check::ok("store", format!("none yet; the first plan makes `{store}`")));
                 checks.extend(cut_off::check(&self.project_root(), fix, &self.wait()));
             }
             Err(error) => checks.push(Check::failed("store", &error)),
@@ -101,7 +102,7 @@ impl Agents {
 }
 
 impl Plans {
-    fn doctor(&self, fix: bool, store: &Path) -> Vec<Check> {
+    fn doctor(&self, fix: bool, store: &Location) -> Vec<Check> {
         let or_failed = |name, checks: Result<Vec<Check>, Error>| {
             checks.unwrap_or_else(|error| vec![Check::failed(name, &error)])
         };
@@ -112,15 +113,18 @@ impl Plans {
         checks
     }
 
-    fn check_store(&self, store: &Path) -> Result<Vec<Check>, Error> {
+    fn check_store(&self, store: &Location) -> Result<Vec<Check>, Error> {
         let problems = self.inner.store().check().map_err(plan::Error::from)?;
         if problems.is_empty() {
-            return Ok(vec![Check::ok("store", format!("`{}` is sound", text(store)))]);
+            return Ok(vec![Check::ok("store", format!("`{store}` is sound"))]);
         }
-        let fix = "restore the file from a backup, together with its -wal file".to_owned();
+        let fix = match store {
+            Location::File(_) => "restore the file from a backup, together with its -wal file",
+            Location::Server(_) => "restore the database from a backup",
+        };
         Ok(problems
             .iter()
-            .map(|problem| Check::problem("store", problem.to_string(), Some(fix.clone())))
+            .map(|problem| Check::problem("store", problem.to_string(), Some(fix.to_owned())))
             .collect())
     }
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use config::Key;
 
-use crate::nature::{config_nature, context_nature, failure_nature, files_nature, plan_nature, system_code};
+use crate::nature::{
+    config_nature, context_nature, failure_nature, files_nature, plan_nature, run_nature, system_code,
+};
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +21,19 @@ pub enum Error {
     /// A plan or changeset refused or failed.
     #[error(transparent)]
     Plan(#[from] plan::Error),
+    /// A run of actors refused or failed.
+    #[error(transparent)]
+    Run(executor::Error),
+    /// A word that is none of those that are known.
+    #[error("`{word}` is no way to {what}")]
+    NoSuchWord {
+        /// What it is for.
+        what: &'static str,
+        /// As it was given.
+        word: String,
+        /// Those that are known.
+        words: Vec<&'static str>,
+    },
     /// There is no such plan.
     #[error("there is no plan `{name}`")]
     UnknownPlan {
@@ -38,14 +53,22 @@ pub enum Error {
         /// The path.
         path: String,
     },
-    /// No folder was named, and there is no project around.
-    #[error("no folder was named for the plan, and there is no project around the current folder")]
+    /// No folder was named, and there is neither a project nor a repository around.
+    #[error(
+        "no folder was named, and there is neither a project nor a git repository around the current folder"
+    )]
     NoRoot,
     /// The key names a store that this program cannot use.
     #[error("`store.url` names a store of kind `{kind}`, which this program does not have")]
     StoreUrl {
         /// What is before the colon; the rest may hold a password.
         kind: String,
+    },
+    /// A password stands where everybody on the machine can see it.
+    #[error("`{flag}` has a password, which everybody on this machine could see")]
+    PasswordArgument {
+        /// The argument.
+        flag: &'static str,
     },
     /// A file that the caller named could not be read or written.
     #[error("cannot {act} `{}`", path.display())]
@@ -175,6 +198,8 @@ impl Error {
             Self::Config(error) => return error.hint().or_else(|| system_hint(error)),
             Self::Context(error) => return error.hint(),
             Self::Plan(error) => return plan_hint(error),
+            Self::Run(error) => return error.hint(),
+            Self::NoSuchWord { words, .. } => format!("use one of {}", words.join(", ")),
             Self::UnknownPlan { nearest: Some(nearest), .. } => {
                 format!("did you mean `{nearest}`? `agents plan list` shows the plans there are")
             }
@@ -184,11 +209,14 @@ impl Error {
             Self::NoPlans => "make one with `agents plan create`".to_owned(),
             Self::WhichRoot { .. } => "name one with `--root DIR`".to_owned(),
             Self::NoRoot => {
-                "name one with `agents plan create --root DIR`, or make a project: `mkdir .cleveragents`".to_owned()
+                "name one with `--root DIR`, or make this folder a project: `mkdir .cleveragents`".to_owned()
             }
             Self::StoreUrl { .. } => {
-                "name a file like `sqlite:/path/state.db`, or go back to the home folder: `agents config unset store.url`"
+                "name a file like `sqlite:/path/state.db`, a server like `postgres://USER@HOST/DATABASE`, or go back to the home folder: `agents config unset store.url`"
                     .to_owned()
+            }
+            Self::PasswordArgument { .. } => {
+                "leave it out, and give it in the variable PGPASSWORD or in a file that PGPASSFILE names".to_owned()
             }
             Self::Given { .. } => return None,
             Self::Patch { .. } => {
@@ -238,11 +266,14 @@ impl Error {
             Self::Config(error) => config_nature(error),
             Self::Context(error) => context_nature(error),
             Self::Plan(error) => plan_nature(error),
+            Self::Run(error) => run_nature(error),
+            Self::NoSuchWord { .. } => (Kind::Usage, "no-such-word"),
             Self::UnknownPlan { .. } => (Kind::NotFound, "not-found"),
             Self::NoPlans => (Kind::NotFound, "no-plans"),
             Self::WhichRoot { .. } => (Kind::Usage, "which-root"),
             Self::NoRoot => (Kind::NotFound, "no-root"),
             Self::StoreUrl { .. } => (Kind::Usage, "store-url"),
+            Self::PasswordArgument { .. } => (Kind::Usage, "secret-argument"),
             Self::Given { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 (Kind::NotFound, "no-file")
             }
@@ -260,6 +291,16 @@ impl Error {
             Self::HomeAsProject { .. } => (Kind::Usage, "home-as-project"),
             Self::NoCurrentFolder { .. } => (Kind::NotFound, "no-current-folder"),
             Self::SecretArgument { .. } | Self::SecretFlag { .. } => (Kind::Usage, "secret-argument"),
+        }
+    }
+}
+
+impl From<executor::Error> for Error {
+    fn from(error: executor::Error) -> Self {
+        match error {
+            executor::Error::Plan(error) => Self::Plan(error),
+            executor::Error::NoRoot => Self::NoRoot,
+            error => Self::Run(error),
         }
     }
 }

@@ -32,7 +32,8 @@
 //!   noticing those of others
 //! - `contexts`: conversations; `talk`: what is asked of them and what comes back
 //! - `plans`, `review` and `changesets`: what actors change in people's folders; `audit`: the trail of it; `work`: what comes back about them
-//! - `doctor`: whether everything is sound
+//! - `runs`: actors run in parallel, each in a sandbox of its own
+//! - `stores`: where plans are kept, and copying that; `doctor`: whether everything is sound
 //! - `answer`: what comes back; `error`: what can go wrong, `nature`: its kinds and codes
 
 mod agents;
@@ -46,6 +47,8 @@ mod nature;
 mod plans;
 mod reading;
 mod review;
+mod runs;
+mod stores;
 mod surroundings;
 mod talk;
 mod watching;
@@ -67,7 +70,12 @@ pub use plan::{Conflict, Event as PlanEvent, FileDiff, FileSide, What, counted, 
 pub use plans::{ApplyOptions, PartOf, Plans};
 pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};
+pub use runs::{
+    Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, RunEvent, RunOptions,
+    RunRecord, RunSummary, UnfinishedRun, plan_file_schema,
+};
 pub use store::{AuditRecord, Collected, Finding, Verdict};
+pub use stores::StoreState;
 pub use surroundings::{HOME_VARIABLE, Surroundings};
 pub use talk::{
     Appended, Changed, ContextState, Document, Exported, Found, Hit, HitLine, Hits, ListedContext, Old, Said,

@@ -114,10 +114,31 @@ pub(crate) fn plan_nature(error: &plan::Error) -> (Kind, &'static str) {
     (kind, error.code())
 }
 
+pub(crate) fn run_nature(error: &executor::Error) -> (Kind, &'static str) {
+    use executor::Error as E;
+    match error {
+        E::Plan(error) => plan_nature(error),
+        E::ReadPlanFile { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            (Kind::NotFound, "no-file")
+        }
+        E::ReadPlanFile { source, .. } => (Kind::Error, system_code(source)),
+        E::PlanFile { .. } => (Kind::Usage, "plan-file"),
+        E::BadPattern { .. } => (Kind::Usage, "bad-pattern"),
+        E::NoRoot => (Kind::NotFound, "no-root"),
+        E::NotRun { .. } => (Kind::NotFound, "not-run"),
+        E::NoNode { .. } => (Kind::NotFound, "no-node"),
+        E::NothingToResume { .. } => (Kind::Conflict, "nothing-to-resume"),
+        E::Held { .. } => (Kind::Busy, "run-held"),
+        E::Lost { .. } => (Kind::Conflict, "run-lost"),
+        E::NotHere => (Kind::Usage, "not-here"),
+        _ => (Kind::Error, "run"),
+    }
+}
+
 fn store_kind(error: &store::Error) -> Kind {
     use store::Error as E;
     match error {
-        E::BadText { .. } | E::Ambiguous { .. } | E::Limit { .. } => Kind::Usage,
+        E::BadText { .. } | E::Ambiguous { .. } | E::Limit { .. } | E::Url { .. } => Kind::Usage,
         E::NotFound { .. } => Kind::NotFound,
         E::NameTaken { .. }
         | E::Reused { .. }
@@ -125,6 +146,7 @@ fn store_kind(error: &store::Error) -> Kind {
         | E::WrongState { .. }
         | E::StillOpen { .. }
         | E::Closed { .. }
+        | E::NotACopy { .. }
         | E::Stale { .. } => Kind::Conflict,
         E::Held { .. } | E::Busy { .. } => Kind::Busy,
         error if error.outcome() == store::Outcome::Unknown => Kind::OutcomeUnknown,

@@ -3,20 +3,19 @@
 //! Every call that names a plan first finishes applies that were cut off in its folders, and tells so in [`Plans::recovered`].
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use plan::{
     Actor, ApplyOrder, Event, Force, Ground, Part, PathKey, Plan, Purpose, Selection, State, Status,
     Strategy, UndoOrder,
 };
-use store::{Name, SqliteOptions};
+use store::Name;
 
+use crate::stores::Location;
 use crate::work::{Applied, ChangesetState, Cleaning, PlanDetail, PlanState, Recovered, Rename, files};
 use crate::{Agents, Error, Problem, Wait};
 
-/// The store's file, below the home folder.
-const STORE: &str = "state.db";
 /// How alike the nearest name must be to be suggested.
 const ALIKE_MIN: f64 = 0.6;
 /// Who it was when the door does not know.
@@ -61,20 +60,19 @@ pub struct ApplyOptions {
 impl Agents {
     /// The plans. The store is opened, and made where there is none.
     pub fn plans(&self) -> Result<Plans, Error> {
-        self.plans_of(&self.store_file()?)
+        self.plans_of(&self.store_location()?)
     }
 
     /// The plans, where there is a store of them; none is made.
     pub fn known_plans(&self) -> Result<Option<Plans>, Error> {
-        let file = self.store_file()?;
+        let location = self.store_location()?;
         // What cannot be looked at is for the store to say.
-        match std::fs::symlink_metadata(&file) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            _ => self.plans_of(&file).map(Some),
-        }
+        let is_missing = matches!(&location, Location::File(file)
+            if std::fs::symlink_metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound));
+        if is_missing { Ok(None) } else { self.plans_of(&location).map(Some) }
     }
 
-    fn plans_of(&self, file: &Path) -> Result<Plans, Error> {
+    fn plans_of(&self, location: &Location) -> Result<Plans, Error> {
         let reading = self.read();
         let settings = reading.settings();
         let strategy = match settings.plan_merge()?.as_str() {
@@ -82,38 +80,25 @@ impl Agents {
             "last-wins" => Strategy::LastWins,
             _ => Strategy::ThreeWay,
         };
-        let store = SqliteOptions::default().wait(self.wait().timeout).open(file);
-        let store = store.map_err(plan::Error::from)?;
+        let store = self.open_store(location)?;
         let who = self.user().and_then(|user| Actor::parse(user).ok());
         let who = who.unwrap_or_else(|| Actor::parse(SOMEBODY).expect("a word is a name"));
         Ok(Plans {
             agents: self.clone(),
-            inner: plan::Plans::open(Arc::new(store)),
+            inner: plan::Plans::open(store),
             who,
             strategy,
             told: Mutex::default(),
         })
     }
-
-    /// The file of the store: `store.url`, or in the home folder.
-    pub(crate) fn store_file(&self) -> Result<PathBuf, Error> {
-        let Some(url) = self.read().settings().store_url()? else { return Ok(self.home()?.join(STORE)) };
-        let named = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(&url);
-        let path = PathBuf::from(named);
-        if path.is_absolute() {
-            return Ok(path);
-        }
-        let kind = url.split_once(':').map_or("(none)", |(kind, _)| kind).to_owned();
-        Err(Error::StoreUrl { kind })
-    }
 }
 
 impl Plans {
-    /// Makes a plan that changes these folders; that of the project when none is named.
+    /// Makes a plan that changes these folders; that of the project, or else of the git repository around, when none is named.
     pub fn create(&self, name: Option<&str>, roots: &[PathBuf]) -> Result<PlanState, Error> {
         let name = name.map(Name::parse).transpose().map_err(plan::Error::from)?;
         let roots: Vec<PathBuf> = match roots {
-            [] => vec![self.agents.project().ok_or(Error::NoRoot)?.to_owned()],
+            [] => vec![self.agents.default_root()?],
             roots => roots.iter().map(|root| self.agents.absolute(root)).collect(),
         };
         let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
@@ -145,12 +130,13 @@ impl Plans {
         let order = ApplyOrder {
             who: self.who.clone(),
             part: self.part(&options.part)?,
-            strategy: self.strategy,
+            strategy: self.strategy_of(&plan),
             merge_drift: options.merge_drift,
             dry_run: options.dry_run,
         };
         self.make_project_folders(&plan, options.dry_run)?;
         let report = self.inner.apply(&self.ground(), plan.id, &order)?;
+        self.clean_sandboxes(&report.plan)?;
         self.applied(report, &plan)
     }
 
@@ -192,8 +178,19 @@ impl Plans {
                 list.push(state);
                 continue;
             }
+            // What is being run is not done, whatever it holds so far.
+            match self.runs()?.check_idle(one.id) {
+                Err(executor::Error::Held { .. }) if plan.is_none() => {
+                    cleaning.kept.push(state);
+                    continue;
+                }
+                idle => idle?,
+            }
             match self.inner.remove(&one, forced, &self.who) {
-                Ok(()) => cleaning.removed.push(state),
+                Ok(()) => {
+                    self.runs()?.remove_files(one.id)?;
+                    cleaning.removed.push(state);
+                }
                 Err(plan::Error::Unapplied { .. }) if plan.is_none() => cleaning.kept.push(state),
                 Err(error) => return Err(error.into()),
             }
@@ -304,7 +301,7 @@ impl Plans {
     /// What a plan renames, or the one that it undoes does, forwards and backwards: a report of either is told by one of them.
     fn renames(&self, plan: &Plan) -> Result<Vec<Rename>, Error> {
         let mut renames = Vec::new();
-        for shown in self.inner.combine(plan.id, &Selection::default(), self.strategy)?.shown() {
+        for shown in self.inner.combine(plan.id, &Selection::default(), self.strategy_of(plan))?.shown() {
             if let Some(path) = shown.renamed_from {
                 let from = PathKey { root: shown.key.root.clone(), path };
                 renames.push((from.clone(), shown.key.clone()));

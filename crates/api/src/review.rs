@@ -39,7 +39,7 @@ impl Plans {
         let part = self.part(part)?;
         let paths = part.paths()?;
         let selection = Selection { actors: part.actors.clone(), ..Selection::default() };
-        let combined = self.inner.combine(plan.id, &selection, self.strategy)?;
+        let combined = self.inner.combine(plan.id, &selection, self.strategy_of(&plan))?;
         let stored = StoredContents(self.inner.store().as_ref());
         let contents = Over { made: &combined.made, below: &stored };
         let mut files = Vec::new();
@@ -58,7 +58,7 @@ impl Plans {
     /// Where actors of a plan clash.
     pub fn conflicts(&self, plan: &str) -> Result<Vec<Conflict>, Error> {
         let plan = self.find(plan)?;
-        let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy)?;
+        let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy_of(&plan))?;
         Ok(combined.conflicts().cloned().collect())
     }
 
@@ -73,7 +73,7 @@ impl Plans {
         let plan = self.find(plan)?;
         let root = root.map(|root| self.inner.context(plan.id)?.root(&self.agents.absolute(root)));
         let root = root.transpose()?;
-        let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy)?;
+        let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy_of(&plan))?;
         let here = |conflict: &&Conflict| {
             conflict.key.path.as_bytes() == path.as_bytes()
                 && root.as_ref().is_none_or(|root| *root == conflict.key.root)
@@ -94,7 +94,7 @@ impl Plans {
             }
         };
         let key = conflict.key.clone();
-        let plan = self.inner.resolve(&plan, &key, &choice, self.strategy, &self.who)?;
+        let plan = self.inner.resolve(&plan, &key, &choice, self.strategy_of(&plan), &self.who)?;
         Ok(PlanState::of(&plan))
     }
 }

@@ -185,6 +185,7 @@ fn plans() {
     check_hinted(Error::NoPlans, Kind::NotFound, "no-plans");
     check_hinted(Error::NoRoot, Kind::NotFound, "no-root");
     check_hinted(Error::StoreUrl { kind: text() }, Kind::Usage, "store-url");
+    check_hinted(Error::PasswordArgument { flag: "--to" }, Kind::Usage, "secret-argument");
     check_hinted(Error::Patch { path: text(), reason: text() }, Kind::Conflict, "patch");
     check_hinted(Error::BadCheckpoint { path: path(), line: 1 }, Kind::Error, "bad-checkpoint");
     let given = |kind: io::ErrorKind| Error::Given { act: "read", path: path(), source: kind.into() };
@@ -211,6 +212,12 @@ fn stores() {
     let engine = |outcome| S::Engine { path: path(), doing: "d", outcome, source: cause() };
     check(engine(store::Outcome::Unknown), Kind::OutcomeUnknown, "store-engine");
     check(engine(store::Outcome::Aborted), Kind::Error, "store-engine");
+    check(S::Url { reason: "".into() }, Kind::Usage, "store-url");
+    check(S::Unreachable { path: path(), source: cause() }, Kind::Error, "store-unreachable");
+    check(S::Denied { path: path(), source: cause() }, Kind::Error, "store-denied");
+    check(S::ReadOnly { path: path(), source: cause() }, Kind::Error, "store-read-only");
+    let stores = ("".to_owned(), "".to_owned());
+    check(S::NotACopy { from: stores.0, to: stores.1, reason: "" }, Kind::Conflict, "not-a-copy");
 }
 
 #[test]

@@ -3,15 +3,17 @@
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::{audit, changeset, completions, config, context, demo, doctor, man, plan, store};
+use crate::commands::{audit, changeset, completions, config, context, demo, doctor, man, plan, run, store};
+use crate::later::Later;
 use crate::look::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.
 ///
-/// It keeps configuration, `agents config`, conversations, `agents context`, and what actors change in your folders, `agents plan` and
-/// `agents changeset`. `agents demo` shows the layer that everything rests on: a commit that changes several files all-or-nothing, whatever is
+/// It keeps configuration, `agents config`, and conversations, `agents context`. It runs actors in parallel, `agents run`, and keeps what they
+/// change in your folders under control, `agents plan` and `agents changeset`. `agents demo` shows the layer that everything rests on: a commit that changes several files all-or-nothing, whatever is
 /// killed meanwhile.
 #[derive(Parser, Debug)]
 #[command(name = "agents", version, after_help = EXIT_CODES)]
@@ -115,19 +117,20 @@ impl GlobalArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    Config(config::Args),
-    Context(context::Args),
-    Plan(plan::Args),
-    Changeset(changeset::Args),
-    Audit(audit::Args),
-    Store(store::Args),
-    Doctor(doctor::Args),
-    Demo(demo::Args),
-    Completions(completions::Args),
-    Man(man::Args),
+    Config(Later<config::Args>),
+    Context(Later<context::Args>),
+    Run(Later<run::Args>),
+    Plan(Later<plan::Args>),
+    Changeset(Later<changeset::Args>),
+    Audit(Later<audit::Args>),
+    Store(Later<store::Args>),
+    Doctor(Later<doctor::Args>),
+    Demo(Later<demo::Args>),
+    Completions(Later<completions::Args>),
+    Man(Later<man::Args>),
     /// Its name is unlike all others, so that it is never suggested.
     #[command(name = demo::WRITER, hide = true)]
-    DemoWriter(demo::WriterArgs),
+    DemoWriter(Later<demo::WriterArgs>),
 }
 
 impl Command {
@@ -136,6 +139,7 @@ impl Command {
         match self {
             Command::Config(args) => args.name(),
             Command::Context(args) => args.name(),
+            Command::Run(_) => "run",
             Command::Plan(args) => args.name(),
             Command::Changeset(args) => args.name(),
             Command::Audit(args) => args.name(),
@@ -154,8 +158,20 @@ impl Args {
     pub(crate) fn of_process() -> Result<Args, clap::Error> {
         // Taking it apart again would take as long as using it; the process ends soon.
         let mut line = ManuallyDrop::new(Args::command());
+        Args::of(&mut line).or_else(|error| {
+            if error.kind() == ErrorKind::DisplayVersion {
+                return Err(error);
+            }
+            // Help, or a mistake, whose message may need what was not named.
+            *line = Args::command();
+            line.build();
+            Args::of(&mut line)
+        })
+    }
+
+    fn of(line: &mut clap::Command) -> Result<Args, clap::Error> {
         let mut matches = line.try_get_matches_from_mut(std::env::args_os())?;
-        let args = Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut line))?;
+        let args = Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(line))?;
         args.check()
     }
 
@@ -166,7 +182,7 @@ impl Args {
             Some(form) if !is_export => {
                 let text =
                     format!("`--format {form}` is for `agents context export`; use rich, plain or json");
-                Err(Args::command().error(clap::error::ErrorKind::InvalidValue, text))
+                Err(Args::command().error(ErrorKind::InvalidValue, text))
             }
             _ => Ok(self),
         }

@@ -9,8 +9,10 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod man;
 pub(crate) mod plan;
+pub(crate) mod run;
 pub(crate) mod store;
 
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 use api::{Agents, Plans, counted};
@@ -39,6 +41,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
         Command::DemoWriter(args) => by_flags().finish(demo::run_writer(args)),
         Command::Config(_)
         | Command::Context(_)
+        | Command::Run(_)
         | Command::Plan(_)
         | Command::Changeset(_)
         | Command::Audit(_)
@@ -50,7 +53,8 @@ pub(crate) fn run(args: Args) -> ExitCode {
 
 /// A command that goes by configuration. Fails where even how to print is not known.
 fn run_configured(args: &Args) -> Result<ExitCode> {
-    let agents = Agents::open(&surroundings(&args.global))?;
+    // The process ends behind this; taking parsed files apart would only delay that.
+    let agents = ManuallyDrop::new(Agents::open(&surroundings(&args.global))?);
     let parses_itself = matches!(&args.command, Command::Config(args) if args.is_set());
     let reading = if parses_itself { agents.read_preferences() } else { agents.read() };
     let preferences = reading.preferences()?;
@@ -59,6 +63,7 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
     let result = match &args.command {
         Command::Config(args) => config::run(args, session, &mut output),
         Command::Context(words) => context::run(words, &args.global, &session, &mut output),
+        Command::Run(args) => run::run(args, &session, &mut output),
         Command::Plan(args) => plan::run(args, &session, &mut output),
         Command::Changeset(args) => changeset::run(args, &session, &mut output),
         Command::Audit(args) => audit::run(args, &session, &mut output),

@@ -54,6 +54,8 @@ pub(crate) enum Error {
     /// A value on the command line is not what it must be.
     #[error("`{value}` is not {expected}")]
     Value { value: String, expected: &'static str },
+    #[error("nothing to run was named")]
+    NothingToRun,
     #[error("interrupted")]
     Interrupted,
 }
@@ -136,6 +138,10 @@ impl Error {
                 hinted(Problem::new(Kind::Usage, "needs-yes", self), "add `--yes` if you are sure")
             }
             Error::Declined => own("declined"),
+            Error::NothingToRun => {
+                let problem = Problem::new(Kind::Usage, "usage", self);
+                hinted(problem, "`agents run PLAN_FILE`, `agents run -- CMD…`, `agents run --resume PLAN`")
+            }
             Error::Value { .. } => Problem::new(Kind::Usage, "bad-value", self),
             Error::Interrupted => own("interrupted"),
         }

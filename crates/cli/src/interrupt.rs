@@ -1,7 +1,7 @@
 //! Ctrl-C: the first one asks the command to stop and clean up, the second one ends the program at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::error::{Error, Exit, Result};
 
@@ -21,6 +21,20 @@ impl Interrupt {
         let handler = Arc::clone(&asked);
         set_handler(move || {
             if handler.swap(true, Ordering::Relaxed) {
+                std::process::exit(Exit::Interrupted.code().into());
+            }
+            stop();
+        })?;
+        Ok(Self(asked))
+    }
+
+    /// Listens, and calls `stop` at the first and at the second Ctrl-C, on another thread; the third ends the program at once.
+    pub(crate) fn listen_twice(stop: impl Fn() + Send + 'static) -> Result<Self> {
+        let asked = Arc::new(AtomicBool::new(false));
+        let (handler, times) = (Arc::clone(&asked), AtomicU32::new(0));
+        set_handler(move || {
+            handler.store(true, Ordering::Relaxed);
+            if times.fetch_add(1, Ordering::Relaxed) >= 2 {
                 std::process::exit(Exit::Interrupted.code().into());
             }
             stop();

@@ -1,12 +1,24 @@
-//! Commands that are built when the command line names their group.
+//! Commands that are built when the command line names them.
 //!
-//! Building all commands with all their options takes longer than most of them do, and a command line uses one.
+//! Building all commands with all their options takes longer than most of them do, and a command line uses one. What is not built yet has
+//! no help text either, so whoever shows help builds everything first: [`Args::of_process`](crate::args::Args::of_process), completions,
+//! manual pages.
+
+use std::ops::Deref;
 
 use clap::{ArgMatches, Command, Error, FromArgMatches, Subcommand};
 
-/// The commands of a group, built when one of them is asked for, and by whoever builds everything: help, completions, manual pages.
+/// The arguments of a command, or the commands of a group, built when they are asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Later<T>(pub(crate) T);
+pub(crate) struct Later<T>(T);
+
+impl<T> Deref for Later<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
 
 impl<T: FromArgMatches> FromArgMatches for Later<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
@@ -15,6 +27,16 @@ impl<T: FromArgMatches> FromArgMatches for Later<T> {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
         self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl<T: clap::Args> clap::Args for Later<T> {
+    fn augment_args(command: Command) -> Command {
+        command.defer(T::augment_args)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command.defer(T::augment_args_for_update)
     }
 }
 

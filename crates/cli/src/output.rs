@@ -124,6 +124,14 @@ impl Output {
         self.look.format == Format::Json
     }
 
+    pub(crate) fn format(&self) -> Format {
+        self.look.format
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.look.volume == Volume::Quiet
+    }
+
     /// Prints a line of what was asked for.
     pub(crate) fn say(&mut self, line: impl Display) -> Result<()> {
         if self.is_json() {

@@ -28,6 +28,9 @@ impl Key {
         if text.contains(['\n', '\r']) {
             return Err(refuse("it has a line break"));
         }
+        if is_plain(text) && text.split('.').count() <= KEY_NAMES_MAX {
+            return Ok(Self::from_names(text.split('.')));
+        }
         let names = toml_edit::Key::parse(text)
             .map_err(|_| refuse("its names are letters, digits, `_`, `-`, or quoted, with dots between"))?;
         if names.len() > KEY_NAMES_MAX {
@@ -61,6 +64,15 @@ impl Key {
         let name = self.0.join("_").to_uppercase().replace(['.', '-'], "_");
         format!("CLEVERAGENTS_{name}")
     }
+}
+
+/// Whether it is names with dots between and nothing else, as nearly all keys are: these need no parser.
+fn is_plain(text: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    };
+    text.split('.').all(is_name)
 }
 
 /// The names as TOML writes them.

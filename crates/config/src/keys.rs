@@ -99,7 +99,7 @@ fn declarations() -> Vec<Declaration> {
             Type::String,
             None,
             GLOBAL,
-            "where plans and their changes are kept, such as `sqlite:/srv/state.db`; `state.db` in the home folder without it",
+            "where plans and their changes are kept, such as `sqlite:/srv/state.db` or `postgres://USER@HOST/DATABASE`; `state.db` in the home folder without it",
         ),
         open("server.url", Type::String, None, GLOBAL, "the server that commands talk to"),
         Declaration {

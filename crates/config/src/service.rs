@@ -289,5 +289,5 @@ impl ConfigService {
 
 /// Whether a TOML file might hold a key of this section: a name is written as it is, or with a backslash in it.
 fn may_mention(bytes: &[u8], section: &str) -> bool {
-    bytes.contains(&b'\\') || bytes.windows(section.len()).any(|window| window == section.as_bytes())
+    memchr::memchr(b'\\', bytes).is_some() || memchr::memmem::find(bytes, section.as_bytes()).is_some()
 }

@@ -121,6 +121,20 @@ impl Manifest {
         self.0.get(path).map(|known| &known.state)
     }
 
+    /// The paths that were touched since, as far as that is seen without reading: of what was removed nothing is said.
+    pub fn touched(&self, tree: &Path) -> Result<Vec<RelPath>> {
+        let looking = Looking::at(tree)?;
+        let is_touched = |entry: &Surveyed| {
+            matches!(entry.kind, Kind::File | Kind::Symlink)
+                && self
+                    .0
+                    .get(&entry.path)
+                    .is_none_or(|known| (known.id, known.changed_ns) != (entry.id, entry.changed_ns))
+        };
+        let touched = looking.entries()?.into_iter().filter(is_touched);
+        Ok(touched.map(|entry| entry.path).collect())
+    }
+
     /// What is different in the tree now.
     pub fn changes(&self, tree: &Path) -> Result<Changes> {
         let looking = Looking::at(tree)?;

@@ -15,19 +15,7 @@ use landlock::{
     RulesetError, RulesetStatus,
 };
 
-use crate::{Error, Result};
-
-/// Whether actors are confined: `sandbox.confine`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Confine {
-    /// As far as the kernel can.
-    #[default]
-    Auto,
-    /// Fully, or the actor is not started.
-    Require,
-    /// Not at all.
-    Off,
-}
+use crate::{Confine, Error, Result};
 
 /// What the kernel enforces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,16 +34,29 @@ const WANTED: ABI = ABI::V3;
 /// What programs write to that holds nothing. A missing one is passed over.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
-impl Confine {
-    /// All, in the order they are listed to people.
-    pub const ALL: [Confine; 3] = [Confine::Auto, Confine::Require, Confine::Off];
+/// What the kernel would enforce, found out on a thread of its own.
+pub fn enforceable(confine: Confine) -> Result<Enforced> {
+    if confine == Confine::Off {
+        return Ok(Enforced::Not);
+    }
+    let rules = rules(&[])?;
+    let enforced = std::thread::scope(|scope| {
+        scope.spawn(|| enforce(rules)).join().expect("asking the kernel does not panic")
+    });
+    let enforced = enforced.map_err(|source| Error::Confine { source: Box::new(source) })?;
+    if confine == Confine::Require && enforced != Enforced::Fully {
+        return Err(Error::NotConfined { enforced });
+    }
+    Ok(enforced)
+}
 
-    /// As it is written in configuration.
+impl Enforced {
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Auto => "auto",
-            Self::Require => "require",
-            Self::Off => "off",
+            Self::Fully => "fully",
+            Self::Partly => "partly",
+            Self::Not => "not",
         }
     }
 }

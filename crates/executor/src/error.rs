@@ -8,6 +8,53 @@ use crate::Problem;
 /// Why a call failed. The cause, where the system gave one, is the `source`.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// A plan or changeset refused or failed.
+    #[error(transparent)]
+    Plan(#[from] plan::Error),
+    /// Somebody else runs the plan.
+    #[error("plan {plan} is being run by {owner}")]
+    Held {
+        /// The plan.
+        plan: plan::PlanId,
+        /// Who.
+        owner: String,
+    },
+    /// Somebody else took the plan over while this run was suspended or slow.
+    #[error("plan {plan} was taken over by somebody else; this run has stopped")]
+    Lost {
+        /// The plan.
+        plan: plan::PlanId,
+    },
+    /// The plan has no nodes to run.
+    #[error("plan {plan} is not one that `agents run` made")]
+    NotRun {
+        /// The plan.
+        plan: plan::PlanId,
+    },
+    /// The plan's run is over.
+    #[error("plan {plan} is {state}: there is nothing to resume")]
+    NothingToResume {
+        /// The plan.
+        plan: plan::PlanId,
+        /// Its state.
+        state: plan::State,
+    },
+    /// The plan has no node of this name.
+    #[error("plan {plan} has no node `{node}`")]
+    NoNode {
+        /// The plan.
+        plan: plan::PlanId,
+        /// As it was asked for.
+        node: String,
+        /// The nodes that it has.
+        nodes: Vec<String>,
+    },
+    /// No folder was named, and none was found.
+    #[error("no folder was named to work on, and there is no project around the current folder")]
+    NoRoot,
+    /// Actors run on Linux only.
+    #[error("actors cannot be run on this system, only on Linux")]
+    NotHere,
     /// A plan file cannot be read.
     #[error("cannot read plan file `{}`", file.display())]
     ReadPlanFile {
@@ -98,8 +145,20 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// What a person can do about it.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Plan(error) => return error.hint(),
+            Self::Held { .. } => Some("`agents plan show PLAN` shows how far it is"),
+            Self::Lost { .. } => Some("`agents plan show PLAN` shows who runs it now"),
+            Self::NotRun { .. } => Some("`agents plan list` shows the plans there are"),
+            Self::NothingToResume { .. } => Some(
+                "`agents plan show PLAN` shows what became of it; running the file again makes a new plan",
+            ),
+            Self::NoNode { nodes, .. } => return Some(format!("its nodes are {}", nodes.join(", "))),
+            Self::NoRoot => {
+                Some("name one with `agents run --root DIR`, or make a project: `mkdir .cleveragents`")
+            }
+            Self::NotHere => None,
             Self::ReadPlanFile { .. } => Some("name an existing TOML file: `agents run PLAN.toml`"),
             Self::PlanFile { .. } => {
                 Some("correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing")
@@ -129,7 +188,8 @@ impl Error {
             Self::Start { .. } => {
                 Some("check that the program is installed and named as on the command line")
             }
-        }
+        };
+        hint.map(str::to_owned)
     }
 }
 

@@ -5,6 +5,7 @@
 //! well, unless it has cleared its environment. Signals go through handles on processes, each compared once more after it was opened.
 
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -47,6 +48,22 @@ impl Identity {
         Self { pid, started_ticks, boot: boot(), mark: mark.to_owned() }
     }
 
+    /// Of whatever has a mark in this run of the system, when its process is not known.
+    pub(crate) fn by_mark(mark: &str) -> Self {
+        Self { pid: 0, started_ticks: 0, boot: boot(), mark: mark.to_owned() }
+    }
+
+    /// This process.
+    pub(crate) fn own() -> Self {
+        Self::of(std::process::id(), "")
+    }
+
+    /// Whether the process itself is there, be it with other children.
+    pub(crate) fn is_alive(&self) -> bool {
+        let process = Process::read(self.pid).filter(|process| !process.is_zombie);
+        boot() == self.boot && process.is_some_and(|process| process.started_ticks == self.started_ticks)
+    }
+
     /// Whether anything of the actor is running.
     pub fn is_running(&self) -> bool {
         !self.processes().is_empty()
@@ -55,9 +72,17 @@ impl Identity {
     /// Ends all that belongs to the actor: asks first, and kills what is there after `grace`. Returns when all is gone, and at once when nothing
     /// is there.
     pub fn end(&self, grace: Duration) -> Result<()> {
+        self.end_or_kill(grace, &AtomicBool::new(false))
+    }
+
+    /// The same, without waiting any longer once `kill` is set.
+    pub(crate) fn end_or_kill(&self, grace: Duration, kill: &AtomicBool) -> Result<()> {
         if !grace.is_zero() {
             self.signal(Signal::TERM);
-            self.wait_until_gone(grace);
+            let until = Instant::now() + grace;
+            while self.is_running() && Instant::now() < until && !kill.load(Ordering::Relaxed) {
+                std::thread::sleep(PAUSE);
+            }
         }
         let until = Instant::now() + KILLED_WAIT;
         // Again and again: what is about to be killed may just have started another.
@@ -69,13 +94,6 @@ impl Identity {
             std::thread::sleep(PAUSE);
         }
         Ok(())
-    }
-
-    fn wait_until_gone(&self, grace: Duration) {
-        let until = Instant::now() + grace;
-        while self.is_running() && Instant::now() < until {
-            std::thread::sleep(PAUSE);
-        }
     }
 
     /// Sends a signal to all that belong to the actor; how many there were.
@@ -136,7 +154,7 @@ impl Process {
 }
 
 /// Which run of the system this is.
-fn boot() -> String {
+pub(crate) fn boot() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 

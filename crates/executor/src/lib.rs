@@ -22,25 +22,30 @@ mod problem;
 #[cfg(target_os = "linux")]
 mod process;
 mod ready;
+pub mod run;
 #[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod terminal;
+mod terms;
 
 #[cfg(target_os = "linux")]
 pub use changes::{Changes, Edit, Manifest, State, What};
 #[cfg(target_os = "linux")]
-pub use confine::{Confine, Enforced, spawn_confined};
+pub use confine::{Enforced, enforceable, spawn_confined};
 pub use error::{Error, Result};
 pub use glob::{Patterns, may_overlap};
 pub use graph::{Graph, NodeIndex, root_problems};
 #[cfg(target_os = "linux")]
 pub use identity::Identity;
 pub use planfile::{
-    FILE_BYTES_MAX, Merge, NAME_BYTES_MAX, NODES_MAX, Need, NodeSpec, PlanFile, RootSpec, Run,
-    plan_file_schema,
+    FILE_BYTES_MAX, Merge, NAME_BYTES_MAX, NODES_MAX, Need, NodeSpec, OneCommand, PlanFile, RootSpec, Run,
+    plan_file_schema, plan_of_command,
 };
 pub use problem::{Place, Problem};
 #[cfg(target_os = "linux")]
 pub use process::{Ended, LINE_BYTES_MAX, Limits, Outcome, Running, Start, start};
 pub use ready::Ready;
 #[cfg(target_os = "linux")]
-pub use sandbox::{CopyTree, Ignored, Sandbox, Strategy, Wanted};
+pub use sandbox::{CopyTree, Sandbox, Strategy, Wanted};
+pub use terms::{Confine, Ignored};

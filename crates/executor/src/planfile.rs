@@ -26,6 +26,7 @@
 //! `graph`.
 
 mod check;
+mod command;
 mod duration;
 mod fields;
 mod read;
@@ -35,6 +36,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
+pub use command::{OneCommand, plan_of_command};
 pub use fields::{NAME_BYTES_MAX, plan_file_schema};
 
 use crate::problem::Text;
@@ -60,8 +64,8 @@ pub struct PlanFile {
     pub concurrency: Option<usize>,
     /// Whether the first failure stops the others.
     pub fail_fast: bool,
-    /// What is made of a path that several changed.
-    pub merge: Merge,
+    /// What is made of a path that several changed, if it says so.
+    pub merge: Option<Merge>,
 }
 
 /// A folder that a plan works on.
@@ -121,7 +125,8 @@ pub struct Need {
 }
 
 /// What is made of a path that several actors changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Merge {
     /// Edits of different lines are merged; others are conflicts.
     #[default]
@@ -149,11 +154,16 @@ impl Merge {
 impl PlanFile {
     /// Reads a file.
     pub fn open(file: &Path) -> Result<PlanFile> {
+        Self::parse(file, &Self::read(file)?)
+    }
+
+    /// The text of a file; of one that is too long the beginning, which is refused as well.
+    pub fn read(file: &Path) -> Result<String> {
         let failed = |source| Error::ReadPlanFile { file: file.to_owned(), source };
         let mut text = String::new();
         let opened = std::fs::File::open(file).map_err(failed)?;
         opened.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(failed)?;
-        Self::parse(file, &text)
+        Ok(text)
     }
 
     /// Reads the text of a file. `file` is what errors name.

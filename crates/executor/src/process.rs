@@ -21,6 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::identity::MARK_VARIABLE;
+use crate::terminal::Terminal;
 use crate::{Confine, Enforced, Error, Identity, Result, spawn_confined};
 
 /// The longest line that is handed to the callback in one piece.
@@ -43,6 +44,8 @@ pub struct Start<'a> {
     pub env: Vec<(OsString, Option<OsString>)>,
     /// What it reads from standard input: a file, or nothing.
     pub stdin: Option<&'a Path>,
+    /// Whether it has the terminal: it reads and prints there, and nothing is captured.
+    pub terminal: bool,
     /// The file that its output goes to, which must not be there.
     pub output: &'a Path,
     /// How much of the output is kept.
@@ -64,6 +67,8 @@ pub struct Limits<'a> {
     pub grace: Duration,
     /// Ends it once it is set.
     pub cancel: &'a AtomicBool,
+    /// Does not wait for it to end by itself once it is set.
+    pub kill: &'a AtomicBool,
 }
 
 /// How an actor ended.
@@ -96,7 +101,9 @@ pub struct Running {
     child: Child,
     identity: Identity,
     enforced: Enforced,
-    reader: JoinHandle<io::Result<(u64, u64)>>,
+    /// None of an actor that has the terminal.
+    reader: Option<JoinHandle<io::Result<(u64, u64)>>>,
+    terminal: Option<Terminal>,
     stop: Arc<AtomicBool>,
     output: PathBuf,
     started: Instant,
@@ -104,6 +111,12 @@ pub struct Running {
 
 /// Starts an actor. `on_line` is called from another thread with each line it prints, without the line end.
 pub fn start(start: &Start<'_>, on_line: impl FnMut(&[u8]) + Send + 'static) -> Result<Running> {
+    let mut command = command(start);
+    if start.terminal {
+        let (child, enforced) = spawn_confined(&mut command, start.confine, start.writable)?;
+        let terminal = Terminal::hand_to(child.id());
+        return Ok(Running::new(start, child, enforced, None, terminal, Arc::default()));
+    }
     let failed = |source| Error::Output { file: start.output.to_owned(), source };
     let file = filetx::create_private_file(start.output).map_err(|error| failed(io::Error::other(error)))?;
     let (reader, writer) = io::pipe().map_err(failed)?;
@@ -113,10 +126,20 @@ pub fn start(start: &Start<'_>, on_line: impl FnMut(&[u8]) + Send + 'static) -> 
         }
         None => Stdio::null(),
     };
+    command.stdin(stdin).stdout(writer.try_clone().map_err(failed)?).stderr(writer);
+    let (child, enforced) = spawn_confined(&mut command, start.confine, start.writable)?;
+    // Our own ends of the pipe go with the command: else its end would never be seen.
+    drop(command);
+    let stop = Arc::new(AtomicBool::new(false));
+    let capture = Capture { reader, file, room: start.output_bytes_max, stop: Arc::clone(&stop), on_line };
+    let reader = std::thread::spawn(move || capture.run());
+    Ok(Running::new(start, child, enforced, Some(reader), None, stop))
+}
+
+fn command(start: &Start<'_>) -> Command {
     let program = start.words.first().cloned().unwrap_or_default();
     let mut command = Command::new(program);
     command.args(start.words.iter().skip(1)).current_dir(start.folder).process_group(0);
-    command.stdin(stdin).stdout(writer.try_clone().map_err(failed)?).stderr(writer);
     for (name, value) in &start.env {
         match value {
             Some(value) => command.env(name, value),
@@ -124,23 +147,30 @@ pub fn start(start: &Start<'_>, on_line: impl FnMut(&[u8]) + Send + 'static) -> 
         };
     }
     command.env(MARK_VARIABLE, start.mark);
-    let (child, enforced) = spawn_confined(&mut command, start.confine, start.writable)?;
-    // Our own ends of the pipe go with the command: else its end would never be seen.
-    drop(command);
-    let stop = Arc::new(AtomicBool::new(false));
-    let capture = Capture { reader, file, room: start.output_bytes_max, stop: Arc::clone(&stop), on_line };
-    Ok(Running {
-        identity: Identity::of(child.id(), start.mark),
-        child,
-        enforced,
-        reader: std::thread::spawn(move || capture.run()),
-        stop,
-        output: start.output.to_owned(),
-        started: Instant::now(),
-    })
+    command
 }
 
 impl Running {
+    fn new(
+        start: &Start<'_>,
+        child: Child,
+        enforced: Enforced,
+        reader: Option<JoinHandle<io::Result<(u64, u64)>>>,
+        terminal: Option<Terminal>,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
+        Self {
+            identity: Identity::of(child.id(), start.mark),
+            child,
+            enforced,
+            reader,
+            terminal,
+            stop,
+            output: start.output.to_owned(),
+            started: Instant::now(),
+        }
+    }
+
     /// By what another process finds it.
     pub fn identity(&self) -> &Identity {
         &self.identity
@@ -156,12 +186,13 @@ impl Running {
         let cut_off = self.wait_or_cut_off(limits);
         let grace = if cut_off.is_some() { limits.grace } else { Duration::ZERO };
         // Before the child is waited for: until then nobody else can get its id.
-        let gone = self.identity.end(grace);
+        let gone = self.identity.end_or_kill(grace, limits.kill);
+        drop(self.terminal.take());
         self.stop.store(true, Ordering::Relaxed);
         let failed = |source| Error::Output { file: self.output.clone(), source };
         let status = self.child.wait().map_err(failed)?;
-        let (printed_bytes, kept_bytes) =
-            self.reader.join().expect("a callback does not panic").map_err(failed)?;
+        let read = self.reader.map(|reader| reader.join().expect("a callback does not panic"));
+        let (printed_bytes, kept_bytes) = read.transpose().map_err(failed)?.unwrap_or_default();
         gone?;
         let by_itself = || match status.code() {
             Some(code) => Ended::Exited(code),
@@ -182,6 +213,9 @@ impl Running {
             }
             if limits.timeout.is_some_and(|timeout| self.started.elapsed() >= timeout) {
                 return Some(Ended::TimedOut);
+            }
+            if let Some(terminal) = &self.terminal {
+                terminal.keep_going();
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(PAUSES.1);

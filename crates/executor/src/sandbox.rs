@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 use filetx::{Choice, Copied, CopyOptions, Kind, RelPath, copy_tree, make_private_folder, remove_tree};
 
-use crate::{Error, Result};
+use crate::{Error, Ignored, Result};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -29,18 +29,6 @@ pub struct Wanted<'a> {
     pub left_out: &'a [PathBuf],
     /// Ends the making once it is set.
     pub cancel: &'a AtomicBool,
-}
-
-/// What becomes of files that git ignores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ignored {
-    /// They are copied like the others.
-    #[default]
-    Copy,
-    /// Symlinks to the originals stand for them. Only confinement keeps an actor from writing through these.
-    Link,
-    /// They are not there.
-    LeaveOut,
 }
 
 /// A sandbox that is ready.

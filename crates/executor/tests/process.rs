@@ -57,6 +57,7 @@ impl Actor {
                 confine: Confine::Auto,
                 writable: &[self.folder.path().to_owned()],
                 mark: &self.mark,
+                terminal: false,
             },
             move |line| drop(lines.send(String::from_utf8_lossy(line).into_owned())),
         )?;
@@ -65,7 +66,7 @@ impl Actor {
 }
 
 fn wait(running: Running) -> Outcome {
-    running.wait(&Limits { timeout: Some(LONG), grace: LONG, cancel: &NEVER }).expect("it ends")
+    running.wait(&Limits { timeout: Some(LONG), grace: LONG, cancel: &NEVER, kill: &NEVER }).expect("it ends")
 }
 
 #[test]
@@ -145,7 +146,12 @@ fn a_timeout_ends_everything_the_actor_started() {
     let identity = running.identity().clone();
     assert!(identity.is_running());
     assert_ne!(running.enforced(), Enforced::Partly);
-    let limits = Limits { timeout: Some(Duration::ZERO), grace: Duration::from_millis(50), cancel: &NEVER };
+    let limits = Limits {
+        timeout: Some(Duration::ZERO),
+        grace: Duration::from_millis(50),
+        cancel: &NEVER,
+        kill: &NEVER,
+    };
     assert_eq!(running.wait(&limits).unwrap().ended, Ended::TimedOut);
     check_gone(&identity, &actor);
 }
@@ -159,7 +165,8 @@ fn a_cancelled_actor_may_clean_up_first() {
     let identity = running.identity().clone();
     let cancel = AtomicBool::new(false);
     cancel.store(true, Ordering::Relaxed);
-    let outcome = running.wait(&Limits { timeout: None, grace: LONG, cancel: &cancel }).unwrap();
+    let outcome =
+        running.wait(&Limits { timeout: None, grace: LONG, cancel: &cancel, kill: &NEVER }).unwrap();
     assert_eq!(outcome.ended, Ended::Cancelled);
     // Some shells say as well that what they ran was ended.
     assert_eq!(lines.iter().last().as_deref(), Some("cleaned"));

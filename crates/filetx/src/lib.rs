@@ -82,7 +82,7 @@
 //!   `shelf` (an own folder's recovery and checkpoints), `classify` (what recovery makes of what it finds), `step` (the numbers)
 //! - files: `stage` (content on its way in), `in_place` and `publish` (bringing it into the files, by policy), `view` (what is seen
 //!   meanwhile), `state`, `home` (the transaction folder), `root`, `path`, `hash`
-//! - whole folders, on Linux: `copy`, `remove`, `survey`, `private`
+//! - whole folders, on Linux: `copy`, `remove`, `edit`, `survey`, `private`
 //! - threads: `group` (one sync for many), `registry` (which thread holds which lock), `holder` (who waits for whom), `sync`
 //! - disk: `storage` (the only seam), `disk` (the real one), `platform`, `sync_count`
 
@@ -94,6 +94,8 @@ mod disk;
 #[cfg(windows)]
 #[path = "disk_windows.rs"]
 mod disk;
+#[cfg(target_os = "linux")]
+mod edit;
 mod error;
 mod folder;
 #[cfg(not(feature = "shuttle"))]
@@ -142,6 +144,8 @@ mod view;
 #[cfg(target_os = "linux")]
 pub use copy::{COPY_DEPTH_MAX, Choice, Copied, CopyOptions, copy_tree};
 pub use disk::Disk;
+#[cfg(target_os = "linux")]
+pub use edit::TreeEdit;
 pub use error::{Error, Failure, Left, Result};
 pub use folder::{FOLDER_HOME, FolderOptions, OwnFolder};
 pub use hash::Hash;
@@ -160,7 +164,7 @@ pub use state::{Print, Seen};
 pub use step::Step;
 pub use storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
 #[cfg(target_os = "linux")]
-pub use survey::{SURVEY_ENTRIES_MAX, Survey, Surveyed};
+pub use survey::{SURVEY_ENTRIES_MAX, Survey, Surveyed, SurveyedFile};
 pub use sync_count::sync_count;
 pub use transaction::{CHANGES_MAX, Committed, INLINE_BYTES_MAX, Kept, Transaction};
 pub use tree::{Finder, ROOTS_MAX, Recovered, TreeOptions, Trees};

@@ -84,6 +84,7 @@ steps! {
     CopyTree "13.1" "copy",
     RemoveTree "13.2" "remove",
     MakePrivate "13.3" "make",
+    EditTree "13.4" "change",
 }
 
 impl fmt::Display for Step {

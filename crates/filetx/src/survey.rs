@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::copy::{kind, names};
 use crate::disk::Disk;
-use crate::storage::{FileId, Kind, Open, Storage};
+use crate::storage::{FileId, Kind, Open, Storage, StoredFile};
 use crate::{Error, Hash, RelPath, Result, Step};
 
 /// The most names in one folder tree.
@@ -30,6 +30,20 @@ pub struct Surveyed {
     pub id: FileId,
     /// When inode or content were last changed, in nanoseconds since 1970. Nobody can set it back.
     pub changed_ns: i128,
+}
+
+/// A plain file that is read.
+pub struct SurveyedFile {
+    file: Box<dyn StoredFile>,
+    offset: u64,
+}
+
+impl io::Read for SurveyedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.file.read_at(buffer, self.offset)?;
+        self.offset += got as u64;
+        Ok(got)
+    }
 }
 
 /// A folder to look through.
@@ -79,6 +93,17 @@ impl Survey {
     pub fn hash_of_symlink(&self, path: &RelPath) -> Result<Hash> {
         let target = self.disk.read_link(path);
         target.map(|target| Hash::of(target.as_encoded_bytes())).map_err(|source| self.failed(path, source))
+    }
+
+    /// The content of a plain file, from the beginning to the end.
+    pub fn read(&self, path: &RelPath) -> Result<SurveyedFile> {
+        let opened = self.disk.open(path, Open::Read);
+        Ok(SurveyedFile { file: opened.map_err(|source| self.failed(path, source))?, offset: 0 })
+    }
+
+    /// Where a symlink points.
+    pub fn read_link(&self, path: &RelPath) -> Result<std::ffi::OsString> {
+        self.disk.read_link(path).map_err(|source| self.failed(path, source))
     }
 
     fn failed(&self, path: &RelPath, source: io::Error) -> Error {

@@ -62,6 +62,8 @@ pub enum Source {
     Reader(Box<dyn Read + Send>),
     /// A content that is in the store already.
     Stored(Content),
+    /// A content that was read and packed already.
+    Piece(Piece),
 }
 
 impl fmt::Debug for Source {
@@ -69,7 +71,7 @@ impl fmt::Debug for Source {
         match self {
             Self::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
             Self::Reader(_) => f.write_str("a stream"),
-            Self::Stored(content) => content.fmt(f),
+            Self::Stored(content) | Self::Piece(Piece { content, .. }) => content.fmt(f),
         }
     }
 }
@@ -105,7 +107,8 @@ pub enum Act {
 pub enum Base {
     /// What the changeset recorded for the path before, or else what is in the root at the moment of recording.
     Found,
-    /// This, or nothing. When the changeset has recorded the path before, it must be what it recorded.
+    /// This, or nothing. When the changeset has recorded the path before, it must be what it recorded. Of a rename it says too that nothing was
+    /// at the new path.
     Given(Option<Piece>),
 }
 

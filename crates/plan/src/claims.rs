@@ -12,8 +12,10 @@ pub(crate) struct Claim {
     /// Whose, by the changeset's place among those that are combined.
     pub order: usize,
     pub credit: Credit,
-    /// What the root held there when it was recorded.
+    /// What the root held there when it was recorded; of one that builds on others, what it held for the first of them.
     pub root: Option<Content>,
+    /// Whether it started from what an earlier claim of the path left.
+    pub builds: bool,
     /// What its change is against: the same, but for a file that came from another path.
     pub from: Option<Content>,
     pub after: Option<Content>,
@@ -42,10 +44,13 @@ impl Claims {
         let mut claims = Self::default();
         for (order, folded) in changesets.iter().enumerate() {
             for (key, change) in &folded.changes {
+                let earlier = claims.paths.get(key).into_iter().flatten();
+                let below = earlier.filter(|claim| folded.builds_on.contains(&claim.credit.changeset)).last();
                 let claim = Claim {
                     order,
                     credit: folded.credit.clone(),
-                    root: change.base.clone(),
+                    root: below.map_or(&change.base, |below| &below.root).clone(),
+                    builds: below.is_some(),
                     from: change.renamed_from.as_ref().map_or(&change.base, |_| &change.renamed_base).clone(),
                     after: change.after.clone(),
                     renamed_from: change.renamed_from.clone(),

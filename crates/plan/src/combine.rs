@@ -118,8 +118,9 @@ fn one(claims: &[Claim], base: Option<Content>, after: Option<Content>) -> Settl
 
 /// What the root must hold: what the last claim found there that does not build on an earlier one.
 fn root_base(claims: &[Claim]) -> Option<Content> {
-    let builds_on_earlier =
-        |place: usize| claims[..place].iter().any(|earlier| earlier.after == claims[place].from);
+    let builds_on_earlier = |place: usize| {
+        claims[place].builds || claims[..place].iter().any(|earlier| earlier.after == claims[place].from)
+    };
     let last = (0..claims.len()).rev().find(|place| *place == 0 || !builds_on_earlier(*place));
     last.and_then(|place| claims[place].root.clone())
 }
@@ -130,7 +131,8 @@ fn three_way(key: &PathKey, claims: &[Claim], contents: &dyn Contents, made: &mu
     let (mut root, mut from, mut now) = (first.root.clone(), first.from.clone(), first.after.clone());
     for (place, claim) in rest.iter().enumerate() {
         let earlier = &claims[..=place];
-        let known = claim.from == from
+        let known = claim.builds
+            || claim.from == from
             || claim.from == now
             || earlier.iter().any(|earlier| earlier.after == claim.from);
         let mut steps = vec![(claim.from.clone(), claim.after.clone())];

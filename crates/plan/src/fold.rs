@@ -52,6 +52,8 @@ pub struct FinalChange {
 pub struct Folded {
     /// Whose it is.
     pub credit: Credit,
+    /// The changesets whose changes it started from, combined: its bases are theirs and not the root's.
+    pub builds_on: Vec<ChangesetId>,
     /// One change per path that is not what it was.
     pub changes: BTreeMap<PathKey, FinalChange>,
 }
@@ -103,7 +105,7 @@ pub fn fold<'a>(credit: Credit, entries: impl IntoIterator<Item = &'a ChangeEntr
             change.renamed_base = None;
         }
     }
-    Folded { credit, changes }
+    Folded { credit, builds_on: Vec::new(), changes }
 }
 
 /// The path's change with this end; its base is that of the first entry.

@@ -29,6 +29,7 @@ mod fold;
 mod ground;
 mod intent;
 mod known;
+mod links;
 mod machine;
 mod merge;
 mod owner;

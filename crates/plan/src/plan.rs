@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::{Actor, Kind, Name, OpenChangesets, PathBytes, PlanId, RequestId, Time, Version};
+use store::{Actor, Epoch, Kind, Name, OpenChangesets, PathBytes, PlanId, RequestId, Time, Version};
 
 use crate::{Error, Result, State};
 
@@ -103,6 +103,8 @@ pub struct Step {
     pub detail: Option<Detail>,
     /// What happens to open changesets, in the same transaction.
     pub open: OpenChangesets,
+    /// The epoch of a lease on the plan, which must not have changed hands.
+    pub epoch: Option<Epoch>,
     /// The wish. It happens once, however often it is asked for.
     pub request: RequestId,
 }
@@ -117,6 +119,7 @@ impl Step {
             note: Value::Null,
             detail: None,
             open: OpenChangesets::Leave,
+            epoch: None,
             request: RequestId::new(),
         }
     }
@@ -137,6 +140,12 @@ impl Step {
     #[must_use]
     pub fn detail(self, detail: Detail) -> Self {
         Self { detail: Some(detail), ..self }
+    }
+
+    /// Only while the lease on the plan has this epoch.
+    #[must_use]
+    pub fn epoch(self, epoch: Epoch) -> Self {
+        Self { epoch: Some(epoch), ..self }
     }
 
     /// What happens to open changesets.

@@ -84,6 +84,9 @@ fn new_piece(store: &dyn Store, content: Source, mode: Option<u32>) -> Result<Pi
         Source::Bytes(bytes) => Piece::of_reader(store, mode, &mut bytes.as_slice()),
         Source::Reader(mut reader) => Piece::of_reader(store, mode, &mut reader),
         Source::Stored(content) => Ok(Piece::stored(Content { mode, ..content })),
+        Source::Piece(Piece { content, packed }) => {
+            Ok(Piece { content: Content { mode, ..content }, packed })
+        }
     }
 }
 
@@ -139,6 +142,8 @@ impl Draft<'_> {
     fn add(&mut self, change: Prepared) -> Result<()> {
         let Prepared { root, path, done, base, tool } = change;
         let key = (root.clone(), path.clone());
+        // Who says what was at the old name says as well that nothing was at the new one.
+        let new_base = if matches!(base, Base::Given(_)) { Base::Given(None) } else { Base::Found };
         let before = self.before(&key, base)?;
         let there =
             |act| before.clone().ok_or_else(|| Error::NotThere { path: path.show().into_owned(), act });
@@ -164,7 +169,7 @@ impl Draft<'_> {
             Done::Renamed { to } => {
                 let content = there("rename")?;
                 let new_key = (root.clone(), to.clone());
-                if self.before(&new_key, Base::Found)?.is_some() {
+                if self.before(&new_key, new_base)?.is_some() {
                     return Err(Error::AlreadyThere { path: to.show().into_owned() });
                 }
                 self.changed.insert(new_key, Some(content.clone()));

@@ -8,6 +8,7 @@ use store::{
 
 use crate::changeset::LEASE;
 use crate::fold::{Credit, Folded, PathKey, fold};
+use crate::links::Links;
 use crate::record::RESOLUTION;
 use crate::{
     Combined, Conflict, Error, Piece, Plan, Plans, Result, State, Step, StoredContents, Strategy, combine,
@@ -48,11 +49,17 @@ impl Plans {
         if let Some(foreign) = selection.changesets.iter().find(|id| !is_ours(id)) {
             return Err(Error::ForeignChangeset { changeset: *foreign, plan });
         }
+        let links = match changesets.iter().any(|changeset| changeset.node.is_some()) {
+            true => self.links(plan)?,
+            false => Links::default(),
+        };
         let mut folded = Vec::new();
         for changeset in changesets {
-            if changeset.status == Status::Sealed && selection.takes(&changeset) {
+            let counts = changeset.status == Status::Sealed && links.counts(&changeset);
+            if counts && selection.takes(&changeset) {
+                let builds_on = links.builds_on(&changeset);
                 let credit = Credit { actor: changeset.actor, changeset: changeset.id };
-                folded.push(fold(credit, &self.entries(changeset.id)?));
+                folded.push(Folded { builds_on, ..fold(credit, &self.entries(changeset.id)?) });
             }
         }
         Ok(folded)

@@ -64,6 +64,18 @@ impl Plans {
         roots: &[&Path],
         who: &Actor,
     ) -> Result<Plan> {
+        self.create_with(purpose, name, roots, &Detail::default(), who)
+    }
+
+    /// The same, with something that is kept with it.
+    pub fn create_with(
+        &self,
+        purpose: Purpose,
+        name: Option<Name>,
+        roots: &[&Path],
+        detail: &Detail,
+        who: &Actor,
+    ) -> Result<Plan> {
         let mut paths = Vec::with_capacity(roots.len());
         for root in roots {
             let path = canonical(root)?;
@@ -81,7 +93,7 @@ impl Plans {
             state: State::Queued.stored(),
             undo_of,
             roots: paths,
-            detail: json!({}),
+            detail: detail.to_json(),
             who: who.clone(),
         };
         Plan::from_stored(retry(|| self.store.create_plan(&plan))?)
@@ -131,7 +143,7 @@ impl Plans {
             from: state.stored(),
             version: plan.version,
             to: to.stored(),
-            epoch: None,
+            epoch: step.epoch,
             open: step.open,
             detail: step.detail.as_ref().map(Detail::to_json),
             kind: step.kind.clone(),

@@ -56,7 +56,7 @@ const TABLE: [Row; 9] = {
             state: Running,
             word: "running",
             meaning: "changesets are started and recorded into",
-            next: &[Ready, Failed, Cancelled],
+            next: &[Ready, Conflict, Failed, Cancelled],
         },
         Row {
             state: Ready,

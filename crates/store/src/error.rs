@@ -218,6 +218,46 @@ pub enum Error {
         /// What the engine said.
         source: Cause,
     },
+    /// The URL of the store is not one that can be used.
+    #[error("the URL of the store cannot be used: {reason}")]
+    Url {
+        /// What is wrong with it; without the password.
+        reason: String,
+    },
+    /// The server of the store cannot be reached.
+    #[error("cannot reach store `{}`", path.display())]
+    Unreachable {
+        /// The store.
+        path: PathBuf,
+        /// What the system or the server said.
+        source: Cause,
+    },
+    /// The server of the store does not let us in: user, password, database or permissions.
+    #[error("the server of store `{}` does not let us in", path.display())]
+    Denied {
+        /// The store.
+        path: PathBuf,
+        /// What the server said.
+        source: Cause,
+    },
+    /// The server of the store takes no writes: a standby, or one that was set to it.
+    #[error("store `{}` takes no writes", path.display())]
+    ReadOnly {
+        /// The store.
+        path: PathBuf,
+        /// What the server said.
+        source: Cause,
+    },
+    /// A store is no copy of another, and cannot become one.
+    #[error("`{to}` is no copy of `{from}`: {reason}")]
+    NotACopy {
+        /// What was to be copied.
+        from: String,
+        /// Where to.
+        to: String,
+        /// Why.
+        reason: &'static str,
+    },
     /// Whoever wrote for all was cut off, or this process was forked since the store was opened.
     #[error("store `{}`: its writer has ended", path.display())]
     Stopped {
@@ -267,6 +307,11 @@ impl Error {
             Self::Place { .. } => "store-place",
             Self::Gone { .. } => "store-gone",
             Self::Engine { .. } => "store-engine",
+            Self::Url { .. } => "store-url",
+            Self::Unreachable { .. } => "store-unreachable",
+            Self::Denied { .. } => "store-denied",
+            Self::ReadOnly { .. } => "store-read-only",
+            Self::NotACopy { .. } => "not-a-copy",
             Self::Stopped { .. } => "store-stopped",
         }
     }
@@ -308,6 +353,21 @@ impl Error {
             }
             Self::Engine { outcome: Outcome::Unknown, .. } | Self::Stopped { .. } => {
                 "look at what is there before trying again; the disk may be failing"
+            }
+            Self::Url { .. } => {
+                "write it like `postgres://USER@HOST/DATABASE`; `agents config set store.url URL` keeps it"
+            }
+            Self::Unreachable { .. } => {
+                "nothing was changed; check host and port (`agents config get store.url`), and whether the server runs"
+            }
+            Self::Denied { .. } => {
+                "check user and database (`agents config get store.url`); the password comes from PGPASSWORD or PGPASSFILE"
+            }
+            Self::ReadOnly { .. } => {
+                "name all servers of the cluster in store.url, `postgres://USER@ONE,TWO/DATABASE`: the one that takes writes is found"
+            }
+            Self::NotACopy { .. } => {
+                "let nobody write to either, and copy again into an empty store: `agents store copy --from URL --to URL`"
             }
             _ => return None,
         };
@@ -371,6 +431,15 @@ mod tests {
             Error::Gone { path: path.clone() },
             engine(Outcome::Aborted),
             engine(Outcome::Unknown),
+            Error::Url { reason: "it names no host".into() },
+            Error::Unreachable { path: path.clone(), source: cause() },
+            Error::Denied { path: path.clone(), source: cause() },
+            Error::ReadOnly { path: path.clone(), source: cause() },
+            Error::NotACopy {
+                from: "sqlite:a".into(),
+                to: "sqlite:b".into(),
+                reason: "it has plans of its own",
+            },
             Error::Stopped { path },
         ]
     }

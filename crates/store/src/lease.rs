@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ChangesetId, Epoch, NodeId, Owner, PlanId, Time};
+use crate::limits::LEASE_MAX;
+use crate::{ChangesetId, Epoch, Error, NodeId, Owner, PlanId, Result, Time};
 
 /// What a lease can be on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,4 +53,12 @@ pub struct Holding {
     pub owner: Owner,
     /// For how long from now. Zero is allowed: anybody may take it at once.
     pub duration: Duration,
+}
+
+/// Until when a lease is held that is asked for now.
+pub(crate) fn expiry(now: Time, duration: Duration) -> Result<Time> {
+    if duration > LEASE_MAX {
+        return Err(Error::Limit { what: "a lease's seconds", limit: LEASE_MAX.as_secs() });
+    }
+    Ok(now.plus(duration))
 }

@@ -1,7 +1,7 @@
 //! Records that only this program writes: plans, nodes, changesets, entries, contents, audit, leases.
 //!
-//! [`Store`] is what every engine does, in plain data. [`SqliteStore`] is the one for a single machine; one for many machines fits
-//! behind the same trait, and both run the conformance suite of the test kit. Rules about plans (which state follows which, what a
+//! [`Store`] is what every engine does, in plain data. [`SqliteStore`] is the one for a single machine, [`PostgresStore`] that for
+//! many; both run the conformance suite of the test kit. Rules about plans (which state follows which, what a
 //! merge is) are not here: the store compares and sets.
 //!
 //! # Promises
@@ -80,7 +80,8 @@
 //! # Map of the modules
 //!
 //! - data: `id`, `text`, `time`, `hash`, `plan`, `changeset`, `lease`, `blob`, `audit`, `problem`
-//! - `store` is the trait, `error` what can go wrong, `limits` the limits
+//! - `store` is the trait, `error` what can go wrong, `limits` the limits; `note` and `prepared` are what engines share, `transfer` copies
+//! - `postgres` is an engine: `engine` tries again, `recorder` groups recordings, `pool` keeps sessions, the others are as in `sqlite`
 //! - `sqlite` is an engine: `writer` groups writes, `job` is one of them, `engine` shares it in a process, `connect` opens and migrates, the others are one
 //!   table each
 
@@ -93,12 +94,16 @@ mod hex;
 mod id;
 mod lease;
 pub mod limits;
+mod note;
 mod plan;
+mod postgres;
+mod prepared;
 mod problem;
 mod sqlite;
 mod store;
 mod text;
 mod time;
+mod transfer;
 
 pub use audit::{
     AuditQuery, AuditRecord, Body, Fault, Finding, GENESIS, Head, Verdict, checkpoint, export, verify,
@@ -116,8 +121,10 @@ pub use hash::{BlobHash, ChainHash};
 pub use id::{ChangesetId, Epoch, NodeId, PlanId, RequestId, UploadId, Version};
 pub use lease::{Holding, Lease, Resource};
 pub use plan::{NewNode, NewPlan, Node, NodeStep, OpenChangesets, Plan, PlanQuery, PlanSelector, PlanStep};
+pub use postgres::{PostgresOptions, PostgresStore};
 pub use problem::Problem;
 pub use sqlite::{SqliteOptions, SqliteStore, WriterCounts};
 pub use store::Store;
 pub use text::{Actor, Kind, Name, Owner, PathBytes, State, Tool};
 pub use time::Time;
+pub use transfer::{Cell, Cells, Counts, Kind as CellKind, TABLES, Table, Transfer, copy};

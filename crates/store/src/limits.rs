@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
+use crate::{Error, Result};
+
 /// Bytes of an actor, an owner, a plan's or node's name, a tool.
 pub const TEXT_BYTES_MAX: usize = 200;
 /// Bytes of a state or of an audit record's kind.
@@ -34,3 +38,12 @@ pub const LEASE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 pub const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a call waits for other processes, unless the caller says otherwise.
 pub const WAIT: Duration = Duration::from_secs(30);
+
+/// A detail or note as it is stored, within its limit.
+pub(crate) fn json_text(value: &Value) -> Result<String> {
+    let text = value.to_string();
+    if text.len() > DETAIL_BYTES_MAX {
+        return Err(Error::Limit { what: "a detail or note", limit: DETAIL_BYTES_MAX as u64 });
+    }
+    Ok(text)
+}

@@ -5,7 +5,8 @@ use crate::workspace::{Dependency, DependencyKind};
 /// The layers of ARCHITECTURE.md, lowest first. A crate may use crates of lower layers only.
 const LAYERS: &[&[&str]] = &[
     &["filetx", "store"],
-    &["config", "context", "plan", "executor"],
+    &["config", "context", "plan"],
+    &["executor"],
     &["api"],
     &["cli", "server", "python"],
 ];

@@ -7,7 +7,6 @@ use clap::Subcommand;
 
 use super::{counted, with_plans};
 use crate::error::{Error, Exit, Result};
-use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -18,7 +17,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
@@ -75,7 +74,7 @@ struct CheckpointArgs {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command.0 {
+        match &self.command {
             Command::Log(_) => "audit log",
             Command::Verify(_) => "audit verify",
             Command::Export(_) => "audit export",
@@ -85,7 +84,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &args.command.0 {
+    with_plans(session, output, |plans, output| match &args.command {
         Command::Log(args) => log(args, plans, output),
         Command::Verify(args) => verify(args, plans, output),
         Command::Export(args) => export(args, plans, output),

@@ -22,23 +22,23 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Start(start::Args),
-    Record(record::Args),
-    Seal(seal::Args),
-    Abandon(abandon::Args),
-    List(list::Args),
-    Show(show::Args),
+    Start(Later<start::Args>),
+    Record(Later<record::Args>),
+    Seal(Later<seal::Args>),
+    Abandon(Later<abandon::Args>),
+    List(Later<list::Args>),
+    Show(Later<show::Args>),
 }
 
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command.0 {
+        match &self.command {
             Command::Start(_) => "changeset start",
             Command::Record(_) => "changeset record",
             Command::Seal(_) => "changeset seal",
@@ -50,7 +50,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &args.command.0 {
+    with_plans(session, output, |plans, output| match &args.command {
         Command::Start(args) => start::run(args, plans, output),
         Command::Record(args) => record::run(args, plans, output),
         Command::Seal(args) => seal::run(args, plans, output),

@@ -29,31 +29,31 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Get(get::Args),
-    Set(set::Args),
-    Unset(unset::Args),
-    List(list::Args),
-    Explain(explain::Args),
-    Edit(edit::Args),
-    Path(path::Args),
-    Schema(schema::Args),
-    Watch(watch::Args),
+    Get(Later<get::Args>),
+    Set(Later<set::Args>),
+    Unset(Later<unset::Args>),
+    List(Later<list::Args>),
+    Explain(Later<explain::Args>),
+    Edit(Later<edit::Args>),
+    Path(Later<path::Args>),
+    Schema(Later<schema::Args>),
+    Watch(Later<watch::Args>),
 }
 
 impl Args {
     /// Whether it is `agents config set`.
     pub(crate) fn is_set(&self) -> bool {
-        matches!(self.command.0, Command::Set(_))
+        matches!(self.command, Command::Set(_))
     }
 
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command.0 {
+        match &self.command {
             Command::Get(_) => "config get",
             Command::Set(_) => "config set",
             Command::Unset(_) => "config unset",
@@ -69,7 +69,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Result<Answer> {
     tell_where(&session, output);
-    match &args.command.0 {
+    match &args.command {
         Command::Get(args) => get::run(args, &session, output),
         Command::Set(args) => set::run(args, &session, output),
         Command::Unset(args) => unset::run(args, &session, output),

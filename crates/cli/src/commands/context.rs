@@ -38,35 +38,35 @@ const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Create(create::Args),
-    Append(append::Args),
-    Show(show::Args),
-    List(list::Args),
+    Create(Later<create::Args>),
+    Append(Later<append::Args>),
+    Show(Later<show::Args>),
+    List(Later<list::Args>),
     /// Get or change the state, a JSON object
-    State(document::Args),
+    State(Later<document::Args>),
     /// Get or change the global context, a JSON object
-    Global(document::Args),
-    Rewind(rewind::Args),
-    Fork(fork::Args),
-    Clear(clear::Args),
-    Remove(remove::Args),
-    Rename(rename::Args),
-    Export(export::Args),
-    Import(import::Args),
-    Search(search::Args),
-    Verify(verify::Args),
-    Prune(prune::Args),
+    Global(Later<document::Args>),
+    Rewind(Later<rewind::Args>),
+    Fork(Later<fork::Args>),
+    Clear(Later<clear::Args>),
+    Remove(Later<remove::Args>),
+    Rename(Later<rename::Args>),
+    Export(Later<export::Args>),
+    Import(Later<import::Args>),
+    Search(Later<search::Args>),
+    Verify(Later<verify::Args>),
+    Prune(Later<prune::Args>),
 }
 
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command.0 {
+        match &self.command {
             Command::Create(_) => "context create",
             Command::Append(_) => "context append",
             Command::Show(_) => "context show",
@@ -87,7 +87,7 @@ impl Args {
     }
 
     pub(crate) fn is_export(&self) -> bool {
-        matches!(self.command.0, Command::Export(_))
+        matches!(self.command, Command::Export(_))
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn run(
 ) -> Result<Answer> {
     let contexts = session.writer().contexts()?;
     output.detail("contexts", format!("contexts are in `{}`", contexts.folder().display()));
-    match &args.command.0 {
+    match &args.command {
         Command::Create(args) => create::run(args, &contexts, output),
         Command::Append(args) => append::run(args, &contexts, output),
         Command::Show(args) => show::run(args, &contexts, output),

@@ -8,17 +8,17 @@ mod create;
 mod diff;
 mod list;
 mod log;
+mod logs;
 mod pager;
 mod resolve;
 mod show;
 mod undo;
 
-use api::{Applied, PartOf, PlanState, Plans};
+use api::{Applied, FileDiff, PartOf, PlanState, Plans};
 use clap::Subcommand;
 
 use super::{counted, with_plans, work_with};
 use crate::error::{Exit, Result};
-use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -32,7 +32,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
@@ -47,13 +47,14 @@ enum Command {
     Undo(undo::Args),
     Cancel(cancel::Args),
     Log(log::Args),
+    Logs(logs::Args),
     Clean(clean::Args),
 }
 
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command.0 {
+        match &self.command {
             Command::Create(_) => "plan create",
             Command::List(_) => "plan list",
             Command::Show(_) => "plan show",
@@ -64,16 +65,17 @@ impl Args {
             Command::Undo(_) => "plan undo",
             Command::Cancel(_) => "plan cancel",
             Command::Log(_) => "plan log",
+            Command::Logs(_) => "plan logs",
             Command::Clean(_) => "plan clean",
         }
     }
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let work = |plans: &Plans, output: &mut Output| match &args.command.0 {
+    let work = |plans: &Plans, output: &mut Output| match &args.command {
         Command::Create(args) => create::run(args, plans, output),
         Command::List(args) => list::run(args, plans, output),
-        Command::Show(args) => show::run(args, plans, output),
+        Command::Show(args) => show::run(args, &session.writer(), plans, output),
         Command::Diff(args) => diff::run(args, plans, output),
         Command::Conflicts(args) => conflicts::run(args, plans, output),
         Command::Resolve(args) => resolve::run(args, plans, output),
@@ -81,10 +83,11 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         Command::Undo(args) => undo::run(args, plans, output),
         Command::Cancel(args) => cancel::run(args, plans, output),
         Command::Log(args) => log::run(args, plans, output),
+        Command::Logs(args) => logs::run(args, &session.writer(), output),
         Command::Clean(args) => clean::run(args, plans, output),
     };
     let writer = session.writer();
-    match &args.command.0 {
+    match &args.command {
         Command::Create(_) => work_with(&writer.plans()?, output, work),
         // That there are none is an answer too.
         Command::List(_) => match writer.known_plans()? {
@@ -120,8 +123,13 @@ fn named(plan: &PlanState) -> String {
     }
 }
 
+/// How many lines of each file change.
+pub(super) fn say_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
+    diff::say_stat(files, output)
+}
+
 /// Tells what became of each file, folder by folder.
-fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
+pub(super) fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
     let several = applied.plan.roots.len() > 1;
     let mut root = "";
     for file in &applied.files {
@@ -144,7 +152,7 @@ fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
 }
 
 /// Tells people about files that are not what the plan declares, and gives how the command ends.
-fn end(applied: &Applied, output: &mut Output) -> Exit {
+pub(super) fn end(applied: &Applied, output: &mut Output) -> Exit {
     for file in applied.files.iter().filter(|file| file.outcome == "mismatch") {
         let text =
             format!("`{}` was written, and held something else when it was looked at afterwards", file.path);

@@ -4,7 +4,6 @@ use clap::Subcommand;
 
 use super::{counted, with_plans};
 use crate::error::Result;
-use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -12,12 +11,36 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Tell where the store is, and how much is in it
+    ///
+    /// Makes it where there is none yet.
+    Status,
+    /// Bring the tables of the store up to date
+    ///
+    /// Every command does so when it opens the store. A store of a newer program is refused, and not touched.
+    Migrate,
+    Copy(CopyArgs),
     Gc(GcArgs),
+}
+
+/// Copy everything in a store into another, also of the other kind
+///
+/// A store is `sqlite:FILE` or `postgres://USER@HOST/DATABASE`. The password of a server comes from PGPASSWORD or PGPASSFILE. The other store
+/// must be empty, or filled by a copy that was cut off: that one goes on. At the end both are compared, and the audit trail of the copy is
+/// verified. Nobody may work in either meanwhile. `store.url` is not changed.
+#[derive(clap::Args, Debug)]
+struct CopyArgs {
+    /// The store that is there
+    #[arg(long, value_name = "URL")]
+    from: String,
+    /// Where it is copied to
+    #[arg(long, value_name = "URL")]
+    to: String,
 }
 
 /// Remove contents that no change refers to any more
@@ -33,14 +56,59 @@ struct GcArgs {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command.0 {
+        match &self.command {
+            Command::Status => "store status",
+            Command::Migrate => "store migrate",
+            Command::Copy(_) => "store copy",
             Command::Gc(_) => "store gc",
         }
     }
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let Command::Gc(args) = &args.command.0;
+    match &args.command {
+        Command::Status => status(session, output),
+        Command::Migrate => migrate(session, output),
+        Command::Copy(args) => copy(args, session, output),
+        Command::Gc(args) => gc(args, session, output),
+    }
+}
+
+fn status(session: &Session<'_>, output: &mut Output) -> Result<Answer> {
+    let state = session.writer().store()?;
+    let counts = state.counts;
+    output.say(format!("store       {}", output.paint().strong(&state.place)))?;
+    output.say(format!("schema      {}", state.schema))?;
+    for (what, count) in [
+        ("plans", counts.plans),
+        ("nodes", counts.nodes),
+        ("changesets", counts.changesets),
+        ("entries", counts.entries),
+        ("contents", counts.contents),
+        ("records", counts.records),
+    ] {
+        output.say(format!("{what:<10}  {count}"))?;
+    }
+    Ok(Answer::of(&state))
+}
+
+fn migrate(session: &Session<'_>, output: &mut Output) -> Result<Answer> {
+    let state = session.writer().store()?;
+    output.confirm(format!("{} has schema version {}, the newest", state.place, state.schema))?;
+    Ok(Answer::of(&state))
+}
+
+fn copy(args: &CopyArgs, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
+    let state = session.writer().copy_store(&args.from, &args.to)?;
+    let (plans, changesets) = (
+        counted(state.counts.plans as usize, "plan"),
+        counted(state.counts.changesets as usize, "changeset"),
+    );
+    output.confirm(format!("copied {plans} with {changesets} to {}, and verified", state.place))?;
+    Ok(Answer::of(&state))
+}
+
+fn gc(args: &GcArgs, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     with_plans(session, output, |plans, output| {
         let collected = plans.collect(args.dry_run)?;
         let verb = if args.dry_run { "would be removed" } else { "removed" };

@@ -29,6 +29,7 @@ Usage: agents [OPTIONS] <COMMAND>
 Commands:
   config       Read and change configuration
   context      Keep conversations that are never torn
+  run          Run actors in parallel, each in its own copy of the project
   plan         Review, apply and undo what actors change in your folders
   changeset    Record what one actor changes
   audit        Read and verify the trail of who did what
@@ -76,9 +77,9 @@ Kill writers at random moments and show what they leave
 Saves the four files of a conversation over and over, first one rename after the other, then as a
 context with one commit, and kills the writer in the middle. Then kills a commit over two folders
 half-way and lets the next open finish it. Then many processes set keys in one configuration file at
-once, first the usual way, then as `agents config set` does. At last an apply of a plan is killed
-half-way, the next command finishes it, and one actor's changes are taken back. All of it happens in
-a temporary folder that is removed again.
+once, first the usual way, then as `agents config set` does. At last four actors run at once, the
+apply of what they did is killed half-way, the next command finishes it, and one actor's changes are
+taken back. All of it happens in a temporary folder that is removed again.
 
 Ends with 0 when everything was whole and nothing acknowledged was lost, with 70 otherwise.
 

@@ -40,6 +40,8 @@ fn the_demo_counts_kills_and_finds_nothing_mixed() {
     let plan = &data["plan"];
     assert_eq!(plan["new_after_next_command"], serde_json::json!([12, 12]));
     assert_eq!(plan["new_after_undo_of_one_actor"], serde_json::json!([12, 0]));
+    assert_eq!(plan["nodes"].as_array().unwrap().len(), 4);
+    assert_eq!((&plan["merged"], &plan["other_edit_kept"]), (&true.into(), &true.into()));
     assert_eq!((&plan["held"], &plan["audit_sound"]), (&true.into(), &true.into()));
     program.check_nothing_is_left();
 }
@@ -76,15 +78,22 @@ Four files of a conversation belong together. A program saves them over and over
    sets acknowledged                            160           160
    of these not in the file            [..]             0
 
-5. `agents plan apply` of two actors' changes in two folders of 12 files each, killed half-way.
+5. `agents run` of four actors at once, each in a copy of its own, two of them in one file.
 
-                                     coder         writer
+   coder                             succeeded in [..]s, 13 files
+   writer                            succeeded in [..]s, 13 files
+   tester                            succeeded in [..]s, 1 file
+   linter                            succeeded in [..]s, 1 file
+
+   `plan apply`, killed half-way     code          docs
    right after the kill              [..]#[..].[..]
    after the next command            ############  ############
    after `plan undo --actor writer`  ############  ............
+   the file that two edited          both edits are in it
+   the same after the undo           the other's edit alone is in it
    `audit verify`                    [..] records, sound
 
-HELD: 0 of 3 kills left a mixed set or lost an acknowledged save, the half-done commit and the half-done apply were finished, and no set was lost.
+HELD: 0 of 3 kills left a mixed set or lost an acknowledged save, the half-done commit and the half-done apply were finished, and no set and no actor's edit was lost.
 
 "#]]);
     assert!(text(&run).is_ascii());

@@ -4,6 +4,8 @@ mod basics;
 mod config;
 mod context;
 mod demo;
+#[cfg(target_os = "linux")]
+mod examples;
 mod flags;
 #[cfg(unix)]
 mod interrupt;
@@ -11,6 +13,10 @@ mod man;
 #[cfg(unix)]
 mod plan;
 mod program;
+#[cfg(target_os = "linux")]
+mod run;
+#[cfg(unix)]
+mod store;
 #[cfg(unix)]
 mod terminal;
 mod usage;

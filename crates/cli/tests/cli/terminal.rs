@@ -178,3 +178,47 @@ fn an_undo_shows_what_it_would_do_and_asks() {
         assert_eq!(program.text("b.txt"), content, "{answer}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_is_drawn_in_place_and_told_at_the_end() {
+    let program = Program::in_project();
+    program.write(
+        "plan.toml",
+        "name = 'work'\n[nodes.coder]\nrun = 'echo working; echo new > new.txt'\n\
+         [nodes.bad]\nrun = 'echo oh no; exit 7'\nneeds = ['coder']\n",
+    );
+    let (shown, code) = Terminal::start(&mut program.command("run plan.toml")).end();
+    assert_eq!(code, Some(1), "{shown}");
+    // Frames are drawn without wrapping, and the last one is gone when the end is told.
+    let (live, end) = shown.rsplit_once("\u{1b}[J\u{1b}[?7h").expect("frames are cleared");
+    assert!(live.contains("\u{1b}[?7l") && live.contains("of 2 nodes done"), "{shown}");
+    assert!(live.contains("oh no"), "what failed is shown above: {shown}");
+    let end = anstream::adapter::strip_str(end).to_string();
+    assert!(end.contains("✓ coder") && end.contains("✗ bad"), "{end}");
+    assert!(end.contains("failed with exit code 7") && end.contains("agents plan logs @latest bad"), "{end}");
+    let plain = Terminal::start(&mut program.command("run plan.toml --format plain")).end().0;
+    assert!(plain.contains("coder | working") && !plain.contains('\u{1b}'), "{plain}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_actor_of_one_command_has_the_terminal() {
+    let program = Program::in_project();
+    let script = "test -t 0 && test -t 1 && echo 'your name?' && read name && echo $name > name.txt";
+    // The terminal is that of a session of its own, as a shell's is.
+    let agents = program.command_of(&["run", "--", "sh", "-c", script]);
+    let mut command = Command::new("setsid");
+    command.arg("--ctty").arg(agents.get_program()).args(agents.get_args());
+    command.current_dir(agents.get_current_dir().unwrap());
+    command.envs(agents.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut terminal = Terminal::start(&mut command);
+    terminal.expect("your name?");
+    terminal.type_line("ana");
+    let (shown, code) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("name.txt (new)") && shown.contains("agents plan diff @latest"), "{shown}");
+    assert!(!program.path("name.txt").exists());
+    let plain = program.run("plan diff @latest").success();
+    assert!(crate::program::text(&plain).contains("+ana"));
+}

@@ -1,4 +1,4 @@
-//! The reports that the project started from, as features: `config/*.feature`, `context/*.feature`, `plan/*.feature` and
+//! The reports that the project started from, as features: `config/*.feature`, `context/*.feature`, `plan/*.feature`, `run/*.feature` and
 //! `safety/*.feature`, one file per case, tagged with its name.
 //!
 //! Every feature is a test of its own, so that any test runner lists and runs it; the steps start the real program. A step that fails,
@@ -16,6 +16,7 @@ mod kills;
 mod library;
 mod locks;
 mod plans;
+mod runs;
 mod world;
 
 use std::path::{Path, PathBuf};
@@ -124,6 +125,11 @@ features! {
 features! {
     plan, "":
     app_dirty app_drift app_empty app_ignored app_partial app_roots app_verify aud_chain chg_closed chg_content chg_foreign chg_persist chg_race cln_keep db_busy par_base par_conflict par_seq pln_illegal pln_swallow pln_twice sec_escape und_drift und_undo
+}
+
+features! {
+    run, "":
+    chg_closed chg_shell cln_keep par_base par_conflict par_failfast par_overlap par_queue par_retry par_seq par_timeout pln_resume run_again und_undo
 }
 
 features! {

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use testkit::mount::SmallDisk;
 
 use crate::kills::Killed;
+use crate::runs::Started;
 
 /// A context as it was: its export, and its four files.
 pub(crate) type Remembered = (Vec<u8>, BTreeMap<&'static str, Option<Vec<u8>>>);
@@ -68,6 +69,8 @@ pub(crate) struct World {
     pub(crate) holder: Option<(Sender<()>, JoinHandle<()>)>,
     /// A command that waits, and what it says.
     pub(crate) waiting: Option<(Child, Lines<BufReader<ChildStderr>>)>,
+    /// A run that goes on.
+    pub(crate) started: Option<Started>,
 }
 
 /// What a shell does before it starts the program; nothing when empty.
@@ -102,6 +105,7 @@ impl World {
             bounds: Bounds::default(),
             holder: None,
             waiting: None,
+            started: None,
             disk: None,
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn plan(file: &Path, text: &Text<'_>, plan: &dyn TableLike) -> PlanFi
         nodes: in_order(nodes.into_iter().flatten().collect()),
         concurrency: plan.get("concurrency").and_then(Item::as_integer).map(|count| count as usize),
         fail_fast: plan.get("fail-fast").and_then(Item::as_bool).unwrap_or(false),
-        merge: Merge::ALL.into_iter().find(|known| Some(known.name()) == merge).unwrap_or_default(),
+        merge: Merge::ALL.into_iter().find(|known| Some(known.name()) == merge),
     }
 }
 

@@ -50,7 +50,7 @@ workdir = "."
 fn every_field_is_read_and_defaults_are_filled_in() {
     let plan = parse(FULL).unwrap();
     assert_eq!(plan.name.as_deref(), Some("all fields"));
-    assert_eq!((plan.concurrency, plan.fail_fast, plan.merge), (Some(3), true, Merge::LastWins));
+    assert_eq!((plan.concurrency, plan.fail_fast, plan.merge), (Some(3), true, Some(Merge::LastWins)));
     assert_eq!(plan.roots["app"].path, Path::new("../app"));
     assert_eq!(plan.roots["app"].place.to_string(), "7:8");
     let [second, first] = plan.nodes.as_slice() else { panic!("the order of the file") };

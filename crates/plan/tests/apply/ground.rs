@@ -10,7 +10,7 @@ use plan::{
 use tempfile::TempDir;
 use testkit::folder::{Tree, scratch, tree_without};
 
-pub(crate) use crate::support::{actor, bytes, open, write, write_with_mode};
+pub(crate) use crate::support::{URL, actor, bytes, open, write, write_with_mode};
 
 pub(crate) struct Ground {
     pub folder: TempDir,
@@ -20,7 +20,24 @@ pub(crate) struct Ground {
 
 impl Ground {
     pub(crate) fn new() -> Self {
-        let folder = scratch();
+        Self::in_folder(scratch())
+    }
+
+    /// One for each engine; without a server, that one is reported as skipped.
+    pub(crate) fn of_each_engine(test: &str) -> Vec<Self> {
+        let mut grounds = vec![Self::new()];
+        match testkit::postgres::server() {
+            Err(reason) => testkit::notes::skipped(test, &reason),
+            Ok(server) => {
+                let folder = scratch();
+                std::fs::write(folder.path().join(URL), server.url(&server.database())).unwrap();
+                grounds.push(Self::in_folder(folder));
+            }
+        }
+        grounds
+    }
+
+    fn in_folder(folder: TempDir) -> Self {
         for root in ["a", "b"] {
             std::fs::create_dir(folder.path().join(root)).unwrap();
         }

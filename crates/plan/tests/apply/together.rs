@@ -9,8 +9,8 @@ use super::ground::{Ground, actor, write};
 /// [pln-twice]
 #[test]
 fn of_two_that_apply_one_plan_one_wins_and_the_other_learns_who() {
-    for _ in 0..5 {
-        let ground = Arc::new(Ground::new());
+    for ground in (0..5).flat_map(|_| Ground::of_each_engine("apply-postgres")) {
+        let ground = Arc::new(ground);
         let plan = ground.plan(vec![("coder", (0..20).map(|n| write(&format!("a/{n}"), "new")).collect())]);
         let barrier = Arc::new(Barrier::new(4));
         let apply = |name: &'static str| {
@@ -32,6 +32,17 @@ fn of_two_that_apply_one_plan_one_wins_and_the_other_learns_who() {
             assert!(text.contains(&winner), "{text} names {winner}");
         }
         assert_eq!(ground.state(plan), State::Applied);
+        // Whoever enters *applying* names the machine, which no lease and no other machine changes.
+        let log = store::AuditQuery { plan: Some(plan), ..Default::default() };
+        let machines: Vec<serde_json::Value> = store::export(ground.plans.store().as_ref(), log)
+            .map(|record| record.unwrap())
+            .filter(|record| record.kind == "plan.applying")
+            .map(|record| {
+                serde_json::from_str::<serde_json::Value>(&record.body.0).unwrap()["note"]["machine"].take()
+            })
+            .collect();
+        assert_eq!(machines, [serde_json::to_value(plan::Machine::here()).unwrap()]);
+        assert_eq!(store::verify(ground.plans.store().as_ref(), &[]).unwrap().findings, []);
     }
 }
 

@@ -50,7 +50,7 @@ impl World {
     /// An actor's changeset.
     pub(crate) fn actor(&mut self, name: &str) -> &mut Self {
         let credit = Credit { actor: actor(name), changeset: ChangesetId::new() };
-        self.folded.push(Folded { credit, changes: BTreeMap::new() });
+        self.folded.push(Folded { credit, builds_on: Vec::new(), changes: BTreeMap::new() });
         self
     }
 

@@ -62,8 +62,13 @@ fn attribute(folder: &Path) {
 
 #[test]
 fn sixteen_processes_on_one_store_keep_their_entries() {
-    let ground = Ground::new();
-    begin("attribute", &ground, PROCESSES).into_iter().for_each(Process::finish);
+    for ground in Ground::of_each_engine("plan-postgres-processes") {
+        keep_their_entries(&ground);
+    }
+}
+
+fn keep_their_entries(ground: &Ground) {
+    begin("attribute", ground, PROCESSES).into_iter().for_each(Process::finish);
     let changesets = ground.plans.changesets(ground.plan.id).unwrap();
     assert_eq!(changesets.len(), PROCESSES * THREADS);
     for changeset in changesets {
@@ -251,8 +256,8 @@ fn the_checker_objects_to_what_cannot_be() {
 
 #[test]
 fn a_history_of_eight_processes_is_linearizable() {
-    for _ in 0..if is_proof() { 20 } else { 1 } {
-        let ground = Ground::new();
+    let rounds = 0..if is_proof() { 20 } else { 1 };
+    for ground in rounds.flat_map(|_| Ground::of_each_engine("plan-postgres-history")) {
         begin("history", &ground, HISTORY_PROCESSES).into_iter().for_each(Process::finish);
         let noted = history::read(ground.folder.path());
         let history: Vec<Operation<Changesets>> =

@@ -4,11 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use plan::{Act, Actor, Change, PathBytes, Plans, Source};
-use store::SqliteStore;
+use store::{PostgresStore, SqliteStore};
 
-/// The plans of the store in a folder.
+/// Names the store's database, where it is on a server.
+pub(crate) const URL: &str = "url";
+
+/// The plans of the store in a folder, or of the one that it names.
 pub(crate) fn open(folder: &Path) -> Plans {
-    Plans::open(Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()))
+    Plans::open(match std::fs::read_to_string(folder.join(URL)) {
+        Ok(url) => Arc::new(PostgresStore::open(&url).unwrap()),
+        Err(_) => Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()),
+    })
 }
 
 pub(crate) fn actor(name: &str) -> Actor {

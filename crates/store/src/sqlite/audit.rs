@@ -2,21 +2,12 @@
 
 use rusqlite::types::{FromSql, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde_json::Value;
 
 use super::failure::Attempt;
-use super::values::{Count, integer, json_text, page, rows};
+use super::values::{Count, integer, page, rows};
 use crate::audit::GENESIS;
+use crate::note::Note;
 use crate::{AuditQuery, AuditRecord, Body, ChainHash, Head, PlanId, RequestId, Time};
-
-/// What is appended to a chain.
-pub(super) struct Note<'a> {
-    pub(super) plan: PlanId,
-    pub(super) request: Option<RequestId>,
-    pub(super) kind: &'a str,
-    pub(super) who: &'a str,
-    pub(super) body: Value,
-}
 
 /// Appends a record, in the transaction of the change that it is about.
 pub(super) fn append(connection: &Connection, at: Time, note: Note<'_>) -> Attempt<()> {
@@ -24,19 +15,7 @@ pub(super) fn append(connection: &Connection, at: Time, note: Note<'_>) -> Attem
         .prepare_cached("SELECT sequence, hash FROM audit_heads WHERE plan = ?1")?
         .query_row([note.plan], |row| Ok((row.get::<_, Count>(0)?.0, row.get(1)?)))
         .optional()?;
-    let (sequence, previous) = head.unwrap_or((0, GENESIS));
-    let mut record = AuditRecord {
-        plan: note.plan,
-        sequence: sequence + 1,
-        at,
-        request: note.request,
-        kind: note.kind.to_owned(),
-        who: note.who.to_owned(),
-        body: Body(json_text(&note.body)?),
-        previous,
-        hash: GENESIS,
-    };
-    record.hash = record.computed_hash();
+    let record = note.behind(head.unwrap_or((0, GENESIS)), at)?;
     connection
         .prepare_cached(
             "INSERT INTO audit (plan, sequence, at, request, kind, who, body, previous, hash)

@@ -3,12 +3,14 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
-use super::audit::{self, Note};
+use super::audit;
 use super::failure::Attempt;
-use super::leases::{self, expiry};
+use super::leases;
 use super::values::{Count, integer, rows};
 use super::{nodes, plans};
+use crate::lease::expiry;
 use crate::limits::REASON_BYTES_MAX;
+use crate::note::Note;
 use crate::{
     Actor, ChainHash, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, PlanId, Resource, Status,
     Time,

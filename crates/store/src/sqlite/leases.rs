@@ -5,12 +5,13 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 
-use super::audit::{self, Note};
+use super::audit;
 use super::changesets;
 use super::failure::Attempt;
 use super::values::rows;
-use crate::limits::LEASE_MAX;
-use crate::{ChangesetId, Epoch, Error, Holding, Lease, NodeId, Owner, PlanId, Resource, Result, Time};
+use crate::lease::expiry;
+use crate::note::Note;
+use crate::{ChangesetId, Epoch, Error, Holding, Lease, NodeId, Owner, PlanId, Resource, Time};
 
 /// The row of a lease.
 struct Row {
@@ -50,14 +51,6 @@ pub(super) fn stale(connection: &Connection, resource: Resource, given: Epoch) -
     let row = row(connection, resource)?;
     let stale = Error::Stale { resource, given, current: row.epoch, owner: row.owner };
     Ok(Some(stale).filter(|_| row.epoch != given))
-}
-
-/// Until when, by the store's clock.
-pub(super) fn expiry(now: Time, duration: Duration) -> Result<Time> {
-    if duration > LEASE_MAX {
-        return Err(Error::Limit { what: "a lease's seconds", limit: LEASE_MAX.as_secs() });
-    }
-    Ok(now.plus(duration))
 }
 
 pub(super) fn acquire(

@@ -15,6 +15,7 @@ mod nodes;
 mod place;
 mod plans;
 mod store;
+mod transfer;
 mod values;
 mod writer;
 

@@ -3,12 +3,12 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
-use super::audit::{self, Note};
+use super::audit;
 use super::failure::Attempt;
-use super::plans::version_of;
-use super::values::{Json, json_text, rows};
+use super::values::{Json, rows};
 use super::{leases, plans};
-use crate::limits::NODES_MAX;
+use crate::limits::{NODES_MAX, json_text};
+use crate::note::{Note, version_of};
 use crate::{Actor, Error, NewNode, Node, NodeId, NodeStep, PlanId, Resource, Time, Version};
 
 pub(super) fn create(

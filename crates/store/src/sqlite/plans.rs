@@ -4,15 +4,16 @@ use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Value, json};
 
-use super::audit::{self, Note};
+use super::audit;
 use super::failure::Attempt;
-use super::values::{Json, json_text, page, rows};
+use super::values::{Json, page, rows};
 use super::{changesets, entries};
 use crate::id::range_of_prefix;
-use crate::limits::ROOTS_MAX;
+use crate::limits::{ROOTS_MAX, json_text};
+use crate::note::{Note, version_of};
 use crate::{
-    Actor, AuditRecord, Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanSelector, PlanStep,
-    RequestId, Resource, Time, Version,
+    Actor, Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, RequestId,
+    Resource, Time, Version,
 };
 
 /// How many plans an error names.
@@ -181,22 +182,6 @@ pub(super) fn step(connection: &Connection, now: Time, step: &PlanStep) -> Attem
     };
     audit::append(connection, now, note)?;
     Ok(version)
-}
-
-/// The version that a step gave when it was taken before, if it was this step.
-pub(super) fn version_of(
-    answer: &AuditRecord,
-    plan: PlanId,
-    (kind, resource, to): (&str, Resource, &str),
-) -> Option<Version> {
-    let body: Value = serde_json::from_str(&answer.body.0).ok()?;
-    let (what, id) = match resource {
-        Resource::Plan(id) => ("plan", id.to_string()),
-        Resource::Node(id) => ("node", id.to_string()),
-        Resource::Changeset(id) => ("changeset", id.to_string()),
-    };
-    let same = answer.plan == plan && answer.kind == kind && body[what] == id.as_str() && body["to"] == to;
-    body["version"].as_u64().filter(|_| same).map(Version)
 }
 
 /// Why a step changed nothing.

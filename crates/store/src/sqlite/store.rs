@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::engine::{Clock, Engine};
-use super::entries::Prepared;
 use super::writer::WriterCounts;
-use super::{audit, blobs, changesets, check, entries, leases, nodes, plans};
+use super::{audit, blobs, changesets, check, entries, leases, nodes, plans, transfer};
+use crate::prepared::Prepared;
+use crate::transfer::{Cell, Cells, Table, Transfer};
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
     CollectMode, Collected, Epoch, Head, Holding, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
@@ -264,5 +265,34 @@ impl Store for SqliteStore {
 
     fn check(&self) -> Result<Vec<Problem>> {
         self.engine.read("check the store", |connection, _| check::check(connection))
+    }
+}
+
+impl Transfer for SqliteStore {
+    fn place(&self) -> String {
+        format!("sqlite:{}", self.path().display())
+    }
+
+    fn schema_version(&self) -> Result<u32> {
+        self.engine.read("read its version", |connection, _| transfer::schema_version(connection))
+    }
+
+    fn count(&self, table: &'static str) -> Result<u64> {
+        self.engine.read("count", |connection, _| transfer::count(connection, table))
+    }
+
+    fn rows(&self, table: &'static Table, after: Option<&[Cell]>) -> Result<Vec<Cells>> {
+        self.engine.read("read rows to copy", |connection, _| transfer::rows(connection, table, after))
+    }
+
+    fn put_rows(&self, table: &'static Table, rows: &[Cells]) -> Result<()> {
+        let rows = rows.to_vec();
+        self.engine.write("write rows of a copy", 0, move |connection, _| {
+            transfer::put_rows(connection, table, &rows)
+        })
+    }
+
+    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
+        self.engine.read("list contents", |connection, _| transfer::blob_hashes(connection, after))
     }
 }

@@ -2,13 +2,12 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::failure::Attempt;
-use crate::limits::{DETAIL_BYTES_MAX, PAGE_MAX};
+use crate::limits::PAGE_MAX;
 use crate::{
-    Actor, BlobHash, ChainHash, ChangesetId, Codec, ContentKind, Epoch, Error, Name, NodeId, Owner,
-    PathBytes, PlanId, RequestId, Result, State, Status, Time, Tool, UploadId, Version,
+    Actor, BlobHash, ChainHash, ChangesetId, Codec, ContentKind, Epoch, Name, NodeId, Owner, PathBytes,
+    PlanId, RequestId, State, Status, Time, Tool, UploadId, Version,
 };
 
 macro_rules! id_column {
@@ -172,15 +171,6 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         serde_json::from_str(value.as_str()?).map(Self).map_err(FromSqlError::other)
     }
-}
-
-/// JSON for a column, within the limit.
-pub(super) fn json_text(value: &Value) -> Result<String> {
-    let text = value.to_string();
-    if text.len() > DETAIL_BYTES_MAX {
-        return Err(Error::Limit { what: "a detail or note", limit: DETAIL_BYTES_MAX as u64 });
-    }
-    Ok(text)
 }
 
 /// How many rows a page has.

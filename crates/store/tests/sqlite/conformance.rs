@@ -21,3 +21,10 @@ fn sqlite_does_what_every_engine_does() {
     figure("rules of the store that SQLite keeps", cases);
     assert_eq!(cases, folders.borrow().len());
 }
+
+#[test]
+fn calls_at_the_same_time_have_an_order_that_explains_them() {
+    let folder = scratch();
+    let calls = store_conformance::linear::check(|| Arc::new(super::open(folder.path())));
+    figure("calls of eight clients that one order explains, SQLite", calls);
+}

@@ -4,41 +4,18 @@ use std::sync::Mutex;
 
 use store::Store;
 use testkit::folder::scratch;
-use testkit::notes::{figure, is_proof};
+use testkit::notes::figure;
 use testkit::store_conformance::fixtures::*;
+use testkit::store_conformance::groups;
 
 use super::{open, raw};
 
-const THREADS: usize = 32;
-
 #[test]
 fn threads_share_syncs_and_keep_their_entries() {
-    let records = if is_proof() { 1000 } else { 100 };
     let folder = scratch();
     let store = open(folder.path());
-    let plan = make_plan(&store);
-    let before = store.writer_counts();
-    let ids = together(THREADS, |number| {
-        let (id, epoch) = start(&store, plan.id, &format!("actor {number}"));
-        for record in 0..records {
-            store.record(id, epoch, &recording(&[&format!("{number}/{record}")])).unwrap();
-        }
-        id
-    });
-    for (number, id) in ids.into_iter().enumerate() {
-        let entries = all_entries(&store, id);
-        assert_eq!(entries.len(), records);
-        for (record, entry) in entries.iter().enumerate() {
-            assert_eq!(entry.sequence, record as u64 + 1);
-            assert_eq!(entry.path.show(), format!("{number}/{record}"));
-            assert_eq!(entry.actor.as_str(), format!("actor {number}"));
-        }
-    }
-    let after = store.writer_counts();
-    let (groups, writes) = (after.groups - before.groups, after.writes - before.writes);
-    assert_eq!(writes, (THREADS * (records + 1)) as u64);
-    assert!(groups < writes / 2, "{groups} syncs for {writes} writes");
-    figure("syncs per 1000 durable records of 32 threads", groups * 1000 / writes);
+    let syncs = groups::check(&store, || store.writer_counts(), false);
+    figure("syncs per 1000 durable records of 32 threads", syncs);
 }
 
 #[test]

@@ -7,7 +7,10 @@ mod audit;
 mod blobs;
 mod changesets;
 pub mod fixtures;
+pub mod groups;
 mod leases;
+pub mod linear;
+pub mod model;
 mod plans;
 mod threads;
 

@@ -16,7 +16,7 @@ use crate::output::Output;
 const LIFE_MAX_US: u64 = 12_000;
 /// Kills when nobody said how many: so many, or as many as fit into that time but some at least.
 const USUAL_KILLS: u32 = 100;
-const USUAL_TIME: Duration = Duration::from_secs(3);
+const USUAL_TIME: Duration = Duration::from_secs(2);
 const USUAL_KILLS_MIN: u32 = 10;
 
 /// How often to kill.

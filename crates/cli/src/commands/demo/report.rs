@@ -8,6 +8,7 @@ use super::contention;
 use super::kills::Tally;
 use super::plan::Planned;
 use super::tree::{Content, FILES, Files, Killed, ROOTS};
+use crate::commands::run::telling::{End, ended};
 use crate::error::Result;
 use crate::look::Paint;
 use crate::output::Output;
@@ -24,7 +25,8 @@ pub(super) struct Report {
     pub(super) ours: Tally,
     pub(super) tree: Killed,
     pub(super) contention: Contention,
-    pub(super) plan: Planned,
+    /// Nothing where actors cannot be run.
+    pub(super) plan: Option<Planned>,
     /// Where the folder is, when it was kept.
     pub(super) kept: Option<PathBuf>,
 }
@@ -37,13 +39,14 @@ pub(super) struct Contention {
 
 impl Report {
     pub(super) fn held(&self) -> bool {
-        self.ours.held() && self.tree.held() && self.contention.ours.held() && self.plan.held()
+        self.ours.held() && self.tree.held() && self.contention.ours.held() && self.plan_held()
+    }
+
+    fn plan_held(&self) -> bool {
+        self.plan.as_ref().is_none_or(Planned::held)
     }
 
     pub(super) fn data(&self) -> Value {
-        let count = |files: &Files| {
-            files.each_ref().map(|root| root.iter().filter(|content| **content == Content::New).count())
-        };
         json!({
             "held": self.held(),
             "kills": self.ours.kills,
@@ -62,16 +65,7 @@ impl Report {
                 "recovered": self.tree.recovered,
             },
             "contention": { "usual": self.contention.usual, "config_set": self.contention.ours },
-            "plan": {
-                "held": self.plan.held(),
-                "tries": self.plan.tries,
-                "new_at_kill": count(&self.plan.at_kill),
-                "new_after_next_command": count(&self.plan.after_next),
-                "told": self.plan.told,
-                "new_after_undo_of_one_actor": count(&self.plan.after_undo),
-                "audit_records": self.plan.records,
-                "audit_sound": self.plan.is_sound,
-            },
+            "plan": self.plan.as_ref().map(plan_data),
             "kept": self.kept,
         })
     }
@@ -91,13 +85,13 @@ impl Report {
                  This is a bug: please report it with seed {}.",
                 if self.tree.held() { "whole" } else { "mixed" },
                 self.contention.ours.lost,
-                if self.plan.held() { "whole" } else { "mixed" },
+                if self.plan_held() { "whole" } else { "mixed" },
                 self.seed,
             ));
         }
         let verdict = paint.good(format_args!("{}HELD", paint.sign("✓ ", "")));
         output.say(format_args!(
-            "{verdict}: 0 of {kills} kills left a mixed set or lost an acknowledged save, the half-done commit and the half-done apply were finished, and no set was lost."
+            "{verdict}: 0 of {kills} kills left a mixed set or lost an acknowledged save, the half-done commit and the half-done apply were finished, and no set and no actor's edit was lost."
         ))
     }
 }
@@ -166,9 +160,16 @@ pub(super) fn print_tree(output: &mut Output, killed: &Killed) -> Result<()> {
 pub(super) fn print_plan(output: &mut Output, planned: &Planned) -> Result<()> {
     let paint = output.paint();
     let label = LABEL_WIDTH;
+    output.say("")?;
+    for node in &planned.nodes {
+        if let Some(end) = End::of(node) {
+            let told = ended(&end, node.seconds.unwrap_or_default(), node.files);
+            output.say(format_args!("   {:label$}{told}", node.name))?;
+        }
+    }
     let width = super::plan::FILES;
-    let head = paint.strong(format_args!("{:width$}  {}", "coder", "writer"));
-    output.say(format_args!("\n   {:label$}{head}", ""))?;
+    let head = paint.strong(format_args!("{:width$}  {}", super::plan::FOLDERS[0], super::plan::FOLDERS[1]));
+    output.say(format_args!("\n   {:label$}{head}", "`plan apply`, killed half-way"))?;
     let mut row = |text: &str, files: &Files| {
         let [first, second] = files
             .each_ref()
@@ -178,7 +179,12 @@ pub(super) fn print_plan(output: &mut Output, planned: &Planned) -> Result<()> {
     row("right after the kill", &planned.at_kill)?;
     row("after the next command", &planned.after_next)?;
     row("after `plan undo --actor writer`", &planned.after_undo)?;
-    let state = if planned.is_sound { paint.good("sound") } else { paint.bad("not sound") };
+    let judged = |is_so, text: &str| if is_so { paint.good(text) } else { paint.bad(format!("not {text}")) };
+    let merged = judged(planned.is_merged, "both edits are in it");
+    output.say(format_args!("   {:label$}{merged}", "the file that two edited"))?;
+    let undone = judged(planned.is_undone, "the other's edit alone is in it");
+    output.say(format_args!("   {:label$}{undone}", "the same after the undo"))?;
+    let state = judged(planned.is_sound, "sound");
     output.say(format_args!("   {:label$}{} records, {state}", "`audit verify`", planned.records))
 }
 
@@ -206,4 +212,25 @@ fn picture(paint: Paint, content: Content) -> String {
         Content::New => paint.good(paint.sign("●", "#")),
         Content::Other => paint.bad(paint.sign("✗", "?")),
     }
+}
+
+/// How many files of each folder are new.
+fn count(files: &Files) -> [usize; 2] {
+    files.each_ref().map(|root| root.iter().filter(|content| **content == Content::New).count())
+}
+
+fn plan_data(plan: &Planned) -> Value {
+    json!({
+        "held": plan.held(),
+        "nodes": plan.nodes,
+        "tries": plan.tries,
+        "new_at_kill": count(&plan.at_kill),
+        "new_after_next_command": count(&plan.after_next),
+        "merged": plan.is_merged,
+        "told": plan.told,
+        "new_after_undo_of_one_actor": count(&plan.after_undo),
+        "other_edit_kept": plan.is_undone,
+        "audit_records": plan.records,
+        "audit_sound": plan.is_sound,
+    })
 }

@@ -14,7 +14,7 @@ pub(super) struct Args {
     /// A name for it, which no other plan has
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// A folder that it changes; may be repeated [default: the project's folder]
+    /// A folder that it changes; may be repeated [default: the project's folder, or that of the git repository around]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     root: Vec<PathBuf>,
 }

@@ -69,7 +69,7 @@ fn patch(difference: &Difference, paint: Paint) -> Vec<u8> {
     text
 }
 
-fn say_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
+pub(super) fn say_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
     let width = files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
     let most = files.iter().map(|file| file.added + file.removed).max().unwrap_or(0);
     for file in files {

@@ -1,21 +1,36 @@
 //! `agents plan show`.
 
-use api::{PlanDetail, Plans};
+use api::{Agents, NodeReport, PlanDetail, Plans};
+use serde::Serialize;
 
 use super::super::counted;
+use super::super::run::board::Mark;
+use super::super::run::draw::time;
+use super::super::run::telling::{End, took};
 use super::named;
 use crate::error::Result;
+use crate::look::Paint;
 use crate::output::{Answer, Output};
 
-/// Show a plan: its state, folders and changesets
+/// Show a plan: its state, folders and changesets, and the graph of one that is run, with outcomes
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
     plan: String,
 }
 
-pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
+/// A plan with its nodes, for programs.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    plan: PlanDetail,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nodes: Vec<NodeReport>,
+}
+
+pub(super) fn run(args: &Args, agents: &Agents, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let shown = plans.show(&args.plan)?;
+    let nodes = agents.run_nodes(&shown.plan.id)?;
     let PlanDetail { plan, changesets } = &shown;
     let paint = output.paint();
     output.say(format!("plan {}", paint.strong(named(plan))))?;
@@ -36,5 +51,27 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         let reason = one.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
         output.say(format!("changeset {}  {:<9}  {}, {entries}{reason}", one.id, one.status, one.actor))?;
     }
-    Ok(Answer::of(&shown))
+    let width = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
+    for node in &nodes {
+        output.say(node_line(node, width, output.paint()))?;
+    }
+    Ok(Answer::of(&Shown { plan: shown, nodes }))
+}
+
+/// `node test    succeeded  0.4s, 3 files, after rename`.
+fn node_line(node: &NodeReport, width: usize, paint: Paint) -> String {
+    let end = End::of(node);
+    let word = end.map_or_else(|| node.state.to_string(), |end| end.words());
+    let word = match end.map(|end| end.mark()) {
+        Some(Mark::Good) => paint.good(word),
+        Some(Mark::Bad) => paint.bad(word),
+        Some(Mark::Left) | None => paint.faint(word),
+    };
+    let mut more = Vec::new();
+    more.extend(node.seconds.map(|seconds| time(took(seconds))));
+    more.extend((node.files > 0).then(|| counted(node.files, "file")));
+    more.extend((node.attempts > 1).then(|| format!("try {}", node.attempts)));
+    more.extend((!node.needs.is_empty()).then(|| format!("after {}", node.needs.join(", "))));
+    let more = if more.is_empty() { String::new() } else { format!("  {}", more.join(", ")) };
+    format!("node {:<width$}  {word}{more}", node.name)
 }

@@ -144,7 +144,7 @@ error: plan [PLAN] is queued and cannot become applying; allowed: running, cance
 "#]]);
     let coder = start(&program, "[CODER]", "coder");
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] is running and cannot become applying; allowed: ready, failed, cancelled
+error: plan [PLAN] is running and cannot become applying; allowed: ready, conflict, failed, cancelled
   hint: `agents plan log PLAN` shows how it came to be so
 
 "#]]);

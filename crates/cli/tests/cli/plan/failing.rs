@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{changed, project, start};
-use crate::program::{Program, told};
+use crate::program::{Program, json, told};
 
 #[test]
 fn an_unknown_plan_suggests() {
@@ -74,8 +74,8 @@ error: there are no plans yet
 fn a_plan_needs_a_folder() {
     let program = Program::new();
     program.run("plan create").code(3).stdout_eq("").stderr_eq(str![[r#"
-error: no folder was named for the plan, and there is no project around the current folder
-  hint: name one with `agents plan create --root DIR`, or make a project: `mkdir .cleveragents`
+error: no folder was named, and there is neither a project nor a git repository around the current folder
+  hint: name one with `--root DIR`, or make this folder a project: `mkdir .cleveragents`
 
 "#]]);
     program.run("plan create --root missing").code(3).stdout_eq("").stderr_eq(str![[r#"
@@ -84,6 +84,17 @@ error: `[PLACE]/missing` cannot be a root of a plan: No such file or directory (
 
 "#]]);
     program.run("plan show @latest").code(3);
+}
+
+#[test]
+fn without_a_project_it_is_the_repository_around() {
+    let program = Program::new();
+    program.write("repository/.git/HEAD", "ref: refs/heads/main\n");
+    program.write("repository/inner/file", "old\n");
+    let mut command = program.command("plan create --name tidy --format json");
+    let made = json(&program.check(command.current_dir(program.path("repository/inner"))).code(0));
+    let roots = &made["data"]["roots"];
+    assert_eq!(roots, &serde_json::json!([program.path("repository").display().to_string()]));
 }
 
 #[test]
@@ -130,12 +141,12 @@ fn a_store_of_another_kind_is_refused_without_its_password() {
     let program = project();
     let refused = told(
         &program
-            .run("plan list -c store.url=postgres://ana:secret@host/db")
+            .run("plan list -c store.url=mysql://ana:secret@host/db")
             .code(2)
             .stdout_eq("")
             .stderr_eq(str![[r#"
-error: `store.url` names a store of kind `postgres`, which this program does not have
-  hint: name a file like `sqlite:/path/state.db`, or go back to the home folder: `agents config unset store.url`
+error: `store.url` names a store of kind `mysql`, which this program does not have
+  hint: name a file like `sqlite:/path/state.db`, a server like `postgres://USER@HOST/DATABASE`, or go back to the home folder: `agents config unset store.url`
 
 "#]]),
     );

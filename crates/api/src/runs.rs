@@ -1,0 +1,247 @@
+//! Runs of actors: what `agents run`, `agents plan show` and `agents plan logs` ask for.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use executor::run::{Checked, Runs, check};
+use executor::{Confine, Ignored, Merge, OneCommand, PlanFile, plan_of_command};
+use plan::{State, Strategy};
+use serde::Serialize;
+
+use crate::{Agents, Error, Plans};
+
+pub use executor::run::{
+    Cancel, Event as RunEvent, NodeInGraph, NodeReport, NodeState, Outcome as NodeOutcome,
+    Output as NodeOutput, RunRecord, Summary as RunSummary, Unfinished as UnfinishedRun,
+};
+
+/// Where sandboxes and outputs are, below the home folder.
+const RUNS: &str = "runs";
+
+/// What is to be run, and how. What is not given comes from the plan file, or from configuration.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// The plan file.
+    pub file: Option<PathBuf>,
+    /// The one command to run when there is no plan file.
+    pub command: Vec<String>,
+    /// What the plan is called. When another plan has the name, a number is added.
+    pub name: Option<String>,
+    /// The folder to work on when the file declares none; the project when not given.
+    pub root: Option<PathBuf>,
+    /// How many nodes run at once.
+    pub concurrency: Option<usize>,
+    /// Whether the first failure stops the others.
+    pub fail_fast: Option<bool>,
+    /// `three-way`, `fail-on-conflict` or `last-wins`.
+    pub merge: Option<String>,
+    /// `auto`, `require` or `off`.
+    pub confine: Option<String>,
+    /// Folders that actors may write to, beside those of `sandbox.writable`.
+    pub writable: Vec<PathBuf>,
+    /// What becomes of files that git ignores: `copy`, `link` or `leave-out`.
+    pub ignored: Option<String>,
+    /// Whether the one command has the terminal.
+    pub terminal: bool,
+    /// How long the one command may take, such as `90s`.
+    pub timeout: Option<String>,
+    /// How often the one command is started again when it fails.
+    pub retries: u32,
+    /// Patterns of the paths that the one command may change.
+    pub writes: Vec<String>,
+    /// What is added to the environment of the one command.
+    pub env: Vec<(String, String)>,
+}
+
+/// A plan file that can be run, and what it comes to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckedPlan {
+    /// The plan's name, if the file says one.
+    pub name: Option<String>,
+    /// The nodes, in an order in which each comes after those it needs.
+    pub nodes: Vec<NodeInGraph>,
+    /// The folders that it works on.
+    pub roots: Vec<String>,
+    /// What looks wrong and need not be, each with line and column.
+    pub warnings: Vec<String>,
+    /// One line per node.
+    pub graph: String,
+    /// As a Mermaid flowchart.
+    pub mermaid: String,
+}
+
+impl Agents {
+    /// Makes a plan and runs it to its end. `on_event` is called from any thread while it runs.
+    ///
+    /// A node that fails is no error: the summary tells it. Running the same again makes another plan.
+    pub fn run(
+        &self,
+        options: &RunOptions,
+        cancel: &Cancel,
+        on_event: &(dyn Fn(RunEvent) + Sync),
+    ) -> Result<RunSummary, Error> {
+        let (file, text) = self.plan_text(options)?;
+        let reading = self.read();
+        let settings = reading.settings();
+        let mut writable = settings.sandbox_writable()?;
+        writable.extend(options.writable.iter().map(|folder| self.absolute(folder)));
+        let plans = self.plans()?;
+        let options = executor::run::Options {
+            file,
+            text,
+            name: options.name.clone(),
+            root: self.work_root(options),
+            concurrency: options.concurrency,
+            usual_concurrency: settings.plan_concurrency()?,
+            fail_fast: options.fail_fast,
+            merge: options
+                .merge
+                .as_deref()
+                .map(|word| named(&Merge::ALL, Merge::name, "merge", word))
+                .transpose()?,
+            usual_merge: named(&Merge::ALL, Merge::name, "merge", &settings.plan_merge()?)?,
+            confine: match &options.confine {
+                Some(word) => named(&Confine::ALL, Confine::name, "confine", word)?,
+                None => named(&Confine::ALL, Confine::name, "confine", &settings.sandbox_confine()?)?,
+            },
+            writable,
+            ignored: match &options.ignored {
+                Some(word) => named(&Ignored::ALL, Ignored::name, "ignored", word)?,
+                None => Ignored::default(),
+            },
+            strategy: settings.sandbox_strategy()?,
+            terminal: options.terminal,
+            hidden: self.hidden(),
+            who: plans.who.clone(),
+        };
+        Ok(plans.runs()?.start(&options, cancel, on_event)?)
+    }
+
+    /// Goes on with a plan whose run was cut off, or in which nodes failed: what is done is not run again.
+    pub fn resume_run(
+        &self,
+        plan: &str,
+        cancel: &Cancel,
+        on_event: &(dyn Fn(RunEvent) + Sync),
+    ) -> Result<RunSummary, Error> {
+        let plans = self.plans()?;
+        let plan = plans.look_up(plan)?;
+        Ok(plans.runs()?.resume(plan.id, &plans.who, &self.hidden(), cancel, on_event)?)
+    }
+
+    /// Checks what would be run, and runs nothing. All that is wrong with a plan file is one error.
+    pub fn check_plan_file(&self, options: &RunOptions) -> Result<CheckedPlan, Error> {
+        let (file, text) = self.plan_text(options)?;
+        let Checked { plan, graph, roots, warnings } =
+            check(&file, &text, self.work_root(options).as_deref())?;
+        let nodes = graph.order().iter().map(|node| NodeInGraph {
+            name: graph.name(*node).to_owned(),
+            needs: graph.needs(*node).iter().map(|need| graph.name(*need).to_owned()).collect(),
+        });
+        Ok(CheckedPlan {
+            name: options.name.clone().or(plan.name),
+            nodes: nodes.collect(),
+            roots: roots.values().map(|root| root.display().to_string()).collect(),
+            warnings: warnings.iter().map(ToString::to_string).collect(),
+            graph: graph.to_text(),
+            mermaid: graph.to_mermaid(),
+        })
+    }
+
+    /// The nodes of a plan, in an order in which each comes after those it needs; none for a plan that was not run.
+    pub fn run_nodes(&self, plan: &str) -> Result<Vec<NodeReport>, Error> {
+        let plans = self.plans()?;
+        let plan = plans.look_up(plan)?;
+        Ok(plans.runs()?.nodes(plan.id)?)
+    }
+
+    /// How a plan is run; nothing for one that is not.
+    pub fn run_record(&self, plan: &str) -> Result<Option<RunRecord>, Error> {
+        let plans = self.plans()?;
+        let plan = plans.look_up(plan)?;
+        Ok(plans.runs()?.record(plan.id)?)
+    }
+
+    /// Where the output of a node is, and whether more may come.
+    pub fn run_output(&self, plan: &str, node: &str) -> Result<NodeOutput, Error> {
+        let plans = self.plans()?;
+        let plan = plans.look_up(plan)?;
+        Ok(plans.runs()?.output(plan.id, node)?)
+    }
+
+    /// Runs that were cut off and can be resumed, and those that are under way, which say who runs them.
+    pub fn unfinished_runs(&self) -> Result<Vec<UnfinishedRun>, Error> {
+        Ok(self.plans()?.runs()?.unfinished()?)
+    }
+
+    /// The file and text of what is to be run.
+    fn plan_text(&self, options: &RunOptions) -> Result<(PathBuf, String), Error> {
+        let Some(file) = &options.file else {
+            let command = OneCommand {
+                words: options.command.clone(),
+                node: None,
+                timeout: options.timeout.clone(),
+                retries: options.retries,
+                writes: options.writes.clone(),
+                env: options.env.clone(),
+            };
+            return Ok((PathBuf::from("(command line)"), plan_of_command(&command)));
+        };
+        let file = self.absolute(file);
+        let text = PlanFile::read(&file)?;
+        Ok((file, text))
+    }
+
+    /// The folder that is worked on when a plan file declares none; an error when there is none and it is needed.
+    fn work_root(&self, options: &RunOptions) -> Option<PathBuf> {
+        let named = options.root.as_ref().map(|root| self.absolute(root));
+        named.or_else(|| self.default_root().ok())
+    }
+
+    /// Our own secrets, which actors do not get.
+    fn hidden(&self) -> Vec<OsString> {
+        let secret = |declared: &&config::Declared| declared.secrecy == config::Secrecy::Secret;
+        self.registry().keys().filter(secret).map(|declared| OsString::from(&declared.variable)).collect()
+    }
+}
+
+impl Plans {
+    pub(crate) fn runs(&self) -> Result<Runs, Error> {
+        Ok(Runs::new(self.inner.clone(), &self.agents.home()?.join(RUNS)))
+    }
+
+    /// What is made of a path that several actors of this plan changed: as it was run, or as configured.
+    pub(crate) fn strategy_of(&self, plan: &plan::Plan) -> Strategy {
+        let kept = plan.detail.more.get("merge").cloned();
+        kept.and_then(|kept| serde_json::from_value(kept).ok()).unwrap_or(self.strategy)
+    }
+
+    /// Sandboxes of a plan whose changes are all in the roots are not needed any more, unless they are to be kept.
+    pub(crate) fn clean_sandboxes(&self, plan: &plan::Plan) -> Result<(), Error> {
+        let reading = self.agents.read();
+        if plan.state == State::Applied && reading.settings().sandbox_cleanup()? == "applied" {
+            self.runs()?.remove_sandboxes(plan.id)?;
+        }
+        Ok(())
+    }
+}
+
+/// A JSON Schema of plan files, for editors.
+pub fn plan_file_schema() -> serde_json::Value {
+    executor::plan_file_schema()
+}
+
+/// The value that a word stands for.
+fn named<T: Copy>(
+    all: &[T],
+    name: impl Fn(T) -> &'static str,
+    what: &'static str,
+    word: &str,
+) -> Result<T, Error> {
+    let found = all.iter().copied().find(|one| name(*one) == word);
+    found.ok_or_else(|| Error::NoSuchWord {
+        what,
+        word: word.to_owned(),
+        words: all.iter().map(|one| name(*one)).collect(),
+    })
+}

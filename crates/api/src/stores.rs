@@ -1,0 +1,161 @@
+//! The store as a whole: where it is, what is in it, and copying it: what `agents store` asks for.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+use store::{Counts, PostgresOptions, SqliteOptions, Transfer};
+
+use crate::answer::text;
+use crate::{Agents, Error};
+
+/// The store's file, below the home folder.
+const FILE: &str = "state.db";
+
+/// Where a store is.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Location {
+    /// In a file of SQLite.
+    File(PathBuf),
+    /// In a PostgreSQL database. The URL may hold a password.
+    Server(String),
+}
+
+impl Location {
+    fn parse(url: &str) -> Result<Self, Error> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Ok(Self::Server(url.to_owned()));
+        }
+        let named = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(url);
+        let path = PathBuf::from(named);
+        if path.is_absolute() {
+            return Ok(Self::File(path));
+        }
+        let kind = url.split_once(':').map_or("(none)", |(kind, _)| kind).to_owned();
+        Err(Error::StoreUrl { kind })
+    }
+}
+
+/// Passwords that the environment has for servers.
+#[derive(Clone, Default)]
+pub(crate) struct Passwords {
+    password: Option<String>,
+    file: Option<PathBuf>,
+}
+
+impl fmt::Debug for Passwords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Passwords").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl Passwords {
+    /// `PGPASSWORD` and `PGPASSFILE`, as `psql` has them.
+    pub(crate) fn of(variables: &[(OsString, OsString)]) -> Self {
+        let variable = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+        let password = variable("PGPASSWORD").and_then(|value| value.to_str()).map(str::to_owned);
+        Self { password, file: variable("PGPASSFILE").map(PathBuf::from) }
+    }
+}
+
+/// A store, and how much is in it.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct StoreState {
+    /// `sqlite` or `postgres`.
+    pub kind: &'static str,
+    /// Where it is, without a password.
+    pub place: String,
+    /// The version of its tables.
+    pub schema: u32,
+    /// How much is in it.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+impl Agents {
+    /// Where the store is: `store.url`, or in the home folder.
+    pub(crate) fn store_location(&self) -> Result<Location, Error> {
+        match self.read().settings().store_url()? {
+            Some(url) => Location::parse(&url),
+            None => Ok(Location::File(self.home()?.join(FILE))),
+        }
+    }
+
+    /// Opens a store, and makes it where there is none.
+    pub(crate) fn open_store(&self, location: &Location) -> Result<Arc<dyn Transfer>, Error> {
+        let wait = self.wait().timeout;
+        let opened: store::Result<Arc<dyn Transfer>> = match location {
+            Location::File(path) => {
+                SqliteOptions::default().wait(wait).open(path).map(|store| Arc::new(store) as _)
+            }
+            Location::Server(url) => {
+                let Passwords { password, file } = self.passwords().clone();
+                let options = PostgresOptions::default().wait(wait).password(password).passfile(file);
+                options.open(url).map(|store| Arc::new(store) as _)
+            }
+        };
+        Ok(opened.map_err(plan::Error::from)?)
+    }
+
+    /// Where the store is, and how much is in it. Makes it where there is none, and brings its tables up to date.
+    pub fn store(&self) -> Result<StoreState, Error> {
+        let location = self.store_location()?;
+        self.state(&location)
+    }
+
+    fn state(&self, location: &Location) -> Result<StoreState, Error> {
+        let store = self.open_store(location)?;
+        let kind = match location {
+            Location::File(_) => "sqlite",
+            Location::Server(_) => "postgres",
+        };
+        let schema = store.schema_version().map_err(plan::Error::from)?;
+        let counts = Counts::of(&*store).map_err(plan::Error::from)?;
+        Ok(StoreState { kind, place: store.place(), schema, counts })
+    }
+
+    /// Copies all of a store into another that is empty, or was filled by a copy that was cut off. Returns what the copy has.
+    pub fn copy_store(&self, from: &str, to: &str) -> Result<StoreState, Error> {
+        let [from, to] = [("--from", from), ("--to", to)].map(|(flag, url)| self.given_location(flag, url));
+        let (from, to) = (from?, to?);
+        if let Location::File(path) = &from
+            && !path.exists()
+        {
+            let source = std::io::ErrorKind::NotFound.into();
+            return Err(Error::Given { act: "copy", path: path.clone(), source });
+        }
+        let (source, target) = (self.open_store(&from)?, self.open_store(&to)?);
+        store::copy(&*source, &*target).map_err(plan::Error::from)?;
+        self.state(&to)
+    }
+
+    /// A location that stands on a command line, which everybody on the machine can see.
+    fn given_location(&self, flag: &'static str, url: &str) -> Result<Location, Error> {
+        let user =
+            url.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?']).next().unwrap_or_default());
+        if user.rsplit_once('@').is_some_and(|(user, _)| user.contains(':')) || url.contains("password=") {
+            return Err(Error::PasswordArgument { flag });
+        }
+        match Location::parse(url) {
+            // A file may be named as people name files.
+            Err(_) if !url.contains(':') => Ok(Location::File(self.absolute(url.as_ref()))),
+            location => location,
+        }
+    }
+}
+
+/// What the doctor says where the store is.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.write_str(&text(path)),
+            Self::Server(url) => {
+                let rest = url.split_once('@').map_or(url.as_str(), |(_, rest)| rest);
+                let rest = rest.split('?').next().unwrap_or_default();
+                write!(f, "postgres://{}", rest.trim_start_matches("postgres://"))
+            }
+        }
+    }
+}

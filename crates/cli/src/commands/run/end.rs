@@ -1,0 +1,137 @@
+//! The end of a run: its nodes, what they come to together, and what to do next.
+
+use api::{Applied, ApplyOptions, PartOf, Plans, RunSummary, conflict_line};
+use serde::Serialize;
+
+use super::board::Mark;
+use super::live::columns;
+use super::show::table;
+use super::telling::End;
+use crate::commands::counted;
+use crate::commands::plan::{self, say_files, say_stat};
+use crate::error::{Exit, Result};
+use crate::look::Format;
+use crate::output::{Answer, Output};
+
+/// Up to so many files are listed.
+const FILES_MAX: usize = 40;
+
+/// What a run came to, for programs.
+#[derive(Serialize)]
+struct Ended<'a> {
+    #[serde(flatten)]
+    summary: &'a RunSummary,
+    /// What `--apply` did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    applied: Option<Applied>,
+}
+
+/// Tells how a run ended, and applies it if that was asked for and can be done.
+pub(super) fn tell(
+    summary: RunSummary,
+    apply: bool,
+    on_terminal: bool,
+    plans: &Plans,
+    output: &mut Output,
+) -> Result<Answer> {
+    let is_ready = summary.state.as_str() == "ready";
+    if output.format() == Format::Rich && !on_terminal {
+        for line in table(&summary, columns(), output.paint()) {
+            output.confirm(line)?;
+        }
+    }
+    if on_terminal {
+        tell_of_failure(&summary, output)?;
+    }
+    for node in &summary.nodes {
+        for note in &node.notes {
+            output.warn("note", format!("{}: {note}", node.name), None);
+        }
+    }
+    let plan = summary.plan.to_string();
+    // Of a run that failed nothing can be applied.
+    let counts = is_ready || summary.state.as_str() == "conflict";
+    if counts && (1..=FILES_MAX).contains(&summary.files) && !output.is_json() && !output.is_quiet() {
+        say_stat(&plans.diff(&plan, &PartOf::default())?.files, output)?;
+    }
+    for conflict in &summary.conflicts {
+        let hint = "`agents plan conflicts @latest` shows it, `agents plan resolve` settles it".to_owned();
+        output.warn("conflict", format!("conflict at {}", conflict_line(conflict)), Some(hint));
+    }
+    output.confirm(verdict(&summary))?;
+    let applied = match apply && is_ready && summary.files > 0 && !summary.cancelled {
+        true => Some(applied(&plan, plans, output)?),
+        false => None,
+    };
+    if applied.is_none() {
+        for (index, next) in next(&summary).into_iter().enumerate() {
+            let label = if index == 0 { "next:" } else { "" };
+            output.confirm(format!("{label:<5} {}", output.paint().strong(next)))?;
+        }
+    }
+    let exit = match (&applied, summary.cancelled, summary.state.as_str()) {
+        (Some((_, exit)), ..) => *exit,
+        (_, true, _) => Exit::Interrupted,
+        (_, _, "ready") => Exit::Ok,
+        (_, _, "conflict") => Exit::Conflict,
+        _ => Exit::Error,
+    };
+    Ok(Answer {
+        exit,
+        ..Answer::of(&Ended { summary: &summary, applied: applied.map(|(applied, _)| applied) })
+    })
+}
+
+/// An actor that had the terminal has said all but how it ended.
+fn tell_of_failure(summary: &RunSummary, output: &mut Output) -> Result<()> {
+    for node in &summary.nodes {
+        if let Some(end) = End::of(node).filter(|end| end.outcome != api::NodeOutcome::Succeeded) {
+            output.confirm(format!("{}: {}", output.paint().strong(&node.name), end.words()))?;
+        }
+    }
+    Ok(())
+}
+
+fn applied(plan: &str, plans: &Plans, output: &mut Output) -> Result<(Applied, Exit)> {
+    let applied = plans.apply(plan, &ApplyOptions::default())?;
+    say_files(&applied, output)?;
+    output.confirm(format!("applied {}", counted(applied.files.len(), "file")))?;
+    let exit = plan::end(&applied, output);
+    Ok((applied, exit))
+}
+
+/// `plan 01M7… (work) is ready: 3 files, 5 lines added, 2 removed`.
+fn verdict(summary: &RunSummary) -> String {
+    let RunSummary { plan, files, added, removed, nodes, .. } = summary;
+    let name = summary.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+    let changes = match files {
+        0 => "nothing was changed".to_owned(),
+        _ => format!(
+            "{}, {} added, {removed} removed",
+            counted(*files, "file"),
+            counted(*added as usize, "line")
+        ),
+    };
+    let done = nodes.iter().filter_map(End::of).filter(|end| end.mark() == Mark::Good).count();
+    let done = format!("{done} of {} succeeded; nothing of it can be applied", counted(nodes.len(), "node"));
+    match summary.state.as_str() {
+        "ready" => format!("plan {plan}{name} is ready: {changes}"),
+        "conflict" => format!("plan {plan}{name} has conflicts: {changes}"),
+        "cancelled" => format!("plan {plan}{name} was cancelled: {done}"),
+        state => format!("plan {plan}{name} {state}: {done}"),
+    }
+}
+
+/// The commands that make sense now.
+fn next(summary: &RunSummary) -> Vec<String> {
+    let logs = summary.first_failure().map(|node| format!("agents plan logs @latest {}", node.name));
+    match summary.state.as_str() {
+        "ready" if summary.files == 0 => Vec::new(),
+        "ready" => {
+            vec!["agents plan diff @latest".to_owned(), "agents plan apply @latest".to_owned()]
+        }
+        "conflict" => vec!["agents plan conflicts @latest".to_owned()],
+        "cancelled" => vec!["agents plan show @latest".to_owned()],
+        _ => logs.into_iter().chain(["agents run --resume @latest".to_owned()]).collect(),
+    }
+}

@@ -1,0 +1,109 @@
+//! What is looked at before anything runs.
+
+use snapbox::str;
+
+use super::planned;
+use crate::program::{Program, json, text};
+
+const PLAN: &str = "\
+name = 'work'
+[nodes.build]
+run = 'true'
+writes = ['out/**']
+[nodes.lint]
+run = 'true'
+writes = ['out/lint']
+[nodes.test]
+run = 'true'
+needs = ['build', 'lint']
+";
+
+#[test]
+fn a_dry_run_prints_the_graph_and_runs_nothing() {
+    let program = planned(PLAN);
+    program.run("run --dry-run plan.toml").success().stdout_eq(str![[r#"
+build
+lint
+test   after build, lint
+
+"#]]).stderr_eq(str![[r#"
+warning: plan.toml:5:8: nodes `build` and `lint` may run at the same time and write the same files: `out/**` and `out/lint` (let one need the other, or narrow `writes` of `lint`)
+
+"#]]);
+    program.run("run plan.toml --graph mermaid").success().stdout_eq(str![[r#"
+flowchart TD
+    n0["build"]
+    n1["lint"]
+    n2["test"]
+    n0 --> n2
+    n1 --> n2
+
+"#]]);
+    let envelope = json(&program.run("run plan.toml --graph text --format json").success());
+    assert_eq!(envelope["data"]["nodes"][2]["needs"], serde_json::json!(["build", "lint"]));
+    assert_eq!(envelope["messages"][0]["code"], "plan-file");
+    assert!(!program.path("agents-home").exists(), "nothing is made");
+}
+
+#[test]
+fn all_mistakes_of_a_plan_file_are_told_with_line_and_column() {
+    let program = planned("nmae = 'x'\n[nodes.a]\nrun = 'true'\nneeds = ['b']\ntimeout = 'soon'\n");
+    program.run("run plan.toml").code(2).stdout_eq("").stderr_eq(str![[r#"
+error: plan file `[PLACE]/plan.toml` has 2 problems:
+  1:1: unknown field `nmae` (did you mean `name`?)
+  5:11: `timeout` is not a duration such as "90s" or "1h30m", of a year at most
+  hint: correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing
+
+"#]]);
+    program.write(
+        "plan.toml",
+        "[nodes.a]\nrun = 'true'\nneeds = ['b']\n[nodes.b]\nrun = 'true'\nneeds = ['a']\n",
+    );
+    program.run("run plan.toml --dry-run").code(2).stdout_eq("").stderr_eq(str![[r#"
+error: plan file `[PLACE]/plan.toml` has a problem at 1:8: nodes need each other in a cycle: `a` needs `b` needs `a`
+  hint: correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing
+
+"#]]);
+    program.run("run nowhere.toml").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: cannot read plan file `[PLACE]/nowhere.toml`
+  because: No such file or directory (os error 2)
+  hint: name an existing TOML file: `agents run PLAN.toml`
+
+"#]]);
+    assert!(!program.path("agents-home/state.db").exists(), "no plan is made");
+}
+
+#[test]
+fn the_schema_is_for_editors() {
+    let program = Program::new();
+    let schema: serde_json::Value =
+        serde_json::from_str(&text(&program.run("run --schema").success().stderr_eq(""))).expect("JSON");
+    assert_eq!(schema["properties"]["concurrency"]["type"], "integer");
+    let envelope = json(&program.run("run --schema --format json").success());
+    assert_eq!(envelope["data"], schema);
+}
+
+#[test]
+fn command_lines_that_make_no_sense_are_refused() {
+    let program = Program::new();
+    program.run("run").code(2).stdout_eq("").stderr_eq(str![[r#"
+error: nothing to run was named
+  hint: `agents run PLAN_FILE`, `agents run -- CMD…`, `agents run --resume PLAN`
+
+"#]]);
+    program.run("run --env x --no-tty -- true").code(2).stdout_eq("").stderr_eq(str![[r#"
+error: `x` is not KEY=VALUE
+
+"#]]);
+    for words in [
+        "run plan.toml -- true",
+        "run --retries 2 plan.toml",
+        "run --resume @latest plan.toml",
+        "run --resume @latest --concurrency 3",
+        "run --concurrency 0 plan.toml",
+        "run --confine maybe -- true",
+        "run --schema plan.toml",
+    ] {
+        program.run(words).code(2).stdout_eq("");
+    }
+}

@@ -1,0 +1,61 @@
+//! How runs end when not all is well.
+
+use snapbox::str;
+
+use super::{events, planned};
+use crate::program::{text, told};
+
+#[test]
+fn a_node_that_fails_shows_its_code_and_what_to_look_at() {
+    let program = planned(
+        "name = 'work'\n[nodes.bad]\nrun = 'echo oh no; exit 7'\n[nodes.next]\nrun = 'true'\nneeds = ['bad']\n",
+    );
+    program.run("run plan.toml").code(1).stderr_eq("").stdout_eq(str![[r#"
+bad: started
+bad | oh no
+bad: failed with exit code 7 in [..]s
+next: skipped: [..]
+plan [..] (work) failed: 0 of 2 nodes succeeded; nothing of it can be applied
+next: agents plan logs @latest bad
+      agents run --resume @latest
+
+"#]]);
+    let (_, envelope) = events(&program.run("run --resume work --format json").code(1));
+    assert_eq!(envelope["status"], "error");
+    assert_eq!(
+        (&envelope["data"]["nodes"][0]["code"], &envelope["data"]["state"]),
+        (&7.into(), &"failed".into())
+    );
+    assert_eq!(envelope["data"]["nodes"][0]["last_lines"], serde_json::json!(["oh no"]));
+}
+
+#[test]
+fn edits_of_the_same_lines_are_a_conflict() {
+    let program = planned(
+        "name = 'work'\n[nodes.coder]\nrun = 'sed -i 2s/two/coded/ a.txt'\n[nodes.writer]\nrun = 'sed -i 2s/two/written/ a.txt'\n",
+    );
+    let run = program.run("run plan.toml --apply").code(4);
+    assert_eq!(
+        told(&run),
+        "warning: conflict at `a.txt`: lines at line 2, by coder and writer\n  \
+         hint: `agents plan conflicts @latest` shows it, `agents plan resolve` settles it\n"
+    );
+    assert!(text(&run).ends_with("next: agents plan conflicts @latest\n"), "{}", text(&run));
+    assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+}
+
+#[test]
+fn a_program_that_is_not_there_fails_its_node() {
+    let program = planned("[nodes.a]\nrun = ['no-such-program-here']\n");
+    let run = program.run("run plan.toml").code(1);
+    assert!(text(&run).contains("a: failed: "), "{}", text(&run));
+}
+
+#[test]
+fn what_was_changed_meanwhile_is_not_applied_over() {
+    let program = planned("[nodes.a]\nrun = 'echo new > a.txt'\n");
+    program.run("run plan.toml").success();
+    program.write("a.txt", "mine\n");
+    program.run("plan apply @latest").code(4);
+    assert_eq!(program.text("a.txt"), "mine\n");
+}

@@ -1,0 +1,124 @@
+//! Runs as they go: what is printed, and what they leave.
+
+use snapbox::str;
+
+use super::{events, planned, project};
+use crate::program::{Program, text, told};
+
+const TWO: &str = "\
+name = 'work'
+[nodes.coder]
+run = 'sed -i 1s/one/ONE/ a.txt; echo edited; printf \"no end\"'
+[nodes.writer]
+run = ['sh', '-c', 'sed -i 5s/five/FIVE/ a.txt; echo new > new.txt']
+needs = ['coder']
+";
+
+#[test]
+fn a_plan_is_run_looked_at_applied_and_undone() {
+    let program = planned(TWO);
+    program.run("run plan.toml").success().stderr_eq("").stdout_eq(str![[r#"
+coder: started
+coder | edited
+coder | no end
+coder: succeeded in [..]s, 1 file
+writer: started
+writer: succeeded in [..]s, 2 files
+ a.txt         |     4 ++--
+ new.txt (new) |     1 +
+ 2 files changed, 3 lines added, 2 removed
+plan [..] (work) is ready: 2 files, 3 lines added, 2 removed
+next: agents plan diff @latest
+      agents plan apply @latest
+
+"#]]);
+    assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n", "nothing is touched");
+    program.run("plan show work").success().stderr_eq("").stdout_eq(str![[r#"
+plan [..] (work)
+ready: all changesets are closed; to be reviewed, resolved and applied
+...
+changeset [..]  sealed     coder, 1 change
+changeset [..]  sealed     writer, 2 changes
+node coder   succeeded  [..]s, 1 file
+node writer  succeeded  [..]s, 2 files, after coder
+
+"#]]);
+    program.run("plan logs work").success().stderr_eq("").stdout_eq(str![[r#"
+coder | edited
+coder | no end
+
+"#]]);
+    assert_eq!(text(&program.run("plan logs work coder").success()), "edited\nno end");
+    assert_eq!(text(&program.run("plan logs work coder --follow").success()), "edited\nno end");
+    program.run("plan logs work nobody").code(3).stdout_eq("");
+    program.run("plan apply work").success();
+    assert_eq!(program.text("a.txt"), "ONE\ntwo\nthree\nfour\nFIVE\n");
+    program.run("plan undo work --yes").success();
+    assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+    program.run("audit verify").success();
+}
+
+#[test]
+fn one_command_runs_in_a_copy() {
+    let program = project();
+    let words = ["run", "--name", "one", "--", "sh", "-c", "echo hello; echo new > b.txt"];
+    program.run_of(&words).success().stderr_eq("").stdout_eq(str![[r#"
+sh: started
+sh | hello
+sh: succeeded in [..]s, 1 file
+ b.txt (new) |     1 +
+ 1 file changed, 1 lines added, 0 removed
+plan [..] (one) is ready: 1 file, 1 line added, 0 removed
+next: agents plan diff @latest
+      agents plan apply @latest
+
+"#]]);
+    assert!(!program.path("b.txt").exists());
+    let words = ["run", "-q", "--apply", "--env", "WORD=b", "--", "sh", "-c", "echo $WORD > b.txt"];
+    program.run_of(&words).success().stderr_eq("");
+    assert_eq!(program.text("b.txt"), "b\n");
+    program.run("run --apply -- true").success().stderr_eq("").stdout_eq(str![[r#"
+true: started
+true: succeeded in [..]s
+plan [..] is ready: nothing was changed
+
+"#]]);
+}
+
+#[test]
+fn a_folder_that_is_no_project_is_worked_on_too() {
+    let program = Program::new();
+    program.write("a.txt", "one\n");
+    program.run_of(&["run", "--apply", "--root", ".", "--", "sh", "-c", "echo two > a.txt"]).success();
+    assert_eq!(program.text("a.txt"), "two\n");
+}
+
+#[test]
+fn programs_get_events_and_the_envelope_last() {
+    let program = planned(TWO);
+    let (events, envelope) = events(&program.run("run plan.toml --format json").success().stderr_eq(""));
+    let kinds: Vec<_> = events.iter().map(|event| event["event"].as_str().expect("it has one")).collect();
+    assert_eq!((kinds.first(), kinds.last()), (Some(&"run-started"), Some(&"run-ended")));
+    assert_eq!(kinds.iter().filter(|kind| **kind == "node-ended").count(), 2);
+    assert_eq!(events[0]["nodes"][1], serde_json::json!({ "name": "writer", "needs": ["coder"] }));
+    let ended = events.iter().find(|event| event["event"] == "node-ended").expect("one ended");
+    assert_eq!(
+        (&ended["node"], &ended["outcome"], &ended["code"]),
+        (&"coder".into(), &"succeeded".into(), &0.into())
+    );
+    assert_eq!((&envelope["command"], &envelope["exit_code"]), (&"run".into(), &0.into()));
+    let data = &envelope["data"];
+    assert_eq!((&data["state"], &data["files"], &data["added"]), (&"ready".into(), &2.into(), &3.into()));
+    assert_eq!(data["nodes"][1]["state"], "succeeded");
+}
+
+#[test]
+fn an_actor_may_change_only_what_it_may_write() {
+    let program = project();
+    let run = program.run_of(&["run", "--writes", "docs/**", "--", "sh", "-c", "echo x > a.txt"]).code(1);
+    let said = text(&run);
+    assert!(said.contains("sh: refused: ") && said.contains("a.txt"), "{said}");
+    assert_eq!(told(&run), "");
+    program.run("plan apply @latest").code(4);
+    assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+}

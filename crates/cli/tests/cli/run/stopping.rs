@@ -1,0 +1,119 @@
+//! Ctrl-C, kills, and going on.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::planned;
+use crate::program::{Program, text, told};
+
+/// A guard against waiting for ever.
+const LONG: Duration = Duration::from_secs(120);
+
+/// Starts it and waits for this line.
+fn started(mut command: Command, line: &str) -> (Child, BufReader<std::process::ChildStdout>) {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut found = String::new();
+    while found.trim_end() != line {
+        found.clear();
+        assert!(lines.read_line(&mut found).expect("it can be read") > 0, "`{line}` was not said");
+    }
+    (child, lines)
+}
+
+fn rest(mut lines: BufReader<std::process::ChildStdout>) -> String {
+    let mut text = String::new();
+    lines.read_to_string(&mut text).expect("it can be read");
+    text
+}
+
+/// That a process which said its number in this file is gone.
+fn check_gone(program: &Program, file: &str) {
+    let pid = program.text(file);
+    let is_there = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+        stat.is_ok_and(|stat| !stat.contains(") Z "))
+    };
+    let start = Instant::now();
+    while is_there() {
+        assert!(start.elapsed() < LONG, "{file} lives");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A plan whose second actor says its number and goes on for ever; the first has finished by then.
+fn endless(program: &Program, traps: &str) {
+    program.write("out/here", "");
+    let out = program.path("out").display().to_string();
+    program.write(
+        "plan.toml",
+        format!(
+            "name = 'work'\n[nodes.first]\nrun = 'echo one > one.txt; echo ran >> {out}/first'\n\
+             [nodes.endless]\nneeds = ['first']\n\
+             run = \"{traps}echo $$ > {out}/pid; echo ready; [ -e {out}/go ] || while :; do sleep 0.1; done; echo two > two.txt\"\n"
+        ),
+    );
+}
+
+#[test]
+fn ctrl_c_ends_the_actors_and_keeps_what_finished() {
+    let program = planned("");
+    endless(&program, "");
+    let (mut child, lines) = started(program.command("run plan.toml --writable out"), "endless | ready");
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it is there");
+    let said = rest(lines);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
+    assert!(said.contains("endless: cancelled"), "{said}");
+    check_gone(&program, "out/pid");
+    assert!(said.contains("was cancelled: 1 of 2 nodes succeeded"), "{said}");
+    let shown = text(&program.run("plan show work").success());
+    assert!(
+        shown.contains("node first    succeeded") && shown.contains("node endless  cancelled"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn ctrl_c_twice_kills_actors_that_do_not_listen() {
+    let program = planned("");
+    endless(&program, "trap '' TERM INT; ");
+    let (mut child, lines) = started(program.command("run plan.toml --writable out"), "endless | ready");
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::INT).expect("it is there");
+    // Two at the same time could be taken for one.
+    std::thread::sleep(Duration::from_millis(300));
+    kill_process(pid, Signal::INT).expect("it is there");
+    let said = rest(lines);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
+    check_gone(&program, "out/pid");
+}
+
+#[test]
+fn a_run_that_was_killed_is_told_of_and_goes_on() {
+    let program = planned("");
+    endless(&program, "");
+    let (mut child, lines) = started(program.command("run plan.toml --writable out"), "endless | ready");
+    let busy = program.run("run --resume work").code(5);
+    let pid = format!("is being run by process {} ", child.id());
+    assert!(told(&busy).contains(&pid), "{}", told(&busy));
+    child.kill().expect("it is there");
+    child.wait().expect("it ends");
+    drop(lines);
+    let other = program.run("run --name other -- true").success();
+    assert_eq!(
+        told(&other),
+        "warning: the run of plan work was cut off\n  hint: `agents run --resume work` goes on with it\n"
+    );
+    program.write("out/go", "");
+    let resumed = program.run("run --resume work").success();
+    assert!(text(&resumed).contains("endless: succeeded"), "{}", text(&resumed));
+    assert!(told(&resumed).contains("endless: "), "what was put in order is told: {}", told(&resumed));
+    check_gone(&program, "out/pid");
+    assert_eq!(program.text("out/first"), "ran\n");
+    let told = told(&program.run("run --resume work").code(4));
+    assert!(told.contains("is ready: there is nothing to resume"), "{told}");
+}

@@ -1,0 +1,148 @@
+//! `agents store`, and stores on a server.
+
+use std::net::TcpListener;
+
+use snapbox::cmd::OutputAssert;
+use snapbox::str;
+use testkit::notes::skipped;
+use testkit::postgres::{Server, server};
+
+use crate::plan::project;
+use crate::program::{Program, text, told};
+
+fn server_or_skip(test: &str) -> Option<&'static Server> {
+    server().inspect_err(|reason| skipped(test, reason)).ok()
+}
+
+#[test]
+fn a_store_in_a_file_says_what_is_in_it_and_is_copied() {
+    let program = project();
+    program.run("store status").success().stderr_eq("").stdout_eq(str![[r#"
+store       sqlite:[PLACE]/agents-home/state.db
+schema      1
+plans       1
+nodes       0
+changesets  0
+entries     0
+contents    0
+records     1
+
+"#]]);
+    program.run("store migrate").success().stderr_eq("").stdout_eq(str![[r#"
+sqlite:[PLACE]/agents-home/state.db has schema version 1, the newest
+
+"#]]);
+    program.run("store copy --from agents-home/state.db --to copy.db").success().stderr_eq("").stdout_eq(
+        str![[r#"
+copied 1 plan with 0 changesets to sqlite:[PLACE]/copy.db, and verified
+
+"#]],
+    );
+    program.run("plan list -c store.url=sqlite:/nowhere/at/all/state.db").code(1).stdout_eq("");
+    program.run("store copy --from nowhere.db --to other.db").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: cannot copy `[PLACE]/nowhere.db`
+  cause: entity not found
+
+"#]]);
+    assert!(!program.path("other.db").exists() && !program.path("nowhere.db").exists());
+    // The copy has gone its own way.
+    let copy = program.path("copy.db");
+    program.run(&format!("plan create --name other -c store.url=sqlite:{}", copy.display())).success();
+    program.run("store copy --from agents-home/state.db --to copy.db").code(4).stdout_eq("").stderr_eq(str![[
+        r#"
+error: `sqlite:[PLACE]/copy.db` is no copy of `sqlite:[PLACE]/agents-home/state.db`: it has plans of its own
+  hint: let nobody write to either, and copy again into an empty store: `agents store copy --from URL --to URL`
+
+"#
+    ]]);
+}
+
+#[test]
+fn a_password_on_the_command_line_is_refused() {
+    let program = project();
+    for url in ["postgres://ana:secret@host/db", "postgres://ana@host/db?password=secret"] {
+        let words = ["store", "copy", "--from", "agents-home/state.db", "--to", url];
+        let refused = told(&program.run_of(&words).code(2).stdout_eq("").stderr_eq(str![[r#"
+error: `--to` has a password, which everybody on this machine could see
+  hint: leave it out, and give it in the variable PGPASSWORD or in a file that PGPASSFILE names
+
+"#]]));
+        assert!(!refused.contains("secret"));
+    }
+}
+
+/// The first line of an error, without the port, which is another one each time.
+fn first_line(assert: &OutputAssert, server: &Server) -> String {
+    let told = told(assert);
+    assert!(!told.contains("secret"), "{told}");
+    assert!(told.contains("\n  hint: "), "{told}");
+    told.lines().next().unwrap_or_default().replace(&format!(":{}", server.port()), ":PORT")
+}
+
+#[test]
+fn a_store_on_a_server_that_cannot_be_used_says_why() {
+    let Some(server) = server_or_skip("cli-postgres-refusals") else { return };
+    let program = Program::in_project();
+    let list = |url: &str| program.run_with("CLEVERAGENTS_STORE_URL", url, "plan list");
+    let line = |assert: &OutputAssert| first_line(assert, server);
+
+    let bad = list("postgres://ana:secret@/db").code(2).stdout_eq("");
+    assert_eq!(line(&bad), "error: the URL of the store cannot be used: it names no host");
+
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = listener.local_addr().expect("it has an address").port();
+    drop(listener);
+    let nobody = list(&format!("postgres://ana:secret@127.0.0.1:{port}/db")).code(1).stdout_eq("");
+    let expected = format!("error: cannot reach store `postgres://ana@127.0.0.1:{port}/db`");
+    assert_eq!(line(&nobody), expected);
+
+    let database = server.database();
+    server.sql("postgres", "CREATE ROLE strict LOGIN PASSWORD 'right secret'");
+    let strict = server.url_of("strict", &database);
+    let wrong = list(&strict.replace("strict@", "strict:wrong-secret@")).code(1).stdout_eq("");
+    let place = format!("`postgres://strict@127.0.0.1:PORT/{database}`");
+    assert_eq!(line(&wrong), format!("error: the server of store {place} does not let us in"));
+    // The right one, from the environment.
+    server.sql("postgres", &format!("GRANT CREATE ON DATABASE {database} TO strict"));
+    let mut command = program.command("plan list");
+    program.check(command.env("CLEVERAGENTS_STORE_URL", &strict).env("PGPASSWORD", "right secret")).success();
+
+    let url = server.url(&database);
+    let place = format!("`postgres://postgres@127.0.0.1:PORT/{database}`");
+    server.sql(&database, "UPDATE agents.versions SET version = 7");
+    let newer = list(&url).code(1).stdout_eq("");
+    assert_eq!(
+        line(&newer),
+        format!("error: store {place} has schema version 7; this program knows version 1")
+    );
+    server.sql("postgres", &format!("ALTER DATABASE {database} SET default_transaction_read_only = on"));
+    let standby = list(&url).code(1).stdout_eq("");
+    assert_eq!(line(&standby), format!("error: store {place} takes no writes"));
+}
+
+#[test]
+fn plans_work_on_a_server_and_move_there_and_back() {
+    let Some(server) = server_or_skip("cli-postgres-plans") else { return };
+    let program = project();
+    let url = server.url(&server.database());
+    program
+        .run_of(&["store", "copy", "--from", "agents-home/state.db", "--to", &url])
+        .success()
+        .stderr_eq("");
+    let run = |words: &str| program.run_with("CLEVERAGENTS_STORE_URL", &url, words);
+    let changeset = text(&run("changeset start work --actor coder").success()).trim().to_owned();
+    program.write("content", "ONE\n");
+    run(&format!("changeset record {changeset} --path a.txt --content content")).success();
+    run(&format!("changeset seal {changeset}")).success();
+    run("plan apply work").success();
+    assert_eq!(program.text("a.txt"), "ONE\n");
+    run("plan undo work").success();
+    assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+    run("audit verify").success();
+    assert!(!text(&run("doctor").success()).contains("problem"));
+    assert!(text(&run("store status").success()).contains("plans       2\n"));
+    assert!(text(&run("store migrate").success()).contains("has schema version 1, the newest"));
+    program.run_of(&["store", "copy", "--from", &url, "--to", "back.db"]).success().stderr_eq("");
+    let back = program.path("back.db");
+    program.run(&format!("audit verify -c store.url=sqlite:{}", back.display())).success();
+}

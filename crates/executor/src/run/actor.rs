@@ -1,0 +1,365 @@
+//! One node from its start to its end: attempts, each with a sandbox, an actor and what it changed.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use filetx::{create_private_file, make_private_folder};
+use plan::{Actor, Changeset, Terms};
+
+use super::Event;
+use super::engine::Engine;
+use super::front::{Found, Front, Recorder};
+use super::layout::files;
+use super::state::{NodeState, Outcome};
+use crate::process::Ended;
+use crate::{Enforced, Error, Limits, Manifest, NodeIndex, Patterns, Result, Run, Start, start};
+
+/// How long an actor has to end by itself when it is asked to.
+const GRACE: Duration = Duration::from_secs(10);
+/// How much of an actor's output is kept and told.
+const OUTPUT_BYTES_MAX: u64 = 64 << 20;
+/// How many of the last lines are kept with a node, and how many characters of each.
+const LAST_LINES_MAX: usize = 20;
+const LAST_LINE_CHARS_MAX: usize = 500;
+/// How many paths a reason names.
+const NAMED_MAX: usize = 5;
+/// Variables by which git would work on another repository than the sandbox's.
+const OF_GIT: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
+
+/// How an attempt ended.
+#[derive(Debug)]
+struct End {
+    outcome: Outcome,
+    code: Option<i32>,
+    signal: Option<i32>,
+    reason: Option<String>,
+    files: usize,
+    notes: Vec<String>,
+}
+
+impl End {
+    fn new(outcome: Outcome) -> Self {
+        Self { outcome, code: None, signal: None, reason: None, files: 0, notes: Vec::new() }
+    }
+
+    fn because(outcome: Outcome, reason: impl Into<String>) -> Self {
+        Self { reason: Some(reason.into()), ..Self::new(outcome) }
+    }
+}
+
+/// The last lines that an actor printed.
+type LastLines = Arc<Mutex<VecDeque<String>>>;
+
+impl Engine<'_> {
+    /// Runs a node to its end, with its retries. How it ended is in the store when this returns. An error is about the store or the disk,
+    /// not about the actor.
+    pub(crate) fn run_node(&self, node: NodeIndex) -> Result<()> {
+        let spec = self.spec(node);
+        let mut retries = spec.retries;
+        loop {
+            let began = Instant::now();
+            let builds_on = self.builds_on(node)?;
+            let actor = Actor::parse(&spec.name).map_err(plan::Error::from)?;
+            let id = self.node(node).node.id;
+            let changeset = self.context.start(&actor, Some(id), &Terms::default())?;
+            self.step(node, NodeState::Running, |record| {
+                record.attempts += 1;
+                record.changeset = Some(changeset.id());
+                record.builds_on = builds_on;
+                (record.process, record.counts) = (None, None);
+                (record.code, record.signal, record.seconds, record.reason) = (None, None, None, None);
+                (record.files, record.last_lines, record.notes) = (0, Vec::new(), Vec::new());
+            })?;
+            let attempt = self.node(node).record.attempts;
+            self.tell(Event::NodeStarted {
+                node: spec.name.clone(),
+                attempt,
+                changeset: changeset.id().to_string(),
+            });
+            let lines = LastLines::default();
+            let end = self.attempt(node, attempt, &changeset, retries > 0, &lines)?;
+            let is_failure = matches!(end.outcome, Outcome::Failed | Outcome::TimedOut);
+            if is_failure && retries > 0 && !self.cancel.is_stopping() {
+                retries -= 1;
+                let reason = end.reason.unwrap_or_default();
+                changeset.abandon(&format!("attempt {attempt} failed: {reason}"))?;
+                self.step(node, NodeState::Queued, |record| record.reason = Some(reason.clone()))?;
+                self.layout.remove_sandbox(&spec.name, attempt)?;
+                self.tell(Event::NodeRetried { node: spec.name.clone(), attempt, reason });
+                continue;
+            }
+            let counts = end.outcome == Outcome::Succeeded || is_failure && spec.continue_on_error;
+            let last_lines = lines.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
+            // From here on it is done, over every crash; whoever comes next closes the changeset.
+            self.step(node, NodeState::Ended(end.outcome), |record| {
+                record.counts = counts.then(|| changeset.id());
+                (record.code, record.signal, record.reason) = (end.code, end.signal, end.reason);
+                (record.files, record.notes) = (end.files, end.notes);
+                record.seconds = Some(began.elapsed().as_secs_f64());
+                record.last_lines = if end.outcome == Outcome::Succeeded { Vec::new() } else { last_lines };
+            })?;
+            changeset.seal()?;
+            self.tell_end(node);
+            return Ok(());
+        }
+    }
+
+    /// One attempt. What goes wrong with the actor is its end; with the store, an error.
+    fn attempt(
+        &self,
+        node: NodeIndex,
+        attempt: u32,
+        changeset: &Changeset,
+        is_retried: bool,
+        lines: &LastLines,
+    ) -> Result<End> {
+        let spec = self.spec(node);
+        let root = self.root_of(node);
+        let builds_on = self.node(node).record.builds_on.clone();
+        let front = match Front::of(&self.plans, self.plan, &builds_on, self.run.merge, &self.roots[root])? {
+            Ok(front) => front,
+            Err(clashes) => {
+                let reason =
+                    format!("the nodes that it needs changed the same lines of {}", listed(&clashes));
+                return Ok(End::because(Outcome::Conflict, reason));
+            }
+        };
+        let prepared = self.prepare(node, attempt, root, &front);
+        let (tree, temporary, manifest) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return self.fault(error),
+        };
+        let manifest = Arc::new(manifest);
+        self.watched.add(&spec.name, root, tree.clone(), &manifest);
+        let ended = self.act(node, attempt, changeset, &tree, &temporary, lines);
+        self.watched.remove(&spec.name);
+        let mut end = match ended {
+            Ok(end) => end,
+            Err(error) => return self.fault(error),
+        };
+        if is_retried && matches!(end.outcome, Outcome::Failed | Outcome::TimedOut) {
+            return Ok(end);
+        }
+        let writes = spec.writes.as_deref().map(Patterns::new).transpose()?;
+        let found = match Found::in_tree(&manifest, &tree, writes.as_ref()) {
+            Ok(found) => found,
+            // An actor that removed its sandbox leaves nothing to look through.
+            Err(error) => return self.fault(error),
+        };
+        let recorder = Recorder {
+            store: self.store(),
+            changeset,
+            front: &front,
+            base: &self.layout.base_tree(root),
+            tree: &tree,
+        };
+        match recorder.record(&found) {
+            Ok(()) => {}
+            Err(error @ Error::Files { .. }) => return self.fault(error),
+            Err(error) => return Err(error),
+        }
+        end.files = found.len();
+        if end.outcome == Outcome::Succeeded && !found.refused.is_empty() {
+            end.outcome = Outcome::RefusedWrites;
+            end.reason =
+                Some(format!("it changed {}, which its `writes` do not allow", listed(&found.refused)));
+        }
+        end.notes.extend(found.notes);
+        Ok(end)
+    }
+
+    /// The actor's tree, with what it needs in it, and what it held when it was ready.
+    fn prepare(
+        &self,
+        node: NodeIndex,
+        attempt: u32,
+        root: usize,
+        front: &Front,
+    ) -> Result<(PathBuf, PathBuf, Manifest)> {
+        let name = &self.spec(node).name;
+        let sandbox = self.layout.make_sandbox(root, name, attempt, self.cancel.stop_flag())?;
+        front.lay(self.store(), &sandbox.tree)?;
+        let manifest = Manifest::take(&sandbox.tree)?;
+        Ok((sandbox.tree, sandbox.temporary, manifest))
+    }
+
+    /// Starts the actor and waits for its end.
+    fn act(
+        &self,
+        node: NodeIndex,
+        attempt: u32,
+        changeset: &Changeset,
+        tree: &Path,
+        temporary: &Path,
+        lines: &LastLines,
+    ) -> Result<End> {
+        let spec = self.spec(node);
+        let Some(folder) = workdir(tree, spec.workdir.as_deref()) else {
+            let reason = "its `workdir` is not a folder of the root";
+            return Ok(End::because(Outcome::Failed, reason));
+        };
+        let own = self.layout.attempt(&spec.name, attempt);
+        let stdin = spec.stdin.as_ref().map(|text| write_input(&own, text)).transpose()?;
+        let mut writable = vec![tree.to_owned(), temporary.to_owned()];
+        writable.extend(self.run.writable.iter().cloned());
+        let mark = changeset.id().to_string();
+        let wanted = Start {
+            words: words(&spec.run),
+            folder: &folder,
+            env: self.environment(node, &mark, temporary, &folder),
+            stdin: stdin.as_deref(),
+            terminal: self.run.terminal,
+            output: &self.layout.output(&spec.name, attempt),
+            output_bytes_max: OUTPUT_BYTES_MAX,
+            confine: self.run.confine,
+            writable: &writable,
+            mark: &mark,
+        };
+        let running = start(&wanted, self.listener(&spec.name, lines))?;
+        let identity = running.identity().clone();
+        let enforced = running.enforced();
+        let known = self.step(node, NodeState::Running, |record| {
+            record.process = Some((identity.pid, identity.started_ticks, identity.boot.clone()));
+        });
+        if let Err(error) = known {
+            // Whoever takes over finds it by its mark; but nobody may.
+            identity.end(Duration::ZERO)?;
+            return Err(error);
+        }
+        let limits = Limits {
+            timeout: spec.timeout,
+            grace: GRACE,
+            cancel: self.cancel.stop_flag(),
+            kill: self.cancel.kill_flag(),
+        };
+        let outcome = running.wait(&limits)?;
+        let mut end = match outcome.ended {
+            Ended::Exited(0) => End::new(Outcome::Succeeded),
+            Ended::Exited(code) => {
+                End { code: Some(code), ..End::because(Outcome::Failed, format!("it exited with {code}")) }
+            }
+            Ended::Signalled(signal) => {
+                let reason = format!("it was ended by signal {signal}");
+                End { signal: Some(signal), ..End::because(Outcome::Failed, reason) }
+            }
+            Ended::TimedOut => {
+                let seconds = spec.timeout.unwrap_or_default().as_secs_f64();
+                End::because(Outcome::TimedOut, format!("it took longer than {seconds} s"))
+            }
+            Ended::Cancelled => self.cut_off(),
+        };
+        if end.outcome == Outcome::Succeeded {
+            end.code = Some(0);
+        }
+        if outcome.printed_bytes > outcome.kept_bytes {
+            let (printed, kept) = (outcome.printed_bytes, outcome.kept_bytes);
+            end.notes.push(format!("it printed {printed} bytes, of which {kept} are kept"));
+        }
+        if enforced != Enforced::Fully {
+            end.notes.push("it was not fully kept from writing outside of its sandbox".to_owned());
+        }
+        Ok(end)
+    }
+
+    /// What an error about an actor's files or process means for its node. What is not about these is one of the run.
+    fn fault(&self, error: Error) -> Result<End> {
+        match error {
+            Error::Plan(_) => Err(error),
+            Error::Files { source, .. } if matches!(*source, filetx::Error::Cancelled { .. }) => {
+                Ok(self.cut_off())
+            }
+            error => Ok(End::because(Outcome::Failed, chain(&error))),
+        }
+    }
+
+    fn cut_off(&self) -> End {
+        match self.cancel.is_cancelled() {
+            true => End::because(Outcome::Cancelled, "the run was cancelled"),
+            false => End::because(Outcome::Stopped, "another node failed"),
+        }
+    }
+
+    /// Passes lines on, and keeps the last.
+    fn listener(&self, node: &str, lines: &LastLines) -> impl FnMut(&[u8]) + Send + 'static {
+        let (events, node, lines) = (self.events.clone(), node.to_owned(), Arc::clone(lines));
+        let mut room = OUTPUT_BYTES_MAX;
+        move |line| {
+            let text = String::from_utf8_lossy(line);
+            let mut last = lines.lock().unwrap_or_else(PoisonError::into_inner);
+            if last.len() == LAST_LINES_MAX {
+                last.pop_front();
+            }
+            last.push_back(text.chars().take(LAST_LINE_CHARS_MAX).collect());
+            drop(last);
+            room = room.saturating_sub(line.len() as u64 + 1);
+            if room > 0 {
+                drop(events.send(Event::NodeOutput { node: node.clone(), line: text.into_owned() }));
+            }
+        }
+    }
+
+    /// What is different in the actor's environment.
+    fn environment(
+        &self,
+        node: NodeIndex,
+        changeset: &str,
+        temporary: &Path,
+        folder: &Path,
+    ) -> Vec<(OsString, Option<OsString>)> {
+        let spec = self.spec(node);
+        let hidden = self.hidden.iter().map(|name| (name.clone(), None));
+        let git = OF_GIT.iter().map(|name| (OsString::from(name), None));
+        let ours = [
+            ("AGENTS_PLAN", self.plan.to_string().into()),
+            ("AGENTS_NODE", OsString::from(&spec.name)),
+            ("AGENTS_CHANGESET", changeset.into()),
+            ("TMPDIR", temporary.as_os_str().to_owned()),
+            ("PWD", folder.as_os_str().to_owned()),
+        ];
+        let ours = ours.into_iter().map(|(name, value)| (name.into(), Some(value)));
+        let own = spec.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
+        hidden.chain(git).chain(ours).chain(own).collect()
+    }
+}
+
+fn words(run: &Run) -> Vec<OsString> {
+    match run {
+        Run::Shell(line) => ["sh", "-c", line].map(OsString::from).to_vec(),
+        Run::Program(words) => words.iter().map(OsString::from).collect(),
+    }
+}
+
+/// The folder that an actor starts in; nothing when it is none, or leads out of the tree.
+fn workdir(tree: &Path, workdir: Option<&Path>) -> Option<PathBuf> {
+    let Some(workdir) = workdir else { return Some(tree.to_owned()) };
+    let (tree, folder) = (tree.canonicalize().ok()?, tree.join(workdir).canonicalize().ok()?);
+    (folder.is_dir() && folder.starts_with(tree)).then_some(folder)
+}
+
+/// The file that an actor reads from standard input.
+fn write_input(own: &Path, text: &str) -> Result<PathBuf> {
+    let path = own.join("stdin");
+    files("make", own, make_private_folder(own))?;
+    let mut file = files("make", own, create_private_file(&path))?;
+    file.write_all(text.as_bytes()).map_err(|source| Error::Output { file: path.clone(), source })?;
+    Ok(path)
+}
+
+/// The first few of some paths.
+fn listed(paths: &[String]) -> String {
+    let named: Vec<String> = paths.iter().take(NAMED_MAX).map(|path| format!("`{path}`")).collect();
+    match paths.len().saturating_sub(NAMED_MAX) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

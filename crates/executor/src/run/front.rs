@@ -1,0 +1,237 @@
+//! What an actor finds in front of it: the base with the changes of the nodes that it needs, combined; and what is recorded of what it made of it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use filetx::{Kind, RelPath, Survey, TreeEdit};
+use plan::{
+    Act, Base, Change, Changeset, ChangesetId, Combined, Content, ContentKind, PathBytes, Piece, PlanId,
+    Plans, Selection, Source, Strategy, checked_path, path_bytes, protected,
+};
+use store::{BlobReader, Store, read_blob};
+
+use super::layout::files;
+use crate::{Changes, Edit, Manifest, Merge, Patterns, Result, State, What};
+
+/// Changes that are recorded in one step.
+const BATCH_MAX: usize = 500;
+/// Bytes of small contents that are held in memory for one step.
+const BATCH_BYTES_MAX: u64 = 8 << 20;
+/// The longest content that counts as small.
+const SMALL_BYTES_MAX: u64 = 1 << 20;
+/// The longest target of a symlink.
+const TARGET_BYTES_MAX: usize = 1 << 16;
+
+/// The changes of needed nodes, for the tree of one root.
+pub(crate) struct Front {
+    combined: Combined,
+    root: PathBytes,
+}
+
+impl Front {
+    /// Combines changesets. Of what clashes the paths are given instead.
+    pub(crate) fn of(
+        plans: &Plans,
+        plan: PlanId,
+        changesets: &[ChangesetId],
+        merge: Merge,
+        root: &PathBytes,
+    ) -> Result<std::result::Result<Self, Vec<String>>> {
+        let combined = match changesets {
+            // An empty selection would be all of them.
+            [] => Combined::default(),
+            changesets => {
+                let selection = Selection { changesets: changesets.to_vec(), ..Selection::default() };
+                plans.combine(plan, &selection, strategy(merge))?
+            }
+        };
+        let clashes: Vec<String> =
+            combined.conflicts().map(|conflict| conflict.key.path.show().into_owned()).collect();
+        Ok(if clashes.is_empty() { Ok(Self { combined, root: root.clone() }) } else { Err(clashes) })
+    }
+
+    /// The final content of each path that was changed.
+    fn paths(&self) -> impl Iterator<Item = (&PathBytes, Option<&Content>)> {
+        let ours = self.combined.changes().filter(|(key, _)| key.root == self.root);
+        ours.map(|(key, change)| (&key.path, change.after.as_ref()))
+    }
+
+    /// Brings the changes into a copy of the base: what goes first, then what comes.
+    pub(crate) fn lay(&self, store: &dyn Store, tree: &Path) -> Result<()> {
+        let edit = files("change", tree, TreeEdit::open(tree))?;
+        for (path, _) in self.paths().filter(|(_, content)| content.is_none()) {
+            files("change", tree, edit.remove(&checked_path(path)?))?;
+        }
+        for (path, content) in self.paths() {
+            let Some(content) = content else { continue };
+            let path = checked_path(path)?;
+            match (content.kind, self.combined.made.get(content)) {
+                (ContentKind::Symlink, _) => {
+                    let target =
+                        read_blob(store, content.blob, TARGET_BYTES_MAX).map_err(plan::Error::from)?;
+                    files("change", tree, edit.symlink(&path, OsStr::from_bytes(&target)))?;
+                }
+                (ContentKind::File, Some(bytes)) => {
+                    files("change", tree, edit.put(&path, content.mode, &mut &bytes[..]))?;
+                }
+                (ContentKind::File, None) => {
+                    let mut reader = BlobReader::open(store, content.blob).map_err(plan::Error::from)?;
+                    files("change", tree, edit.put(&path, content.mode, &mut reader))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The content that a needed node left at a path, if one changed it.
+    fn laid(&self) -> BTreeMap<PathBytes, &Content> {
+        self.paths().filter_map(|(path, content)| Some((path.clone(), content?))).collect()
+    }
+
+    fn piece(&self, content: &Content) -> Result<Piece> {
+        match self.combined.made.get(content) {
+            Some(bytes) => Ok(Piece::file(bytes, content.mode)?),
+            None => Ok(Piece::stored(content.clone())),
+        }
+    }
+}
+
+/// The strategy of that name.
+pub(crate) fn strategy(merge: Merge) -> Strategy {
+    match merge {
+        Merge::ThreeWay => Strategy::ThreeWay,
+        Merge::FailOnConflict => Strategy::FailOnConflict,
+        Merge::LastWins => Strategy::LastWins,
+    }
+}
+
+/// What an actor changed, before it is recorded.
+pub(crate) struct Found {
+    edits: Vec<Edit>,
+    /// Paths that its `writes` do not allow.
+    pub refused: Vec<String>,
+    /// What is not as one might expect.
+    pub notes: Vec<String>,
+}
+
+impl Found {
+    /// Looks for the changes in a tree.
+    pub(crate) fn in_tree(manifest: &Manifest, tree: &Path, writes: Option<&Patterns>) -> Result<Self> {
+        let Changes { edits, special, .. } = manifest.changes(tree)?;
+        let mut notes = Vec::new();
+        if !special.is_empty() {
+            notes.push(format!("{} FIFOs, sockets or devices that it made are not recorded", special.len()));
+        }
+        let (kept, edits): (Vec<_>, Vec<_>) =
+            edits.into_iter().partition(|edit| paths(edit).any(|path| protected(bytes(path)).is_some()));
+        if !kept.is_empty() {
+            notes.push(format!("{} changes in protected folders are not recorded", kept.len()));
+        }
+        let is_refused = |path: &&RelPath| writes.is_some_and(|writes| !writes.fit(path.as_path()));
+        let refused = edits.iter().flat_map(paths).filter(is_refused).map(ToString::to_string).collect();
+        Ok(Self { edits, refused, notes })
+    }
+
+    /// How many paths changed.
+    pub(crate) fn len(&self) -> usize {
+        self.edits.len()
+    }
+}
+
+/// The paths that a change is about.
+fn paths(edit: &Edit) -> impl Iterator<Item = &RelPath> {
+    let to = match &edit.what {
+        What::Rename { to, .. } => Some(to),
+        _ => None,
+    };
+    std::iter::once(&edit.path).chain(to)
+}
+
+fn bytes(path: &RelPath) -> &[u8] {
+    path.as_path().as_os_str().as_bytes()
+}
+
+/// Records what was found, each change with what its actor started from.
+pub(crate) struct Recorder<'a> {
+    pub store: &'a dyn Store,
+    pub changeset: &'a Changeset,
+    pub front: &'a Front,
+    pub base: &'a Path,
+    pub tree: &'a Path,
+}
+
+impl Recorder<'_> {
+    pub(crate) fn record(&self, found: &Found) -> Result<()> {
+        let base = files("look through", self.base, Survey::open(self.base))?;
+        let tree = files("look through", self.tree, Survey::open(self.tree))?;
+        let laid = self.front.laid();
+        let (mut batch, mut batch_bytes) = (Vec::new(), 0);
+        for edit in &found.edits {
+            let before = |state: &State| self.before(&base, &laid, &edit.path, state).map(Some);
+            let (act, given, bytes) = match &edit.what {
+                What::Create(after) => (self.after(&tree, &edit.path, after)?, None, after.bytes),
+                What::Modify { before: was, after } => {
+                    (self.after(&tree, &edit.path, after)?, before(was)?, was.bytes + after.bytes)
+                }
+                What::Mode { before: was, after } => (Act::Mode(after.mode), before(was)?, was.bytes),
+                What::Delete(was) => (Act::Delete, before(was)?, was.bytes),
+                What::Rename { to, state } => {
+                    (Act::Rename { to: path_bytes(to.as_path())? }, before(state)?, state.bytes)
+                }
+            };
+            batch.push(Change {
+                root: Some(self.front.root.clone()),
+                path: path_bytes(edit.path.as_path())?,
+                act,
+                base: Base::Given(given),
+                tool: None,
+            });
+            batch_bytes += bytes.min(2 * SMALL_BYTES_MAX);
+            if batch.len() == BATCH_MAX || batch_bytes > BATCH_BYTES_MAX {
+                self.changeset.record_many(std::mem::take(&mut batch))?;
+                batch_bytes = 0;
+            }
+        }
+        if !batch.is_empty() {
+            self.changeset.record_many(batch)?;
+        }
+        Ok(())
+    }
+
+    /// What the actor made of a path. It is read here, not later: the number of open files is limited.
+    fn after(&self, tree: &Survey, path: &RelPath, state: &State) -> Result<Act> {
+        if state.kind == Kind::Symlink {
+            let target = files("look through", self.tree, tree.read_link(path))?;
+            return Ok(Act::Symlink { target: target.into_vec() });
+        }
+        let content = Source::Piece(self.piece(self.tree, tree, path, state)?);
+        Ok(Act::Write { content, mode: Some(state.mode) })
+    }
+
+    /// What the actor started from at a path: what a needed node left there, or the base.
+    fn before(
+        &self,
+        base: &Survey,
+        laid: &BTreeMap<PathBytes, &Content>,
+        path: &RelPath,
+        state: &State,
+    ) -> Result<Piece> {
+        match laid.get(&path_bytes(path.as_path())?) {
+            Some(content) => self.front.piece(content),
+            None if state.kind == Kind::Symlink => {
+                let target = files("look through", self.base, base.read_link(path))?;
+                Ok(Piece::symlink(target.as_bytes())?)
+            }
+            None => self.piece(self.base, base, path, state),
+        }
+    }
+
+    /// A file's content; a long one goes into the store at once.
+    fn piece(&self, folder: &Path, survey: &Survey, path: &RelPath, state: &State) -> Result<Piece> {
+        let mut reader = files("look through", folder, survey.read(path))?;
+        Ok(Piece::of_reader(self.store, state.mode, &mut reader as &mut dyn Read)?)
+    }
+}

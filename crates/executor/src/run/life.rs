@@ -1,0 +1,286 @@
+//! A run from the lease on its plan to the plan's next state.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use plan::{Actor, Over, Plan, Plans, Selection, State, Step, StoredContents};
+use serde_json::json;
+use store::{Kind, Lease, NewNode, NodeId, OpenChangesets, Store};
+
+use super::actor::chain;
+use super::check::Checked;
+use super::engine::{Engine, Tracked, again};
+use super::front::strategy;
+use super::holder::{self, Renewing};
+use super::layout::Layout;
+use super::options::Cancel;
+use super::overlap::Watched;
+use super::record::{NodeRecord, RunRecord};
+use super::schedule::is_taken;
+use super::state::{NodeState, Outcome};
+use super::{Event, NodeInGraph, OnEvent, Summary};
+use crate::{Error, Result};
+
+/// Events that wait to be told.
+const EVENTS_MAX: usize = 1024;
+/// The most files whose lines are counted for the summary.
+const COUNTED_FILES_MAX: usize = 2000;
+
+/// What a life begins with.
+pub(crate) struct Life<'a> {
+    pub plans: Plans,
+    pub folder: PathBuf,
+    pub run: RunRecord,
+    pub checked: Checked,
+    pub who: Actor,
+    pub hidden: &'a [OsString],
+    pub cancel: &'a Cancel,
+    pub on_event: OnEvent<'a>,
+}
+
+impl Life<'_> {
+    /// Lives, if nobody else has the plan.
+    pub(crate) fn live(self, plan: &Plan) -> Result<Summary> {
+        let store = Arc::clone(self.plans.store());
+        let lease = holder::take(&self.plans, plan.id)?;
+        let lived = self.live_with(plan, &lease, store.as_ref());
+        holder::give_back(store.as_ref(), &lease);
+        lived
+    }
+
+    fn live_with(self, plan: &Plan, lease: &Lease, store: &dyn Store) -> Result<Summary> {
+        // As it is now: whoever had the lease before may have gone on.
+        let plan = self.plans.get(plan.id)?;
+        let nodes = self.nodes(&plan)?;
+        let is_open = nodes
+            .iter()
+            .zip(&self.checked.plan.nodes)
+            .any(|(node, spec)| !node.lock().unwrap_or_else(PoisonError::into_inner).is_done(spec));
+        match plan.state {
+            State::Queued | State::Running => {}
+            State::Failed | State::Conflict | State::Ready if is_open => {}
+            state => return Err(Error::NothingToResume { plan: plan.id, state }),
+        }
+        let lost = AtomicBool::new(false);
+        let (events, told) = sync_channel::<Event>(EVENTS_MAX);
+        std::thread::scope(|scope| {
+            let on_event = self.on_event;
+            scope.spawn(move || told.into_iter().for_each(on_event));
+            let renewing = Renewing::start(scope, store, lease.clone(), plan.id, self.cancel, &lost);
+            let engine = Engine {
+                plan: plan.id,
+                context: self.plans.context(plan.id)?,
+                layout: Layout::new(self.folder.join(plan.id.to_string())),
+                roots: plan.roots.clone(),
+                plans: self.plans,
+                who: self.who,
+                run: self.run,
+                checked: self.checked,
+                nodes,
+                hidden: self.hidden,
+                cancel: self.cancel,
+                events,
+                watched: Watched::default(),
+                notes: Mutex::default(),
+            };
+            let own_folders = Engine::own_folders(&self.folder);
+            let lived = engine.live(&plan, lease, &own_folders);
+            match lived {
+                Err(error) if renewing.is_lost() || is_taken(&error) => engine.taken(error),
+                lived => lived,
+            }
+        })
+    }
+
+    /// The nodes as the store has them, made where the plan has none yet.
+    fn nodes(&self, plan: &Plan) -> Result<Vec<Mutex<Tracked>>> {
+        let store = self.plans.store();
+        let specs = &self.checked.plan.nodes;
+        let mut stored = store.nodes(plan.id).map_err(plan::Error::from)?;
+        if stored.is_empty() {
+            let mut new = Vec::with_capacity(specs.len());
+            for spec in specs {
+                let needs = spec.needs.iter().map(|need| need.name.clone()).collect();
+                new.push(NewNode {
+                    id: NodeId::new(),
+                    name: store::Name::parse(&spec.name).map_err(plan::Error::from)?,
+                    state: NodeState::Queued.stored(),
+                    detail: NodeRecord { needs, ..NodeRecord::default() }.to_json(),
+                });
+            }
+            again(|| store.create_nodes(plan.id, &new, &self.who))?;
+            stored = store.nodes(plan.id).map_err(plan::Error::from)?;
+        }
+        let mut by_name: BTreeMap<String, store::Node> =
+            stored.into_iter().map(|node| (node.name.to_string(), node)).collect();
+        let tracked = specs.iter().map(|spec| {
+            let node = by_name.remove(&spec.name).ok_or(Error::NotRun { plan: plan.id })?;
+            tracked(node).map(Mutex::new)
+        });
+        tracked.collect()
+    }
+}
+
+/// A node as the store has it.
+pub(crate) fn tracked(node: store::Node) -> Result<Tracked> {
+    let record = NodeRecord::of(&node)?;
+    let state = NodeState::from_stored(&node.state).ok_or(Error::NotRun { plan: node.plan })?;
+    Ok(Tracked { node, state, record })
+}
+
+impl Engine<'_> {
+    fn live(&self, plan: &Plan, lease: &Lease, own_folders: &[PathBuf]) -> Result<Summary> {
+        self.tell(self.started(plan));
+        self.put_in_order()?;
+        if plan.state != State::Running {
+            let step = Step::to(State::Running, &self.who).epoch(lease.epoch);
+            self.plans.step(plan, &step)?;
+        }
+        let roots: Vec<PathBuf> = plan.roots.iter().map(plan::system_path).collect();
+        let based = self.layout.make_base(&roots, self.run.ignored, own_folders, self.cancel.stop_flag());
+        match based {
+            Ok(notes) => self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(notes),
+            Err(Error::Files { source, .. }) if matches!(*source, filetx::Error::Cancelled { .. }) => {}
+            Err(error) => return self.fail(lease, error),
+        }
+        let driven = std::thread::scope(|scope| {
+            scope.spawn(|| self.watched.look(|event| self.tell(event)));
+            let driven = self.drive();
+            self.watched.end();
+            driven
+        });
+        driven?;
+        self.conclude(lease)
+    }
+
+    fn started(&self, plan: &Plan) -> Event {
+        let graph = &self.checked.graph;
+        let nodes = graph.order().iter().map(|node| NodeInGraph {
+            name: graph.name(*node).to_owned(),
+            needs: graph.needs(*node).iter().map(|need| graph.name(*need).to_owned()).collect(),
+        });
+        Event::RunStarted {
+            plan: plan.id.to_string(),
+            name: plan.name.as_ref().map(ToString::to_string),
+            nodes: nodes.collect(),
+            concurrency: self.run.concurrency,
+            confinement: self.run.confinement.clone(),
+            roots: plan.roots.iter().map(|root| root.show().into_owned()).collect(),
+            writable: self.run.writable.iter().map(|folder| folder.display().to_string()).collect(),
+        }
+    }
+
+    /// The run cannot go on, for a reason that is no node's.
+    fn fail(&self, lease: &Lease, error: Error) -> Result<Summary> {
+        self.end(lease, State::Failed, Some(chain(&error)))?;
+        Err(error)
+    }
+
+    /// The plan's next state.
+    fn conclude(&self, lease: &Lease) -> Result<Summary> {
+        let open_outcome = |node| {
+            let tracked = self.node(node);
+            tracked.state.outcome().filter(|_| !tracked.is_done(self.spec(node)))
+        };
+        let open: Vec<Outcome> = (0..self.nodes.len()).filter_map(open_outcome).collect();
+        let conflicts = self.plans.combine(self.plan, &Selection::default(), strategy(self.run.merge))?;
+        let conflicts = conflicts.conflicts().count();
+        let of = |outcome| open.iter().filter(|known| **known == outcome).count();
+        let failed = open.len() - of(Outcome::Skipped) - of(Outcome::Stopped);
+        let (state, error) = if self.cancel.is_cancelled() {
+            (State::Cancelled, Some("the run was cancelled".to_owned()))
+        } else if failed > of(Outcome::Conflict) {
+            (State::Failed, Some(self.first_failure()))
+        } else if failed > 0 || conflicts > 0 {
+            (State::Conflict, Some("actors changed the same lines".to_owned()))
+        } else {
+            (State::Ready, None)
+        };
+        self.end(lease, state, error)?;
+        let summary = self.summary()?;
+        let mut counts = BTreeMap::new();
+        for outcome in summary.nodes.iter().filter_map(|node| node.state.outcome()) {
+            *counts.entry(outcome).or_insert(0) += 1;
+        }
+        let state = summary.state.as_str().to_owned();
+        self.tell(Event::RunEnded { plan: self.plan.to_string(), state, counts });
+        Ok(summary)
+    }
+
+    fn first_failure(&self) -> String {
+        let order = self.checked.graph.order();
+        let failure = order.iter().find_map(|node| {
+            let tracked = self.node(*node);
+            let is_failure = !tracked.is_done(self.spec(*node))
+                && !matches!(tracked.state.outcome(), Some(Outcome::Skipped | Outcome::Stopped));
+            let reason = tracked.record.reason.clone().unwrap_or_default();
+            is_failure.then(|| format!("node `{}`: {reason}", self.spec(*node).name))
+        });
+        failure.unwrap_or_default()
+    }
+
+    fn end(&self, lease: &Lease, to: State, error: Option<String>) -> Result<()> {
+        let plan = self.plans.get(self.plan)?;
+        if plan.state != State::Running {
+            // Somebody cancelled it meanwhile.
+            return Ok(());
+        }
+        let mut detail = plan.detail.clone();
+        detail.error.clone_from(&error);
+        let (kind, open) = match to {
+            State::Cancelled => ("plan.cancelled", OpenChangesets::Abandon),
+            State::Conflict => ("plan.conflict", OpenChangesets::Refuse),
+            State::Failed => ("plan.failed", OpenChangesets::Leave),
+            _ => ("plan.step", OpenChangesets::Refuse),
+        };
+        let step = Step::to(to, &self.who)
+            .kind(Kind::parse(kind).expect("words with a dot"))
+            .note(json!({ "error": error }))
+            .detail(detail)
+            .open(open)
+            .epoch(lease.epoch);
+        self.plans.step(&plan, &step)?;
+        Ok(())
+    }
+
+    /// Somebody else has changed what was this run's: by taking it over, or by cancelling the plan.
+    fn taken(&self, error: Error) -> Result<Summary> {
+        match self.plans.get(self.plan)?.state {
+            State::Cancelled => self.summary(),
+            _ if is_taken(&error) => Err(Error::Lost { plan: self.plan }),
+            _ => Err(error),
+        }
+    }
+
+    fn summary(&self) -> Result<Summary> {
+        let plan = self.plans.get(self.plan)?;
+        let combined = self.plans.combine(self.plan, &Selection::default(), strategy(self.run.merge))?;
+        let stored = StoredContents(self.store());
+        let contents = Over { made: &combined.made, below: &stored };
+        let shown = combined.shown();
+        let (mut added, mut removed) = (0, 0);
+        for shown in shown.iter().take(COUNTED_FILES_MAX) {
+            for file in plan::diffs(shown, &contents)? {
+                added += file.added;
+                removed += file.removed;
+            }
+        }
+        let nodes = self.checked.graph.order().iter().map(|node| self.node(*node).report());
+        Ok(Summary {
+            plan: plan.id,
+            name: plan.name.as_ref().map(ToString::to_string),
+            state: plan.state,
+            nodes: nodes.collect(),
+            files: shown.len(),
+            added,
+            removed,
+            conflicts: combined.conflicts().cloned().collect(),
+            notes: self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            cancelled: self.cancel.is_cancelled() || plan.state == State::Cancelled,
+        })
+    }
+}

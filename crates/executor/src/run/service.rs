@@ -1,0 +1,228 @@
+//! `Runs`: starting, resuming and looking at runs. What is done on the way is in the modules beside this one.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use plan::{Actor, PlanId, Plans, State};
+use store::{Owner, Resource};
+
+use super::record::{NodeRecord, RunRecord};
+use super::{Cancel, Event, NodeReport, NodeState, Options, Output, Summary, Unfinished};
+use crate::{Error, Result};
+
+/// What is told while a run is under way, from one thread at a time.
+pub type OnEvent<'a> = &'a (dyn Fn(Event) + Sync);
+
+/// The runs of a store.
+///
+/// **Threads and processes.** Cheap to clone. Any number of runs of different plans may be under way; of one plan one.
+///
+/// **Failures.** A run that fails leaves a plan that [`resume`](Self::resume) goes on with, or none.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    plans: Plans,
+    folder: PathBuf,
+}
+
+impl Runs {
+    /// Over plans. Sandboxes and output are kept below `folder`, which is private, one folder for each plan.
+    pub fn new(plans: Plans, folder: &Path) -> Self {
+        Self { plans, folder: folder.to_owned() }
+    }
+
+    /// Makes a plan and runs it to its end. Running the same again makes another plan ([run-again]).
+    ///
+    /// A node that fails is no error: the summary tells it.
+    #[cfg(target_os = "linux")]
+    pub fn start(&self, options: &Options, cancel: &Cancel, on_event: OnEvent<'_>) -> Result<Summary> {
+        let checked = super::check(&options.file, &options.text, options.root.as_deref())?;
+        let run = new_record(options, &checked)?;
+        let plans = self.plans.clone().with_owner(super::holder::owner());
+        let name = options.name.as_ref().or(checked.plan.name.as_ref());
+        let plan = create(&plans, name.map(String::as_str), &run, &options.who)?;
+        let (folder, who, hidden) = (self.folder.clone(), options.who.clone(), options.hidden.as_slice());
+        let life = super::life::Life { plans, folder, run, checked, who, hidden, cancel, on_event };
+        life.live(&plan)
+    }
+
+    /// Goes on with a plan whose run was cut off, or in which nodes did not succeed: what is done is not run again ([pln-resume]).
+    /// `hidden` is as in [`Options`].
+    #[cfg(target_os = "linux")]
+    pub fn resume(
+        &self,
+        plan: PlanId,
+        who: &Actor,
+        hidden: &[OsString],
+        cancel: &Cancel,
+        on_event: OnEvent<'_>,
+    ) -> Result<Summary> {
+        let plan = self.plans.get(plan)?;
+        let run = RunRecord::required(plan.id, &plan.detail)?;
+        let mut checked =
+            super::check(&run.file, &run.text, run.roots.values().next().map(PathBuf::as_path))?;
+        checked.roots.clone_from(&run.roots);
+        let plans = self.plans.clone().with_owner(super::holder::owner());
+        let (folder, who) = (self.folder.clone(), who.clone());
+        let life = super::life::Life { plans, folder, run, checked, who, hidden, cancel, on_event };
+        life.live(&plan)
+    }
+
+    /// Not on this system.
+    #[cfg(not(target_os = "linux"))]
+    pub fn start(&self, _options: &Options, _cancel: &Cancel, _on_event: OnEvent<'_>) -> Result<Summary> {
+        Err(Error::NotHere)
+    }
+
+    /// Not on this system.
+    #[cfg(not(target_os = "linux"))]
+    pub fn resume(
+        &self,
+        _plan: PlanId,
+        _who: &Actor,
+        _hidden: &[OsString],
+        _cancel: &Cancel,
+        _on_event: OnEvent<'_>,
+    ) -> Result<Summary> {
+        Err(Error::NotHere)
+    }
+
+    /// How a plan is run; nothing for one that is not.
+    pub fn record(&self, plan: PlanId) -> Result<Option<RunRecord>> {
+        RunRecord::of(plan, &self.plans.get(plan)?.detail)
+    }
+
+    /// The nodes of a plan, in the order of its file; none for a plan that is not run.
+    pub fn nodes(&self, plan: PlanId) -> Result<Vec<NodeReport>> {
+        let nodes = self.plans.store().nodes(plan).map_err(plan::Error::from)?;
+        nodes.into_iter().map(report).collect()
+    }
+
+    /// Where the output of a node is.
+    pub fn output(&self, plan: PlanId, node: &str) -> Result<Output> {
+        let nodes = self.nodes(plan)?;
+        let Some(found) = nodes.iter().find(|known| known.name == node) else {
+            let nodes = nodes.into_iter().map(|node| node.name).collect();
+            return Err(Error::NoNode { plan, node: node.to_owned(), nodes });
+        };
+        let folder = self.folder.join(plan.to_string()).join("nodes").join(node);
+        let file = folder.join(found.attempts.to_string()).join("output");
+        let is_running = found.state.outcome().is_none() && self.holder(plan)?.is_some();
+        Ok(Output { node: node.to_owned(), file: Some(file).filter(|file| file.is_file()), is_running })
+    }
+
+    /// Runs that were cut off and can be resumed, and those that are under way, which say who runs them.
+    pub fn unfinished(&self) -> Result<Vec<Unfinished>> {
+        let mut unfinished = Vec::new();
+        for plan in self.plans.list(&[State::Queued, State::Running], None)? {
+            if RunRecord::of(plan.id, &plan.detail)?.is_some() {
+                let held_by = self.holder(plan.id)?.map(|owner| owner.to_string());
+                let name = plan.name.as_ref().map(ToString::to_string);
+                unfinished.push(Unfinished { plan: plan.id, name, held_by });
+            }
+        }
+        Ok(unfinished)
+    }
+
+    /// Fails when somebody runs a plan now, and says who.
+    pub fn check_idle(&self, plan: PlanId) -> Result<()> {
+        match self.holder(plan)? {
+            Some(owner) => Err(Error::Held { plan, owner: owner.to_string() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Who runs a plan now.
+    fn holder(&self, plan: PlanId) -> Result<Option<Owner>> {
+        let leases = self.plans.store().leases(plan).map_err(plan::Error::from)?;
+        let lease = leases.into_iter().find(|lease| lease.resource == Resource::Plan(plan));
+        Ok(lease.map(|lease| lease.owner).filter(|owner| !is_dead(owner)))
+    }
+
+    /// Removes the sandboxes of a plan and what they were made from; outputs stay.
+    #[cfg(target_os = "linux")]
+    pub fn remove_sandboxes(&self, plan: PlanId) -> Result<()> {
+        super::layout::Layout::new(self.folder.join(plan.to_string())).remove_sandboxes()
+    }
+
+    /// Removes all files of a plan's run; of one that has none it is fine.
+    #[cfg(target_os = "linux")]
+    pub fn remove_files(&self, plan: PlanId) -> Result<()> {
+        super::layout::Layout::new(self.folder.join(plan.to_string())).remove()
+    }
+
+    /// There are none on this system.
+    #[cfg(not(target_os = "linux"))]
+    pub fn remove_sandboxes(&self, _plan: PlanId) -> Result<()> {
+        Ok(())
+    }
+
+    /// There are none on this system.
+    #[cfg(not(target_os = "linux"))]
+    pub fn remove_files(&self, _plan: PlanId) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(target_os = "linux")]
+use super::holder::is_dead;
+
+#[cfg(not(target_os = "linux"))]
+fn is_dead(_owner: &Owner) -> bool {
+    false
+}
+
+fn report(node: store::Node) -> Result<NodeReport> {
+    let record = NodeRecord::of(&node)?;
+    let state = NodeState::from_stored(&node.state).ok_or(Error::NotRun { plan: node.plan })?;
+    Ok(record.report(node.name.as_str(), state))
+}
+
+/// What is kept with the plan of a new run. Everything that it names is there.
+#[cfg(target_os = "linux")]
+fn new_record(options: &Options, checked: &super::Checked) -> Result<RunRecord> {
+    let enforced = crate::enforceable(options.confine)?;
+    let real = |path: &Path| {
+        path.canonicalize().map_err(|source| Error::NotWritable { path: path.to_owned(), source })
+    };
+    let mut roots = std::collections::BTreeMap::new();
+    for (name, root) in &checked.roots {
+        let bad =
+            |error: std::io::Error| plan::Error::BadRoot { root: root.clone(), reason: error.to_string() };
+        roots.insert(name.clone(), root.canonicalize().map_err(bad)?);
+    }
+    Ok(RunRecord {
+        file: options.file.clone(),
+        text: options.text.clone(),
+        roots,
+        concurrency: options
+            .concurrency
+            .or(checked.plan.concurrency)
+            .unwrap_or(options.usual_concurrency)
+            .max(1),
+        fail_fast: options.fail_fast.unwrap_or(checked.plan.fail_fast),
+        merge: options.merge.or(checked.plan.merge).unwrap_or(options.usual_merge),
+        confine: options.confine,
+        confinement: enforced.name().to_owned(),
+        writable: options.writable.iter().map(|path| real(path)).collect::<Result<_>>()?,
+        ignored: options.ignored,
+        strategy: options.strategy.clone(),
+        terminal: options.terminal && checked.plan.nodes.len() == 1,
+    })
+}
+
+/// Makes the plan. When another one has the name, a number is added to it.
+#[cfg(target_os = "linux")]
+fn create(plans: &Plans, name: Option<&str>, run: &RunRecord, who: &Actor) -> Result<plan::Plan> {
+    let mut detail = plan::Detail::default();
+    run.put_into(&mut detail);
+    let roots: Vec<&Path> = run.roots.values().map(PathBuf::as_path).collect();
+    for number in 1.. {
+        let numbered = |name: &str| if number == 1 { name.to_owned() } else { format!("{name}-{number}") };
+        let name = name.map(numbered).map(store::Name::parse).transpose().map_err(plan::Error::from)?;
+        match plans.create_with(plan::Purpose::Work, name, &roots, &detail, who) {
+            Err(plan::Error::Store(store::Error::NameTaken { .. })) => {}
+            made => return Ok(made?),
+        }
+    }
+    unreachable!("a name with some number is free")
+}

@@ -1,0 +1,222 @@
+//! Actors that are many, and actors that misbehave: bounded, contained, reported.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use executor::run::Outcome;
+use executor::{Confine, Enforced, Ignored, enforceable};
+use plan::State;
+use testkit::notes::skipped;
+
+use crate::ground::{Ground, is_marked, node, outcome};
+
+/// 32 actors at once, each changing its own file, its own lines of a shared one, and adding and removing files: each is credited with
+/// exactly what it did.
+#[test]
+fn thirty_two_actors_are_credited_exactly() {
+    let lines: String = (0..32).map(|number| format!("line {number}\n\n\n")).collect();
+    let mut files = vec![("shared".to_owned(), lines)];
+    files.extend((0..32).map(|number| (format!("own/{number}"), format!("{number}\n"))));
+    let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let ground = Ground::new(&files);
+    let mut text = "concurrency = 32\n".to_owned();
+    for number in 0..32 {
+        text += &format!(
+            "[nodes.n{number}]\nrun = \"sed -i 's/^line {number}$/by {number}/' shared; echo new {number} > new-{number}; rm own/{number}\"\n"
+        );
+    }
+    let summary = ground.run(&text);
+    assert_eq!((summary.state, summary.files), (State::Ready, 65), "{summary:?}");
+    for folded in ground.plans.folded(summary.plan, &Default::default()).unwrap() {
+        let number = folded.credit.actor.as_str().trim_start_matches('n').to_owned();
+        let paths: Vec<String> = folded.changes.keys().map(|key| key.path.show().into_owned()).collect();
+        assert_eq!(paths, [format!("new-{number}"), format!("own/{number}"), "shared".to_owned()]);
+    }
+    let _ = ground.apply(summary.plan).unwrap();
+    let expected: String = (0..32).map(|number| format!("by {number}\n\n\n")).collect();
+    assert_eq!(ground.file("shared"), expected);
+}
+
+#[test]
+fn writing_outside_is_stopped() {
+    if enforceable(Confine::Auto).unwrap() != Enforced::Fully {
+        return skipped("landlock", "the kernel does not confine");
+    }
+    let ground = Ground::new(&[("file", "1\n")]);
+    let outside = ground.root().join("file");
+    let summary = ground.run(&format!(
+        "[nodes.a]\nrun = \"echo 2 > {0}; ln -s {0} link; echo 3 > link; echo ok > inside\"\n",
+        outside.display()
+    ));
+    assert_eq!(summary.state, State::Ready);
+    assert_eq!(ground.file("file"), "1\n");
+    assert_eq!(node(&summary, "a").files, 2, "the symlink and the file inside");
+    // A folder that is listed may be written to, and the record says so.
+    let state = ground.folder.path().join("state");
+    fs::create_dir(&state).unwrap();
+    let mut options = ground.options(&format!("[nodes.a]\nrun = 'touch {}/kept'\n", state.display()));
+    options.writable = vec![state.clone()];
+    let (summary, _) = ground.run_with(&options);
+    assert!(state.join("kept").exists());
+    let record = ground.runs().record(summary.plan).unwrap().unwrap();
+    assert_eq!(
+        (record.confinement.as_str(), record.writable),
+        ("fully", vec![state.canonicalize().unwrap()])
+    );
+    options.writable = vec![ground.folder.path().join("missing")];
+    let error = ground.runs().start(&options, &Default::default(), &|_| {}).unwrap_err();
+    assert!(error.to_string().contains("missing") && error.hint().unwrap().contains("sandbox.writable"));
+}
+
+#[test]
+fn what_an_actor_leaves_behind_is_ended() {
+    let ground = Ground::new(&[]);
+    let summary = ground.run(
+        "[nodes.a]\nrun = \"(setsid sh -c 'trap \\\"\\\" TERM HUP; while :; do echo x >> late; sleep 0.01; done' &) ; until [ -e late ]; do sleep 0.01; done\"\n",
+    );
+    assert_eq!(summary.state, State::Ready, "{summary:?}");
+    assert!(!is_marked(node(&summary, "a").changeset.as_ref().unwrap()));
+}
+
+#[test]
+fn much_output_is_bounded() {
+    let ground = Ground::new(&[]);
+    let summary =
+        ground.run("[nodes.a]\nrun = \"yes 0123456789012345678901234567890 | head -c 70000000; exit 7\"\n");
+    let report = node(&summary, "a");
+    assert_eq!((report.code, report.last_lines.len()), (Some(7), 20));
+    assert!(
+        report.notes.iter().any(|note| note.contains("printed 70000000 bytes, of which 67108864")),
+        "{report:?}"
+    );
+    assert_eq!(
+        fs::metadata(ground.runs().output(summary.plan, "a").unwrap().file.unwrap()).unwrap().len(),
+        64 << 20
+    );
+}
+
+#[test]
+fn many_files_are_recorded() {
+    let ground = Ground::new(&[]);
+    let summary = ground.run("[nodes.a]\nrun = \"mkdir many; cd many; seq 5000 | split -l 1 -a 4 -\"\n");
+    assert_eq!(
+        (summary.state, summary.files, summary.added),
+        (State::Ready, 5000, 2000),
+        "lines are counted up to a limit"
+    );
+}
+
+#[test]
+fn an_actor_that_removes_its_sandbox_harms_nobody() {
+    let ground = Ground::new(&[("file", "1\n")]);
+    let summary = ground.run(
+        "[nodes.all]\nrun = 'rm -rf ./* .[a-z]*'\n\
+         [nodes.sandbox]\nrun = 'd=$(pwd); cd /; chmod -R u+w \"$d\"; rm -rf \"$d\"; [ ! -e \"$d/file\" ]'\n",
+    );
+    assert_eq!((outcome(&summary, "all"), node(&summary, "all").files), (Outcome::Succeeded, 1));
+    // Removing the folder itself is not allowed, so it is empty; where it is allowed, the node fails.
+    let ended = node(&summary, "sandbox");
+    match ended.state.outcome().unwrap() {
+        Outcome::Succeeded => assert_eq!(ended.files, 1),
+        _ => assert!(ended.reason.as_ref().unwrap().contains("sandbox"), "{ended:?}"),
+    }
+    assert_eq!(ground.file("file"), "1\n");
+}
+
+#[test]
+fn special_files_and_protected_folders_are_not_recorded() {
+    let ground = Ground::new(&[("file", "1\n"), (".cleveragents/config.toml", "")]);
+    let summary = ground.run("[nodes.a]\nrun = 'mkfifo pipe; echo x >> .cleveragents/config.toml; chmod 755 file; ln -s /etc out; git init -q .'\n");
+    let report = node(&summary, "a");
+    assert_eq!((summary.state, report.files), (State::Ready, 2), "{report:?}");
+    assert_eq!(report.notes.len(), 2, "{report:?}");
+    let _ = ground.apply(summary.plan).unwrap();
+    assert_eq!(fs::read_link(ground.root().join("out")).unwrap().to_str(), Some("/etc"));
+    assert_eq!(fs::metadata(ground.root().join("file")).unwrap().permissions().mode() & 0o777, 0o755);
+}
+
+/// Every kind of change goes from one node to the next and into the root.
+#[test]
+fn every_kind_of_change_is_carried_on() {
+    let ground = Ground::new(&[("edit", "1\n"), ("gone", "1\n"), ("old", "1\n2\n3\n"), ("folder/in", "1\n")]);
+    symlink("edit", ground.root().join("link")).unwrap();
+    let summary = ground.run(
+        "[nodes.a]\nrun = \"\"\"\necho 2 >> edit; rm gone; mv old new; chmod 700 edit; ln -sf new link; rm -r folder; echo file > folder; mkdir -p x/y; echo deep > x/y/z\n\
+         head -c 3000000 /dev/zero > large\n\"\"\"\n\
+         [nodes.b]\nneeds = ['a']\nrun = \"\"\"\n[ ! -e gone ] && [ ! -e old ] && [ -x edit ] && [ \\\"$(readlink link)\\\" = new ] && [ \\\"$(cat folder)\\\" = file ] || exit 1\n\
+         echo 3 >> edit; echo 4 >> new; mv x/y/z x/z; rm link; head -c 10 /dev/zero >> large\n\"\"\"\n\
+         [nodes.c]\nneeds = ['b']\nrun = \"\"\"\n[ ! -e x/y ] && [ ! -L link ] && [ \\\"$(wc -c < large)\\\" = 3000010 ] || exit 1\necho 5 >> new; ln -s a link\n\"\"\"\n",
+    );
+    assert_eq!(summary.state, State::Ready, "{summary:?}");
+    let report = ground.apply(summary.plan).unwrap();
+    assert_eq!(report.left, 0);
+    assert_eq!(
+        (ground.file("edit"), ground.file("new")),
+        ("1\n2\n3\n".to_owned(), "1\n2\n3\n4\n5\n".to_owned())
+    );
+    assert_eq!((ground.file("folder"), ground.file("x/z")), ("file\n".to_owned(), "deep\n".to_owned()));
+    assert_eq!(fs::metadata(ground.root().join("large")).unwrap().len(), 3_000_010);
+    assert_eq!(fs::read_link(ground.root().join("link")).unwrap().to_str(), Some("a"));
+    for gone in ["gone", "old", "x/y"] {
+        assert!(!ground.root().join(gone).exists(), "{gone}");
+    }
+}
+
+/// What an actor finds around it.
+#[test]
+fn an_actor_has_its_own_surroundings() {
+    let ground = Ground::new(&[("sub/file", "1\n")]);
+    let summary = ground.run(
+        "[nodes.a]\nworkdir = 'sub'\nstdin = 'given'\nenv = { MINE = 'yes' }\n\
+         run = 'cat > read; echo \"$AGENTS_NODE $MINE ${A_SECRET-none} ${GIT_DIR-none}\" > env; echo \"$AGENTS_PLAN $AGENTS_CHANGESET\" > ids; touch \"$TMPDIR/t\"; [ -e file ]'\n\
+         [nodes.out]\nworkdir = 'nowhere'\nrun = 'true'\n[nodes.missing]\nrun = ['no-such-program']\n",
+    );
+    ground.plans.changesets(summary.plan).unwrap();
+    assert_eq!(outcome(&summary, "a"), Outcome::Succeeded, "{summary:?}");
+    assert!(node(&summary, "out").reason.as_ref().unwrap().contains("workdir"));
+    let missing = node(&summary, "missing");
+    assert!(missing.reason.as_ref().unwrap().contains("no-such-program") && missing.code.is_none());
+    let sandbox = ground.home().join(format!("runs/{}/nodes/a/1/sandbox/tree/sub", summary.plan));
+    let read = |name: &str| fs::read_to_string(sandbox.join(name)).unwrap();
+    assert_eq!((read("read"), read("env")), ("given".to_owned(), "a yes none none\n".to_owned()));
+    assert_eq!(
+        read("ids"),
+        format!("{} {}\n", summary.plan, node(&summary, "a").changeset.as_ref().unwrap())
+    );
+    // Everything of the run is private, and goes on request, sandboxes first.
+    let folder = ground.home().join("runs").join(summary.plan.to_string());
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    ground.runs().remove_sandboxes(summary.plan).unwrap();
+    assert!(!sandbox.exists() && ground.runs().output(summary.plan, "a").unwrap().file.is_some());
+    ground.runs().remove_files(summary.plan).unwrap();
+    assert!(!folder.exists() && ground.runs().output(summary.plan, "a").unwrap().file.is_none());
+    assert!(ground.runs().output(summary.plan, "b").unwrap_err().hint().unwrap().contains("a, "));
+}
+
+/// What git ignores is left out if asked, and the home folder always.
+#[test]
+fn what_is_left_out_is_not_there() {
+    let ground = Ground::new(&[(".gitignore", "target\n"), ("target/x", "1\n"), ("file", "1\n")]);
+    assert!(
+        std::process::Command::new("git")
+            .arg("init")
+            .arg("-q")
+            .arg(ground.root())
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut options = ground.options(
+        "[nodes.a]\nrun = '[ ! -e target ] && [ -d .git ] && git status > /dev/null && touch .git/mine'\n",
+    );
+    options.ignored = Ignored::LeaveOut;
+    let (summary, _) = ground.run_with(&options);
+    assert_eq!((summary.state, summary.files), (State::Ready, 0), "{summary:?}");
+    options.ignored = Ignored::Link;
+    options.text = "[nodes.a]\nrun = '[ -L target ] && cat target/x'\n".to_owned();
+    assert_eq!(ground.run_with(&options).0.state, State::Ready);
+    // The home folder below the root is never copied.
+    options.text = "[nodes.a]\nrun = '[ ! -e home ] && [ -e project/file ]'\n".to_owned();
+    options.root = Some(ground.folder.path().to_owned());
+    assert_eq!(ground.run_with(&options).0.state, State::Ready);
+}

@@ -1,0 +1,332 @@
+//! The cases of parallel actors, by their names.
+
+use std::fs;
+use std::sync::Mutex;
+
+use executor::Merge;
+use executor::run::{Cancel, Event, Outcome};
+use plan::{Selection, State, Strategy};
+
+use crate::ground::{Ground, node, outcome, outcomes};
+
+const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
+
+/// [par-seq] Edits of different lines are both there, whoever finishes first.
+#[test]
+fn edits_of_different_lines_go_together() {
+    for (first, second) in [("", "sleep 0.3; "), ("sleep 0.3; ", "")] {
+        let ground = Ground::new(&[("file", LINES)]);
+        let summary = ground.run(&format!(
+            "[nodes.a]\nrun = \"{first}sed -i s/one/ONE/ file\"\n[nodes.b]\nrun = \"{second}sed -i s/seven/SEVEN/ file\"\n"
+        ));
+        assert_eq!((summary.state, summary.files), (State::Ready, 1), "{summary:?}");
+        assert_eq!((summary.added, summary.removed), (2, 2));
+        assert_eq!(ground.file("file"), LINES, "nothing is touched before it is applied");
+        let report = ground.apply(summary.plan).unwrap();
+        let credits: Vec<_> =
+            report.files[0].credits.iter().map(|credit| credit.actor.as_str().to_owned()).collect();
+        assert_eq!(credits.len(), 2);
+        assert_eq!(ground.file("file"), LINES.replace("one", "ONE").replace("seven", "SEVEN"));
+    }
+}
+
+/// [par-base] The base is what the actor started from: neither nothing, nor what people made of the file meanwhile.
+#[test]
+fn the_base_is_what_the_actor_started_from() {
+    let ground = Ground::new(&[("file", LINES)]);
+    let (go, root) = (ground.folder.path().join("go"), ground.root());
+    let edited = Mutex::new(false);
+    let options = ground.options(&format!(
+        "[nodes.a]\nrun = \"sed -i s/one/ONE/ file; until [ -e {0} ]; do sleep 0.01; done\"\n\
+         [nodes.b]\nneeds = ['a']\nrun = \"sed -i s/two/TWO/ file\"\n",
+        go.display()
+    ));
+    let summary = ground.runs().start(&options, &Cancel::default(), &|event| {
+        if matches!(event, Event::NodeTouched { .. })
+            && !std::mem::replace(&mut *edited.lock().unwrap(), true)
+        {
+            // Somebody edits the file while the actor runs, and before the other one starts.
+            fs::write(root.join("file"), LINES.replace("seven", "SEVEN")).unwrap();
+            fs::write(&go, "").unwrap();
+        }
+    });
+    let summary = summary.unwrap();
+    assert_eq!(summary.state, State::Ready, "{summary:?}");
+    let entries = |name: &str| {
+        let id = node(&summary, name).changeset.as_ref().unwrap().parse().unwrap();
+        ground.plans.entries(id).unwrap()
+    };
+    let bytes = |content: &plan::Content| {
+        String::from_utf8(store::read_blob(ground.plans.store().as_ref(), content.blob, 1 << 20).unwrap())
+            .unwrap()
+    };
+    let (a, b) = (entries("a"), entries("b"));
+    assert_eq!((a.len(), b.len()), (1, 1));
+    assert_eq!(bytes(a[0].before.as_ref().unwrap()), LINES);
+    assert_eq!(bytes(b[0].before.as_ref().unwrap()), LINES.replace("one", "ONE"));
+    // The person's edit is noticed, and can be merged as one of other lines.
+    assert_eq!(ground.apply(summary.plan).unwrap_err().code(), "drifted");
+    let mut order = plan::ApplyOrder::by(&crate::ground::who());
+    order.merge_drift = true;
+    let _ = ground.plans.apply(&plan::Ground::here(Default::default()), summary.plan, &order).unwrap();
+    assert_eq!(ground.file("file"), "ONE\nTWO\nthree\nfour\nfive\nsix\nSEVEN\n");
+}
+
+/// [par-conflict] Overlapping edits are a conflict that names both.
+#[test]
+fn overlapping_edits_are_a_conflict() {
+    let ground = Ground::new(&[("file", LINES)]);
+    let text = "[nodes.a]\nrun = \"sed -i s/one/A/ file\"\n[nodes.b]\nrun = \"sed -i s/one/B/ file\"\n";
+    let summary = ground.run(text);
+    assert_eq!(summary.state, State::Conflict);
+    let [conflict] = summary.conflicts.as_slice() else { panic!("{summary:?}") };
+    let sides: Vec<_> = conflict.sides.iter().map(|side| side.credit.actor.to_string()).collect();
+    assert_eq!((sides.len(), conflict.hunks.len()), (2, 1));
+    assert!(sides.contains(&"a".to_owned()) && sides.contains(&"b".to_owned()));
+    assert!(ground.apply(summary.plan).is_err());
+    // The last one wins where that is asked for.
+    let mut options = ground.options(text);
+    options.merge = Some(Merge::LastWins);
+    let (summary, _) = ground.run_with(&options);
+    assert_eq!(summary.state, State::Ready, "{summary:?}");
+    assert_eq!(
+        ground
+            .plans
+            .combine(summary.plan, &Selection::default(), Strategy::LastWins)
+            .unwrap()
+            .conflicts()
+            .count(),
+        0
+    );
+}
+
+/// A node whose needs clash is not run, and says so.
+#[test]
+fn needs_that_clash_stop_the_node_that_needs_them() {
+    let ground = Ground::new(&[("file", LINES)]);
+    let summary = ground.run(
+        "[nodes.a]\nrun = \"sed -i s/one/A/ file\"\n[nodes.b]\nrun = \"sed -i s/one/B/ file\"\n\
+         [nodes.c]\nneeds = ['a', 'b']\nrun = \"touch c\"\n[nodes.d]\nneeds = ['c']\nrun = \"touch d\"\n",
+    );
+    assert_eq!(summary.state, State::Conflict);
+    assert_eq!((outcome(&summary, "c"), outcome(&summary, "d")), (Outcome::Conflict, Outcome::Skipped));
+    assert!(node(&summary, "c").reason.as_ref().unwrap().contains("`file`"));
+    // Resolved, the rest can run.
+    let plan = ground.plans.get(summary.plan).unwrap();
+    let key = summary.conflicts[0].key.clone();
+    let choice = plan::Choice::Take(plan::Actor::parse("b").unwrap());
+    ground.plans.resolve(&plan, &key, &choice, Strategy::ThreeWay, &crate::ground::who()).unwrap();
+    let (summary, _) = ground.resume(summary.plan).unwrap();
+    assert_eq!((summary.state, outcome(&summary, "d")), (State::Ready, Outcome::Succeeded), "{summary:?}");
+    assert_eq!((node(&summary, "a").attempts, node(&summary, "c").attempts), (1, 2));
+    let _ = ground.apply(summary.plan).unwrap();
+    assert!(ground.file("file").starts_with("B\n") && ground.root().join("d").exists());
+}
+
+/// [par-queue] More nodes than may run at once wait in line, and none is refused.
+#[test]
+fn nodes_wait_in_line() {
+    let ground = Ground::new(&[]);
+    let meter = ground.folder.path().join("meter");
+    fs::create_dir(&meter).unwrap();
+    let mut text = "concurrency = 2\n".to_owned();
+    for number in 0..7 {
+        text += &format!(
+            "[nodes.n{number}]\nrun = \"touch {0}/{number}; ls {0} | wc -l; sleep 0.05; rm {0}/{number}; touch {number}\"\n",
+            meter.display()
+        );
+    }
+    let mut options = ground.options(&text);
+    options.writable = vec![meter];
+    let (summary, events) = ground.run_with(&options);
+    assert_eq!((summary.state, summary.files), (State::Ready, 7), "{summary:?}");
+    let counts: Vec<usize> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::NodeOutput { line, .. } => line.trim().parse().ok(),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(counts.len(), 7);
+    assert!(counts.iter().all(|count| *count <= 2), "{counts:?}");
+}
+
+/// [par-retry] No more retries than allowed, each from a clean sandbox, and only the last one counts.
+#[test]
+fn a_retry_starts_from_a_clean_sandbox() {
+    let ground = Ground::new(&[("file", "0\n")]);
+    let tries = ground.folder.path().join("tries");
+    fs::create_dir(&tries).unwrap();
+    let line = |succeed: usize| {
+        format!(
+            "[ -e dirty ] && exit 9; echo x >> file; touch dirty; touch {0}/$$; [ $(ls {0} | wc -l) -ge {succeed} ]",
+            tries.display()
+        )
+    };
+    let mut options = ground.options(&format!("[nodes.a]\nretries = 2\nrun = \"{}\"\n", line(3)));
+    options.writable = vec![tries.clone()];
+    let (summary, events) = ground.run_with(&options);
+    assert_eq!((summary.state, node(&summary, "a").attempts), (State::Ready, 3), "{summary:?}");
+    assert_eq!(events.iter().filter(|event| matches!(event, Event::NodeRetried { .. })).count(), 2);
+    let changesets = ground.plans.changesets(summary.plan).unwrap();
+    let statuses: Vec<_> = changesets.iter().map(|changeset| changeset.status.as_str()).collect();
+    assert_eq!(statuses, ["abandoned", "abandoned", "sealed"]);
+    let _ = ground.apply(summary.plan).unwrap();
+    assert_eq!(ground.file("file"), "0\nx\n");
+
+    let ground = Ground::new(&[("file", "0\n")]);
+    let mut options = ground.options(&format!("[nodes.a]\nretries = 2\nrun = \"{}\"\n", line(100)));
+    options.writable = vec![tries];
+    let (summary, _) = ground.run_with(&options);
+    let failed = node(&summary, "a");
+    assert_eq!((summary.state, failed.attempts, failed.code), (State::Failed, 3, Some(1)));
+    assert_eq!(summary.first_failure().unwrap().name, "a");
+}
+
+/// [par-timeout] All of a timed-out actor is ended, what left its group too, and what it wrote does not count.
+#[test]
+fn a_timed_out_actor_is_ended_whole() {
+    let ground = Ground::new(&[]);
+    let summary = ground.run(
+        "[nodes.a]\ntimeout = '300ms'\nrun = \"touch early; setsid sh -c 'sleep 1; touch late; sleep 600' & sleep 600\"\n\
+         [nodes.b]\nneeds = ['a']\nrun = 'true'\n",
+    );
+    assert_eq!(summary.state, State::Failed);
+    assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::TimedOut, Outcome::Skipped));
+    assert_eq!(
+        (summary.files, node(&summary, "a").files),
+        (0, 1),
+        "recorded, for people to look at, and not counted"
+    );
+    let id = node(&summary, "a").changeset.clone().unwrap();
+    assert!(!crate::ground::is_marked(&id), "nothing of it runs");
+    assert_eq!(ground.plans.changeset(id.parse().unwrap()).unwrap().status.as_str(), "sealed");
+}
+
+/// [par-failfast] The siblings are stopped and recorded as stopped; or they finish.
+#[test]
+fn the_first_failure_stops_the_others_if_asked() {
+    let text = "[nodes.a]\nrun = 'exit 3'\n[nodes.b]\nrun = 'sleep 2; touch b'\n[nodes.c]\nneeds = ['b']\nrun = 'touch c'\n";
+    let ground = Ground::new(&[]);
+    let mut options = ground.options(&text.replace("sleep 2", "sleep 600"));
+    options.fail_fast = Some(true);
+    let (summary, _) = ground.run_with(&options);
+    let ended = outcomes(&summary);
+    assert_eq!((ended["a"], ended["b"], ended["c"]), (Outcome::Failed, Outcome::Stopped, Outcome::Stopped));
+    assert_eq!((summary.state, node(&summary, "a").code), (State::Failed, Some(3)));
+    let summary = ground.run(&text.replace("sleep 2", "sleep 0.2"));
+    let ended = outcomes(&summary);
+    assert_eq!(
+        (ended["a"], ended["b"], ended["c"]),
+        (Outcome::Failed, Outcome::Succeeded, Outcome::Succeeded)
+    );
+    assert_eq!(summary.state, State::Failed);
+}
+
+/// [par-overlap] Two that touch one file are told of while they run.
+#[test]
+fn an_overlap_is_told_while_actors_run() {
+    let ground = Ground::new(&[("file", LINES)]);
+    let go = ground.folder.path().join("go");
+    let wait = format!("until [ -e {} ]; do sleep 0.01; done", go.display());
+    let options = ground.options(&format!(
+        "[nodes.a]\nrun = \"sed -i s/one/A/ file; {wait}\"\n[nodes.b]\nrun = \"sed -i s/seven/B/ file; {wait}\"\n"
+    ));
+    let overlaps = Mutex::new(Vec::new());
+    let tell = |event| {
+        if let Event::Overlap { path, nodes } = event {
+            overlaps.lock().unwrap().push((path, nodes));
+            fs::write(&go, "").unwrap();
+        }
+    };
+    let summary = ground.runs().start(&options, &Cancel::default(), &tell).unwrap();
+    assert_eq!(summary.state, State::Ready);
+    let overlaps = overlaps.into_inner().unwrap();
+    assert_eq!(overlaps, [("file".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
+}
+
+/// [run-again] Running the same again makes another plan.
+#[test]
+fn running_again_makes_another_plan() {
+    let ground = Ground::new(&[("file", "old\n")]);
+    let text = "name = 'mine'\n[nodes.a]\nrun = 'echo new >> file'\n";
+    let (first, second) = (ground.run(text), ground.run(text));
+    assert_ne!(first.plan, second.plan);
+    assert_eq!((first.name.as_deref(), second.name.as_deref()), (Some("mine"), Some("mine-2")));
+    for plan in [first.plan, second.plan] {
+        assert_eq!(ground.plans.get(plan).unwrap().state, State::Ready);
+    }
+    let _ = ground.apply(first.plan).unwrap();
+    assert_eq!(ground.file("file"), "old\nnew\n");
+}
+
+/// What an actor may not write fails it, and nothing of it counts; a gate that may change nothing is one.
+#[test]
+fn writes_are_held() {
+    let ground = Ground::new(&[("src/a", "1"), ("b", "1")]);
+    let summary = ground.run(
+        "[nodes.good]\nwrites = ['src/**']\nrun = 'echo 2 > src/a'\n\
+         [nodes.bad]\nwrites = ['src/**']\nrun = 'echo 2 > b; mv src/a src/z'\n\
+         [nodes.gate]\nwrites = []\nrun = 'touch new'\n",
+    );
+    let ended = outcomes(&summary);
+    assert_eq!(
+        (ended["good"], ended["bad"], ended["gate"]),
+        (Outcome::Succeeded, Outcome::RefusedWrites, Outcome::RefusedWrites)
+    );
+    assert_eq!((summary.state, summary.files), (State::Failed, 1));
+    let reason = node(&summary, "bad").reason.clone().unwrap();
+    assert!(reason.contains("`b`") && !reason.contains("src"), "{reason}");
+}
+
+/// A failure that is to be passed over fails nothing, and what the actor changed counts.
+#[test]
+fn a_node_that_may_fail_fails_nothing() {
+    let ground = Ground::new(&[]);
+    let summary = ground.run(
+        "[nodes.a]\ncontinue-on-error = true\nrun = 'touch a; exit 1'\n[nodes.b]\nneeds = ['a']\nrun = 'cat a && touch b'\n",
+    );
+    assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::Failed, Outcome::Succeeded));
+    assert_eq!((summary.state, summary.files), (State::Ready, 2));
+    assert_eq!(
+        ground.resume(summary.plan).unwrap_err().to_string(),
+        format!("plan {} is ready: there is nothing to resume", summary.plan)
+    );
+}
+
+/// Cancelled, actors are asked to end; what they did is kept, and the plan is given up.
+#[test]
+fn a_cancelled_run_ends_cleanly() {
+    let ground = Ground::new(&[]);
+    let cancel = Cancel::default();
+    let options = ground.options(
+        "concurrency = 1\n[nodes.a]\nrun = \"trap 'touch asked; exit 0' TERM; echo ready; sleep 600 & wait\"\n[nodes.b]\nrun = 'true'\n",
+    );
+    let tell = |event| {
+        if matches!(event, Event::NodeOutput { .. }) {
+            cancel.cancel();
+        }
+    };
+    let summary = ground.runs().start(&options, &cancel, &tell).unwrap();
+    assert!(summary.cancelled);
+    assert_eq!((summary.state, node(&summary, "a").files), (State::Cancelled, 1));
+    assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::Cancelled, Outcome::Cancelled));
+    assert!(ground.resume(summary.plan).unwrap_err().to_string().contains("nothing to resume"));
+}
+
+/// Cancelled twice, an actor that does not want to end is killed at once.
+#[test]
+fn a_run_that_is_cancelled_twice_kills() {
+    let ground = Ground::new(&[]);
+    let cancel = Cancel::default();
+    let options =
+        ground.options("[nodes.a]\nrun = \"trap '' TERM; echo ready; while :; do sleep 600; done\"\n");
+    let tell = |event| {
+        if matches!(event, Event::NodeOutput { .. }) {
+            cancel.cancel();
+            cancel.cancel();
+        }
+    };
+    let summary = ground.runs().start(&options, &cancel, &tell).unwrap();
+    assert_eq!((summary.state, outcome(&summary, "a")), (State::Cancelled, Outcome::Cancelled));
+}

@@ -1,0 +1,184 @@
+//! A run that is killed at any moment goes on, and ends as if nothing had happened.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use executor::Error;
+use executor::run::{Cancel, Event, NodeState, Outcome, Runs};
+use plan::{PlanId, Plans, State, Status};
+use testkit::children::{role, say, start};
+use testkit::notes::{figure, is_proof};
+use testkit::seed;
+
+use crate::ground::{Ground, files, is_marked, options, plans, who};
+
+/// Twelve nodes: four layers of three, each of which needs two of the layer before, changes a file of its own, lines of a shared one that are its
+/// own, and leaves a child behind for a moment.
+fn graph() -> String {
+    let mut text = "concurrency = 4\n".to_owned();
+    for number in 0..12 {
+        let needs: Vec<String> = match number {
+            0..3 => Vec::new(),
+            _ => [0, 1].map(|step| format!("'n{}'", (number / 3 - 1) * 3 + (number + step) % 3)).to_vec(),
+        };
+        text += &format!(
+            "[nodes.n{number}]\nneeds = [{}]\nrun = \"\"\"\n\
+             sed -i 's/^line {number}$/LINE {number}/' shared\n\
+             cat own-* 2>/dev/null | wc -l > own-{number}; (setsid sleep 0.02 &)\nsleep 0.01\n\"\"\"\n",
+            needs.join(", ")
+        );
+    }
+    text
+}
+
+fn ground() -> Ground {
+    let lines: String = (0..12).map(|number| format!("line {number}\nbetween\nbetween\n")).collect();
+    Ground::new(&[("shared", &lines), ("folder/other", "untouched\n")])
+}
+
+fn runs(folder: &Path) -> (Plans, Runs) {
+    let plans = plans(&folder.join("home"));
+    let runs = Runs::new(plans.clone(), &folder.join("home/runs"));
+    (plans, runs)
+}
+
+/// A process of its own that starts a run, or resumes the newest.
+#[test]
+fn child() {
+    let Some((role, folder)) = role() else { return };
+    let (plans, runs) = runs(&folder);
+    // A life that is cut off before there is a plan leaves nothing to resume.
+    let plan = plans.find("@latest").ok();
+    let tell = |event: Event| {
+        if let Event::RunStarted { .. } = event {
+            say("started");
+        }
+    };
+    let ended = match plan {
+        Some(plan) => runs.resume(plan.id, &who(), &[], &Cancel::default(), &tell),
+        None => runs.start(&options(&folder, &graph()), &Cancel::default(), &tell),
+    };
+    match ended {
+        Ok(summary) => say(summary.state.as_str()),
+        Err(Error::NothingToResume { .. }) => say("nothing"),
+        Err(Error::Held { owner, .. }) if role == "second" => say(&format!("held by {owner}")),
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+/// How often each node was started that has succeeded.
+fn succeeded(runs: &Runs, plan: PlanId) -> BTreeMap<String, u32> {
+    let nodes = runs.nodes(plan).unwrap().into_iter();
+    nodes
+        .filter(|node| node.state == NodeState::Ended(Outcome::Succeeded))
+        .map(|node| (node.name, node.attempts))
+        .collect()
+}
+
+#[test]
+fn a_killed_run_goes_on_as_if_nothing_had_happened() {
+    let whole = ground();
+    let summary = whole.run(&graph());
+    assert_eq!(summary.state, State::Ready, "{summary:?}");
+    let _ = whole.apply(summary.plan).unwrap();
+    let expected = whole.files();
+    assert_eq!(expected.len(), 14);
+
+    let (seed, kills_wanted) = (seed::or(7), if is_proof() { 200 } else { 20 });
+    let _replay = seed::Replay::new("cleveragents-executor", "kills", seed);
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (mut kills, mut grounds, mut orphans) = (0, 0, 0);
+    while kills < kills_wanted {
+        let ground = ground();
+        let folder = ground.folder.path();
+        let mut done = BTreeMap::new();
+        for _ in 0..3 {
+            let mut child = start("kills::child", "run", folder);
+            if child.hear_or_end().as_deref() != Some("started") {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(random.u64(..400)));
+            child.kill();
+            kills += 1;
+            let Ok(plan) = ground.plans.find("@latest") else { continue };
+            orphans += usize::from(
+                ground
+                    .plans
+                    .changesets(plan.id)
+                    .unwrap()
+                    .iter()
+                    .any(|changeset| is_marked(&changeset.id.to_string())),
+            );
+            let now = succeeded(&ground.runs(), plan.id);
+            for (name, attempts) in &done {
+                assert_eq!(now.get(name), Some(attempts), "{name} was run again");
+            }
+            done = now;
+        }
+        grounds += 1;
+        let plan = ground.plans.find("@latest").unwrap();
+        match ground.resume(plan.id) {
+            Ok((summary, _)) => assert_eq!(summary.state, State::Ready, "{summary:?}"),
+            Err(Error::NothingToResume { state, .. }) => assert_eq!(state, State::Ready),
+            Err(error) => panic!("{error}"),
+        }
+        check(&ground, plan.id, &done);
+        let _ = ground.apply(plan.id).unwrap();
+        assert_eq!(ground.files(), expected);
+    }
+    figure("kills of a run", kills);
+    figure("runs that were killed", grounds);
+    figure("kills that left orphans", orphans);
+}
+
+/// What must hold of a run that has ended, however often it was killed.
+fn check(ground: &Ground, plan: PlanId, done: &BTreeMap<String, u32>) {
+    let nodes = succeeded(&ground.runs(), plan);
+    assert_eq!(nodes.len(), 12);
+    assert!(done.iter().all(|(name, attempts)| nodes[name] == *attempts), "{done:?} {nodes:?}");
+    let changesets = ground.plans.changesets(plan).unwrap();
+    assert!(changesets.iter().all(|changeset| changeset.status != Status::Open));
+    assert!(changesets.iter().all(|changeset| !is_marked(&changeset.id.to_string())), "an orphan is left");
+    let folded = ground.plans.folded(plan, &Default::default()).unwrap();
+    assert_eq!(folded.len(), 12, "one changeset of each node counts");
+    assert!(folded.iter().all(|folded| folded.changes.len() == 2), "{folded:?}");
+    let sandboxes = ground.home().join("runs").join(plan.to_string()).join("nodes");
+    for (name, attempts) in nodes {
+        let sandbox = sandboxes.join(&name).join(attempts.to_string()).join("sandbox/tree");
+        assert!(files(&sandbox).contains_key("shared"), "the sandbox of {name} is lost");
+    }
+    let heads = ground.plans.store().check().unwrap();
+    assert!(heads.is_empty(), "{heads:?}");
+}
+
+#[test]
+fn two_programs_do_not_run_one_plan() {
+    let ground = Ground::new(&[]);
+    let go = ground.folder.path().join("go");
+    let line = format!("until [ -e {} ]; do sleep 0.01; done; touch done", go.display());
+    fs::write(ground.folder.path().join("plan"), "").unwrap();
+    let options = ground.options(&format!("[nodes.a]\nrun = \"echo ready; {line}\"\n"));
+    let asked = std::sync::Mutex::new(Vec::new());
+    let tell = |event| {
+        if matches!(event, Event::NodeOutput { .. }) {
+            // Another process, and another thread of this one.
+            let plan = ground.plans.find("@latest").unwrap().id;
+            let mut second = start("kills::child", "second", ground.folder.path());
+            asked.lock().unwrap().push(second.hear());
+            let error = ground.runs().resume(plan, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
+            asked.lock().unwrap().push(error.to_string());
+            let unfinished = ground.runs().unfinished().unwrap();
+            assert!(unfinished[0].held_by.is_some() && ground.runs().check_idle(plan).is_err());
+            assert!(ground.runs().output(plan, "a").unwrap().is_running);
+            fs::write(&go, "").unwrap();
+        }
+    };
+    let summary = ground.runs().start(&options, &Cancel::default(), &tell).unwrap();
+    assert_eq!(summary.state, State::Ready);
+    let own = format!("process {}", std::process::id());
+    let asked = asked.into_inner().unwrap();
+    assert!(asked.len() == 2 && asked.iter().all(|answer| answer.contains(&own)), "{asked:?}");
+    assert!(ground.runs().unfinished().unwrap().is_empty() && ground.runs().check_idle(summary.plan).is_ok());
+}

@@ -1,0 +1,9 @@
+//! Runs of actors: what they change, how they end, and that a run goes on after any kill.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "plays people and actors that edit files")]
+
+mod actors;
+mod cases;
+mod graphs;
+mod ground;
+mod kills;

@@ -1,0 +1,115 @@
+//! The audit trail in PostgreSQL.
+
+use tokio_postgres::Row;
+
+use super::failure::Attempt;
+use super::transaction::Transaction;
+use super::values::{count, get, integer, page, params};
+use crate::audit::GENESIS;
+use crate::note::Note;
+use crate::{AuditQuery, AuditRecord, Body, ChainHash, Head, PlanId, RequestId, Time};
+
+/// Appends a record, in the transaction of the change that it is about. The head is locked, so that who appends next waits; chains are per
+/// plan, so plans do not wait for each other.
+pub(super) async fn append(transaction: &Transaction<'_>, note: Note<'_>) -> Attempt<()> {
+    let sql = "SELECT sequence, hash FROM audit_heads WHERE plan = $1 FOR UPDATE";
+    let row = transaction.row(sql, params![note.plan]).await?;
+    let head =
+        row.map(|row| Ok::<_, super::failure::Failure>((count(&row, 0)?, get(&row, 1)?))).transpose()?;
+    let record = note.behind(head.unwrap_or((0, GENESIS)), transaction.now)?;
+    let (sequence, hash) = (integer(record.sequence), record.hash);
+    transaction
+        .execute_one(
+            "INSERT INTO audit (plan, sequence, at, request, kind, who, body, previous, hash)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            params![
+                record.plan,
+                sequence,
+                record.at,
+                record.request,
+                record.kind,
+                record.who,
+                record.body.0,
+                record.previous,
+                hash
+            ],
+        )
+        .await?;
+    match head {
+        // Two that begin one chain: the second is refused here, and begins anew behind the first.
+        None => {
+            let sql = "INSERT INTO audit_heads (plan, sequence, hash) VALUES ($1, $2, $3)";
+            transaction.execute_one(sql, params![record.plan, sequence, hash]).await
+        }
+        Some((before, _)) => {
+            let sql = "UPDATE audit_heads SET sequence = $2, hash = $3 WHERE plan = $1 AND sequence = $4";
+            transaction.execute_one(sql, params![record.plan, sequence, hash, integer(before)]).await
+        }
+    }
+}
+
+/// The record that answered a request before.
+pub(super) async fn answer(
+    transaction: &Transaction<'_>,
+    request: RequestId,
+) -> Attempt<Option<AuditRecord>> {
+    let row = transaction.row(&format!("{SELECT} WHERE request = $1"), params![request]).await?;
+    row.as_ref().map(record).transpose()
+}
+
+const SELECT: &str = "SELECT plan, sequence, at, request, kind, who, body, previous, hash FROM audit";
+
+pub(super) async fn list(transaction: &Transaction<'_>, query: &AuditQuery) -> Attempt<Vec<AuditRecord>> {
+    let (after, sequence) = query.after.map_or((None, 0), |(plan, sequence)| (Some(plan), sequence));
+    let (sequence, limit) = (integer(sequence), page(query.limit));
+    let since = query.since.unwrap_or(Time::from_micros(i64::MIN));
+    let rows = match query.plan {
+        Some(only) => {
+            let sql =
+                format!("{SELECT} WHERE plan = $1 AND sequence > $2 AND at >= $3 ORDER BY sequence LIMIT $4");
+            transaction.rows(&sql, params![only, sequence, since, limit]).await?
+        }
+        None => {
+            let sql = format!(
+                "{SELECT} WHERE ($1::uuid IS NULL OR (plan, sequence) > ($1, $2)) AND at >= $3
+                 ORDER BY plan, sequence LIMIT $4"
+            );
+            transaction.rows(&sql, params![after, sequence, since, limit]).await?
+        }
+    };
+    rows.iter().map(record).collect()
+}
+
+pub(super) async fn heads(transaction: &Transaction<'_>, after: Option<PlanId>) -> Attempt<Vec<Head>> {
+    let rows = transaction
+        .rows(
+            "SELECT known.plan, coalesce(sequence, 0), hash
+             FROM (SELECT plan FROM audit UNION SELECT plan FROM audit_heads UNION SELECT id FROM plans) AS known
+             LEFT JOIN audit_heads ON audit_heads.plan = known.plan
+             WHERE $1::uuid IS NULL OR known.plan > $1 ORDER BY known.plan LIMIT $2",
+            params![after, page(None)],
+        )
+        .await?;
+    let head = |row: &Row| Ok(Head { plan: get(row, 0)?, sequence: count(row, 1)?, hash: hash(row, 2)? });
+    rows.iter().map(head).collect()
+}
+
+/// What was tampered with must be readable, or it could not be located.
+fn hash(row: &Row, column: usize) -> Attempt<ChainHash> {
+    let bytes: Option<&[u8]> = get(row, column)?;
+    Ok(bytes.and_then(|bytes| bytes.try_into().ok()).map_or(GENESIS, ChainHash::from_bytes))
+}
+
+fn record(row: &Row) -> Attempt<AuditRecord> {
+    Ok(AuditRecord {
+        plan: get(row, 0)?,
+        sequence: count(row, 1)?,
+        at: get(row, 2)?,
+        request: get(row, 3)?,
+        kind: get(row, 4)?,
+        who: get(row, 5)?,
+        body: Body(get(row, 6)?),
+        previous: hash(row, 7)?,
+        hash: hash(row, 8)?,
+    })
+}

@@ -1,0 +1,239 @@
+//! Changesets in PostgreSQL.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+use tokio_postgres::Row;
+
+use super::entries::NO_ENTRIES;
+use super::failure::{Attempt, Failure};
+use super::transaction::{Transaction, found};
+use super::values::{self, count, params};
+use super::{audit, leases, nodes, plans};
+use crate::lease::expiry;
+use crate::limits::REASON_BYTES_MAX;
+use crate::note::Note;
+use crate::{
+    Actor, ChainHash, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, Owner, PlanId, Resource,
+    Status,
+};
+
+pub(super) async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> Attempt<Lease> {
+    if let Some(changeset) = find(transaction, new.id).await? {
+        let same = changeset.plan == new.plan && changeset.node == new.node && changeset.actor == new.actor;
+        if !same {
+            return Err(Error::Reused { what: "changeset id", id: new.id.to_string() }.into());
+        }
+        // Nobody but its owner knows the id yet, or it is refused like anybody else.
+        return leases::acquire(transaction, Resource::Changeset(new.id), &new.holding).await;
+    }
+    // No step of the plan comes between this and the end of the transaction.
+    let state = plans::hold(transaction, new.plan).await?;
+    if !new.plan_states.is_empty() && !new.plan_states.contains(&state) {
+        return Err(Error::WrongState { plan: new.plan, state }.into());
+    }
+    if let Some(id) = new.node
+        && nodes::get(transaction, id).await?.plan != new.plan
+    {
+        return Err(Error::not_found("node of this plan", id).into());
+    }
+    let (epoch, expires_at) = (Epoch(1), expiry(transaction.now, new.holding.duration)?);
+    transaction
+        .execute_one(
+            "INSERT INTO changesets (id, plan, node, actor, status, digest, started_at, owner, epoch, expires_at)
+             VALUES ($1, $2, $3, $4, 'open', $5, $6, $7, $8, $9)",
+            params![
+                new.id,
+                new.plan,
+                new.node,
+                new.actor,
+                NO_ENTRIES,
+                transaction.now,
+                new.holding.owner,
+                epoch,
+                expires_at
+            ],
+        )
+        .await?;
+    let body = json!({"changeset": new.id, "node": new.node, "owner": new.holding.owner});
+    let who = new.actor.as_str();
+    let note = Note { plan: new.plan, request: None, kind: "changeset.started", who, body };
+    audit::append(transaction, note).await?;
+    Ok(Lease { resource: Resource::Changeset(new.id), owner: new.holding.owner.clone(), epoch, expires_at })
+}
+
+const SELECT: &str =
+    "SELECT id, plan, node, actor, status, entries, started_at, ended_at, reason, digest FROM changesets";
+
+fn changeset(row: &Row) -> Attempt<Changeset> {
+    let reason: Option<Vec<u8>> = values::get(row, 8)?;
+    Ok(Changeset {
+        id: values::get(row, 0)?,
+        plan: values::get(row, 1)?,
+        node: values::get(row, 2)?,
+        actor: values::get(row, 3)?,
+        status: values::get(row, 4)?,
+        entries: count(row, 5)?,
+        started_at: values::get(row, 6)?,
+        ended_at: values::get(row, 7)?,
+        reason: reason.map(|reason| String::from_utf8_lossy(&reason).into_owned()),
+        digest: values::get(row, 9)?,
+    })
+}
+
+async fn find(transaction: &Transaction<'_>, id: ChangesetId) -> Attempt<Option<Changeset>> {
+    let row = transaction.row(&format!("{SELECT} WHERE id = $1"), params![id]).await?;
+    row.as_ref().map(changeset).transpose()
+}
+
+pub(super) async fn get(transaction: &Transaction<'_>, id: ChangesetId) -> Attempt<Changeset> {
+    found(find(transaction, id).await?, || Error::not_found("changeset", id))
+}
+
+pub(super) async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Changeset>> {
+    plans::get(transaction, plan).await?;
+    let sql = format!("{SELECT} WHERE plan = $1 ORDER BY started_at, id");
+    transaction.rows(&sql, params![plan]).await?.iter().map(changeset).collect()
+}
+
+/// Refuses while a changeset of the plan is open.
+pub(super) async fn require_closed(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<()> {
+    let sql = "SELECT id FROM changesets WHERE plan = $1 AND status = 'open' ORDER BY id";
+    let open = transaction.rows(sql, params![plan]).await?;
+    match open.first() {
+        None => Ok(()),
+        Some(first) => {
+            let (count, first) = (open.len() as u64, values::get(first, 0)?);
+            Err(Error::StillOpen { plan, count, first }.into())
+        }
+    }
+}
+
+/// Abandons all open changesets of a plan that leaves its state. Whoever holds one is refused from then on.
+pub(super) async fn abandon_all(
+    transaction: &Transaction<'_>,
+    plan: PlanId,
+    who: &Actor,
+    state: &str,
+) -> Attempt<()> {
+    let reason = format!("the plan became {state}");
+    // Locked in the order in which those who record lock them.
+    let open = transaction
+        .rows(
+            "SELECT id, entries, digest FROM changesets WHERE plan = $1 AND status = 'open' ORDER BY id FOR UPDATE",
+            params![plan],
+        )
+        .await?;
+    for row in &open {
+        let id: ChangesetId = values::get(row, 0)?;
+        transaction
+            .execute_one(
+                "UPDATE changesets SET status = 'abandoned', ended_at = $1, reason = $2, epoch = epoch + 1, owner = NULL, expires_at = NULL
+                 WHERE id = $3 AND status = 'open'",
+                params![transaction.now, reason.as_bytes(), id],
+            )
+            .await?;
+        let (entries, digest) = (count(row, 1)?, values::get::<ChainHash>(row, 2)?);
+        let body = json!({"changeset": id, "entries": entries, "digest": digest, "reason": reason});
+        let note = Note { plan, request: None, kind: "changeset.abandoned", who: who.as_str(), body };
+        audit::append(transaction, note).await?;
+    }
+    Ok(())
+}
+
+/// Seals a changeset, or abandons it for a reason.
+pub(super) async fn end(
+    transaction: &Transaction<'_>,
+    id: ChangesetId,
+    epoch: Epoch,
+    reason: Option<&str>,
+) -> Attempt<Changeset> {
+    if reason.is_some_and(|reason| reason.len() > REASON_BYTES_MAX) {
+        return Err(Error::Limit { what: "a reason's bytes", limit: REASON_BYTES_MAX as u64 }.into());
+    }
+    let (status, kind) = match reason {
+        None => (Status::Sealed, "changeset.sealed"),
+        Some(_) => (Status::Abandoned, "changeset.abandoned"),
+    };
+    let ended = transaction
+        .execute(
+            "UPDATE changesets SET status = $1, ended_at = $2, reason = $3, owner = NULL, expires_at = NULL
+             WHERE id = $4 AND epoch = $5 AND status = 'open'",
+            params![status, transaction.now, reason.map(str::as_bytes), id, epoch],
+        )
+        .await?;
+    let changeset = get(transaction, id).await?;
+    if ended == 0 {
+        let stale = leases::stale(transaction, Resource::Changeset(id), epoch).await?;
+        return match changeset.status {
+            // The same was done before with the same epoch: asking again is no error.
+            found if found == status && stale.is_none() => Ok(changeset),
+            Status::Open => Err(stale.map_or(Failure::Again, Failure::Refused)),
+            status => Err(Error::Closed { changeset: id, status }.into()),
+        };
+    }
+    let body =
+        json!({"changeset": id, "entries": changeset.entries, "digest": changeset.digest, "reason": reason});
+    let note = Note { plan: changeset.plan, request: None, kind, who: changeset.actor.as_str(), body };
+    audit::append(transaction, note).await?;
+    Ok(changeset)
+}
+
+/// What recording into a changeset needs to know.
+pub(super) struct Target {
+    pub(super) actor: Actor,
+    pub(super) status: Status,
+    pub(super) epoch: Epoch,
+    pub(super) owner: Option<Owner>,
+    pub(super) entries: u64,
+    pub(super) digest: ChainHash,
+    /// Something was recorded into it.
+    pub(super) advanced: bool,
+}
+
+/// Locks changesets, in the order of their ids.
+pub(super) async fn targets(
+    transaction: &Transaction<'_>,
+    ids: &Vec<ChangesetId>,
+) -> Attempt<HashMap<ChangesetId, Target>> {
+    let sql = "SELECT id, actor, status, epoch, owner, entries, digest FROM changesets
+               WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE";
+    let rows = transaction.rows(sql, params![*ids]).await?;
+    let target = |row: &Row| {
+        let target = Target {
+            actor: values::get(row, 1)?,
+            status: values::get(row, 2)?,
+            epoch: values::get(row, 3)?,
+            owner: values::get(row, 4)?,
+            entries: count(row, 5)?,
+            digest: values::get(row, 6)?,
+            advanced: false,
+        };
+        Ok((values::get(row, 0)?, target))
+    };
+    rows.iter().map(target).collect()
+}
+
+/// Keeps what has become of targets that were recorded into, in the same transaction.
+pub(super) async fn advance(
+    transaction: &Transaction<'_>,
+    targets: &HashMap<ChangesetId, Target>,
+) -> Attempt<()> {
+    let advanced = || targets.iter().filter(|(_, target)| target.advanced);
+    let ids: Vec<ChangesetId> = advanced().map(|(id, _)| *id).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let epochs: Vec<Epoch> = advanced().map(|(_, target)| target.epoch).collect();
+    let entries: Vec<i64> = advanced().map(|(_, target)| values::integer(target.entries)).collect();
+    let digests: Vec<ChainHash> = advanced().map(|(_, target)| target.digest).collect();
+    let changed = transaction
+        .execute(
+            "UPDATE changesets SET entries = new.entries, digest = new.digest
+             FROM unnest($1, $2, $3, $4) AS new (id, epoch, entries, digest)
+             WHERE changesets.id = new.id AND changesets.epoch = new.epoch AND status = 'open'",
+            params![ids, epochs, entries, digests],
+        )
+        .await?;
+    if changed == ids.len() as u64 { Ok(()) } else { Err(Failure::Again) }
+}

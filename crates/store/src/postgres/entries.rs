@@ -1,0 +1,202 @@
+//! Entries in PostgreSQL: recorded for many at once, in one transaction of a few statements.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use futures_util::future::join3;
+use tokio_postgres::Row;
+
+use super::blobs;
+use super::changesets::{self, Target};
+use super::failure::{Attempt, Failure};
+use super::recorder::Wish;
+use super::transaction::{Transaction, found};
+use super::values::{count, get, integer, page, params};
+use crate::changeset::{Formed, Place};
+use crate::{
+    BlobHash, ChainHash, ChangeEntry, ChangesetId, Error, NewEntry, Recorded, RequestId, Resource, Result,
+    Status, Time,
+};
+
+/// What goes into the table of entries, column by column.
+#[derive(Default)]
+struct Columns<'a> {
+    changesets: Vec<ChangesetId>,
+    sequences: Vec<i64>,
+    requests: Vec<Option<RequestId>>,
+    before: Vec<Option<BlobHash>>,
+    after: Vec<Option<BlobHash>>,
+    forms: Vec<&'a str>,
+}
+
+/// Records what is not refused, each with its own answer. Changesets are locked in the order of their ids, contents in that of their hashes,
+/// so that no two groups wait for each other in a circle.
+pub(super) async fn record(
+    transaction: &Transaction<'_>,
+    group: &[Arc<Wish>],
+) -> Attempt<Vec<Result<Recorded>>> {
+    let ids: Vec<ChangesetId> =
+        group.iter().map(|wish| wish.changeset).collect::<BTreeSet<_>>().into_iter().collect();
+    let requests: Vec<RequestId> = group.iter().map(|wish| wish.prepared.request).collect();
+    let needed: BTreeSet<BlobHash> =
+        group.iter().flat_map(|wish| &wish.prepared.needed).map(|(hash, _)| *hash).collect();
+    // They go out together; each sees what was committed when the one before it had its locks.
+    let (targets, used, there) = join3(
+        changesets::targets(transaction, &ids),
+        used(transaction, &requests),
+        blobs::hold(transaction, needed.iter().copied().collect()),
+    )
+    .await;
+    let (mut targets, used, there) = (targets?, used?, there?);
+    let mut answers = Vec::with_capacity(group.len());
+    let mut columns = Columns::default();
+    let mut packed = Vec::new();
+    for wish in group {
+        let prepared = &wish.prepared;
+        if let Some(first) = used.get(&(prepared.request, wish.changeset)) {
+            answers.push(answer(transaction, wish, *first).await?);
+            continue;
+        }
+        let target = match accepted(wish, targets.get_mut(&wish.changeset), &there) {
+            Ok(target) => target,
+            Err(refusal) => {
+                answers.push(Err(refusal));
+                continue;
+            }
+        };
+        let recorded = Recorded { first: target.entries + 1, count: prepared.entries.len() as u64 };
+        add(&mut columns, wish, target, transaction.now);
+        packed.extend(&prepared.blobs);
+        answers.push(Ok(recorded));
+    }
+    let written = join3(
+        blobs::put_with_entries(transaction, &packed),
+        insert(transaction, &columns),
+        changesets::advance(transaction, &targets),
+    );
+    let (stored, inserted, advanced) = written.await;
+    stored.and(inserted).and(advanced)?;
+    Ok(answers)
+}
+
+/// The changeset that a wish records into; or why it cannot: it is closed, its lease has changed hands, a content is missing.
+fn accepted<'a>(
+    wish: &Wish,
+    target: Option<&'a mut Target>,
+    there: &HashSet<(BlobHash, u64)>,
+) -> Result<&'a mut Target> {
+    let id = wish.changeset;
+    let target = target.ok_or_else(|| Error::not_found("changeset", id))?;
+    if target.status != Status::Open {
+        return Err(Error::Closed { changeset: id, status: target.status });
+    }
+    if target.epoch != wish.epoch {
+        let (resource, given) = (Resource::Changeset(id), wish.epoch);
+        return Err(Error::Stale { resource, given, current: target.epoch, owner: target.owner.clone() });
+    }
+    match wish.prepared.needed.iter().find(|needed| !there.contains(needed)) {
+        Some((hash, _)) => Err(Error::MissingBlob { hash: *hash }),
+        None => Ok(target),
+    }
+}
+
+fn add<'a>(columns: &mut Columns<'a>, wish: &'a Wish, target: &mut Target, now: Time) {
+    for (place, (formed, hash)) in wish.prepared.entries.iter().enumerate() {
+        let sequence = target.entries + 1;
+        columns.changesets.push(wish.changeset);
+        columns.sequences.push(integer(sequence));
+        columns.requests.push(Some(wish.prepared.request).filter(|_| place == 0));
+        columns.before.push(formed.before);
+        columns.after.push(formed.after);
+        columns.forms.push(&formed.form);
+        let place = Place { changeset: wish.changeset, sequence, at: now, actor: &target.actor };
+        target.digest = place.digest(target.digest, *hash);
+        target.entries = sequence;
+        target.advanced = true;
+    }
+}
+
+async fn insert(transaction: &Transaction<'_>, columns: &Columns<'_>) -> Attempt<()> {
+    if columns.forms.is_empty() {
+        return Ok(());
+    }
+    let inserted = transaction
+        .execute(
+            "INSERT INTO entries (changeset, sequence, request, at, before_blob, after_blob, form)
+             SELECT changeset, sequence, request, $1, before_blob, after_blob, form
+             FROM unnest($2, $3, $4, $5, $6, $7) AS new (changeset, sequence, request, before_blob, after_blob, form)",
+            params![
+                transaction.now,
+                columns.changesets,
+                columns.sequences,
+                columns.requests,
+                columns.before,
+                columns.after,
+                columns.forms
+            ],
+        )
+        .await?;
+    if inserted == columns.forms.len() as u64 { Ok(()) } else { Err(Failure::Again) }
+}
+
+/// Where requests that were recorded before began.
+async fn used(
+    transaction: &Transaction<'_>,
+    requests: &Vec<RequestId>,
+) -> Attempt<HashMap<(RequestId, ChangesetId), u64>> {
+    let sql = "SELECT request, changeset, sequence FROM entries WHERE request = ANY ($1)";
+    let rows = transaction.rows(sql, params![*requests]).await?;
+    rows.iter().map(|row| Ok(((get(row, 0)?, get(row, 1)?), count(row, 2)?))).collect()
+}
+
+/// What this request recorded before.
+async fn answer(transaction: &Transaction<'_>, wish: &Wish, first: u64) -> Attempt<Result<Recorded>> {
+    let prepared = &wish.prepared;
+    let rows = transaction
+        .rows(
+            "SELECT form, before_blob, after_blob, request FROM entries WHERE changeset = $1 AND sequence >= $2
+             ORDER BY sequence LIMIT $3",
+            params![wish.changeset, integer(first), integer(prepared.entries.len() as u64 + 1)],
+        )
+        .await?;
+    let mut recorded = Vec::new();
+    for (place, row) in rows.iter().enumerate() {
+        // What is recorded together has numbers one after the other; only the first has the request.
+        if place > 0 && get::<Option<RequestId>>(row, 3)?.is_some() {
+            break;
+        }
+        recorded.push(Formed { form: get(row, 0)?, before: get(row, 1)?, after: get(row, 2)? });
+    }
+    let same = recorded.len() == prepared.entries.len()
+        && recorded.iter().zip(&prepared.entries).all(|(before, (formed, _))| before == formed);
+    Ok(match same {
+        true => Ok(Recorded { first, count: recorded.len() as u64 }),
+        false => Err(Error::request_reused(prepared.request)),
+    })
+}
+
+pub(super) async fn list(
+    transaction: &Transaction<'_>,
+    id: ChangesetId,
+    after: u64,
+    limit: usize,
+) -> Attempt<Vec<ChangeEntry>> {
+    let actor = changesets::get(transaction, id).await?.actor;
+    let rows = transaction
+        .rows(
+            "SELECT sequence, at, form, before_blob, after_blob FROM entries WHERE changeset = $1 AND sequence > $2
+             ORDER BY sequence LIMIT $3",
+            params![id, integer(after), page(Some(limit))],
+        )
+        .await?;
+    let entry = |row: &Row| {
+        let new = NewEntry::from_form(get(row, 2)?, get(row, 3)?, get(row, 4)?);
+        // Somebody changed it: the digest of the changeset tells, and no reading of it is right.
+        let damaged = || Error::not_found("readable entry of changeset", id);
+        Ok(found(new, damaged)?.at(id, count(row, 0)?, &actor, get(row, 1)?))
+    };
+    rows.iter().map(entry).collect()
+}
+
+/// The digest of a changeset without entries.
+pub(super) const NO_ENTRIES: ChainHash = ChainHash::from_bytes([0; 32]);

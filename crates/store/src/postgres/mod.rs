@@ -1,0 +1,32 @@
+//! The engine for many machines: PostgreSQL, any from version 12 on.
+//!
+//! Each call is one transaction in READ COMMITTED: guarded statements whose row count decides, on rows that are locked in one order (plan,
+//! node, changesets by id, contents by hash, head of the chain). Nothing outlives a transaction: no prepared statements, no settings, no
+//! advisory locks, so that a pooler may give each transaction another session.
+//!
+//! The driver is tokio-postgres, each connection with a runtime of one thread that runs while its caller waits: no thread is
+//! started, several statements go out at once, and every wait has an end. (Its synchronous face can do neither of the last two.)
+
+mod audit;
+mod blobs;
+mod changesets;
+mod check;
+mod connection;
+mod engine;
+mod entries;
+mod failure;
+mod leases;
+mod migrate;
+mod nodes;
+mod password;
+mod plans;
+mod pool;
+mod recorder;
+mod store;
+mod tls;
+mod transaction;
+mod transfer;
+mod url;
+mod values;
+
+pub use store::{PostgresOptions, PostgresStore};

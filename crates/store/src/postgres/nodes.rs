@@ -1,0 +1,130 @@
+//! Nodes in PostgreSQL.
+
+use serde_json::json;
+use tokio_postgres::Row;
+
+use super::failure::Attempt;
+use super::transaction::{Transaction, found};
+use super::values::{self, Json, params};
+use super::{audit, leases, plans};
+use crate::limits::{NODES_MAX, json_text};
+use crate::note::{Note, version_of};
+use crate::{Actor, Error, NewNode, Node, NodeId, NodeStep, PlanId, Resource, Version};
+
+pub(super) async fn create(
+    transaction: &Transaction<'_>,
+    plan: PlanId,
+    nodes: &[NewNode],
+    who: &Actor,
+) -> Attempt<()> {
+    if nodes.len() > NODES_MAX {
+        return Err(Error::Limit { what: "the nodes of one call", limit: NODES_MAX as u64 }.into());
+    }
+    plans::hold(transaction, plan).await?;
+    let mut made = Vec::new();
+    for new in nodes {
+        if let Some(node) = find(transaction, new.id).await? {
+            if node.plan == plan && node.name == new.name {
+                continue;
+            }
+            return Err(Error::Reused { what: "node id", id: new.id.to_string() }.into());
+        }
+        let named = "SELECT FROM nodes WHERE plan = $1 AND name = $2";
+        if transaction.row(named, params![plan, new.name]).await?.is_some() {
+            return Err(Error::NameTaken { name: new.name.clone() }.into());
+        }
+        transaction
+            .execute_one(
+                "INSERT INTO nodes (id, plan, name, state, version, detail, changed_by, changed_at)
+                 VALUES ($1, $2, $3, $4, 1, $5, $6, $7)",
+                params![new.id, plan, new.name, new.state, json_text(&new.detail)?, *who, transaction.now],
+            )
+            .await?;
+        made.push(json!({"node": new.id, "name": new.name, "state": new.state}));
+    }
+    if made.is_empty() {
+        return Ok(());
+    }
+    let body = json!({"nodes": made});
+    let note = Note { plan, request: None, kind: "nodes.created", who: who.as_str(), body };
+    audit::append(transaction, note).await
+}
+
+const SELECT: &str = "SELECT id, plan, name, state, version, detail, changed_by, changed_at FROM nodes";
+
+fn node(row: &Row) -> Attempt<Node> {
+    Ok(Node {
+        id: values::get(row, 0)?,
+        plan: values::get(row, 1)?,
+        name: values::get(row, 2)?,
+        state: values::get(row, 3)?,
+        version: values::get(row, 4)?,
+        detail: values::get::<Json<_>>(row, 5)?.0,
+        changed_by: values::get(row, 6)?,
+        changed_at: values::get(row, 7)?,
+    })
+}
+
+async fn find(transaction: &Transaction<'_>, id: NodeId) -> Attempt<Option<Node>> {
+    let row = transaction.row(&format!("{SELECT} WHERE id = $1"), params![id]).await?;
+    row.as_ref().map(node).transpose()
+}
+
+pub(super) async fn get(transaction: &Transaction<'_>, id: NodeId) -> Attempt<Node> {
+    found(find(transaction, id).await?, || Error::not_found("node", id))
+}
+
+pub(super) async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Node>> {
+    plans::get(transaction, plan).await?;
+    let sql = format!("{SELECT} WHERE plan = $1 ORDER BY id");
+    transaction.rows(&sql, params![plan]).await?.iter().map(node).collect()
+}
+
+pub(super) async fn step(transaction: &Transaction<'_>, step: &NodeStep) -> Attempt<Version> {
+    let changed = transaction
+        .execute(
+            "UPDATE nodes SET state = $1, version = version + 1, detail = coalesce($2, detail), changed_by = $3, changed_at = $4
+             WHERE id = $5 AND state = $6 AND version = $7 AND ($8::bigint IS NULL OR epoch = $8)
+               AND NOT EXISTS (SELECT FROM audit WHERE request = $9)",
+            params![
+                step.to,
+                step.detail.as_ref().map(json_text).transpose()?,
+                step.who,
+                transaction.now,
+                step.node,
+                step.from,
+                step.version,
+                step.epoch,
+                step.request
+            ],
+        )
+        .await?;
+    let node = get(transaction, step.node).await?;
+    if changed == 0 {
+        return taken_before(transaction, step, node).await;
+    }
+    let version = Version(step.version.0 + 1);
+    let body = json!({
+        "node": step.node, "name": node.name, "from": step.from, "to": step.to, "version": version, "note": step.note
+    });
+    let (request, who) = (Some(step.request), step.who.as_str());
+    let note = Note { plan: node.plan, request, kind: "node.step", who, body };
+    audit::append(transaction, note).await?;
+    Ok(version)
+}
+
+/// What the step gave when it was taken before; or why it changed nothing.
+async fn taken_before(transaction: &Transaction<'_>, step: &NodeStep, node: Node) -> Attempt<Version> {
+    let resource = Resource::Node(step.node);
+    if let Some(answer) = audit::answer(transaction, step.request).await? {
+        let version = version_of(&answer, node.plan, ("node.step", resource, step.to.as_str()));
+        return Ok(version.ok_or_else(|| Error::request_reused(step.request))?);
+    }
+    if let Some(given) = step.epoch
+        && let Some(stale) = leases::stale(transaction, resource, given).await?
+    {
+        return Err(stale.into());
+    }
+    let by = node.changed_by.to_string();
+    Err(Error::Conflict { resource, state: node.state, version: node.version, by }.into())
+}

@@ -1,0 +1,240 @@
+//! Plans in PostgreSQL.
+
+use serde_json::json;
+use tokio_postgres::Row;
+
+use super::failure::Attempt;
+use super::transaction::{Transaction, found};
+use super::values::{self, Json, page, params};
+use super::{audit, changesets, leases};
+use crate::id::range_of_prefix;
+use crate::limits::{ROOTS_MAX, json_text};
+use crate::note::{Note, version_of};
+use crate::{
+    Actor, Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, RequestId,
+    Resource, State, Version,
+};
+
+/// How many plans an error names.
+const CANDIDATES_MAX: i64 = 5;
+
+pub(super) async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> Attempt<Plan> {
+    if let Some(plan) = find(transaction, new.id).await? {
+        let same = plan.name == new.name
+            && plan.undo_of == new.undo_of
+            && plan.roots == new.roots
+            && plan.created_by == new.who;
+        let reused = || Error::Reused { what: "plan id", id: new.id.to_string() };
+        return if same { Ok(plan) } else { Err(reused().into()) };
+    }
+    if new.roots.len() > ROOTS_MAX {
+        return Err(Error::Limit { what: "the roots of a plan", limit: ROOTS_MAX as u64 }.into());
+    }
+    // Somebody who takes the name after this look makes the insertion fail, and this begins anew.
+    if let Some(name) = &new.name
+        && by_name(transaction, name.as_str()).await?.is_some()
+    {
+        return Err(Error::NameTaken { name: name.clone() }.into());
+    }
+    let roots = serde_json::to_value(&new.roots).expect("paths have a form in JSON");
+    transaction
+        .execute_one(
+            "INSERT INTO plans (id, name, state, version, undo_of, roots, detail, created_by, created_at, changed_by, changed_at)
+             VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $7, $8)",
+            params![
+                new.id,
+                new.name,
+                new.state,
+                new.undo_of,
+                json_text(&roots)?,
+                json_text(&new.detail)?,
+                new.who,
+                transaction.now
+            ],
+        )
+        .await?;
+    let body = json!({"name": new.name, "state": new.state, "undo_of": new.undo_of, "roots": roots});
+    let note = Note { plan: new.id, request: None, kind: "plan.created", who: new.who.as_str(), body };
+    audit::append(transaction, note).await?;
+    get(transaction, new.id).await
+}
+
+const SELECT: &str =
+    "SELECT id, name, state, version, undo_of, roots, detail, created_by, created_at, changed_by, changed_at
+    FROM plans";
+
+fn plan(row: &Row) -> Attempt<Plan> {
+    Ok(Plan {
+        id: values::get(row, 0)?,
+        name: values::get(row, 1)?,
+        state: values::get(row, 2)?,
+        version: values::get(row, 3)?,
+        undo_of: values::get(row, 4)?,
+        roots: values::get::<Json<_>>(row, 5)?.0,
+        detail: values::get::<Json<_>>(row, 6)?.0,
+        created_by: values::get(row, 7)?,
+        created_at: values::get(row, 8)?,
+        changed_by: values::get(row, 9)?,
+        changed_at: values::get(row, 10)?,
+    })
+}
+
+async fn find(transaction: &Transaction<'_>, id: PlanId) -> Attempt<Option<Plan>> {
+    let row = transaction.row(&format!("{SELECT} WHERE id = $1"), params![id]).await?;
+    row.as_ref().map(plan).transpose()
+}
+
+async fn by_name(transaction: &Transaction<'_>, name: &str) -> Attempt<Option<Plan>> {
+    let row = transaction.row(&format!("{SELECT} WHERE name = $1"), params![name]).await?;
+    row.as_ref().map(plan).transpose()
+}
+
+pub(super) async fn get(transaction: &Transaction<'_>, id: PlanId) -> Attempt<Plan> {
+    found(find(transaction, id).await?, || Error::not_found("plan", id))
+}
+
+/// The state of a plan, which stays until the transaction ends.
+pub(super) async fn hold(transaction: &Transaction<'_>, id: PlanId) -> Attempt<State> {
+    let row = transaction.row("SELECT state FROM plans WHERE id = $1 FOR SHARE", params![id]).await?;
+    values::get(&found(row, || Error::not_found("plan", id))?, 0)
+}
+
+pub(super) async fn select(transaction: &Transaction<'_>, selector: &PlanSelector) -> Attempt<Plan> {
+    let text = match selector {
+        PlanSelector::Latest => {
+            let sql = format!("{SELECT} WHERE undo_of IS NULL ORDER BY created_at DESC, id DESC LIMIT 1");
+            let row = transaction.row(&sql, &[]).await?;
+            return plan(&found(row, || Error::not_found("plan", "@latest"))?);
+        }
+        PlanSelector::Text(text) => text,
+    };
+    if let Ok(id) = text.parse() {
+        return get(transaction, id).await;
+    }
+    // No name has such a character, and no text of the server can.
+    if !text.contains('\0')
+        && let Some(plan) = by_name(transaction, text).await?
+    {
+        return Ok(plan);
+    }
+    let Some((first, last)) = range_of_prefix(text) else {
+        return Err(Error::not_found("plan", text).into());
+    };
+    let sql = format!("{SELECT} WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3");
+    let (first, last) = (PlanId::from_bytes(first), PlanId::from_bytes(last));
+    let rows = transaction.rows(&sql, params![first, last, CANDIDATES_MAX]).await?;
+    match rows.as_slice() {
+        [] => Err(Error::not_found("plan", text).into()),
+        [one] => plan(one),
+        several => {
+            let candidates = several.iter().map(|row| values::get(row, 0)).collect::<Attempt<_>>()?;
+            Err(Error::Ambiguous { prefix: text.clone(), candidates }.into())
+        }
+    }
+}
+
+pub(super) async fn list(transaction: &Transaction<'_>, query: &PlanQuery) -> Attempt<Vec<Plan>> {
+    let after = match query.after {
+        Some(id) => Some(get(transaction, id).await?.created_at),
+        None => None,
+    };
+    let sql = format!(
+        "{SELECT} WHERE ($1::timestamptz IS NULL OR (created_at, id) < ($1, $2)) AND ($3::text[] = '{{}}' OR state = ANY ($3))
+         ORDER BY created_at DESC, id DESC LIMIT $4"
+    );
+    let states: Vec<State> = query.states.clone();
+    let rows = transaction.rows(&sql, params![after, query.after, states, page(query.limit)]).await?;
+    rows.iter().map(plan).collect()
+}
+
+pub(super) async fn step(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt<Version> {
+    let changed = transaction
+        .execute(
+            "UPDATE plans SET state = $1, version = version + 1, detail = coalesce($2, detail), changed_by = $3, changed_at = $4
+             WHERE id = $5 AND state = $6 AND version = $7 AND ($8::bigint IS NULL OR epoch = $8)
+               AND NOT EXISTS (SELECT FROM audit WHERE request = $9)",
+            params![
+                step.to,
+                step.detail.as_ref().map(json_text).transpose()?,
+                step.who,
+                transaction.now,
+                step.plan,
+                step.from,
+                step.version,
+                step.epoch,
+                step.request
+            ],
+        )
+        .await?;
+    if changed == 0 {
+        return taken_before(transaction, step).await;
+    }
+    match step.open {
+        OpenChangesets::Leave => {}
+        OpenChangesets::Refuse => changesets::require_closed(transaction, step.plan).await?,
+        OpenChangesets::Abandon => {
+            changesets::abandon_all(transaction, step.plan, &step.who, step.to.as_str()).await?;
+        }
+    }
+    let version = Version(step.version.0 + 1);
+    let body = json!({
+        "plan": step.plan, "from": step.from, "to": step.to, "version": version, "note": step.note
+    });
+    let (request, who) = (Some(step.request), step.who.as_str());
+    let note = Note { plan: step.plan, request, kind: step.kind.as_str(), who, body };
+    audit::append(transaction, note).await?;
+    Ok(version)
+}
+
+/// What the step gave when it was taken before; or why it changed nothing.
+async fn taken_before(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt<Version> {
+    let resource = Resource::Plan(step.plan);
+    if let Some(answer) = audit::answer(transaction, step.request).await? {
+        let expected = (step.kind.as_str(), resource, step.to.as_str());
+        let version = version_of(&answer, step.plan, expected);
+        return Ok(version.ok_or_else(|| Error::request_reused(step.request))?);
+    }
+    let plan = get(transaction, step.plan).await?;
+    if let Some(given) = step.epoch
+        && let Some(stale) = leases::stale(transaction, resource, given).await?
+    {
+        return Err(stale.into());
+    }
+    let by = plan.changed_by.to_string();
+    Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into())
+}
+
+pub(super) async fn remove(
+    transaction: &Transaction<'_>,
+    id: PlanId,
+    version: Version,
+    request: RequestId,
+    who: &Actor,
+) -> Attempt<()> {
+    let sql = format!("{SELECT} WHERE id = $1 FOR UPDATE");
+    let row = transaction.row(&sql, params![id]).await?;
+    if let Some(answer) = audit::answer(transaction, request).await? {
+        let same = answer.plan == id && answer.kind == "plan.removed";
+        return if same { Ok(()) } else { Err(Error::request_reused(request).into()) };
+    }
+    let plan = plan(&found(row, || Error::not_found("plan", id))?)?;
+    if plan.version != version {
+        let (resource, by) = (Resource::Plan(id), plan.changed_by.to_string());
+        return Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into());
+    }
+    // Whoever records into one of them has done so, or finds that it is gone.
+    let changesets = "SELECT id FROM changesets WHERE plan = $1 ORDER BY id FOR UPDATE";
+    transaction.rows(changesets, params![id]).await?;
+    let entries = "DELETE FROM entries WHERE changeset IN (SELECT id FROM changesets WHERE plan = $1)";
+    let removed = transaction.execute(entries, params![id]).await?;
+    for sql in [
+        "DELETE FROM changesets WHERE plan = $1",
+        "DELETE FROM nodes WHERE plan = $1",
+        "DELETE FROM plans WHERE id = $1",
+    ] {
+        transaction.execute(sql, params![id]).await?;
+    }
+    let body = json!({"name": plan.name, "state": plan.state, "version": version, "entries": removed});
+    let note = Note { plan: id, request: Some(request), kind: "plan.removed", who: who.as_str(), body };
+    audit::append(transaction, note).await
+}

@@ -1,0 +1,154 @@
+//! Recording for all who wait: what many threads want to record goes to the server in one transaction, which is committed once.
+//!
+//! There is no thread for it. Whoever comes while nobody leads does: it takes all that wait, records, answers, and goes on with those who
+//! came meanwhile, for a few groups; then one of those leads.
+
+use std::collections::{HashSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+
+use super::engine::Engine;
+use super::entries;
+use crate::prepared::Prepared;
+use crate::{ChangesetId, Epoch, Error, Outcome, Recorded, Result, WriterCounts};
+
+/// Recordings of one transaction.
+const GROUP_MAX: usize = 256;
+/// Bytes of content in one transaction, beyond which no more is taken in.
+const GROUP_BYTES_MAX: usize = 16 << 20;
+/// Groups that one thread records before it gives the lead to another who waits.
+const TERMS_MAX: usize = 8;
+
+/// The line of those who want to record.
+#[derive(Default)]
+pub(super) struct Recorder {
+    line: Mutex<Line>,
+    groups: AtomicU64,
+    writes: AtomicU64,
+}
+
+#[derive(Default)]
+struct Line {
+    wishes: VecDeque<Arc<Wish>>,
+    /// Somebody leads, or was told to.
+    led: bool,
+}
+
+/// What somebody wants to record, and where its thread waits.
+pub(super) struct Wish {
+    pub(super) changeset: ChangesetId,
+    pub(super) epoch: Epoch,
+    pub(super) prepared: Prepared,
+    turn: Mutex<Turn>,
+    thread: Thread,
+}
+
+enum Turn {
+    Waiting,
+    Leading,
+    Answered(Result<Recorded>),
+}
+
+impl Wish {
+    fn set(&self, turn: Turn) -> Turn {
+        std::mem::replace(&mut *self.turn.lock().unwrap_or_else(PoisonError::into_inner), turn)
+    }
+
+    fn tell(&self, turn: Turn) {
+        self.set(turn);
+        self.thread.unpark();
+    }
+}
+
+impl Recorder {
+    /// Records with others, and returns when it is durable.
+    pub(super) fn record(
+        &self,
+        engine: &Engine,
+        changeset: ChangesetId,
+        epoch: Epoch,
+        prepared: Prepared,
+    ) -> Result<Recorded> {
+        let (turn, thread) = (Mutex::new(Turn::Waiting), thread::current());
+        let wish = Arc::new(Wish { changeset, epoch, prepared, turn, thread });
+        if self.join(Arc::clone(&wish)) {
+            self.lead(engine);
+        }
+        loop {
+            match wish.set(Turn::Waiting) {
+                Turn::Waiting => thread::park(),
+                Turn::Leading => self.lead(engine),
+                Turn::Answered(answer) => return answer,
+            }
+        }
+    }
+
+    pub(super) fn counts(&self) -> WriterCounts {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        WriterCounts { groups: count(&self.groups), writes: count(&self.writes) }
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stands in line. Whether to lead, as nobody does.
+    fn join(&self, wish: Arc<Wish>) -> bool {
+        let mut line = self.line();
+        line.wishes.push_back(wish);
+        !std::mem::replace(&mut line.led, true)
+    }
+
+    fn lead(&self, engine: &Engine) {
+        for term in 1.. {
+            let group = self.gather();
+            // A bug is not to leave those waiting for whom it was recorded.
+            let record = AssertUnwindSafe(|| self.record_group(engine, &group));
+            let stopped = |_| vec![Err(Error::Stopped { path: engine.place().to_owned() }); group.len()];
+            let answers = catch_unwind(record).unwrap_or_else(stopped);
+            for (wish, answer) in group.iter().zip(answers) {
+                wish.tell(Turn::Answered(answer));
+            }
+            let mut line = self.line();
+            match line.wishes.front() {
+                None => {
+                    line.led = false;
+                    return;
+                }
+                Some(next) if term == TERMS_MAX => return next.tell(Turn::Leading),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// All that wait and fit. A wish that is there twice is recorded by one of the two, and found by the other.
+    fn gather(&self) -> Vec<Arc<Wish>> {
+        let mut line = self.line();
+        let (mut bytes, mut seen) = (0, HashSet::new());
+        let fits = line.wishes.iter().take(GROUP_MAX).take_while(|wish| {
+            let room = bytes < GROUP_BYTES_MAX;
+            bytes += wish.prepared.bytes();
+            room && seen.insert((wish.changeset, wish.prepared.request))
+        });
+        let count = fits.count();
+        line.wishes.drain(..count).collect()
+    }
+
+    fn record_group(&self, engine: &Engine, group: &[Arc<Wish>]) -> Vec<Result<Recorded>> {
+        match engine.write("record entries", async |transaction| entries::record(transaction, group).await) {
+            Ok(answers) => {
+                self.groups.fetch_add(1, Ordering::Relaxed);
+                self.writes.fetch_add(group.len() as u64, Ordering::Relaxed);
+                answers
+            }
+            // One that the server does not take harms no other: each for itself, then.
+            Err(Error::Engine { outcome: Outcome::Aborted, .. }) if group.len() > 1 => {
+                let alone = |wish: &Arc<Wish>| self.record_group(engine, std::slice::from_ref(wish));
+                group.iter().flat_map(alone).collect()
+            }
+            Err(error) => vec![Err(error); group.len()],
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Rows of SQLite as they are, for copies.
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, Params, Row, params, params_from_iter};
+
+use super::failure::Attempt;
+use super::values::{Count, integer, rows as all_rows};
+use crate::transfer::{Cell, Cells, ENTRIES, ROWS_MAX, Table};
+use crate::{BlobHash, limits::PAGE_MAX};
+
+pub(super) fn schema_version(connection: &Connection) -> Attempt<u32> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+pub(super) fn count(connection: &Connection, table: &str) -> Attempt<u64> {
+    Ok(connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, Count>(0))?.0)
+}
+
+pub(super) fn blob_hashes(connection: &Connection, after: Option<BlobHash>) -> Attempt<Vec<BlobHash>> {
+    let after = after.map_or(Vec::new(), |hash| hash.as_bytes().to_vec());
+    let sql = "SELECT hash FROM blobs WHERE hash > ?1 ORDER BY hash LIMIT ?2";
+    all_rows(connection, sql, params![after, integer(PAGE_MAX as u64)], |row| row.get(0))
+}
+
+pub(super) fn rows(connection: &Connection, table: &Table, after: Option<&[Cell]>) -> Attempt<Vec<Cells>> {
+    let (names, key) = (table.names(), table.names()[..table.key].join(", "));
+    let marks = vec!["?"; table.key].join(", ");
+    let behind = after.map_or_else(String::new, |_| format!("WHERE ({key}) > ({marks})"));
+    let sql =
+        format!("SELECT {} FROM {} {behind} ORDER BY {key} LIMIT {ROWS_MAX}", names.join(", "), table.name);
+    let after = params_from_iter(after.unwrap_or_default().iter().map(value));
+    read(connection, &sql, after, names.len())
+}
+
+fn read(connection: &Connection, sql: &str, after: impl Params, columns: usize) -> Attempt<Vec<Cells>> {
+    let cells = |row: &Row<'_>| (0..columns).map(|column| Ok(cell(row.get(column)?))).collect();
+    all_rows(connection, sql, after, cells)
+}
+
+pub(super) fn put_rows(connection: &Connection, table: &Table, rows: &[Cells]) -> Attempt<()> {
+    let marks = vec!["?"; table.columns.len()].join(", ");
+    let insert = format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, table.names().join(", "));
+    if table.name == ENTRIES.name {
+        return put_entries(connection, &insert, rows);
+    }
+    let mut statement = connection.prepare_cached(&format!("{insert} {}", table.update()))?;
+    for row in rows {
+        statement.execute(params_from_iter(row.iter().map(value)))?;
+    }
+    Ok(())
+}
+
+/// Entries have no key of their own here: those up to the last that the changeset knows of are there.
+fn put_entries(connection: &Connection, insert: &str, rows: &[Cells]) -> Attempt<()> {
+    let mut last = connection.prepare_cached(
+        "SELECT coalesce((SELECT sequence FROM entries WHERE entries.id = last_id), 0) FROM changesets WHERE id = ?1",
+    )?;
+    let mut keep = connection.prepare_cached(
+        "UPDATE changesets SET first_id = CASE first_id WHEN 0 THEN ?2 ELSE first_id END, last_id = ?2 WHERE id = ?1",
+    )?;
+    let mut insert = connection.prepare_cached(insert)?;
+    for row in rows {
+        let id = value(&row[0]);
+        let there: i64 = last.query_row([&id], |row| row.get(0))?;
+        if matches!(row[1], Cell::Number(sequence) if sequence <= there) {
+            continue;
+        }
+        insert.execute(params_from_iter(row.iter().map(value)))?;
+        keep.execute(params![id, connection.last_insert_rowid()])?;
+    }
+    Ok(())
+}
+
+fn value(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Number(number) => Value::Integer(*number),
+        Cell::Text(text) => Value::Text(text.clone()),
+        Cell::Bytes(bytes) => Value::Blob(bytes.clone()),
+    }
+}
+
+fn cell(value: Value) -> Cell {
+    match value {
+        Value::Null | Value::Real(_) => Cell::Null,
+        Value::Integer(number) => Cell::Number(number),
+        Value::Text(text) => Cell::Text(text),
+        Value::Blob(bytes) => Cell::Bytes(bytes),
+    }
+}

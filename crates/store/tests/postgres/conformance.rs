@@ -1,0 +1,55 @@
+//! The suites that any engine runs, on PostgreSQL.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use store::Store;
+use testkit::notes::{figure, is_proof};
+use testkit::store_conformance::model::{call, check};
+use testkit::store_conformance::{self, groups, linear};
+
+use super::{open, server_or_skip};
+
+#[test]
+fn postgres_does_what_every_engine_does() {
+    let Some(server) = server_or_skip("postgres-conformance") else { return };
+    let cases = store_conformance::run(|| {
+        let store: Arc<dyn Store> = Arc::new(open(server, &server.database()));
+        store
+    });
+    figure("rules of the store that PostgreSQL keeps", cases);
+    assert!(cases > 0);
+}
+
+#[test]
+fn any_sequence_of_calls_answers_like_the_model() {
+    let Some(server) = server_or_skip("postgres-model") else { return };
+    let cases = if is_proof() { 96 } else { 10 };
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() });
+    let calls = prop::collection::vec(call(), 1..60);
+    let result = runner.run(&calls, |calls| {
+        let database = server.database();
+        check(&calls, || Arc::new(open(server, &database)));
+        Ok(())
+    });
+    result.unwrap();
+}
+
+#[test]
+fn threads_share_transactions_and_keep_their_entries() {
+    let Some(server) = server_or_skip("postgres-groups") else { return };
+    let store = open(server, &server.database());
+    let transactions = groups::check(&store, || store.writer_counts(), true);
+    figure("transactions per 1000 records of 32 threads on PostgreSQL", transactions);
+    assert_eq!(store.check().unwrap(), []);
+}
+
+#[test]
+fn calls_at_the_same_time_have_an_order_that_explains_them() {
+    let Some(server) = server_or_skip("postgres-linearizable") else { return };
+    let database = server.database();
+    let calls = linear::check(|| Arc::new(open(server, &database)));
+    figure("calls of eight clients that one order explains, PostgreSQL", calls);
+}

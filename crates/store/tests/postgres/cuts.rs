@@ -1,0 +1,93 @@
+//! A connection that is cut at any message of a call: it happens once, and the answer is right.
+
+use store::{Epoch, PostgresStore, Resource, Store, Version};
+use testkit::notes::{figure, is_proof};
+use testkit::store_conformance::fixtures::*;
+
+use super::proxy::{Cut, Proxy};
+use super::{open, server_or_skip};
+
+/// A call that is made once with each cut. `prepare` makes what it works on; `call` makes it and checks its answer and what is there.
+struct Case<T> {
+    prepare: fn(&PostgresStore) -> T,
+    call: fn(&PostgresStore, &PostgresStore, &T),
+}
+
+/// Cuts the call at every message, or at every third in the short form. `direct` goes past the proxy.
+fn cut_everywhere<T>(
+    case: &Case<T>,
+    proxy: &Proxy,
+    through: &PostgresStore,
+    direct: &PostgresStore,
+) -> usize {
+    let prepared = (case.prepare)(direct);
+    // The session is there before anything is counted.
+    through.plans(&store::PlanQuery::default()).unwrap();
+    proxy.arm(None);
+    (case.call)(through, direct, &prepared);
+    let messages = proxy.seen();
+    assert!(messages > 10, "the proxy saw {messages} messages");
+    let every = if is_proof() { 1 } else { 3 };
+    let mut cuts = 0;
+    for number in (0..messages).step_by(every) {
+        for cut in [Cut::Before, Cut::After] {
+            let prepared = (case.prepare)(direct);
+            through.plans(&store::PlanQuery::default()).unwrap();
+            proxy.arm(Some((number, cut)));
+            (case.call)(through, direct, &prepared);
+            // Answers come in pieces, so a call may have a message less than the first time.
+            cuts += usize::from(proxy.has_cut());
+        }
+    }
+    assert!(cuts > 0);
+    cuts
+}
+
+#[test]
+fn a_call_whose_connection_is_cut_anywhere_happens_once() {
+    let Some(server) = server_or_skip("postgres-cuts") else { return };
+    let database = server.database();
+    let direct = open(server, &database);
+    let proxy = Proxy::start(server.port());
+    let url = format!("postgres://postgres@127.0.0.1:{}/{database}?sslmode=disable", proxy.port);
+    let through = PostgresStore::open(&url).unwrap();
+
+    let record = Case {
+        prepare: |store| start(store, make_plan(store).id, "coder"),
+        call: |through, direct, (id, epoch)| {
+            let wish = recording_of(&[("a", b"first"), ("b", b"second")]);
+            assert_eq!(through.record(*id, *epoch, &wish).unwrap().first, 1);
+            assert_eq!(all_entries(direct, *id).len(), 2);
+        },
+    };
+    let step = Case {
+        prepare: |store| make_plan(store),
+        call: |through, direct, plan| {
+            assert_eq!(through.step_plan(&step(plan, "ready")).unwrap(), Version(2));
+            assert_eq!(version(direct, plan.id), Version(2));
+            assert_eq!(kinds(direct, plan.id), ["plan.created", "plan.step"]);
+        },
+    };
+    let lease = Case {
+        prepare: |store| Resource::Plan(make_plan(store).id),
+        call: |through, direct, resource| {
+            assert_eq!(through.acquire(*resource, &holding("one", LONG)).unwrap().epoch, Epoch(1));
+            refused(direct.acquire(*resource, &holding("two", LONG)), "lease-held");
+        },
+    };
+    let begin = Case {
+        prepare: |store| new_changeset(make_plan(store).id, "coder"),
+        call: |through, direct, new| {
+            assert_eq!(through.start_changeset(new).unwrap().epoch, Epoch(1));
+            assert_eq!(through.seal(new.id, Epoch(1)).unwrap().entries, 0);
+            assert_eq!(kinds(direct, new.plan), ["plan.created", "changeset.started", "changeset.sealed"]);
+        },
+    };
+    let cuts = cut_everywhere(&record, &proxy, &through, &direct)
+        + cut_everywhere(&step, &proxy, &through, &direct)
+        + cut_everywhere(&lease, &proxy, &through, &direct)
+        + cut_everywhere(&begin, &proxy, &through, &direct);
+    figure("messages of the protocol at which a call was cut and happened once", cuts);
+    assert_eq!(store::verify(&direct, &[]).unwrap().findings, []);
+    assert_eq!(direct.check().unwrap(), []);
+}

@@ -1,0 +1,26 @@
+//! The PostgreSQL engine: what every engine does, and what is its own. Each test has a database of its own on one server.
+
+#![cfg(unix)]
+#![expect(clippy::disallowed_methods, reason = "plays the person who keeps passwords")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod conformance;
+mod copies;
+mod cuts;
+mod proxy;
+mod refusals;
+mod sessions;
+mod stopped;
+
+use store::PostgresStore;
+use testkit::notes::skipped;
+use testkit::postgres::{Server, server};
+
+/// The server; without one, the test is reported as skipped.
+fn server_or_skip(test: &str) -> Option<&'static Server> {
+    server().inspect_err(|reason| skipped(test, reason)).ok()
+}
+
+fn open(server: &Server, database: &str) -> PostgresStore {
+    PostgresStore::open(&server.url(database)).unwrap()
+}

@@ -1,0 +1,124 @@
+//! Sessions that end, that are too few, and rows that others hold.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use store::{Outcome, PostgresOptions, Store};
+use testkit::postgres::Server;
+use testkit::store_conformance::fixtures::*;
+
+use super::{open, server_or_skip};
+
+#[test]
+fn clients_go_on_when_the_server_ends_their_sessions() {
+    let Some(server) = server_or_skip("postgres-sessions") else { return };
+    let database = server.database();
+    let store = open(server, &database);
+    let plan = make_plan(&store);
+    let done = AtomicBool::new(false);
+    let ids = together(9, |number| {
+        if number == 8 {
+            let end = format!(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
+            );
+            while !done.load(Ordering::Relaxed) {
+                server.sql("postgres", &end);
+            }
+            return None;
+        }
+        let (id, epoch) = start(&store, plan.id, &format!("actor {number}"));
+        for record in 0..30 {
+            let recorded = store.record(id, epoch, &recording(&[&record.to_string()])).unwrap();
+            assert_eq!(recorded.first, record + 1);
+        }
+        done.store(true, Ordering::Relaxed);
+        Some(id)
+    });
+    for id in ids.into_iter().flatten() {
+        let paths: Vec<String> =
+            all_entries(&store, id).iter().map(|entry| entry.path.show().into_owned()).collect();
+        assert_eq!(paths, (0..30).map(|record| record.to_string()).collect::<Vec<_>>());
+    }
+    assert_eq!(store::verify(&store, &[]).unwrap().findings, []);
+    assert_eq!(store.check().unwrap(), []);
+}
+
+#[test]
+fn more_threads_than_sessions_take_turns() {
+    let Some(server) = server_or_skip("postgres-pool") else { return };
+    let store = PostgresOptions::default().sessions_max(1).open(&server.url(&server.database())).unwrap();
+    together(8, |_| make_plan(&store));
+    assert_eq!(store.plans(&store::PlanQuery::default()).unwrap().len(), 8);
+}
+
+/// Somebody with a session of their own who holds all plans until this is dropped.
+struct Holder(Child);
+
+impl Holder {
+    fn start(server: &Server, database: &str) -> Self {
+        let mut child = Command::new(server.programs().join("psql"))
+            .args(["-X", "-q", "-A", "-t", "-d", &server.url(database)])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lock = b"BEGIN; LOCK TABLE agents.plans IN EXCLUSIVE MODE; SELECT 'held';\n";
+        child.stdin.as_mut().unwrap().write_all(lock).unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "held\n");
+        Self(child)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn nobody_waits_longer_than_the_limit() {
+    let Some(server) = server_or_skip("postgres-busy") else { return };
+    let database = server.database();
+    // Long enough for a slow machine to open a session, and short enough to wait for.
+    let wait = Duration::from_secs(4);
+    let store = PostgresOptions::default().wait(wait).sessions_max(1).open(&server.url(&database)).unwrap();
+    let plan = make_plan(&store);
+    let holder = Holder::start(server, &database);
+    // One waits for the row, the other for the only session.
+    let errors = together(2, |_| store.step_plan(&step(&plan, "ready")).unwrap_err());
+    for error in errors {
+        assert_eq!((error.code(), error.outcome()), ("store-busy", Outcome::Aborted), "{error:?}");
+    }
+    drop(holder);
+    store.step_plan(&step(&plan, "ready")).unwrap();
+}
+
+#[test]
+fn one_that_the_server_does_not_take_harms_no_other() {
+    let Some(server) = server_or_skip("postgres-harmless") else { return };
+    let database = server.database();
+    let store = open(server, &database);
+    let plan = make_plan(&store);
+    server.sql(&database, "ALTER TABLE agents.entries ADD CHECK (form NOT LIKE '%poison%')");
+    let (id, epoch) = start(&store, plan.id, "coder");
+    let results = together(8, |number| {
+        let path = if number % 2 == 0 { format!("{number}") } else { format!("poison {number}") };
+        store.record(id, epoch, &recording(&[&path]))
+    });
+    for (number, result) in results.into_iter().enumerate() {
+        match result {
+            Ok(_) => assert_eq!(number % 2, 0),
+            Err(error) => {
+                assert_eq!(number % 2, 1);
+                assert_eq!((error.code(), error.outcome()), ("store-engine", Outcome::Aborted));
+            }
+        }
+    }
+    assert_eq!(all_entries(&store, id).len(), 4);
+    assert_eq!(store.check().unwrap(), []);
+}

@@ -1,0 +1,5 @@
+#!/bin/sh
+
+. ../library/greeting.sh
+
+greet "$(id -un)"

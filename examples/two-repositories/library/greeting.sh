@@ -1,0 +1,5 @@
+#!/bin/sh
+
+greet() {
+    echo "hello $1"
+}
