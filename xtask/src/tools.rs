@@ -24,6 +24,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     Package { name: "xfsprogs", program: "mkfs.xfs" },
     Package { name: "openssl", program: "openssl" },
     Package { name: "postgresql", program: "pg_ctlcluster" },
+    Package { name: "pgbouncer", program: "pgbouncer" },
 ];
 
 /// What makes a Python of its own. The second brings no program, so it counts as missing: ask for this only after trying without.

@@ -19,6 +19,8 @@ pub struct Agents {
     user: Option<String>,
     /// What relative paths are relative to.
     current: Option<PathBuf>,
+    /// What `~` stands for.
+    user_home: Option<PathBuf>,
     passwords: Passwords,
 }
 
@@ -51,7 +53,8 @@ impl Agents {
         };
         let (user, current) = (surroundings.user.clone(), surroundings.current.clone());
         let passwords = Passwords::of(&surroundings.variables);
-        Ok(Agents { home, wait: Wait::default(), user, current, passwords })
+        let user_home = surroundings.user_home.clone();
+        Ok(Agents { home, wait: Wait::default(), user, current, user_home, passwords })
     }
 
     /// With another way to wait for locks than 30 s in silence.
@@ -109,6 +112,14 @@ impl Agents {
     /// A path that the caller gave, as it is from anywhere.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         self.current.as_ref().map_or_else(|| path.to_owned(), |current| current.join(path))
+    }
+
+    /// A path as people write it in configuration, where `~` is their own folder.
+    pub(crate) fn from_user_home(&self, path: PathBuf) -> PathBuf {
+        match (&self.user_home, path.strip_prefix("~")) {
+            (Some(home), Ok(rest)) => home.join(rest),
+            _ => path,
+        }
     }
 
     /// The folder that is worked on when none is named: the project's, or else that of the git repository around. Any other would be a

@@ -84,6 +84,6 @@ pub use talk::{
 pub use watching::{Event, Standing, Watch};
 pub use work::{
     Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, Entered, EntryState,
-    FileState as FileOutcome, PlanDetail, PlanState, Recovered, conflict_line,
+    FileState as FileOutcome, PlanDetail, PlanState, Recovered, RunTerms, conflict_line,
 };
 pub use writing::{Assignment, Edit, Given};

@@ -13,7 +13,9 @@ use plan::{
 use store::Name;
 
 use crate::stores::Location;
-use crate::work::{Applied, ChangesetState, Cleaning, PlanDetail, PlanState, Recovered, Rename, files};
+use crate::work::{
+    Applied, ChangesetState, Cleaning, PlanDetail, PlanState, Recovered, Rename, RunTerms, files,
+};
 use crate::{Agents, Error, Problem, Wait};
 
 /// How alike the nearest name must be to be suggested.
@@ -120,6 +122,7 @@ impl Plans {
         Ok(PlanDetail {
             plan: PlanState::of(&plan),
             changesets: changesets.iter().map(ChangesetState::of).collect(),
+            run: RunTerms::of(&plan),
         })
     }
 

@@ -83,7 +83,8 @@ impl Agents {
         let (file, text) = self.plan_text(options)?;
         let reading = self.read();
         let settings = reading.settings();
-        let mut writable = settings.sandbox_writable()?;
+        let known = settings.sandbox_writable()?.into_iter().map(|folder| self.from_user_home(folder));
+        let mut writable: Vec<PathBuf> = known.collect();
         writable.extend(options.writable.iter().map(|folder| self.absolute(folder)));
         let plans = self.plans()?;
         let options = executor::run::Options {

@@ -133,9 +133,7 @@ impl Agents {
 
     /// A location that stands on a command line, which everybody on the machine can see.
     fn given_location(&self, flag: &'static str, url: &str) -> Result<Location, Error> {
-        let user =
-            url.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?']).next().unwrap_or_default());
-        if user.rsplit_once('@').is_some_and(|(user, _)| user.contains(':')) || url.contains("password=") {
+        if split_user(url).0.is_some_and(|user| user.contains(':')) || url.contains("password=") {
             return Err(Error::PasswordArgument { flag });
         }
         match Location::parse(url) {
@@ -151,11 +149,32 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => f.write_str(&text(path)),
-            Self::Server(url) => {
-                let rest = url.split_once('@').map_or(url.as_str(), |(_, rest)| rest);
-                let rest = rest.split('?').next().unwrap_or_default();
-                write!(f, "postgres://{}", rest.trim_start_matches("postgres://"))
-            }
+            Self::Server(url) => write!(f, "postgres://{}", split_user(url).1),
         }
+    }
+}
+
+/// What is before the host in a URL, a password perhaps, and the rest without options.
+fn split_user(url: &str) -> (Option<&str>, &str) {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
+    rest.rsplit_once('@').map_or((None, rest), |(user, rest)| (Some(user), rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_password_is_shown() {
+        for url in
+            ["postgres://ana:se@cret/x@host:1/db?password=more", "postgresql://host:1/db?sslmode=require"]
+        {
+            assert_eq!(Location::parse(url).unwrap().to_string(), "postgres://host:1/db");
+        }
+        let variables =
+            [("PGPASSWORD", "secret"), ("PGPASSFILE", "/f")].map(|(name, value)| (name.into(), value.into()));
+        let shown = format!("{:?}", Passwords::of(&variables));
+        assert!(!shown.contains("secret") && shown.contains("/f"), "{shown}");
     }
 }

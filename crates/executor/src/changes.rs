@@ -8,7 +8,7 @@
 //!
 //! Folders count only by what is in them. `.git` is the actor's own, and nothing in it is a change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -102,6 +102,12 @@ pub struct Changes {
 impl Manifest {
     /// Looks through a sandbox's tree and reads all of it.
     pub fn take(tree: &Path) -> Result<Manifest> {
+        Self::take_copy(tree, &Manifest::default(), &BTreeSet::new())
+    }
+
+    /// The same for a copy of a tree whose manifest is known, but for paths that were changed since it was copied: only these, and what the
+    /// original does not have, are read.
+    pub fn take_copy(tree: &Path, original: &Manifest, changed: &BTreeSet<RelPath>) -> Result<Manifest> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let looking = Looking::at(tree)?;
         let entries = looking.entries()?;
@@ -109,11 +115,21 @@ impl Manifest {
         let share = entries.len().div_ceil(threads).max(1);
         let known: Result<Vec<_>> = std::thread::scope(|scope| {
             let looking = &looking;
-            let shares = entries.chunks(share).map(|share| scope.spawn(move || looking.known(share, now)));
+            let known = move |share| looking.known(share, now, original, changed);
+            let shares = entries.chunks(share).map(|share| scope.spawn(move || known(share)));
             let threads: Vec<_> = shares.collect();
             threads.into_iter().map(|thread| thread.join().expect("reading does not panic")).collect()
         });
         Ok(Self(known?.into_iter().flatten().collect()))
+    }
+
+    /// Nobody has changed the tree since the manifest was taken, and whoever changes it begins now: times from before the grain of the
+    /// clock tell.
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.0.values_mut().for_each(|known| known.is_racy = is_racy(known.changed_ns, now));
+        self
     }
 
     /// What was at a path.
@@ -242,10 +258,23 @@ impl<'a> Looking<'a> {
     }
 
     /// What the files and symlinks among these hold.
-    fn known(&self, entries: &[Surveyed], now: Duration) -> Result<Vec<(RelPath, Known)>> {
+    fn known(
+        &self,
+        entries: &[Surveyed],
+        now: Duration,
+        original: &Manifest,
+        changed: &BTreeSet<RelPath>,
+    ) -> Result<Vec<(RelPath, Known)>> {
         let mut known = Vec::with_capacity(entries.len());
         for entry in entries {
-            if let Some(state) = self.state(entry)? {
+            let copied = original.get(&entry.path).filter(|state| {
+                (state.kind, state.bytes) == (entry.kind, entry.len) && !changed.contains(&entry.path)
+            });
+            let state = match copied {
+                Some(state) if state.kind == Kind::File => Some(State { mode: entry.mode, ..*state }),
+                _ => self.state(entry)?,
+            };
+            if let Some(state) = state {
                 let (id, changed_ns) = (entry.id, entry.changed_ns);
                 let is_racy = is_racy(changed_ns, now);
                 known.push((entry.path.clone(), Known { state, id, changed_ns, is_racy }));

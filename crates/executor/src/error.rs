@@ -203,3 +203,28 @@ fn listed(problems: &[Problem]) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_runs_say_what_to_do() {
+        let plan = plan::PlanId::new();
+        let all = [
+            Error::Plan(plan::Error::Unapplied { plan, state: plan::State::Ready, changesets: 1 }),
+            Error::Held { plan, owner: "process 7".to_owned() },
+            Error::Lost { plan },
+            Error::NotRun { plan },
+            Error::NothingToResume { plan, state: plan::State::Applied },
+            Error::NoNode { plan, node: "a".to_owned(), nodes: vec!["b".to_owned()] },
+            Error::NoRoot,
+        ];
+        for error in &all {
+            assert!(error.hint().is_some(), "{error}");
+            assert!(!error.to_string().ends_with('.'), "{error}");
+        }
+        assert!(all[1].to_string().contains("process 7"));
+        assert_eq!(Error::NotHere.hint(), None);
+    }
+}

@@ -44,8 +44,8 @@ impl Claims {
         let mut claims = Self::default();
         for (order, folded) in changesets.iter().enumerate() {
             for (key, change) in &folded.changes {
-                let earlier = claims.paths.get(key).into_iter().flatten();
-                let below = earlier.filter(|claim| folded.builds_on.contains(&claim.credit.changeset)).last();
+                let mut earlier = claims.paths.get(key).into_iter().flatten();
+                let below = earlier.rfind(|claim| folded.builds_on.contains(&claim.credit.changeset));
                 let claim = Claim {
                     order,
                     credit: folded.credit.clone(),

@@ -88,6 +88,7 @@ const APART: &[&str] = &[
     "rt_sigprocmask",
     "rt_sigreturn",
     "getpid",
+    "uname",
     "gettid",
     "geteuid",
     "getuid",

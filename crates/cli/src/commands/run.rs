@@ -34,8 +34,8 @@ use show::Showing;
 /// there is a line for each node; in a pipe lines of output begin with the node's name; with `--format json` each line is an event, and the last
 /// one the usual envelope, with the event `end`.
 ///
-/// Ctrl-C ends the actors and keeps what finished, twice kills them. A run that was killed goes on with `--resume`; what had finished is not
-/// run again.
+/// Ctrl-C ends the actors and keeps what finished, twice kills them. A run that was stopped, killed or failed goes on with `--resume`; what had
+/// finished is not run again.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     /// Print the JSON Schema of plan files, for editors
     #[arg(long, conflicts_with_all = ["file", "command", "resume"])]
     schema: bool,
-    /// Go on with a run that was cut off: an id, the beginning of one, a name, or @latest
+    /// Go on with a run that was cut off, or in which nodes failed: an id, the beginning of one, a name, or @latest
     #[arg(long, value_name = "PLAN", conflicts_with_all = RUN_ALREADY)]
     resume: Option<String>,
     /// Capture what the actor prints, also on a terminal

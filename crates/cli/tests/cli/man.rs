@@ -22,7 +22,7 @@ error: there is no command `config sett`, so it has no page
 fn all_pages_are_written_and_nothing_hidden() {
     let program = Program::new();
     program.run("man --out pages/man1").success().stderr_eq("").stdout_eq(str![[r#"
-wrote 66 pages to pages/man1
+wrote 69 pages to pages/man1
 
 "#]]);
     let names = program.names("pages/man1");

@@ -38,10 +38,9 @@ copied 1 plan with 0 changesets to sqlite:[PLACE]/copy.db, and verified
 
 "#]],
     );
-    program.run("plan list -c store.url=sqlite:/nowhere/at/all/state.db").code(1).stdout_eq("");
     program.run("store copy --from nowhere.db --to other.db").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: cannot copy `[PLACE]/nowhere.db`
-  cause: entity not found
+  because: entity not found
 
 "#]]);
     assert!(!program.path("other.db").exists() && !program.path("nowhere.db").exists());

@@ -183,8 +183,9 @@ impl Engine<'_> {
         let name = &self.spec(node).name;
         let sandbox = self.layout.make_sandbox(root, name, attempt, self.cancel.stop_flag())?;
         front.lay(self.store(), &sandbox.tree)?;
-        let manifest = Manifest::take(&sandbox.tree)?;
-        Ok((sandbox.tree, sandbox.temporary, manifest))
+        let manifest = Manifest::take_copy(&sandbox.tree, &*self.base(root)?, &front.changed()?)?;
+        // The actor is about to start.
+        Ok((sandbox.tree, sandbox.temporary, manifest.settled()))
     }
 
     /// Starts the actor and waits for its end.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plan::{Actor, ChangesetId, PathBytes, PlanExecutionContext, PlanId, Plans, path_bytes};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use super::overlap::Watched;
 use super::record::{NodeRecord, RunRecord};
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeReport};
-use crate::{NodeIndex, NodeSpec, Result};
+use crate::{Manifest, NodeIndex, NodeSpec, Result};
 
 /// What the threads of a run share.
 pub(crate) struct Engine<'a> {
@@ -35,6 +35,8 @@ pub(crate) struct Engine<'a> {
     pub cancel: &'a Cancel,
     pub events: SyncSender<Event>,
     pub watched: Watched,
+    /// What the base of each root holds, looked through once.
+    pub bases: Vec<Mutex<Option<Arc<Manifest>>>>,
     /// What is not as one might expect about the base.
     pub notes: Mutex<Vec<String>>,
 }
@@ -79,6 +81,17 @@ impl Engine<'_> {
         let name = self.checked.root_of(self.spec(node));
         let path = self.run.roots.get(name).and_then(|root| path_bytes(root).ok());
         self.roots.iter().position(|known| Some(known) == path.as_ref()).unwrap_or_default()
+    }
+
+    /// What the base of a root holds. Whoever asks first looks.
+    pub(crate) fn base(&self, root: usize) -> Result<Arc<Manifest>> {
+        let mut base = self.bases[root].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*base {
+            return Ok(Arc::clone(known));
+        }
+        let taken = Arc::new(Manifest::take(&self.layout.base_tree(root))?);
+        *base = Some(Arc::clone(&taken));
+        Ok(taken)
     }
 
     /// Takes a node to another state, in the store first.

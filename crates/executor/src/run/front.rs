@@ -1,6 +1,6 @@
 //! What an actor finds in front of it: the base with the changes of the nodes that it needs, combined; and what is recorded of what it made of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -84,6 +84,11 @@ impl Front {
             }
         }
         Ok(())
+    }
+
+    /// The paths that were laid into the tree.
+    pub(crate) fn changed(&self) -> Result<BTreeSet<RelPath>> {
+        self.paths().map(|(path, _)| Ok(checked_path(path)?)).collect()
     }
 
     /// The content that a needed node left at a path, if one changed it.

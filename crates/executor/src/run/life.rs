@@ -85,6 +85,7 @@ impl Life<'_> {
                 cancel: self.cancel,
                 events,
                 watched: Watched::default(),
+                bases: plan.roots.iter().map(|_| Mutex::default()).collect(),
                 notes: Mutex::default(),
             };
             let own_folders = Engine::own_folders(&self.folder);
@@ -192,7 +193,8 @@ impl Engine<'_> {
         let of = |outcome| open.iter().filter(|known| **known == outcome).count();
         let failed = open.len() - of(Outcome::Skipped) - of(Outcome::Stopped);
         let (state, error) = if self.cancel.is_cancelled() {
-            (State::Cancelled, Some("the run was cancelled".to_owned()))
+            // Not given up, only stopped: what is done stays done, and the rest can be run later.
+            (State::Failed, Some("the run was cancelled".to_owned()))
         } else if failed > of(Outcome::Conflict) {
             (State::Failed, Some(self.first_failure()))
         } else if failed > 0 || conflicts > 0 {
@@ -232,7 +234,6 @@ impl Engine<'_> {
         let mut detail = plan.detail.clone();
         detail.error.clone_from(&error);
         let (kind, open) = match to {
-            State::Cancelled => ("plan.cancelled", OpenChangesets::Abandon),
             State::Conflict => ("plan.conflict", OpenChangesets::Refuse),
             State::Failed => ("plan.failed", OpenChangesets::Leave),
             _ => ("plan.step", OpenChangesets::Refuse),

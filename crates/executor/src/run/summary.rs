@@ -14,7 +14,7 @@ pub struct Summary {
     pub plan: PlanId,
     /// Its name.
     pub name: Option<String>,
-    /// Its state: *ready*, *conflict*, *failed* or *cancelled*.
+    /// Its state: *ready*, *conflict* or *failed*; *cancelled* when somebody gave the plan up meanwhile.
     pub state: State,
     /// All nodes, in an order in which each comes after those it needs.
     pub nodes: Vec<NodeReport>,

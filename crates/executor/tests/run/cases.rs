@@ -294,7 +294,7 @@ fn a_node_that_may_fail_fails_nothing() {
     );
 }
 
-/// Cancelled, actors are asked to end; what they did is kept, and the plan is given up.
+/// Cancelled, actors are asked to end; what they did is kept, and the rest can be run later.
 #[test]
 fn a_cancelled_run_ends_cleanly() {
     let ground = Ground::new(&[]);
@@ -309,8 +309,11 @@ fn a_cancelled_run_ends_cleanly() {
     };
     let summary = ground.runs().start(&options, &cancel, &tell).unwrap();
     assert!(summary.cancelled);
-    assert_eq!((summary.state, node(&summary, "a").files), (State::Cancelled, 1));
+    assert_eq!((summary.state, node(&summary, "a").files), (State::Failed, 1));
     assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::Cancelled, Outcome::Cancelled));
+    // Not so when the plan is given up.
+    let plan = ground.plans.get(summary.plan).unwrap();
+    ground.plans.cancel(&plan, &crate::ground::who(), "not needed").unwrap();
     assert!(ground.resume(summary.plan).unwrap_err().to_string().contains("nothing to resume"));
 }
 
@@ -328,5 +331,5 @@ fn a_run_that_is_cancelled_twice_kills() {
         }
     };
     let summary = ground.runs().start(&options, &cancel, &tell).unwrap();
-    assert_eq!((summary.state, outcome(&summary, "a")), (State::Cancelled, Outcome::Cancelled));
+    assert_eq!((summary.state, outcome(&summary, "a")), (State::Failed, Outcome::Cancelled));
 }

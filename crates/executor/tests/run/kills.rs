@@ -153,6 +153,63 @@ fn check(ground: &Ground, plan: PlanId, done: &BTreeMap<String, u32>) {
     assert!(heads.is_empty(), "{heads:?}");
 }
 
+/// Another process gives the plan up, or takes it over: the run ends its actors and says so.
+#[test]
+fn a_run_that_lost_its_plan_stops() {
+    let ground = Ground::new(&[]);
+    let options =
+        ground.options("[nodes.a]\nrun = 'echo ready; sleep 600'\n[nodes.b]\nneeds = ['a']\nrun = 'true'\n");
+    let stop = Cancel::default();
+    let tell = |event| {
+        if matches!(event, Event::NodeOutput { .. }) {
+            let plan = ground.plans.find("@latest").unwrap();
+            ground.plans.cancel(&plan, &who(), "not needed any more").unwrap();
+            stop.cancel();
+        }
+    };
+    let summary = ground.runs().start(&options, &stop, &tell).unwrap();
+    assert_eq!((summary.state, summary.cancelled), (State::Cancelled, true));
+
+    let stop = Cancel::default();
+    let tell = |event| {
+        if matches!(event, Event::NodeOutput { .. }) {
+            let plan = ground.plans.find("@latest").unwrap();
+            let resource = store::Resource::Plan(plan.id);
+            let store = ground.plans.store();
+            let lease =
+                store.leases(plan.id).unwrap().into_iter().find(|lease| lease.resource == resource).unwrap();
+            store.release(&lease).unwrap();
+            let owner = store::Owner::parse("somebody else").unwrap();
+            store.acquire(resource, &store::Holding { owner, duration: Duration::from_secs(600) }).unwrap();
+            let error = ground.runs().resume(plan.id, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
+            assert!(error.to_string().contains("somebody else"), "{error}");
+            stop.cancel();
+        }
+    };
+    let error = ground.runs().start(&options, &stop, &tell).unwrap_err();
+    assert!(matches!(error, Error::Lost { .. }), "{error}");
+}
+
+/// A run that was cut off before its first node, or between its steps, is put in order.
+#[test]
+fn what_a_dead_run_left_is_put_in_order() {
+    let ground = ground();
+    let mut child = start("kills::child", "run", ground.folder.path());
+    assert_eq!(child.hear(), "started");
+    child.kill();
+    let plan = ground.plans.find("@latest").unwrap();
+    let unfinished = ground.runs().unfinished().unwrap();
+    assert_eq!((unfinished.len(), &unfinished[0].held_by, unfinished[0].plan), (1, &None, plan.id));
+    // A changeset that was started for a node that never ran.
+    let node = ground.plans.store().nodes(plan.id).unwrap()[0].id;
+    let context = ground.plans.context(plan.id).unwrap();
+    let stray = context.start(&who(), Some(node), &plan::Terms::default()).unwrap().id();
+    let (summary, _) = ground.resume(plan.id).unwrap();
+    assert_eq!(summary.state, State::Ready);
+    assert_eq!(ground.plans.changeset(stray).unwrap().status, Status::Abandoned);
+    check(&ground, plan.id, &BTreeMap::new());
+}
+
 #[test]
 fn two_programs_do_not_run_one_plan() {
     let ground = Ground::new(&[]);

@@ -378,3 +378,49 @@ fn strategies() {
     let texts = world.texts(Strategy::LastWins);
     assert_eq!(texts[0], ("f".to_owned(), Some("A\nb\nc\nd\n".to_owned())));
 }
+
+/// One that builds on two others is merged against what they came to, and of the root is expected what they found there. Were it not
+/// known on whom it builds, what they came to would be taken for a person's edit: the control.
+#[test]
+fn what_builds_on_others_expects_of_the_root_what_they_did() {
+    let mut world = World::default();
+    let text = |lines: [&str; 4]| lines.map(|line| format!("{line}\n\n\n")).concat();
+    let base = world.file(text(["a", "b", "c", "d"]));
+    for (name, lines) in
+        [("one", ["A", "b", "c", "d"]), ("two", ["a", "B", "c", "d"]), ("apart", ["a", "b", "C", "d"])]
+    {
+        let after = world.file(text(lines));
+        world.actor(name).change("f", base.clone(), after);
+    }
+    let (from, after) = (world.file(text(["A", "B", "c", "d"])), world.file(text(["A", "B", "c", "D"])));
+    world.actor("on both").change("f", from.clone(), after);
+    let root_base = |world: &World, strategy| {
+        let combined = world.combined(strategy);
+        let change = combined.changes().next().map(|(_, change)| change.clone()).unwrap();
+        change.base
+    };
+    assert_eq!(root_base(&world, Strategy::ThreeWay), from, "the control");
+    let below = world.folded[..2].iter().map(|folded| folded.credit.changeset).collect();
+    world.folded.last_mut().unwrap().builds_on = below;
+    check(&world, &[("f", Some(&text(["A", "B", "C", "D"])))]);
+    for strategy in [Strategy::ThreeWay, Strategy::LastWins] {
+        assert_eq!(root_base(&world, strategy), base);
+    }
+}
+
+/// A file that was edited and then renamed by one who builds on that goes from the root's content to the edited one under the new name.
+#[test]
+fn a_rename_that_builds_on_an_edit_expects_the_roots_content() {
+    let mut world = World::default();
+    let (base, edited) = (world.file("a\n"), world.file("A\n"));
+    world.actor("one").change("f", base.clone(), edited.clone());
+    let below = vec![world.folded[0].credit.changeset];
+    world.actor("two").rename("f", "g", edited.clone(), edited.clone());
+    world.folded.last_mut().unwrap().builds_on = below;
+    let combined = world.combined(Strategy::ThreeWay);
+    let changes: Vec<_> = combined
+        .changes()
+        .map(|(key, change)| (key.clone(), change.base.clone(), change.after.clone()))
+        .collect();
+    assert_eq!(changes, [(key("f"), base, None), (key("g"), None, edited)]);
+}

@@ -180,6 +180,7 @@ pub(super) async fn end(
 }
 
 /// What recording into a changeset needs to know.
+#[derive(Clone)]
 pub(super) struct Target {
     pub(super) actor: Actor,
     pub(super) status: Status,

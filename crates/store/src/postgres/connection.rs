@@ -79,7 +79,24 @@ impl Connection {
         self.within(deadline, Outcome::Unknown, async {
             self.client.batch_execute(COMMIT).await.map_err(Failure::of_commit)
         })?;
-        // `canceling wait for synchronous replication`: it is committed here and perhaps nowhere else.
+        self.unless_warned(value)
+    }
+
+    /// Does something in one statement that is a transaction of its own.
+    pub(super) fn state<T>(
+        &self,
+        deadline: Instant,
+        work: impl AsyncFnOnce(&Transaction<'_>) -> Attempt<T>,
+    ) -> Attempt<T> {
+        self.warned.store(false, Ordering::Relaxed);
+        let value = self.within(deadline, Outcome::Unknown, async {
+            work(&Transaction::of_one_statement(&self.client)).await.map_err(Failure::in_commit)
+        })?;
+        self.unless_warned(value)
+    }
+
+    /// `canceling wait for synchronous replication`: it is committed here and perhaps nowhere else.
+    fn unless_warned<T>(&self, value: T) -> Attempt<T> {
         if self.warned.load(Ordering::Relaxed) { Err(Failure::Silent(Outcome::Unknown)) } else { Ok(value) }
     }
 

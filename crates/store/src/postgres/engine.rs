@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::connection::Connection;
 use super::failure::{Attempt, Failure, Prospect};
 use super::migrate;
 use super::pool::Pool;
@@ -18,6 +19,8 @@ use crate::{Error, Outcome, Result};
 const STEP: Duration = Duration::from_millis(5);
 /// No pause is longer.
 const PAUSE_MAX: Duration = Duration::from_millis(250);
+/// How long one statement may take before the usual way is taken.
+const STATEMENT_MAX: Duration = Duration::from_secs(5);
 /// How often a call is made anew because somebody was faster.
 const RACES_MAX: u32 = 100;
 
@@ -49,7 +52,7 @@ impl Engine {
             known: AtomicBool::new(false),
             process: std::process::id(),
         };
-        engine.transact(Access::Write, "open it", async |transaction| {
+        engine.transact(Access::Write, "open it", false, async |transaction| {
             migrate::migrate(transaction, migrate::MIGRATIONS, engine.place()).await
         })?;
         Ok(engine)
@@ -66,7 +69,26 @@ impl Engine {
         doing: &'static str,
         work: impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
     ) -> Result<T> {
-        self.transact(Access::Write, doing, work)
+        self.transact(Access::Write, doing, false, work)
+    }
+
+    /// The same; `in_doubt` when it may have happened already.
+    pub(super) fn write_again<T>(
+        &self,
+        doing: &'static str,
+        in_doubt: bool,
+        work: impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
+    ) -> Result<T> {
+        self.transact(Access::Write, doing, in_doubt, work)
+    }
+
+    /// Tries once to do something in one statement that is a transaction of its own.
+    pub(super) fn state<T>(&self, work: impl AsyncFnOnce(&Transaction<'_>) -> Attempt<T>) -> Attempt<T> {
+        if self.process != std::process::id() {
+            return Err(Failure::Silent(Outcome::Aborted));
+        }
+        let deadline = Instant::now() + STATEMENT_MAX.min(self.wait / 2);
+        self.with_session(deadline, |connection| connection.state(deadline, work))
     }
 
     /// Reads from one state of the store.
@@ -75,7 +97,7 @@ impl Engine {
         doing: &'static str,
         work: impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
     ) -> Result<T> {
-        self.transact(Access::Read, doing, work)
+        self.transact(Access::Read, doing, false, work)
     }
 
     /// Does it in a transaction, anew when that may help: each call of the store happens once for its id, however often it is asked for.
@@ -83,6 +105,7 @@ impl Engine {
         &self,
         access: Access,
         doing: &'static str,
+        mut in_doubt: bool,
         work: impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
     ) -> Result<T> {
         if self.process != std::process::id() {
@@ -90,11 +113,13 @@ impl Engine {
         }
         let started = Instant::now();
         let deadline = started + self.wait;
-        let mut in_doubt = false;
         let mut cause = None;
         let mut tries = 0;
         loop {
-            let failure = match self.attempt(access, deadline, &work) {
+            let begin = &self.begin[access as usize];
+            let attempt =
+                self.with_session(deadline, |connection| connection.transact(begin, deadline, &work));
+            let failure = match attempt {
                 Ok(value) => return Ok(value),
                 Err(failure) => failure,
             };
@@ -120,15 +145,11 @@ impl Engine {
         }
     }
 
-    fn attempt<T>(
-        &self,
-        access: Access,
-        deadline: Instant,
-        work: &impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
-    ) -> Attempt<T> {
+    /// Does something with a session, which is kept unless it is in doubt afterwards.
+    fn with_session<T>(&self, deadline: Instant, work: impl FnOnce(&Connection) -> Attempt<T>) -> Attempt<T> {
         let connection = self.pool.take(deadline)?;
         self.known.store(true, Ordering::Relaxed);
-        let result = connection.transact(&self.begin[access as usize], deadline, work);
+        let result = work(&connection);
         let failure = result.as_ref().err();
         if failure.is_none_or(Failure::keeps_session) && !connection.is_closed() {
             self.pool.give(connection);

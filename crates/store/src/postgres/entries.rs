@@ -20,21 +20,21 @@ use crate::{
 
 /// What goes into the table of entries, column by column.
 #[derive(Default)]
-struct Columns<'a> {
+pub(super) struct Columns<'a> {
     changesets: Vec<ChangesetId>,
-    sequences: Vec<i64>,
-    requests: Vec<Option<RequestId>>,
-    before: Vec<Option<BlobHash>>,
-    after: Vec<Option<BlobHash>>,
-    forms: Vec<&'a str>,
+    pub(super) sequences: Vec<i64>,
+    pub(super) requests: Vec<Option<RequestId>>,
+    pub(super) before: Vec<Option<BlobHash>>,
+    pub(super) after: Vec<Option<BlobHash>>,
+    pub(super) forms: Vec<&'a str>,
 }
 
-/// Records what is not refused, each with its own answer. Changesets are locked in the order of their ids, contents in that of their hashes,
+/// Records what is not refused, each with its own answer; and gives what the changesets are then. Changesets are locked in the order of their ids, contents in that of their hashes,
 /// so that no two groups wait for each other in a circle.
 pub(super) async fn record(
     transaction: &Transaction<'_>,
     group: &[Arc<Wish>],
-) -> Attempt<Vec<Result<Recorded>>> {
+) -> Attempt<(Vec<Result<Recorded>>, HashMap<ChangesetId, Target>)> {
     let ids: Vec<ChangesetId> =
         group.iter().map(|wish| wish.changeset).collect::<BTreeSet<_>>().into_iter().collect();
     let requests: Vec<RequestId> = group.iter().map(|wish| wish.prepared.request).collect();
@@ -76,7 +76,7 @@ pub(super) async fn record(
     );
     let (stored, inserted, advanced) = written.await;
     stored.and(inserted).and(advanced)?;
-    Ok(answers)
+    Ok((answers, targets))
 }
 
 /// The changeset that a wish records into; or why it cannot: it is closed, its lease has changed hands, a content is missing.
@@ -100,7 +100,8 @@ fn accepted<'a>(
     }
 }
 
-fn add<'a>(columns: &mut Columns<'a>, wish: &'a Wish, target: &mut Target, now: Time) {
+/// Puts a recording behind what its changeset has.
+pub(super) fn add<'a>(columns: &mut Columns<'a>, wish: &'a Wish, target: &mut Target, now: Time) {
     for (place, (formed, hash)) in wish.prepared.entries.iter().enumerate() {
         let sequence = target.entries + 1;
         columns.changesets.push(wish.changeset);

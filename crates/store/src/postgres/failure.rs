@@ -40,8 +40,17 @@ impl From<tokio_postgres::Error> for Failure {
 impl Failure {
     /// A commit that failed. When the server refuses it, it is undone; when the session ended, nobody knows.
     pub(super) fn of_commit(error: tokio_postgres::Error) -> Self {
-        let refused = error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error));
-        Self::Server(Arc::new(error), if refused { Outcome::Aborted } else { Outcome::Unknown })
+        Self::from(error).in_commit()
+    }
+
+    /// The same for a statement that is a transaction of its own.
+    pub(super) fn in_commit(self) -> Self {
+        match self {
+            Self::Server(error, Outcome::Aborted) if !is_refusal(&error) => {
+                Self::Server(error, Outcome::Unknown)
+            }
+            other => other,
+        }
     }
 
     pub(super) fn outcome(&self) -> Outcome {
@@ -57,9 +66,8 @@ impl Failure {
             Self::Refused(_) | Self::Again => true,
             Self::Server(error, outcome) => {
                 let said = error.as_db_error();
-                let is_error = said.is_some_and(|said| said.parsed_severity() == Some(Severity::Error));
                 *outcome == Outcome::Aborted
-                    && is_error
+                    && is_refusal(error)
                     && said.map(|said| said.code()) != Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
             }
             Self::NoSession(_) | Self::Silent(_) => false,
@@ -98,6 +106,11 @@ impl Failure {
             },
         }
     }
+}
+
+/// Whether the server refuses, and the session goes on.
+fn is_refusal(error: &tokio_postgres::Error) -> bool {
+    error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error))
 }
 
 /// What trying again may bring.

@@ -8,7 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
+use std::time::Instant;
 
+use super::alone::Known;
 use super::engine::Engine;
 use super::entries;
 use crate::prepared::Prepared;
@@ -25,6 +27,7 @@ const TERMS_MAX: usize = 8;
 #[derive(Default)]
 pub(super) struct Recorder {
     line: Mutex<Line>,
+    known: Known,
     groups: AtomicU64,
     writes: AtomicU64,
 }
@@ -136,11 +139,37 @@ impl Recorder {
         line.wishes.drain(..count).collect()
     }
 
+    fn count(&self, writes: usize) {
+        self.groups.fetch_add(1, Ordering::Relaxed);
+        self.writes.fetch_add(writes as u64, Ordering::Relaxed);
+    }
+
     fn record_group(&self, engine: &Engine, group: &[Arc<Wish>]) -> Vec<Result<Recorded>> {
-        match engine.write("record entries", async |transaction| entries::record(transaction, group).await) {
-            Ok(answers) => {
-                self.groups.fetch_add(1, Ordering::Relaxed);
-                self.writes.fetch_add(group.len() as u64, Ordering::Relaxed);
+        let mut in_doubt = false;
+        if let [wish] = group
+            && let Some(alone) = self.known.prepare(wish)
+        {
+            match engine.state(async |statement| alone.record(statement).await) {
+                Ok(true) => {
+                    self.count(1);
+                    return vec![Ok(self.known.done(alone))];
+                }
+                // Whatever it was, looking at what is there tells.
+                Ok(false) => {}
+                Err(failure) => in_doubt = failure.outcome() == Outcome::Unknown,
+            }
+        }
+        let recorded = engine.write_again("record entries", in_doubt, async |transaction| {
+            let begun = Instant::now();
+            let (answers, targets) = entries::record(transaction, group).await?;
+            Ok((answers, targets, transaction.is_durable.then_some((transaction.now, begun))))
+        });
+        match recorded {
+            Ok((answers, targets, clock)) => {
+                self.count(group.len());
+                if let Some((now, begun)) = clock {
+                    self.known.learn(now, begun, targets);
+                }
                 answers
             }
             // One that the server does not take harms no other: each for itself, then.

@@ -25,6 +25,8 @@ pub(super) struct Transaction<'a> {
     client: &'a Client,
     /// When it began, by the server's clock.
     pub(super) now: Time,
+    /// Whether a transaction without settings of its own would be durable when it is acknowledged.
+    pub(super) is_durable: bool,
 }
 
 /// The statements that begin a transaction. All settings are its own, since a pooler may give the next one another session.
@@ -37,7 +39,7 @@ pub(super) fn begin_sql(access: Access, wait: Duration) -> String {
     // What counts as committed must be on the disk, and on the standby where one is waited for, whatever is set for others.
     format!(
         "BEGIN {mode};
-         SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+         SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, current_setting('synchronous_commit'),
                 set_config('search_path', 'agents', true),
                 set_config('statement_timeout', '{wait}', true), set_config('lock_timeout', '{wait}', true),
                 set_config('idle_in_transaction_session_timeout', '{idle}', true),
@@ -54,11 +56,17 @@ impl<'a> Transaction<'a> {
     pub(super) async fn begin(client: &'a Client, sql: &str) -> Attempt<Self> {
         let messages = client.simple_query(sql).await?;
         let row = messages.iter().find_map(|message| match message {
-            SimpleQueryMessage::Row(row) => row.get(0),
+            SimpleQueryMessage::Row(row) => Some((row.get(0)?, row.get(1)?)),
             _ => None,
         });
-        let now = row.and_then(|text| text.parse().ok()).ok_or(Failure::Again)?;
-        Ok(Self { client, now: Time::from_micros(now) })
+        let (now, commit) = row.ok_or(Failure::Again)?;
+        let now = now.parse().map(Time::from_micros).map_err(|_| Failure::Again)?;
+        Ok(Self { client, now, is_durable: !["off", "local"].contains(&commit) })
+    }
+
+    /// For one statement that is a transaction of its own, and has no settings.
+    pub(super) fn of_one_statement(client: &'a Client) -> Self {
+        Self { client, now: Time::from_micros(0), is_durable: true }
     }
 
     /// All rows of a query.

@@ -1,6 +1,6 @@
 //! A connection that is cut at any message of a call: it happens once, and the answer is right.
 
-use store::{Epoch, PostgresStore, Resource, Store, Version};
+use store::{Epoch, NewEntry, PostgresStore, Recording, Resource, Store, Version};
 use testkit::notes::{figure, is_proof};
 use testkit::store_conformance::fixtures::*;
 
@@ -57,7 +57,12 @@ fn a_call_whose_connection_is_cut_anywhere_happens_once() {
         call: |through, direct, (id, epoch)| {
             let wish = recording_of(&[("a", b"first"), ("b", b"second")]);
             assert_eq!(through.record(*id, *epoch, &wish).unwrap().first, 1);
-            assert_eq!(all_entries(direct, *id).len(), 2);
+            // What is known of the changeset by now makes these one statement each.
+            assert_eq!(through.record(*id, *epoch, &recording(&["c"])).unwrap().first, 3);
+            let entry = NewEntry { after: Some(content(&packed(b"first"))), ..deletion("d") };
+            let wish = Recording { entries: vec![entry], ..recording(&[]) };
+            assert_eq!(through.record(*id, *epoch, &wish).unwrap().first, 4);
+            assert_eq!(all_entries(direct, *id).len(), 4);
         },
     };
     let step = Case {

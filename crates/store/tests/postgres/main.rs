@@ -7,6 +7,9 @@
 mod conformance;
 mod copies;
 mod cuts;
+#[cfg(target_os = "linux")]
+mod full_disk;
+mod pooler;
 mod proxy;
 mod refusals;
 mod sessions;

@@ -122,3 +122,37 @@ fn one_that_the_server_does_not_take_harms_no_other() {
     assert_eq!(all_entries(&store, id).len(), 4);
     assert_eq!(store.check().unwrap(), []);
 }
+
+#[test]
+fn stores_take_turns_in_one_changeset_and_believe_nothing_that_is_past() {
+    let Some(server) = server_or_skip("postgres-turns") else { return };
+    let database = server.database();
+    // What others set for themselves does not make our commits less durable.
+    server.sql("postgres", &format!("ALTER DATABASE {database} SET synchronous_commit = off"));
+    let (one, two) = (open(server, &database), open(server, &database));
+    let plan = make_plan(&one);
+    let (id, epoch) = start(&one, plan.id, "coder");
+    let record = |store: &dyn Store, number: u64| {
+        assert_eq!(store.record(id, epoch, &recording(&[&number.to_string()])).unwrap().first, number);
+    };
+    (1..5).for_each(|number| record(&one, number));
+    server.sql("postgres", &format!("ALTER DATABASE {database} SET synchronous_commit = on"));
+    let (three, four) = (open(server, &database), open(server, &database));
+    for number in (5..20).step_by(5) {
+        record(&one, number);
+        record(&three, number + 1);
+        record(&three, number + 2);
+        record(&four, number + 3);
+        record(&three, number + 4);
+    }
+    let missing = store::NewEntry { after: Some(content(&packed(b"nowhere"))), ..deletion("a") };
+    let wish = store::Recording { entries: vec![missing], ..recording(&[]) };
+    refused(three.record(id, epoch, &wish), "blob-missing");
+    record(&three, 20);
+    refused(three.record(id, store::Epoch(9), &recording(&["late"])), "lease-stale");
+    two.seal(id, epoch).unwrap();
+    refused(three.record(id, epoch, &recording(&["late"])), "changeset-closed");
+    assert_eq!(all_entries(&one, id).len(), 20);
+    assert_eq!(store::verify(&one, &[]).unwrap().findings, []);
+    assert_eq!(two.check().unwrap(), []);
+}

@@ -1,6 +1,6 @@
 //! `agents plan show`.
 
-use api::{Agents, NodeReport, PlanDetail, Plans};
+use api::{Agents, NodeReport, PlanDetail, Plans, RunTerms};
 use serde::Serialize;
 
 use super::super::counted;
@@ -31,7 +31,7 @@ struct Shown {
 pub(super) fn run(args: &Args, agents: &Agents, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let shown = plans.show(&args.plan)?;
     let nodes = agents.run_nodes(&shown.plan.id)?;
-    let PlanDetail { plan, changesets } = &shown;
+    let PlanDetail { plan, changesets, run } = &shown;
     let paint = output.paint();
     output.say(format!("plan {}", paint.strong(named(plan))))?;
     output.say(format!("{}: {}", paint.strong(plan.state), plan.meaning))?;
@@ -43,6 +43,9 @@ pub(super) fn run(args: &Args, agents: &Agents, plans: &Plans, output: &mut Outp
     }
     for root in &plan.roots {
         output.say(format!("root {root}"))?;
+    }
+    if let Some(terms) = run {
+        output.say(told(terms))?;
     }
     output.say(format!("made by {} at {}", plan.created_by, plan.created_at))?;
     output.say(format!("changed by {} at {}", plan.changed_by, plan.changed_at))?;
@@ -56,6 +59,16 @@ pub(super) fn run(args: &Args, agents: &Agents, plans: &Plans, output: &mut Outp
         output.say(node_line(node, width, output.paint()))?;
     }
     Ok(Answer::of(&Shown { plan: shown, nodes }))
+}
+
+/// `runs plan.toml, 4 nodes at once, confined fully, writing also to ~/.claude`.
+fn told(terms: &RunTerms) -> String {
+    let RunTerms { file, concurrency, confinement, writable } = terms;
+    let names: Vec<_> = writable.iter().map(|folder| folder.display().to_string()).collect();
+    let also =
+        if names.is_empty() { String::new() } else { format!(", writing also to {}", names.join(", ")) };
+    let file = file.display();
+    format!("runs {file}, {} at once, confined {confinement}{also}", counted(*concurrency, "node"))
 }
 
 /// `node test    succeeded  0.4s, 3 files, after rename`.

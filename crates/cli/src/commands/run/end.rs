@@ -117,7 +117,7 @@ fn verdict(summary: &RunSummary) -> String {
     match summary.state.as_str() {
         "ready" => format!("plan {plan}{name} is ready: {changes}"),
         "conflict" => format!("plan {plan}{name} has conflicts: {changes}"),
-        "cancelled" => format!("plan {plan}{name} was cancelled: {done}"),
+        _ if summary.cancelled => format!("plan {plan}{name} was cancelled: {done}"),
         state => format!("plan {plan}{name} {state}: {done}"),
     }
 }
@@ -131,7 +131,7 @@ fn next(summary: &RunSummary) -> Vec<String> {
             vec!["agents plan diff @latest".to_owned(), "agents plan apply @latest".to_owned()]
         }
         "conflict" => vec!["agents plan conflicts @latest".to_owned()],
-        "cancelled" => vec!["agents plan show @latest".to_owned()],
+        "cancelled" => vec!["agents run --resume @latest".to_owned()],
         _ => logs.into_iter().chain(["agents run --resume @latest".to_owned()]).collect(),
     }
 }

@@ -36,7 +36,10 @@ next: agents plan diff @latest
     program.run("plan show work").success().stderr_eq("").stdout_eq(str![[r#"
 plan [..] (work)
 ready: all changesets are closed; to be reviewed, resolved and applied
-...
+root [PLACE]
+runs [PLACE]/plan.toml, [..] nodes at once, confined [..]
+made by ana at [..]
+changed by [..]
 changeset [..]  sealed     coder, 1 change
 changeset [..]  sealed     writer, 2 changes
 node coder   succeeded  [..]s, 1 file
@@ -121,4 +124,23 @@ fn an_actor_may_change_only_what_it_may_write() {
     assert_eq!(told(&run), "");
     program.run("plan apply @latest").code(4);
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+}
+
+#[test]
+fn actors_write_in_their_copy_and_in_folders_that_are_named() {
+    let program = project();
+    program.write("user/known/here", "");
+    program.write("given/here", "");
+    program.write("other/here", "");
+    let folder = program.path("").display().to_string();
+    let script = format!("for name in user/known given other; do echo x > {folder}$name/made; done; true");
+    program.run_of(&["config", "set", "sandbox.writable", "[\"~/known\"]", "--scope", "global"]).success();
+    let words = ["run", "--confine", "auto", "--writable", "given", "--", "sh", "-c", &script];
+    program.check(program.command_of(&words).env("HOME", program.path("user"))).success();
+    let shown = text(&program.run("plan show @latest").success());
+    let terms = shown.lines().find(|line| line.starts_with("runs ")).expect("how it was run is shown");
+    let is_confined = !terms.contains("confined not");
+    assert!(terms.ends_with(&format!("writing also to {folder}user/known, {folder}given")), "{terms}");
+    assert!(program.path("user/known/made").exists() && program.path("given/made").exists());
+    assert_eq!(program.path("other/made").exists(), !is_confined);
 }

@@ -75,6 +75,10 @@ fn ctrl_c_ends_the_actors_and_keeps_what_finished() {
         shown.contains("node first    succeeded") && shown.contains("node endless  cancelled"),
         "{shown}"
     );
+    program.write("out/go", "");
+    program.run("run --resume work --apply").success();
+    assert_eq!(program.text("out/first"), "ran\n", "what had finished is not run again");
+    assert_eq!((program.text("one.txt"), program.text("two.txt")), ("one\n".to_owned(), "two\n".to_owned()));
 }
 
 #[test]

@@ -1,0 +1,187 @@
+//! Runs as a door asks for them.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "plays a person who edits files")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use api::{
+    Agents, ApplyOptions, Assignment, Cancel, Error, Kind, NodeOutcome, NodeState, RunOptions, RunSummary,
+    Scope, Surroundings,
+};
+use tempfile::TempDir;
+
+struct Door {
+    folder: TempDir,
+    agents: Agents,
+}
+
+impl Door {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        fs::create_dir_all(project.join(".cleveragents")).unwrap();
+        fs::write(project.join("file"), "old\n").unwrap();
+        let surroundings = Surroundings {
+            home: Some(folder.path().join("home")),
+            current: Some(project),
+            ..Surroundings::default()
+        };
+        let agents = Agents::open(&surroundings).unwrap();
+        Self { folder, agents }
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    fn run(&self, options: &RunOptions) -> Result<RunSummary, Error> {
+        self.agents.run(options, &Cancel::default(), &|_| {})
+    }
+
+    fn plan_file(&self, text: &str) -> RunOptions {
+        let file = self.folder.path().join("plan.toml");
+        fs::write(&file, text).unwrap();
+        RunOptions { file: Some(file), ..RunOptions::default() }
+    }
+}
+
+fn command(words: &[&str]) -> RunOptions {
+    let command = words.iter().map(|word| (*word).to_owned()).collect();
+    RunOptions { command, ..RunOptions::default() }
+}
+
+#[test]
+fn one_command_is_run_shown_and_applied() {
+    let door = Door::new();
+    let events = Mutex::new(Vec::new());
+    let options = command(&["sh", "-c", "echo printed; echo new >> file"]);
+    let summary = door.agents.run(&options, &Cancel::default(), &|event| {
+        events.lock().unwrap().push(serde_json::to_value(&event).unwrap());
+    });
+    let summary = summary.unwrap();
+    let plan = summary.plan.to_string();
+    let kinds: Vec<String> =
+        events.lock().unwrap().iter().map(|event| event["event"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(kinds[..2], ["run-started", "node-started"]);
+    assert_eq!(kinds[kinds.len() - 2..], ["node-ended", "run-ended"]);
+    let nodes = door.agents.run_nodes(&plan).unwrap();
+    assert_eq!(nodes[0].state, NodeState::Ended(NodeOutcome::Succeeded));
+    assert_eq!(serde_json::to_value(&nodes[0]).unwrap()["state"], "succeeded");
+    let output = door.agents.run_output(&plan, "sh").unwrap();
+    assert_eq!(fs::read_to_string(output.file.unwrap()).unwrap(), "printed\n");
+    assert!(door.agents.unfinished_runs().unwrap().is_empty());
+    assert_eq!(door.agents.run_record(&plan).unwrap().unwrap().concurrency, 4);
+    // [cln-keep] Work that was not applied is not cleaned, nor its sandbox.
+    let plans = door.agents.plans().unwrap();
+    let sandbox = door.folder.path().join("home/runs").join(&plan).join("nodes/sh/1/sandbox");
+    assert_eq!(plans.clean(None, false, false).unwrap().kept.len(), 1);
+    assert_eq!(plans.clean(Some(&plan), false, false).unwrap_err().code(), "unapplied");
+    assert!(sandbox.exists());
+    // Applied, the sandbox goes, and the output stays until the plan is cleaned.
+    plans.apply(&plan, &ApplyOptions::default()).unwrap();
+    assert_eq!(fs::read_to_string(door.project().join("file")).unwrap(), "old\nnew\n");
+    assert!(!sandbox.exists() && door.agents.run_output(&plan, "sh").unwrap().file.is_some());
+    assert_eq!(plans.clean(None, false, false).unwrap().removed.len(), 1);
+    assert!(!door.folder.path().join("home/runs").join(&plan).exists());
+}
+
+#[test]
+fn a_plan_file_is_checked_before_anything_runs() {
+    let door = Door::new();
+    let checked = door
+        .agents
+        .check_plan_file(&door.plan_file("name = 'two'\n[nodes.a]\nrun = 'true'\nwrites = ['x']\n[nodes.b]\nrun = 'true'\nwrites = ['x']\n[nodes.c]\nneeds = ['a']\nrun = 'true'\n"))
+        .unwrap();
+    assert_eq!((checked.name.as_deref(), checked.nodes.len(), checked.warnings.len()), (Some("two"), 3, 1));
+    assert!(checked.graph.contains("c  after a") && checked.mermaid.contains("n0 --> n2"));
+    assert_eq!(checked.roots, [door.project().display().to_string()]);
+    for wrong in [
+        "[nodes.a]\nrun = 'true'\nneeds = ['b']\n",
+        "[roots.r]\npath = 'nowhere'\n[nodes.a]\nrun = 'true'\n",
+        "nodes = 1\n",
+    ] {
+        let error = door.run(&door.plan_file(wrong)).unwrap_err();
+        assert_eq!((error.kind(), error.code()), (Kind::Usage, "plan-file"), "{error}");
+        assert!(error.hint().unwrap().contains("--dry-run"));
+    }
+    assert!(door.agents.plans().unwrap().list(&[], None).unwrap().is_empty(), "nothing was made");
+    let missing = RunOptions { file: Some("missing.toml".into()), ..RunOptions::default() };
+    assert_eq!(door.run(&missing).unwrap_err().code(), "no-file");
+    let folder = RunOptions { file: Some(".".into()), ..RunOptions::default() };
+    assert_eq!(door.run(&folder).unwrap_err().kind(), Kind::Error);
+    assert_eq!(api::plan_file_schema()["title"], "agents plan");
+}
+
+#[test]
+fn wrong_words_and_names_are_told() {
+    let door = Door::new();
+    let asked = |change: fn(&mut RunOptions)| {
+        let mut options = command(&["true"]);
+        change(&mut options);
+        door.run(&options).unwrap_err()
+    };
+    for error in [
+        asked(|options| options.merge = Some("ours".to_owned())),
+        asked(|options| options.confine = Some("maybe".to_owned())),
+        asked(|options| options.ignored = Some("burn".to_owned())),
+    ] {
+        assert_eq!((error.kind(), error.code()), (Kind::Usage, "no-such-word"), "{error}");
+        assert!(error.hint().unwrap().starts_with("use one of "));
+    }
+    assert_eq!(asked(|options| options.writes = vec!["/etc".to_owned()]).kind(), Kind::Usage);
+    assert_eq!(asked(|options| options.root = Some("missing".into())).kind(), Kind::NotFound);
+    let summary = door.run(&command(&["true"])).unwrap();
+    let plan = summary.plan.to_string();
+    let error = door.agents.resume_run(&plan, &Cancel::default(), &|_| {}).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (Kind::Conflict, "nothing-to-resume"));
+    assert_eq!(door.agents.run_output(&plan, "other").unwrap_err().code(), "no-node");
+    let made = door.agents.plans().unwrap().create(Some("by hand"), &[]).unwrap().id;
+    assert!(
+        door.agents.run_nodes(&made).unwrap().is_empty() && door.agents.run_record(&made).unwrap().is_none()
+    );
+    let error = door.agents.resume_run(&made, &Cancel::default(), &|_| {}).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (Kind::NotFound, "not-run"));
+    assert_eq!(door.agents.run_nodes("nothing").unwrap_err().kind(), Kind::NotFound);
+}
+
+#[test]
+fn a_plan_goes_by_its_own_way_to_merge() {
+    let door = Door::new();
+    let mut options = door.plan_file(
+        "merge = 'last-wins'\n[nodes.a]\nrun = 'echo a > file'\n[nodes.b]\nrun = 'echo b > file'\n",
+    );
+    options.root = Some(".".into());
+    let plan = door.run(&options).unwrap().plan.to_string();
+    let plans = door.agents.plans().unwrap();
+    assert!(plans.conflicts(&plan).unwrap().is_empty());
+    assert_eq!(plans.diff(&plan, &Default::default()).unwrap().files.len(), 1);
+    plans.apply(&plan, &ApplyOptions::default()).unwrap();
+    let text = fs::read_to_string(door.project().join("file")).unwrap();
+    assert!(["a\n", "b\n"].contains(&text.as_str()));
+}
+
+#[test]
+fn configuration_says_how_actors_run() {
+    let door = Door::new();
+    let state = door.folder.path().join("state");
+    fs::create_dir(&state).unwrap();
+    let set = |key: &str, value: &str| {
+        door.agents.set(Some(Scope::Global), &[Assignment::argument(key, value)]).unwrap();
+    };
+    set("sandbox.writable", state.to_str().unwrap());
+    set("sandbox.cleanup", "manual");
+    set("plan.concurrency", "2");
+    let line = format!("touch {}/kept; touch made", state.display());
+    let plan = door.run(&command(&["sh", "-c", &line])).unwrap().plan.to_string();
+    assert!(state.join("kept").exists());
+    let record = door.agents.run_record(&plan).unwrap().unwrap();
+    assert_eq!((record.concurrency, record.writable.len(), record.strategy.as_str()), (2, 1, "copy"));
+    door.agents.plans().unwrap().apply(&plan, &ApplyOptions::default()).unwrap();
+    assert!(
+        door.folder.path().join("home/runs").join(&plan).join("nodes/sh/1/sandbox").exists(),
+        "it is kept"
+    );
+}

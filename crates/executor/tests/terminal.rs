@@ -1,0 +1,75 @@
+//! An actor that has the terminal: it reads what is typed and is in the foreground, and the terminal comes back.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "opens a terminal")]
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use executor::{Confine, Ended, Limits, Start, start};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::tcgetpgrp;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+const CHILD: &str = "AGENTS_TERMINAL_TEST";
+
+/// Who has the terminal: this process group leader of a session of its own.
+#[test]
+fn child() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    let line = "read word; echo \"got $word\"; kill -STOP $$; echo awake; exit 5";
+    let running = start(
+        &Start {
+            words: ["sh", "-c", line].map(Into::into).to_vec(),
+            folder: Path::new("/"),
+            env: Vec::new(),
+            stdin: None,
+            terminal: true,
+            output: Path::new("/nowhere"),
+            output_bytes_max: 0,
+            confine: Confine::Auto,
+            writable: &[],
+            mark: &format!("terminal-{}", std::process::id()),
+        },
+        |_| panic!("nothing is captured"),
+    )
+    .expect("a shell starts");
+    let terminal = File::open("/dev/tty").expect("there is a terminal");
+    assert_ne!(tcgetpgrp(&terminal).unwrap(), rustix::process::getpgrp());
+    let limits = Limits { timeout: None, grace: Default::default(), cancel: &NEVER, kill: &NEVER };
+    let outcome = running.wait(&limits).expect("it ends");
+    assert_eq!((outcome.ended, outcome.printed_bytes), (Ended::Exited(5), 0));
+    assert_eq!(tcgetpgrp(&terminal).unwrap(), rustix::process::getpgrp(), "it came back");
+    testkit::children::say("taken back");
+}
+
+#[test]
+fn an_actor_may_have_the_terminal() {
+    let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&main).unwrap();
+    unlockpt(&main).unwrap();
+    let name = ptsname(&main, Vec::new()).unwrap().into_string().unwrap();
+    let other = || -> OwnedFd { OpenOptions::new().read(true).write(true).open(&name).unwrap().into() };
+    let mut command = Command::new("setsid");
+    command.args(["--ctty", "--wait"]).arg(std::env::current_exe().unwrap());
+    command.args(["child", "--exact", "--nocapture"]).env(CHILD, "1");
+    command.stdin(other()).stdout(other()).stderr(other());
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut terminal = File::from(main);
+    terminal.write_all(b"hello\n").unwrap();
+    let (mut printed, mut buffer) = (String::new(), [0; 4096]);
+    // It ends with an error when nobody has the other end any more.
+    while let Ok(got @ 1..) = terminal.read(&mut buffer) {
+        printed += &String::from_utf8_lossy(&buffer[..got]);
+    }
+    assert!(child.wait().unwrap().success(), "{printed}");
+    for word in ["got hello", "awake", "@taken back"] {
+        assert!(printed.contains(word), "{word}: {printed}");
+    }
+}
