@@ -115,7 +115,7 @@ impl Agents {
     }
 
     /// A path as people write it in configuration, where `~` is their own folder.
-    pub(crate) fn from_user_home(&self, path: PathBuf) -> PathBuf {
+    pub(crate) fn below_user_home(&self, path: PathBuf) -> PathBuf {
         match (&self.user_home, path.strip_prefix("~")) {
             (Some(home), Ok(rest)) => home.join(rest),
             _ => path,

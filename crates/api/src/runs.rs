@@ -83,7 +83,7 @@ impl Agents {
         let (file, text) = self.plan_text(options)?;
         let reading = self.read();
         let settings = reading.settings();
-        let known = settings.sandbox_writable()?.into_iter().map(|folder| self.from_user_home(folder));
+        let known = settings.sandbox_writable()?.into_iter().map(|folder| self.below_user_home(folder));
         let mut writable: Vec<PathBuf> = known.collect();
         writable.extend(options.writable.iter().map(|folder| self.absolute(folder)));
         let plans = self.plans()?;
