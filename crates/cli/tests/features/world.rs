@@ -63,14 +63,14 @@ pub(crate) struct World {
     pub(crate) exported: BTreeMap<String, Remembered>,
     /// What kills left.
     pub(crate) kills: Vec<Killed>,
-    /// A run that goes on.
-    pub(crate) started: Option<Started>,
     /// What the program is started with.
     pub(crate) bounds: Bounds,
     /// Somebody who holds a lock until the first half is dropped.
     pub(crate) holder: Option<(Sender<()>, JoinHandle<()>)>,
     /// A command that waits, and what it says.
     pub(crate) waiting: Option<(Child, Lines<BufReader<ChildStderr>>)>,
+    /// A run that goes on.
+    pub(crate) started: Option<Started>,
 }
 
 /// What a shell does before it starts the program; nothing when empty.
