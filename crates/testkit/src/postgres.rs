@@ -33,7 +33,7 @@ server=$!
 cat >/dev/null
 kill -QUIT "$server" 2>/dev/null
 wait "$server"
-cd / && rm -rf "$folder"
+cd / && rm -rf "$folder" 2>/dev/null
 "#;
 
 /// A server that runs.
@@ -169,6 +169,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.input.take());
         let _ = self.keeper.wait();
+        // Where the folder above is not one that the server's user may change.
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
