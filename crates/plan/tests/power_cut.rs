@@ -124,7 +124,7 @@ fn survive(skip: &str, system: FileSystem) {
 /// The number that all files have after recovery, when all is as it must be.
 ///
 /// What was said after the cut binds nobody: a sync that is under way just then may report success and have done nothing. With SQLite's that was so
-/// in 5 of some 300 cuts on ext4, each time of a record that had begun before the cut and returned after it had begun.
+/// in 5 of some 300 cuts on ext4, as far as the times tell of records that had begun before the cut and returned after it had begun.
 fn check(home: &Path, last: u64, heard: &Heard, cut_off: &mut u64) -> Result<u64, String> {
     let plans = open(home).map_err(|error| testkit::chain(&error))?;
     for plan in plans.list(&[State::Applying], None).unwrap() {
