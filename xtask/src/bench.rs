@@ -66,6 +66,13 @@ const BENCHES: &[Bench] = &[
         about: "the diff of a plan; beside `git diff --no-index`",
         prepare: |_| Ok(Vec::new()),
     },
+    Bench {
+        name: "run",
+        package: "cleveragents-executor",
+        example: "bench_run",
+        about: "runs of actors and their sandboxes; beside copying and starting by hand, and git",
+        prepare: build_program,
+    },
 ];
 
 /// Benches with one name for all of them: a plan is recorded, shown and applied, by several crates.
@@ -92,7 +99,7 @@ pub(crate) fn bench(name: &str, arguments: &[&str]) -> Result<()> {
 
 /// The program and the minimal one, built for release, and a Python that has tomlkit.
 fn prepare_config(run: &mut Run) -> Result<Vec<String>> {
-    run.step("build the program", cargo("build --release --package cleveragents-cli --bin agents"))?;
+    let mut words = build_program(run)?;
     let minimal = cargo("build --release --package cleveragents-config --example minimal_set");
     run.step("build its minimal peer", minimal)?;
     let python = match python_with(run, &[("tomlkit", "tomlkit")])? {
@@ -100,15 +107,19 @@ fn prepare_config(run: &mut Run) -> Result<Vec<String>> {
         Python::Missing(reason) => return Err(Error::Tool { step: "bench config", reason }),
     };
     let built = |path: &str| root().join("target/release").join(path).display().to_string();
-    Ok(["--agents", &built("agents"), "--minimal", &built("examples/minimal_set"), "--python", &python]
-        .map(str::to_owned)
-        .into())
+    words.extend(["--minimal", &built("examples/minimal_set"), "--python", &python].map(str::to_owned));
+    Ok(words)
+}
+
+/// The program, built for release.
+fn build_program(run: &mut Run) -> Result<Vec<String>> {
+    run.step("build the program", cargo("build --release --package cleveragents-cli --bin agents"))?;
+    Ok(vec!["--agents".to_owned(), root().join("target/release/agents").display().to_string()])
 }
 
 /// The program, built for release, and a Python that has the peers. Without Python the peers in it are left out.
 fn prepare_context(run: &mut Run) -> Result<Vec<String>> {
-    run.step("build the program", cargo("build --release --package cleveragents-cli --bin agents"))?;
-    let mut words = vec!["--agents".to_owned(), root().join("target/release/agents").display().to_string()];
+    let mut words = build_program(run)?;
     let peers = [("agents", "openai-agents"), ("langgraph.checkpoint.sqlite", "langgraph-checkpoint-sqlite")];
     match python_with(run, &peers)? {
         Python::Ready(python) => words.extend(["--python".to_owned(), python]),
