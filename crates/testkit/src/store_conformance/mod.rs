@@ -9,6 +9,7 @@ mod changesets;
 pub mod fixtures;
 pub mod groups;
 mod leases;
+#[cfg(unix)]
 pub mod linear;
 pub mod model;
 mod plans;
