@@ -1,7 +1,8 @@
 //! Running graphs of actors, each in a sandbox of its own.
 //!
-//! So far: what lies below the service that runs them. `docs/design/executor.md` says how that is meant.
+//! `docs/design/executor.md` argues how a run goes on after any kill.
 //!
+//! - [`run`]: the service, its options, events and summary.
 //! - [`PlanFile`]: a graph of actors in TOML, with every mistake named by line and column; [`plan_file_schema`] for editors.
 //! - [`Graph`] and [`Ready`]: what is checked before anything runs, and which nodes may start.
 //! - [`Patterns`]: the paths an actor may change.

@@ -168,6 +168,15 @@ pub struct Collected {
     pub uploads: u64,
 }
 
+impl Collected {
+    /// Counts these as well.
+    pub(crate) fn add(&mut self, more: Collected) {
+        self.blobs += more.blobs;
+        self.bytes += more.bytes;
+        self.uploads += more.uploads;
+    }
+}
+
 /// Stores a content of any length, in memory bounded by [`UPLOAD_CHUNKS_MAX`] chunks. When it returns the content is durable.
 /// Storing the same content again stores nothing twice.
 pub fn put_blob(store: &dyn Store, source: &mut dyn Read) -> Result<Blob> {

@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::REASON_BYTES_MAX;
 use crate::{
-    Actor, BlobHash, ChainHash, ChangesetId, Holding, NodeId, PackedBlob, PathBytes, PlanId, RequestId,
-    State, Time, Tool,
+    Actor, BlobHash, ChainHash, ChangesetId, Error, Holding, NodeId, PackedBlob, PathBytes, PlanId,
+    RequestId, Result, State, Time, Tool,
 };
 
 /// A changeset to start.
@@ -45,6 +46,15 @@ impl Status {
             Self::Open => "open",
             Self::Sealed => "sealed",
             Self::Abandoned => "abandoned",
+        }
+    }
+
+    /// What becomes of a changeset that is sealed, or abandoned for a reason; and what the audit calls that.
+    pub(crate) fn ending(reason: Option<&str>) -> Result<(Self, &'static str)> {
+        match reason {
+            None => Ok((Self::Sealed, "changeset.sealed")),
+            Some(reason) if reason.len() <= REASON_BYTES_MAX => Ok((Self::Abandoned, "changeset.abandoned")),
+            Some(_) => Err(Error::Limit { what: "a reason's bytes", limit: REASON_BYTES_MAX as u64 }),
         }
     }
 }

@@ -32,6 +32,8 @@ pub const UPLOAD_CHUNKS_MAX: usize = 8;
 pub const BLOB_CHUNKS_MAX: u64 = 1 << 20;
 /// Rows of one page of a list.
 pub const PAGE_MAX: usize = 1000;
+/// Plans that an error names when the beginning of an id fits several.
+pub const CANDIDATES_MAX: usize = 5;
 /// How long a lease may be asked for.
 pub const LEASE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a content that nothing refers to is kept, unless the caller says otherwise: long enough to record an entry for it.

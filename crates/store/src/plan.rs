@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Actor, Epoch, Kind, Name, NodeId, PathBytes, PlanId, RequestId, State, Time, Version};
+use crate::limits::ROOTS_MAX;
+use crate::{
+    Actor, Epoch, Error, Kind, Name, NodeId, PathBytes, PlanId, RequestId, Result, State, Time, Version,
+};
 
 /// A plan to make.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +25,26 @@ pub struct NewPlan {
     pub detail: Value,
     /// Who makes it.
     pub who: Actor,
+}
+
+impl NewPlan {
+    /// Refuses what passes a limit.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.roots.len() > ROOTS_MAX {
+            return Err(Error::Limit { what: "the roots of a plan", limit: ROOTS_MAX as u64 });
+        }
+        Ok(())
+    }
+
+    /// The answer to asking again: the plan that has this id, if it was made by this wish.
+    pub(crate) fn again(&self, made: Plan) -> Result<Plan> {
+        let is_same = made.name == self.name
+            && made.undo_of == self.undo_of
+            && made.roots == self.roots
+            && made.created_by == self.who;
+        let reused = || Error::Reused { what: "plan id", id: self.id.to_string() };
+        if is_same { Ok(made) } else { Err(reused()) }
+    }
 }
 
 /// A plan as it is stored.

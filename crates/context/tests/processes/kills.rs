@@ -65,19 +65,7 @@ fn no_kill_leaves_a_mixed_set_or_loses_a_save() {
     let mut context = contexts(folder.path()).open(chat.name()).unwrap();
     super::roles::save(&mut context, found.saves + 1);
     let names: Vec<_> = testkit::folder::tree(&context.folder()).into_keys().collect();
-    let expected = [
-        ".txn",
-        ".txn/.gitignore",
-        ".txn/journal",
-        ".txn/published",
-        ".txn/stage",
-        "global_context.json",
-        "messages.index",
-        "messages.jsonl",
-        "metadata.json",
-        "state.json",
-    ];
-    assert_eq!(names, expected);
+    assert_eq!(names, testkit::folder::CONTEXT);
     assert!(context.verify().unwrap().is_sound());
     figure("context kills, none mixed, no acknowledged save lost", kills);
     figure("context saves between the kills", found.saves);

@@ -11,7 +11,6 @@ use super::transaction::{Transaction, found};
 use super::values::{self, count, params};
 use super::{audit, leases, nodes, plans};
 use crate::lease::expiry;
-use crate::limits::REASON_BYTES_MAX;
 use crate::note::Note;
 use crate::{
     Actor, ChainHash, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, Owner, PlanId, Resource,
@@ -148,13 +147,7 @@ pub(super) async fn end(
     epoch: Epoch,
     reason: Option<&str>,
 ) -> Attempt<Changeset> {
-    if reason.is_some_and(|reason| reason.len() > REASON_BYTES_MAX) {
-        return Err(Error::Limit { what: "a reason's bytes", limit: REASON_BYTES_MAX as u64 }.into());
-    }
-    let (status, kind) = match reason {
-        None => (Status::Sealed, "changeset.sealed"),
-        Some(_) => (Status::Abandoned, "changeset.abandoned"),
-    };
+    let (status, kind) = Status::ending(reason)?;
     let ended = transaction
         .execute(
             "UPDATE changesets SET status = $1, ended_at = $2, reason = $3, owner = NULL, expires_at = NULL

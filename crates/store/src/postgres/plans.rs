@@ -8,28 +8,18 @@ use super::transaction::{Transaction, found};
 use super::values::{self, Json, page, params};
 use super::{audit, changesets, leases};
 use crate::id::range_of_prefix;
-use crate::limits::{ROOTS_MAX, json_text};
+use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::note::{Note, version_of};
 use crate::{
     Actor, Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, RequestId,
     Resource, State, Version,
 };
 
-/// How many plans an error names.
-const CANDIDATES_MAX: i64 = 5;
-
 pub(super) async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> Attempt<Plan> {
     if let Some(plan) = find(transaction, new.id).await? {
-        let same = plan.name == new.name
-            && plan.undo_of == new.undo_of
-            && plan.roots == new.roots
-            && plan.created_by == new.who;
-        let reused = || Error::Reused { what: "plan id", id: new.id.to_string() };
-        return if same { Ok(plan) } else { Err(reused().into()) };
+        return Ok(new.again(plan)?);
     }
-    if new.roots.len() > ROOTS_MAX {
-        return Err(Error::Limit { what: "the roots of a plan", limit: ROOTS_MAX as u64 }.into());
-    }
+    new.check()?;
     // Somebody who takes the name after this look makes the insertion fail, and this begins anew.
     if let Some(name) = &new.name
         && by_name(transaction, name.as_str()).await?.is_some()
@@ -122,7 +112,7 @@ pub(super) async fn select(transaction: &Transaction<'_>, selector: &PlanSelecto
     };
     let sql = format!("{SELECT} WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3");
     let (first, last) = (PlanId::from_bytes(first), PlanId::from_bytes(last));
-    let rows = transaction.rows(&sql, params![first, last, CANDIDATES_MAX]).await?;
+    let rows = transaction.rows(&sql, params![first, last, CANDIDATES_MAX as i64]).await?;
     match rows.as_slice() {
         [] => Err(Error::not_found("plan", text).into()),
         [one] => plan(one),

@@ -247,9 +247,7 @@ impl Store for PostgresStore {
             if some == Collected::default() {
                 return Ok(all);
             }
-            all.blobs += some.blobs;
-            all.bytes += some.bytes;
-            all.uploads += some.uploads;
+            all.add(some);
         }
     }
 

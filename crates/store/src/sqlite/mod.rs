@@ -1,4 +1,4 @@
-//! The engine for one machine: SQLite in WAL mode, one file; in a process one thread writes for all who wait.
+//! The engine for one machine: SQLite in WAL mode, one file; in a process whoever comes first writes for all who wait.
 
 mod audit;
 mod blobs;

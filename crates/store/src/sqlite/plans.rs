@@ -9,28 +9,18 @@ use super::failure::Attempt;
 use super::values::{Json, page, rows};
 use super::{changesets, entries};
 use crate::id::range_of_prefix;
-use crate::limits::{ROOTS_MAX, json_text};
+use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::note::{Note, version_of};
 use crate::{
     Actor, Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, RequestId,
     Resource, Time, Version,
 };
 
-/// How many plans an error names.
-const CANDIDATES_MAX: usize = 5;
-
 pub(super) fn create(connection: &Connection, now: Time, new: &NewPlan) -> Attempt<Plan> {
     if let Some(plan) = find(connection, new.id)? {
-        let same = plan.name == new.name
-            && plan.undo_of == new.undo_of
-            && plan.roots == new.roots
-            && plan.created_by == new.who;
-        let reused = || Error::Reused { what: "plan id", id: new.id.to_string() };
-        return if same { Ok(plan) } else { Err(reused().into()) };
+        return Ok(new.again(plan)?);
     }
-    if new.roots.len() > ROOTS_MAX {
-        return Err(Error::Limit { what: "the roots of a plan", limit: ROOTS_MAX as u64 }.into());
-    }
+    new.check()?;
     if let Some(name) = &new.name
         && by_name(connection, name.as_str())?.is_some()
     {

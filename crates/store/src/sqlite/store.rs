@@ -249,9 +249,7 @@ impl Store for SqliteStore {
             if some == Collected::default() {
                 return Ok(all);
             }
-            all.blobs += some.blobs;
-            all.bytes += some.bytes;
-            all.uploads += some.uploads;
+            all.add(some);
         }
     }
 
