@@ -21,7 +21,7 @@ use crate::{
 /// What goes into the table of entries, column by column.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
-    changesets: Vec<ChangesetId>,
+    pub(super) changesets: Vec<ChangesetId>,
     pub(super) sequences: Vec<i64>,
     pub(super) requests: Vec<Option<RequestId>>,
     pub(super) before: Vec<Option<BlobHash>>,

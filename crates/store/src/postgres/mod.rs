@@ -7,7 +7,6 @@
 //! The driver is tokio-postgres, each connection with a runtime of one thread that runs while its caller waits: no thread is
 //! started, several statements go out at once, and every wait has an end. (Its synchronous face can do neither of the last two.)
 
-mod alone;
 mod audit;
 mod blobs;
 mod changesets;
@@ -16,6 +15,7 @@ mod connection;
 mod engine;
 mod entries;
 mod failure;
+mod known;
 mod leases;
 mod migrate;
 mod nodes;

@@ -6,13 +6,13 @@
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::alone::Known;
 use super::engine::Engine;
 use super::entries;
+use super::known::Known;
 use crate::prepared::Prepared;
 use crate::{ChangesetId, Epoch, Error, Outcome, Recorded, Result, WriterCounts};
 
@@ -22,11 +22,17 @@ const GROUP_MAX: usize = 256;
 const GROUP_BYTES_MAX: usize = 16 << 20;
 /// Groups that one thread records before it gives the lead to another who waits.
 const TERMS_MAX: usize = 8;
+/// Threads that were answered are about to ask again: the next group waits for as many, for this part of the time that the last one took, ...
+const GATHER_DIVISOR: u32 = 2;
+/// ... and not longer.
+const GATHER_MAX: Duration = Duration::from_millis(2);
 
 /// The line of those who want to record.
 #[derive(Default)]
 pub(super) struct Recorder {
     line: Mutex<Line>,
+    /// As many stand in line as the leader waits for.
+    arrived: Condvar,
     known: Known,
     groups: AtomicU64,
     writes: AtomicU64,
@@ -37,6 +43,8 @@ struct Line {
     wishes: VecDeque<Arc<Wish>>,
     /// Somebody leads, or was told to.
     led: bool,
+    /// How many the leader waits for.
+    awaited: usize,
 }
 
 /// What somebody wants to record, and where its thread waits.
@@ -101,20 +109,27 @@ impl Recorder {
     fn join(&self, wish: Arc<Wish>) -> bool {
         let mut line = self.line();
         line.wishes.push_back(wish);
+        if line.awaited == line.wishes.len() {
+            self.arrived.notify_one();
+        }
         !std::mem::replace(&mut line.led, true)
     }
 
     fn lead(&self, engine: &Engine) {
         for term in 1.. {
             let group = self.gather();
+            let begun = Instant::now();
             // A bug is not to leave those waiting for whom it was recorded.
             let record = AssertUnwindSafe(|| self.record_group(engine, &group));
             let stopped = |_| vec![Err(Error::Stopped { path: engine.place().to_owned() }); group.len()];
             let answers = catch_unwind(record).unwrap_or_else(stopped);
+            let took = begun.elapsed();
             for (wish, answer) in group.iter().zip(answers) {
                 wish.tell(Turn::Answered(answer));
             }
-            let mut line = self.line();
+            // The first group has a wish of this thread, which asks for nothing while it leads.
+            let others = group.len() - usize::from(term == 1);
+            let mut line = self.await_others(others, (took / GATHER_DIVISOR).min(GATHER_MAX));
             match line.wishes.front() {
                 None => {
                     line.led = false;
@@ -124,6 +139,20 @@ impl Recorder {
                 Some(_) => {}
             }
         }
+    }
+
+    /// Waits until as many stand in line as were answered, though not long; for one alone not at all.
+    fn await_others(&self, answered: usize, patience: Duration) -> MutexGuard<'_, Line> {
+        let mut line = self.line();
+        if answered < 2 || line.wishes.len() >= answered {
+            return line;
+        }
+        line.awaited = answered;
+        let few = |line: &mut Line| line.wishes.len() < answered;
+        (line, _) =
+            self.arrived.wait_timeout_while(line, patience, few).unwrap_or_else(PoisonError::into_inner);
+        line.awaited = 0;
+        line
     }
 
     /// All that wait and fit. A wish that is there twice is recorded by one of the two, and found by the other.
@@ -146,13 +175,11 @@ impl Recorder {
 
     fn record_group(&self, engine: &Engine, group: &[Arc<Wish>]) -> Vec<Result<Recorded>> {
         let mut in_doubt = false;
-        if let [wish] = group
-            && let Some(alone) = self.known.prepare(wish)
-        {
-            match engine.state(async |statement| alone.record(statement).await) {
+        if let Some(sure) = self.known.prepare(group) {
+            match engine.state(async |statement| sure.record(statement).await) {
                 Ok(true) => {
-                    self.count(1);
-                    return vec![Ok(self.known.done(alone))];
+                    self.count(group.len());
+                    return self.known.done(sure).into_iter().map(Ok).collect();
                 }
                 // Whatever it was, looking at what is there tells.
                 Ok(false) => {}
