@@ -1,11 +1,11 @@
 //! A store as a whole: how much is in it, and copying all of it into another, of another engine perhaps.
 //!
-//! Rows are copied as they are, with ids, times, epochs and audit, in pages. What is there already is brought up to date, so a copy that was
-//! cut off goes on when it is asked for again. Contents are read and verified on the way.
+//! Rows are copied as they are, with ids, times, epochs and audit, in pages. Each page is compared with what is there, and what is missing
+//! or otherwise is written: a copy that was cut off goes on where it was when it is asked for again. Contents are read and verified on the way.
 //!
 //! Nobody may write to either store meanwhile: what the source has at the end is compared with what the copy has.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub enum Kind {
 }
 
 /// One value of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
     /// None.
     Null,
@@ -241,8 +241,14 @@ pub fn copy(from: &dyn Transfer, to: &dyn Transfer) -> Result<Counts> {
         loop {
             let rows = from.rows(table, after.as_deref())?;
             let Some(last) = rows.last() else { break };
-            after = Some(last[..table.key].to_vec());
-            to.put_rows(table, &rows)?;
+            let next = Some(last[..table.key].to_vec());
+            // As far as it is a copy, a page of it that begins behind the same key has all that it has of this one.
+            let there: HashSet<Cells> = to.rows(table, after.as_deref())?.into_iter().collect();
+            let missing: Vec<Cells> = rows.into_iter().filter(|row| !there.contains(row)).collect();
+            if !missing.is_empty() {
+                to.put_rows(table, &missing)?;
+            }
+            after = next;
         }
     }
     let counts = Counts::of(to)?;
@@ -259,12 +265,11 @@ fn copy_contents(from: &dyn Transfer, to: &dyn Transfer) -> Result<()> {
     let mut after = None;
     loop {
         let hashes = from.blob_hashes(after)?;
-        let Some(last) = hashes.last() else { return Ok(()) };
-        after = Some(*last);
-        for hash in hashes {
-            if to.blob(hash)?.is_none() {
-                put_blob(to, &mut BlobReader::open(from, hash)?)?;
-            }
+        let Some(last) = hashes.last().copied() else { return Ok(()) };
+        let there: HashSet<BlobHash> = to.blob_hashes(after)?.into_iter().collect();
+        for hash in hashes.into_iter().filter(|hash| !there.contains(hash)) {
+            put_blob(to, &mut BlobReader::open(from, hash)?)?;
         }
+        after = Some(last);
     }
 }

@@ -16,17 +16,21 @@ const START_MAX: Duration = Duration::from_secs(120);
 /// How often it is asked whether it is there.
 const ASK: Duration = Duration::from_millis(20);
 
-/// Makes the server's files, starts it, and ends it when the input ends.
+/// Makes the server's files, or takes them from the server at the port $4, starts it, and ends it when the input ends.
 const KEEPER: &str = r#"
 trap '' INT TERM
 cd "$1"
-"$3/initdb" -D data -A trust -U postgres -E UTF8 --locale=C --no-sync >log 2>&1 || { cat log >&2; exit 1; }
-{ echo 'host all strict 127.0.0.1/32 scram-sha-256'; cat data/pg_hba.conf; } >hba && cat hba >data/pg_hba.conf
-openssl req -new -x509 -days 2 -nodes -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -subj /CN=localhost \
-    -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE \
-    -keyout data/server.key -out data/server.crt >>log 2>&1 || { cat log >&2; exit 1; }
-chmod 600 data/server.key
-port="$2"; bin="$3"; folder="$1"; shift 3
+if [ -n "$4" ]; then
+    "$3/pg_basebackup" -D data -h 127.0.0.1 -p "$4" -U postgres -R --checkpoint=fast --no-sync >log 2>&1 || { cat log >&2; exit 1; }
+else
+    "$3/initdb" -D data -A trust -U postgres -E UTF8 --locale=C --no-sync >log 2>&1 || { cat log >&2; exit 1; }
+    { echo 'host all strict 127.0.0.1/32 scram-sha-256'; cat data/pg_hba.conf; } >hba && cat hba >data/pg_hba.conf
+    openssl req -new -x509 -days 2 -nodes -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE \
+        -keyout data/server.key -out data/server.crt >>log 2>&1 || { cat log >&2; exit 1; }
+    chmod 600 data/server.key
+fi
+port="$2"; bin="$3"; folder="$1"; shift 4
 "$bin/postgres" -D data -p "$port" -c ssl=on -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=on \
     -c max_connections=200 -c shared_buffers=32MB -c log_min_messages=fatal "$@" >>log 2>&1 &
 server=$!
@@ -56,21 +60,30 @@ pub fn server() -> Result<&'static Server, String> {
 impl Server {
     /// Starts one with these settings, `name=value`; its files are in memory where that can be had.
     pub fn start(settings: &[&str]) -> Result<Self, String> {
-        Self::start_with(settings, || Ok(crate::folder::scratch().keep()))
+        Self::start_with(settings, None, || Ok(crate::folder::scratch().keep()))
+    }
+
+    /// Starts a standby of this one, which follows it.
+    pub fn standby(&self) -> Result<Self, String> {
+        Self::start_with(&[], Some(self.port), || Ok(crate::folder::scratch().keep()))
     }
 
     /// The same with its files in a folder, which its user must be able to reach.
     pub fn start_in(place: &Path, settings: &[&str]) -> Result<Self, String> {
         let made = || tempfile::tempdir_in(place).map(tempfile::TempDir::keep);
-        Self::start_with(settings, || made().map_err(|error| error.to_string()))
+        Self::start_with(settings, None, || made().map_err(|error| error.to_string()))
     }
 
-    fn start_with(settings: &[&str], make: impl Fn() -> Result<PathBuf, String>) -> Result<Self, String> {
+    fn start_with(
+        settings: &[&str],
+        primary: Option<u16>,
+        make: impl Fn() -> Result<PathBuf, String>,
+    ) -> Result<Self, String> {
         let programs = programs().ok_or("there is no PostgreSQL: sudo apt-get install postgresql")?;
         // Another process may take the port before the server does; then the next is tried.
         let mut last = String::new();
         for _ in 0..3 {
-            match Self::start_once(&programs, settings, own(make()?)?) {
+            match Self::start_once(&programs, settings, primary, own(make()?)?) {
                 Ok(server) => return Ok(server),
                 Err(reason) => last = reason,
             }
@@ -78,12 +91,19 @@ impl Server {
         Err(last)
     }
 
-    fn start_once(programs: &Path, settings: &[&str], folder: PathBuf) -> Result<Self, String> {
+    fn start_once(
+        programs: &Path,
+        settings: &[&str],
+        primary: Option<u16>,
+        folder: PathBuf,
+    ) -> Result<Self, String> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|error| error.to_string())?;
         let port = listener.local_addr().map_err(|error| error.to_string())?.port();
         drop(listener);
         let mut command = as_other();
-        command.args(["sh", "-c", KEEPER, "keeper"]).arg(&folder).arg(port.to_string()).arg(programs);
+        let primary = primary.map_or_else(String::new, |port| port.to_string());
+        command.args(["sh", "-c", KEEPER, "keeper"]).arg(&folder);
+        command.arg(port.to_string()).arg(programs).arg(primary);
         command.args(settings.iter().flat_map(|setting| ["-c", setting]));
         let mut keeper = command
             .env("LC_ALL", "C")
@@ -174,8 +194,8 @@ impl Drop for Server {
     }
 }
 
-/// The newest that is installed.
-fn programs() -> Option<PathBuf> {
+/// The folder of the server's programs, the newest that is installed.
+pub fn programs() -> Option<PathBuf> {
     let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = debian.map(|entry| entry.path().join("bin")).collect();
     folders.sort();
@@ -190,8 +210,8 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// The server refuses to run as root.
-fn as_other() -> Command {
+/// A command that runs the command which follows as somebody who may run a server: it refuses to run as root.
+pub fn as_other() -> Command {
     let mut command = Command::new(if is_root() { "setpriv" } else { "env" });
     if is_root() {
         command.args(["--reuid=postgres", "--regid=postgres", "--init-groups"]);
@@ -199,8 +219,8 @@ fn as_other() -> Command {
     command
 }
 
-/// Gives a folder to who runs the server. The keeper removes it.
-fn own(folder: PathBuf) -> Result<PathBuf, String> {
+/// Gives a folder to who runs the server.
+pub fn own(folder: PathBuf) -> Result<PathBuf, String> {
     if is_root() {
         let own = Command::new("chown").arg("postgres:postgres").arg(&folder).status();
         if !own.is_ok_and(|status| status.success()) {

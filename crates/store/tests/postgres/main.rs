@@ -13,6 +13,7 @@ mod pooler;
 mod proxy;
 mod refusals;
 mod sessions;
+mod standby;
 mod stopped;
 
 use store::PostgresStore;
