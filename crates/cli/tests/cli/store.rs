@@ -1,5 +1,8 @@
 //! `agents store`, and stores on a server.
 
+#[cfg(target_os = "linux")]
+mod full_disk;
+
 use std::net::TcpListener;
 
 use snapbox::cmd::OutputAssert;

@@ -15,6 +15,7 @@ mod refusals;
 mod sessions;
 mod standby;
 mod stopped;
+mod trips;
 
 use store::PostgresStore;
 use testkit::notes::skipped;
