@@ -7,6 +7,7 @@
 mod bench;
 mod coverage;
 mod error;
+mod failover;
 mod fuzz;
 mod notes;
 mod proof;
@@ -28,6 +29,7 @@ Commands:
   test                        Install what is needed, then format check, clippy, tests, coverage gate, docs, type check for Windows
   coverage [--fail-under N]   Run the tests and print line coverage of the library crates
   bench NAME [ARGUMENT...]    Measure one part beside its peers
+  failover [--rounds N]       Kill the primary of a PostgreSQL cluster again and again while processes record
   fuzz [TARGET] [--seconds N] Look for bytes that break what is read from outside
   proof [PART...]             The long form of the tests; writes docs/proof.md
   windows                     Type check for Windows, then lock and replace tests under Wine
@@ -64,6 +66,8 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["coverage", "--fail-under", percent] => coverage::coverage(Some(coverage::parse_percent(percent)?)),
         ["bench", "--help" | "-h"] => print_help(&bench::help()),
         ["bench", name, arguments @ ..] => bench::bench(name, arguments),
+        ["failover", "--help" | "-h"] => print_help(failover::HELP),
+        ["failover", words @ ..] => failover::failover(words),
         ["fuzz", "--help" | "-h"] => print_help(fuzz::HELP),
         ["fuzz", words @ ..] => fuzz::fuzz(&fuzz::parse(words)?),
         ["proof", "--help" | "-h"] => print_help(proof::HELP),

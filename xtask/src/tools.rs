@@ -27,6 +27,14 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     Package { name: "pgbouncer", program: "pgbouncer" },
 ];
 
+/// What a cluster with failover uses. The third is a part of Patroni, and brings no program.
+pub(crate) const FOR_FAILOVER: &[Package] = &[
+    Package { name: "postgresql", program: "pg_ctlcluster" },
+    Package { name: "patroni", program: "patroni" },
+    Package { name: "python3-etcd", program: "patroni" },
+    Package { name: "etcd-server", program: "etcd" },
+];
+
 /// What makes a Python of its own. The second brings no program, so it counts as missing: ask for this only after trying without.
 pub(crate) const FOR_PYTHON: &[Package] = &[
     Package { name: "python3", program: "python3" },

@@ -1,0 +1,93 @@
+//! One of the processes that record. It never opens the store anew and never gives up: what goes wrong is asked again, and counted.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use store::{
+    ChangesetId, Epoch, Error, OpenChangesets, Plan, PlanId, PlanStep, PostgresStore, Store, Version,
+};
+use testkit::history::Notebook;
+use testkit::store_conformance::fixtures::{recording, start, step};
+
+use crate::Result;
+
+/// Works until its input ends, and notes everything in the folder: `own` and `shared` record an entry, whose path is the name of the
+/// note, and find its number; `read` finds how many the shared changeset has; `step` finds the plan's version, `took` or only `saw`.
+pub(crate) fn run(folder: &Path) -> Result<()> {
+    let task = fs::read_to_string(folder.join("task"))?;
+    let [url, plan, shared, epoch] = task.lines().collect::<Vec<_>>()[..] else {
+        return Err("a task has four lines".into());
+    };
+    let (plan, shared): (PlanId, ChangesetId) = (plan.parse()?, shared.parse()?);
+    let shared = (shared, Epoch(epoch.parse()?));
+    let store = PostgresStore::open(url)?;
+    let own = start(&store, plan, &format!("client {}", std::process::id()));
+    let mut seen = store.plan(plan)?;
+    let mut notebook = Notebook::open(folder);
+    let is_over = over();
+    for number in 0_u64.. {
+        if is_over.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        match number % 16 {
+            5 => notebook.record(format!("step {plan}"), |_| take_step(&store, &mut seen, &is_over)),
+            3 | 7 | 11 | 15 => notebook.record(format!("read {}", shared.0), |_| {
+                let (found, errors) = insist(&is_over, || store.changeset(shared.0));
+                format!("{} {errors}", found.entries)
+            }),
+            1 | 9 | 13 => {
+                notebook.record(format!("shared {}", shared.0), |name| record(&store, shared, name, &is_over))
+            }
+            _ => notebook.record(format!("own {}", own.0), |name| record(&store, own, name, &is_over)),
+        };
+    }
+    Ok(())
+}
+
+/// Whether the input has ended.
+fn over() -> Arc<AtomicBool> {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let said = Arc::clone(&is_over);
+    thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        said.store(true, Ordering::Relaxed);
+    });
+    is_over
+}
+
+fn record(store: &dyn Store, (id, epoch): (ChangesetId, Epoch), name: &str, is_over: &AtomicBool) -> String {
+    let wish = recording(&[name]);
+    let (recorded, errors) = insist(is_over, || store.record(id, epoch, &wish));
+    format!("{} {errors}", recorded.first)
+}
+
+fn take_step(store: &dyn Store, seen: &mut Plan, is_over: &AtomicBool) -> String {
+    let step = PlanStep { open: OpenChangesets::Leave, ..step(seen, "running") };
+    let ((did, version), errors) = insist(is_over, || match store.step_plan(&step) {
+        Ok(version) => Ok(("took", version)),
+        // It lost, and was told what is there.
+        Err(Error::Conflict { version, .. }) => Ok(("saw", version)),
+        Err(error) => Err(error),
+    });
+    seen.version = Version(version.0);
+    format!("{} {errors} {did}", version.0)
+}
+
+/// Asks until there is an answer; and how often there was an error instead. Whoever began this may be gone, and the cluster with it.
+fn insist<T>(is_over: &AtomicBool, ask: impl Fn() -> store::Result<T>) -> (T, usize) {
+    let mut errors = 0;
+    loop {
+        match ask() {
+            Ok(answer) => return (answer, errors),
+            Err(error) => {
+                eprintln!("client {}: {error}", std::process::id());
+                errors += 1;
+                assert!(!is_over.load(Ordering::Relaxed), "nobody waits for an answer any more");
+            }
+        }
+    }
+}
