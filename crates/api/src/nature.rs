@@ -130,6 +130,14 @@ pub(crate) fn run_nature(error: &executor::Error) -> (Kind, &'static str) {
         E::NothingToResume { .. } => (Kind::Conflict, "nothing-to-resume"),
         E::Held { .. } => (Kind::Busy, "run-held"),
         E::Lost { .. } => (Kind::Conflict, "run-lost"),
+        E::BadRequest { .. } => (Kind::Usage, "bad-request"),
+        E::TooManyRequests { .. } => (Kind::Busy, "too-many-requests"),
+        E::NoSeat => (Kind::Conflict, "node-ended"),
+        E::ForeignChangeset { .. } => (Kind::Conflict, "foreign-changeset"),
+        E::ForeignRoot { .. } => (Kind::Usage, "foreign-root"),
+        E::RefusedWrites { .. } => (Kind::Error, "refused-writes"),
+        #[cfg(target_os = "linux")]
+        E::Socket { source, .. } => files_nature(source),
         E::NotHere => (Kind::Usage, "not-here"),
         _ => (Kind::Error, "run"),
     }

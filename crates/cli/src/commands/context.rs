@@ -18,7 +18,7 @@ mod verify;
 
 use std::io::{self, Read};
 
-use api::{Changed, Document};
+use api::{Changed, Document, Inside};
 use clap::Subcommand;
 
 use crate::args::GlobalArgs;
@@ -101,7 +101,9 @@ pub(crate) fn run(
     output.detail("contexts", format!("contexts are in `{}`", contexts.folder().display()));
     match &args.command {
         Command::Create(args) => create::run(args, &contexts, output),
-        Command::Append(args) => append::run(args, &contexts, output),
+        Command::Append(args) => {
+            append::run(args, |name, messages, revision| contexts.append(name, messages, revision), output)
+        }
         Command::Show(args) => show::run(args, &contexts, output),
         Command::List(args) => list::run(args, &contexts, output),
         Command::State(args) => document::run(args, Document::State, &contexts, output),
@@ -117,6 +119,12 @@ pub(crate) fn run(
         Command::Verify(args) => verify::run(args, &contexts, output),
         Command::Prune(args) => prune::run(args, &contexts, output),
     }
+}
+
+/// The same in the sandbox of a run, which does what it is asked.
+pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
+    let Command::Append(args) = &args.command else { unreachable!("the others are refused, or read") };
+    append::run(args, |name, messages, revision| inside.append(name, messages, revision), output)
 }
 
 /// On commands that write.

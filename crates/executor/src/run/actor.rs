@@ -14,6 +14,8 @@ use super::Event;
 use super::engine::Engine;
 use super::front::{Found, Front, Recorder};
 use super::layout::files;
+use super::socket::request::{SOCKET_VARIABLE, TOKEN_VARIABLE};
+use super::socket::{Place, Taken};
 use super::state::{NodeState, Outcome};
 use crate::process::Ended;
 use crate::{Enforced, Error, Limits, Manifest, NodeIndex, Patterns, Result, Run, Start, start};
@@ -121,7 +123,7 @@ impl Engine<'_> {
         let root = self.root_of(node);
         let builds_on = self.node(node).record.builds_on.clone();
         let front = match Front::of(&self.plans, self.plan, &builds_on, self.run.merge, &self.roots[root])? {
-            Ok(front) => front,
+            Ok(front) => Arc::new(front),
             Err(clashes) => {
                 let reason =
                     format!("the nodes that it needs changed the same lines of {}", listed(&clashes));
@@ -134,9 +136,24 @@ impl Engine<'_> {
             Err(error) => return self.fault(error),
         };
         let manifest = Arc::new(manifest);
+        let writes = spec.writes.as_deref().map(Patterns::new).transpose()?;
+        let taken = self.socket.map(|socket| {
+            socket.take_place(Place {
+                store: Arc::clone(self.plans.store()),
+                node: spec.name.clone(),
+                changeset: changeset.clone(),
+                front: Arc::clone(&front),
+                manifest: Arc::clone(&manifest),
+                base: self.layout.base_tree(root),
+                tree: tree.clone(),
+                writes: writes.clone(),
+            })
+        });
         self.watched.add(&spec.name, root, tree.clone(), &manifest);
-        let ended = self.act(node, attempt, changeset, &tree, &temporary, lines);
+        let ended = self.act(node, attempt, changeset, &tree, &temporary, taken.as_ref(), lines);
         self.watched.remove(&spec.name);
+        // Before anything is looked for: what the actor asked for is in its changeset, or was refused.
+        drop(taken);
         let mut end = match ended {
             Ok(end) => end,
             Err(error) => return self.fault(error),
@@ -144,7 +161,6 @@ impl Engine<'_> {
         if is_retried && matches!(end.outcome, Outcome::Failed | Outcome::TimedOut) {
             return Ok(end);
         }
-        let writes = spec.writes.as_deref().map(Patterns::new).transpose()?;
         let found = match Found::in_tree(&manifest, &tree, writes.as_ref()) {
             Ok(found) => found,
             // An actor that removed its sandbox leaves nothing to look through.
@@ -158,11 +174,10 @@ impl Engine<'_> {
             tree: &tree,
         };
         match recorder.record(&found) {
-            Ok(()) => {}
+            Ok(files) => end.files = files,
             Err(error @ Error::Files { .. }) => return self.fault(error),
             Err(error) => return Err(error),
         }
-        end.files = found.len();
         if end.outcome == Outcome::Succeeded && !found.refused.is_empty() {
             end.outcome = Outcome::RefusedWrites;
             end.reason =
@@ -190,6 +205,7 @@ impl Engine<'_> {
     }
 
     /// Starts the actor and waits for its end.
+    #[expect(clippy::too_many_arguments, reason = "what was made ready for one actor, piece by piece")]
     fn act(
         &self,
         node: NodeIndex,
@@ -197,6 +213,7 @@ impl Engine<'_> {
         changeset: &Changeset,
         tree: &Path,
         temporary: &Path,
+        taken: Option<&Taken<'_>>,
         lines: &LastLines,
     ) -> Result<End> {
         let spec = self.spec(node);
@@ -212,7 +229,7 @@ impl Engine<'_> {
         let wanted = Start {
             words: words(&spec.run),
             folder: &folder,
-            env: self.environment(node, &mark, temporary, &folder),
+            env: self.environment(node, &mark, temporary, &folder, taken),
             stdin: stdin.as_deref(),
             terminal: self.run.terminal,
             output: &self.layout.output(&spec.name, attempt),
@@ -311,6 +328,7 @@ impl Engine<'_> {
         changeset: &str,
         temporary: &Path,
         folder: &Path,
+        taken: Option<&Taken<'_>>,
     ) -> Vec<(OsString, Option<OsString>)> {
         let spec = self.spec(node);
         let hidden = self.hidden.iter().map(|name| (name.clone(), None));
@@ -323,8 +341,12 @@ impl Engine<'_> {
             ("PWD", folder.as_os_str().to_owned()),
         ];
         let ours = ours.into_iter().map(|(name, value)| (name.into(), Some(value)));
+        // Of a run around this one nothing is left.
+        let around = [SOCKET_VARIABLE, TOKEN_VARIABLE].map(|name| (name.into(), None));
+        let socket = taken.map(Taken::variables).unwrap_or_default();
+        let socket = socket.into_iter().map(|(name, value)| (name, Some(value)));
         let own = spec.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
-        hidden.chain(git).chain(ours).chain(own).collect()
+        hidden.chain(git).chain(around).chain(ours).chain(socket).chain(own).collect()
     }
 }
 

@@ -15,6 +15,7 @@ use super::layout::Layout;
 use super::options::Cancel;
 use super::overlap::Watched;
 use super::record::{NodeRecord, RunRecord};
+use super::socket::Socket;
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeReport};
 use crate::{Manifest, NodeIndex, NodeSpec, Result};
@@ -35,6 +36,8 @@ pub(crate) struct Engine<'a> {
     pub cancel: &'a Cancel,
     pub events: SyncSender<Event>,
     pub watched: Watched,
+    /// By which actors speak to this run, if somebody answers them.
+    pub socket: Option<&'a Socket>,
     /// What the base of each root holds, looked through once.
     pub bases: Vec<Mutex<Option<Arc<Manifest>>>>,
     /// What is not as one might expect about the base.

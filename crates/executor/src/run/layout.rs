@@ -6,6 +6,7 @@
 //! <folder>/<plan>/nodes/<node>/<attempt>/sandbox/      an actor's tree and temporary files
 //! <folder>/<plan>/nodes/<node>/<attempt>/output        what it printed
 //! <folder>/<plan>/nodes/<node>/<attempt>/stdin         what it reads
+//! <folder>/<plan>/socket-<name>                         by what actors speak to the run, as long as it lives
 //! ```
 //!
 //! Every actor's sandbox is made from the base, so that all start from the same content, whatever people do in the roots meanwhile; and the
@@ -33,6 +34,11 @@ impl Layout {
     pub(crate) fn new(folder: PathBuf) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         Self { folder, strategy: CopyTree { threads } }
+    }
+
+    /// All of them are in here.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     fn base(&self) -> PathBuf {

@@ -21,6 +21,7 @@ use super::options::Cancel;
 use super::overlap::Watched;
 use super::record::{NodeRecord, RunRecord};
 use super::schedule::is_taken;
+use super::socket::{Answers, Socket};
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeInGraph, OnEvent, Summary};
 use crate::{Error, Result};
@@ -40,6 +41,8 @@ pub(crate) struct Life<'a> {
     pub hidden: &'a [OsString],
     pub cancel: &'a Cancel,
     pub on_event: OnEvent<'a>,
+    /// What answers actors, if anything does.
+    pub answers: Option<Arc<dyn Answers>>,
 }
 
 impl Life<'_> {
@@ -65,16 +68,20 @@ impl Life<'_> {
             State::Failed | State::Conflict | State::Ready if is_open => {}
             state => return Err(Error::NothingToResume { plan: plan.id, state }),
         }
+        let layout = Layout::new(self.folder.join(plan.id.to_string()));
+        let listen = |answers: &Arc<dyn Answers>| Socket::listen(layout.folder(), Arc::clone(answers));
+        let socket = self.answers.as_ref().map(listen).transpose()?;
         let lost = AtomicBool::new(false);
         let (events, told) = sync_channel::<Event>(EVENTS_MAX);
         std::thread::scope(|scope| {
             let on_event = self.on_event;
             scope.spawn(move || told.into_iter().for_each(on_event));
             let renewing = Renewing::start(scope, store, lease.clone(), plan.id, self.cancel, &lost);
+            let _serving = socket.as_ref().map(|socket| socket.serve(scope)).transpose()?;
             let engine = Engine {
                 plan: plan.id,
                 context: self.plans.context(plan.id)?,
-                layout: Layout::new(self.folder.join(plan.id.to_string())),
+                layout,
                 roots: plan.roots.clone(),
                 plans: self.plans,
                 who: self.who,
@@ -85,6 +92,7 @@ impl Life<'_> {
                 cancel: self.cancel,
                 events,
                 watched: Watched::default(),
+                socket: socket.as_ref(),
                 bases: plan.roots.iter().map(|_| Mutex::default()).collect(),
                 notes: Mutex::default(),
             };
