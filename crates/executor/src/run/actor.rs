@@ -154,6 +154,7 @@ impl Engine<'_> {
         self.watched.remove(&spec.name);
         // Before anything is looked for: what the actor asked for is in its changeset, or was refused.
         drop(taken);
+        self.check_held()?;
         let mut end = match ended {
             Ok(end) => end,
             Err(error) => return self.fault(error),

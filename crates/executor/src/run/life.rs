@@ -90,6 +90,7 @@ impl Life<'_> {
                 nodes,
                 hidden: self.hidden,
                 cancel: self.cancel,
+                lost: &lost,
                 events,
                 watched: Watched::default(),
                 socket: socket.as_ref(),
