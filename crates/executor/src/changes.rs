@@ -13,13 +13,15 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use filetx::{FileId, Hash, Kind, RelPath, Survey, Surveyed};
+use rustix::time::{ClockId, clock_getres};
 
 use crate::{Error, Result};
 
-/// How much earlier than now a change may be dated: the clock of files ticks a hundred times a second on the slowest kernels.
-const GRAIN: Duration = Duration::from_millis(20);
-/// The same where times have no fractions of a second.
+/// How much earlier than now a change may be dated, in ticks of the clock that files are dated by. One would do where the kernel dates them.
+const GRAIN_TICKS: u32 = 2;
+/// The same where times have no fractions of a second, or only hundredths: some file systems do not keep more.
 const WHOLE_SECONDS_GRAIN: Duration = Duration::from_secs(2);
+const HUNDREDTHS_GRAIN: Duration = Duration::from_millis(20);
 
 /// The most threads that read at once.
 const THREADS_MAX: usize = 8;
@@ -128,7 +130,8 @@ impl Manifest {
     #[must_use]
     pub fn settled(mut self) -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        self.0.values_mut().for_each(|known| known.is_racy = is_racy(known.changed_ns, now));
+        let tick = tick();
+        self.0.values_mut().for_each(|known| known.is_racy = is_racy(known.changed_ns, now, tick));
         self
     }
 
@@ -195,9 +198,19 @@ impl Known {
     }
 }
 
+/// How long the clock that files are dated by stands still.
+fn tick() -> Duration {
+    let tick = clock_getres(ClockId::RealtimeCoarse);
+    Duration::new(tick.tv_sec as u64, tick.tv_nsec as u32)
+}
+
 /// Whether a change made right after `now` could be dated like this.
-fn is_racy(changed_ns: i128, now: Duration) -> bool {
-    let grain = if changed_ns % 1_000_000_000 == 0 { WHOLE_SECONDS_GRAIN } else { GRAIN };
+fn is_racy(changed_ns: i128, now: Duration, tick: Duration) -> bool {
+    let grain = match changed_ns {
+        whole if whole % 1_000_000_000 == 0 => WHOLE_SECONDS_GRAIN,
+        hundredths if hundredths % 10_000_000 == 0 => HUNDREDTHS_GRAIN,
+        _ => tick * GRAIN_TICKS,
+    };
     changed_ns >= now.as_nanos() as i128 - grain.as_nanos() as i128
 }
 
@@ -265,7 +278,7 @@ impl<'a> Looking<'a> {
         original: &Manifest,
         changed: &BTreeSet<RelPath>,
     ) -> Result<Vec<(RelPath, Known)>> {
-        let mut known = Vec::with_capacity(entries.len());
+        let (mut known, tick) = (Vec::with_capacity(entries.len()), tick());
         for entry in entries {
             let copied = original.get(&entry.path).filter(|state| {
                 (state.kind, state.bytes) == (entry.kind, entry.len) && !changed.contains(&entry.path)
@@ -276,7 +289,7 @@ impl<'a> Looking<'a> {
             };
             if let Some(state) = state {
                 let (id, changed_ns) = (entry.id, entry.changed_ns);
-                let is_racy = is_racy(changed_ns, now);
+                let is_racy = is_racy(changed_ns, now, tick);
                 known.push((entry.path.clone(), Known { state, id, changed_ns, is_racy }));
             }
         }
@@ -328,9 +341,12 @@ mod tests {
     #[test]
     fn only_recent_changes_are_racy() {
         let now = Duration::from_millis(10_000);
-        let racy = |millis: i128, nanos: i128| is_racy(millis * 1_000_000 + nanos, now);
-        assert!(racy(9_990, 1) && racy(10_000, 1) && racy(11_000, 1));
-        assert!(!racy(9_900, 1));
+        let racy =
+            |millis: i128, nanos: i128| is_racy(millis * 1_000_000 + nanos, now, Duration::from_millis(4));
+        assert!(racy(9_992, 1) && racy(10_000, 1) && racy(11_000, 1));
+        assert!(!racy(9_991, 1));
+        assert!(racy(9_980, 0) && !racy(9_970, 0), "times in hundredths of a second");
+        assert!((1..=10).contains(&tick().as_millis()), "kernels tick between 100 and 1000 times a second");
         assert!(racy(9_000, 0) && racy(8_000, 0), "times without fractions");
         assert!(!racy(7_000, 0));
     }
