@@ -25,6 +25,8 @@ const HUNDREDTHS_GRAIN: Duration = Duration::from_millis(20);
 
 /// The most threads that read at once.
 const THREADS_MAX: usize = 8;
+/// The most paths that one actor may change: each takes some KiB of memory until the run has ended.
+pub const CHANGES_MAX: usize = 200_000;
 
 /// What a sandbox held when it was ready.
 #[derive(Clone, Debug, Default)]
@@ -154,8 +156,13 @@ impl Manifest {
         Ok(touched.map(|entry| entry.path).collect())
     }
 
-    /// What is different in the tree now.
+    /// What is different in the tree now; an error when that is more than [`CHANGES_MAX`] paths.
     pub fn changes(&self, tree: &Path) -> Result<Changes> {
+        self.changes_within(CHANGES_MAX, tree)
+    }
+
+    fn changes_within(&self, limit: usize, tree: &Path) -> Result<Changes> {
+        let bounded = |count| if count > limit { Err(Error::TooManyChanges { limit }) } else { Ok(()) };
         let looking = Looking::at(tree)?;
         let mut changes = Changes::default();
         let mut missing = self.0.clone();
@@ -165,6 +172,7 @@ impl Manifest {
             if known.as_ref().is_some_and(|known| known.is_still(&entry)) {
                 continue;
             }
+            bounded(created.len() + changes.edits.len())?;
             changes.hashed += usize::from(entry.kind == Kind::File);
             match (known, looking.state(&entry)?) {
                 (known, None) => {
@@ -181,6 +189,7 @@ impl Manifest {
                 }
             }
         }
+        bounded(created.len() + changes.edits.len() + missing.len())?;
         let deleted = missing.into_iter().map(|(path, known)| (path, known.state)).collect();
         changes.edits.extend(pair_renames(deleted, created));
         changes.edits.sort_by(|one, other| one.path.cmp(&other.path));
@@ -336,6 +345,24 @@ mod tests {
         assert_eq!(found(&manifest), 1);
         manifest.0.get_mut(&path).unwrap().is_racy = false;
         assert_eq!(found(&manifest), 0, "the control");
+    }
+
+    #[test]
+    fn more_changes_than_are_recorded_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = |count: usize| {
+            (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), "old").unwrap());
+            Manifest::take(folder.path()).unwrap()
+        };
+        let found = |manifest: &Manifest| manifest.changes_within(3, folder.path());
+        let (three, four) = (manifest(3), manifest(4));
+        let error = found(&Manifest::default()).unwrap_err();
+        assert_eq!(error.to_string(), "it changed more than 3 paths, the most that are recorded of one node");
+        assert_eq!(found(&three).unwrap().edits.len(), 1);
+        (0..4).for_each(|number| fs::remove_file(folder.path().join(number.to_string())).unwrap());
+        assert_eq!(found(&three).unwrap().edits.len(), 3);
+        let error = found(&four).unwrap_err();
+        assert!(error.hint().unwrap().contains("$TMPDIR"), "{error}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use filetx::{create_private_file, make_private_folder};
-use plan::{Actor, Changeset, Terms};
+use plan::{Actor, Changeset, Patterns, Terms};
 
 use super::Event;
 use super::engine::Engine;
@@ -16,7 +16,7 @@ use super::front::{Found, Front, Recorder};
 use super::layout::files;
 use super::state::{NodeState, Outcome};
 use crate::process::Ended;
-use crate::{Enforced, Error, Limits, Manifest, NodeIndex, Patterns, Result, Run, Start, start};
+use crate::{Enforced, Error, Limits, Manifest, NodeIndex, Result, Run, Start, start};
 
 /// How long an actor has to end by itself when it is asked to.
 const GRACE: Duration = Duration::from_secs(10);
@@ -72,6 +72,7 @@ impl Engine<'_> {
                 record.attempts += 1;
                 record.changeset = Some(changeset.id());
                 record.builds_on = builds_on;
+                record.base = Some(self.layout.base_name());
                 (record.process, record.counts) = (None, None);
                 (record.code, record.signal, record.seconds, record.reason) = (None, None, None, None);
                 (record.files, record.last_lines, record.notes) = (0, Vec::new(), Vec::new());

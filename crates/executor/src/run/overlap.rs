@@ -19,6 +19,8 @@ const PAUSE_MIN: Duration = Duration::from_millis(200);
 const PAUSE_FACTOR: u32 = 20;
 /// The most overlaps that one run is told of.
 const TOLD_MAX: usize = 1000;
+/// The most paths of one node that are compared with those of others; of a node that touched more, the others are only counted.
+const COMPARED_MAX: usize = 10_000;
 
 /// The sandboxes of running nodes.
 #[derive(Debug, Default)]
@@ -97,7 +99,7 @@ impl Told {
             if self.counts.insert(node.clone(), paths.len()).unwrap_or(0) != paths.len() {
                 news.push(Event::NodeTouched { node: node.clone(), files: paths.len() });
             }
-            for path in paths {
+            for path in paths.into_iter().take(COMPARED_MAX) {
                 by_path.entry((root, path)).or_default().insert(node.clone());
             }
         }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use executor::run::{Cancel, Outcome};
+use executor::CHANGES_MAX;
+use executor::run::{Cancel, NodeReport, Outcome};
 use plan::{PlanId, Plans, State, Status};
 use testkit::children::{Process, role, say, start};
 use testkit::mount::{FileSystem, Image};
@@ -14,7 +15,7 @@ use crate::ground::{Ground, node, options, outcome, plans, who};
 /// More than a run of any kind takes, and much less than what actors print here.
 const OUTPUT_MIB_MAX: u64 = 100;
 /// What a file that an actor made may take in memory until the run has ended, beyond what every run takes.
-const FILE_BYTES_MAX: u64 = 4096;
+const FILE_KIB_MAX: usize = 4;
 const RUN_MIB_MAX: u64 = 100;
 
 /// A process of its own that runs `plan.toml`, or resumes the newest plan, and says how that ended and how much memory it took.
@@ -79,27 +80,54 @@ fn much_output_is_bounded() {
     assert_eq!(fs::metadata(output).unwrap().len(), 64 << 20);
 }
 
+/// Runs an actor that makes so many files beside one that makes one; how it ended, and how many MiB it took at most.
+fn make_files(ground: &Ground, files: usize) -> (NodeReport, u64) {
+    write_plan(
+        ground,
+        &format!(
+            "[nodes.many]\nrun = \"mkdir many; cd many; seq {files} | split -l 1 -a 5 -\"\n\
+             [nodes.one]\nrun = 'echo 1 > one'\n"
+        ),
+    );
+    let (_, peak_mib) = run_apart(ground.folder.path(), "run");
+    let plan = ground.plans.find("@latest").unwrap().id;
+    let mut nodes = ground.runs().nodes(plan).unwrap();
+    assert_eq!(nodes.pop().unwrap().state.outcome(), Some(Outcome::Succeeded), "the other");
+    let many = nodes.pop().unwrap();
+    figure(
+        &format!("seconds for an actor that made {files} files"),
+        many.seconds.unwrap_or_default().round(),
+    );
+    figure(&format!("memory of a run whose actor made {files} files, MiB"), peak_mib);
+    (many, peak_mib)
+}
+
 #[test]
 fn many_files_are_recorded_in_bounded_memory() {
-    let files: u64 = if is_proof() { 1_000_000 } else { 20_000 };
+    let files = if is_proof() { CHANGES_MAX } else { CHANGES_MAX / 10 };
     let ground = Ground::new(&[]);
-    write_plan(
-        &ground,
-        &format!("[nodes.a]\nrun = \"mkdir many; cd many; seq {files} | split -l 1 -a 5 -\"\n"),
-    );
-    let (ended, peak_mib) = run_apart(ground.folder.path(), "run");
-    assert_eq!(ended, "ready");
-    let plan = ground.plans.find("@latest").unwrap().id;
-    let report = &ground.runs().nodes(plan).unwrap()[0];
-    assert_eq!(report.files as u64, files);
-    figure("files that one actor made", files);
-    figure("seconds for its node", report.seconds.unwrap_or_default().round());
-    figure("memory of the run, MiB", peak_mib);
-    let limit = RUN_MIB_MAX + files * FILE_BYTES_MAX / (1 << 20);
+    let (many, peak_mib) = make_files(&ground, files);
+    assert_eq!((many.state.outcome(), many.files), (Some(Outcome::Succeeded), files), "{many:?}");
+    let limit = RUN_MIB_MAX + (files * FILE_KIB_MAX / 1024) as u64;
     assert!(peak_mib < limit, "{peak_mib} MiB of {limit}");
-    let recorded: u64 =
-        ground.plans.changesets(plan).unwrap().iter().map(|changeset| changeset.entries).sum();
-    assert_eq!(recorded, files);
+    let changesets = ground.plans.changesets(ground.plans.find("@latest").unwrap().id).unwrap();
+    assert_eq!(changesets.iter().map(|changeset| changeset.entries).sum::<u64>(), files as u64 + 1);
+}
+
+#[test]
+fn more_files_than_are_recorded_fail_the_node_alone() {
+    let files = if is_proof() { 1_000_000 } else { CHANGES_MAX + 1 };
+    let ground = Ground::new(&[]);
+    let (many, peak_mib) = make_files(&ground, files);
+    assert_eq!((many.state.outcome(), many.files), (Some(Outcome::Failed), 0), "{many:?}");
+    let reason = many.reason.unwrap();
+    assert!(reason.contains("more than 200000 paths"), "{reason}");
+    let limit = RUN_MIB_MAX + files as u64 / 1024;
+    assert!(peak_mib < limit, "{peak_mib} MiB of {limit}");
+    // Whoever cleans up gets rid of all of them.
+    let plan = ground.plans.find("@latest").unwrap().id;
+    ground.runs().remove_files(plan).unwrap();
+    assert_eq!(fs::read_dir(ground.home().join("runs")).unwrap().count(), 0);
 }
 
 /// A project and its home on a disk of their own, which is soon full.
