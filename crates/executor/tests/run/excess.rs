@@ -6,6 +6,7 @@ use std::path::Path;
 use executor::CHANGES_MAX;
 use executor::run::{Cancel, NodeReport, Outcome};
 use plan::{PlanId, Plans, State, Status};
+use tempfile::TempDir;
 use testkit::children::{Process, role, say, start};
 use testkit::mount::{FileSystem, Image};
 use testkit::notes::{figure, is_proof, skipped};
@@ -133,11 +134,12 @@ fn a_million_files_fail_the_node_alone() {
     assert_eq!(fs::read_dir(ground.home().join("runs")).unwrap().count(), 0);
 }
 
-/// A project and its home on a disk of their own, which is soon full.
-fn small_ground() -> Result<(Ground, Image, tempfile::TempDir), String> {
+/// A project and its home on a disk of their own, which is soon full. They go in the order from the last to the first.
+fn small_ground() -> Result<(TempDir, Image, Ground), String> {
     let scratch = tempfile::tempdir().unwrap();
     let image = Image::new(scratch.path(), FileSystem::Ext4)?;
-    Ok((Ground::inside(image.point(), &[("file", "1\n")]), image, scratch))
+    let ground = Ground::inside(image.point(), &[("file", "1\n")]);
+    Ok((scratch, image, ground))
 }
 
 /// What must hold of the store, whatever happened.
@@ -151,7 +153,7 @@ fn check_whole(plans: &Plans, plan: PlanId) {
 /// The node that fills the disk fails, whichever way it goes about it; the others go on, and what they changed is whole.
 #[test]
 fn an_actor_that_fills_the_disk_harms_nobody() {
-    let (ground, _image, _scratch) = match small_ground() {
+    let (_scratch, _image, ground) = match small_ground() {
         Ok(made) => made,
         Err(reason) => return skipped("executor::full_disk", &reason),
     };
@@ -204,7 +206,7 @@ fn an_actor_that_fills_the_disk_harms_nobody() {
 /// What an actor prints while the disk is full is read all the same, and it is said that it is not kept.
 #[test]
 fn output_that_a_full_disk_does_not_take_stops_nobody() {
-    let (ground, _image, _scratch) = match small_ground() {
+    let (_scratch, _image, ground) = match small_ground() {
         Ok(made) => made,
         Err(reason) => return skipped("executor::full_disk", &reason),
     };
@@ -224,7 +226,7 @@ fn output_that_a_full_disk_does_not_take_stops_nobody() {
 /// A disk that stays full ends the run with an error that says so; nothing is lost, and with room it goes on.
 #[test]
 fn a_disk_that_stays_full_ends_the_run_and_with_room_it_goes_on() {
-    let (ground, _image, _scratch) = match small_ground() {
+    let (_scratch, _image, ground) = match small_ground() {
         Ok(made) => made,
         Err(reason) => return skipped("executor::full_disk", &reason),
     };
