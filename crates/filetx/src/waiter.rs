@@ -159,26 +159,29 @@ mod tests {
 
     impl Scene {
         fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = tempfile::tempdir().expect("a plain folder");
             let path = folder.path().join("lock");
-            let holder = platform::open(&path, Access::Create).unwrap();
-            holder.lock().unwrap();
+            let holder = platform::open(&path, Access::Create).expect("a plain folder");
+            holder.lock().expect("a plain folder");
             Self { _folder: folder, path, holder }
         }
 
         fn begin(&self, mode: Mode) -> Option<Queued> {
-            let id = platform::id_of(&self.holder).unwrap();
-            Queued::begin(&self.path, id, mode, Access::Write).unwrap()
+            let id = platform::id_of(&self.holder).expect("a plain folder");
+            Queued::begin(&self.path, id, mode, Access::Write).expect("a plain folder")
         }
 
         fn threads(&self) -> usize {
-            let id = platform::id_of(&self.holder).unwrap();
+            let id = platform::id_of(&self.holder).expect("a plain folder");
             lock(&WAITERS).keys().filter(|(_, of, _)| *of == id).count()
         }
 
         /// Takes the lock anew, which ends when nobody else has it.
         fn assert_comes_free(&self) {
-            platform::open(&self.path, Access::Write).unwrap().lock().unwrap();
+            platform::open(&self.path, Access::Write)
+                .expect("a plain folder")
+                .lock()
+                .expect("a plain folder");
         }
     }
 
