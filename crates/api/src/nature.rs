@@ -123,7 +123,6 @@ pub(crate) fn run_nature(error: &executor::Error) -> (Kind, &'static str) {
         }
         E::ReadPlanFile { source, .. } => (Kind::Error, system_code(source)),
         E::PlanFile { .. } => (Kind::Usage, "plan-file"),
-        E::BadPattern { .. } => (Kind::Usage, "bad-pattern"),
         E::NoRoot => (Kind::NotFound, "no-root"),
         E::NotRun { .. } => (Kind::NotFound, "not-run"),
         E::NoNode { .. } => (Kind::NotFound, "no-node"),

@@ -234,6 +234,7 @@ fn stores() {
     let owner = store::Owner::parse("o").unwrap();
     check(S::Held { resource, owner, expires_at: store::Time::now() }, Kind::Busy, "lease-held");
     check(S::Busy { path: path(), doing: "d", waited: Duration::ZERO }, Kind::Busy, "store-busy");
+    check(S::Full { path: path(), doing: "d", source: cause() }, Kind::Error, "store-full");
     let engine = |outcome| S::Engine { path: path(), doing: "d", outcome, source: cause() };
     check(engine(store::Outcome::Unknown), Kind::OutcomeUnknown, "store-engine");
     check(engine(store::Outcome::Aborted), Kind::Error, "store-engine");

@@ -71,14 +71,6 @@ pub enum Error {
         /// All that is wrong, in the order of the file.
         problems: Vec<Problem>,
     },
-    /// A pattern of paths cannot be read.
-    #[error("`{pattern}` is not a pattern of paths: {reason}")]
-    BadPattern {
-        /// The pattern.
-        pattern: String,
-        /// What is wrong with it.
-        reason: String,
-    },
     /// What was said on the socket of a run makes no sense.
     #[error("the request to the run cannot be taken: {reason}")]
     BadRequest {
@@ -137,6 +129,13 @@ pub enum Error {
         folder: PathBuf,
         /// Why.
         source: Box<filetx::Error>,
+    },
+    /// An actor changed more paths than are recorded.
+    #[cfg(target_os = "linux")]
+    #[error("it changed more than {limit} paths, the most that are recorded of one node")]
+    TooManyChanges {
+        /// How many are.
+        limit: usize,
     },
     /// A folder that an actor may write to is not there.
     #[cfg(target_os = "linux")]
@@ -211,9 +210,6 @@ impl Error {
             Self::PlanFile { .. } => {
                 Some("correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing")
             }
-            Self::BadPattern { .. } => {
-                Some("`*` and `?` are within a name, `**` is over folders, `[…]` and `{a,b}` are choices")
-            }
             Self::BadRequest { .. } => Some("use the program that started the run: `agents --version`"),
             Self::TooManyRequests { .. } => Some("try again when others are done"),
             Self::NoSeat => Some("start the command in a node of a plan: `agents run PLAN.toml`"),
@@ -231,6 +227,10 @@ impl Error {
             #[cfg(target_os = "linux")]
             Self::Files { .. } => Some(
                 "`df -h` shows whether the disk is full; `ls -ld` on the folder shows who may write there",
+            ),
+            #[cfg(target_os = "linux")]
+            Self::TooManyChanges { .. } => Some(
+                "let it write to `$TMPDIR` what is not part of the change, or split the work into several nodes",
             ),
             #[cfg(target_os = "linux")]
             Self::NotWritable { .. } => {

@@ -23,7 +23,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Later<Command>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -39,7 +39,7 @@ enum Command {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command {
+        match &*self.command {
             Command::Start(_) => "changeset start",
             Command::Record(_) => "changeset record",
             Command::Seal(_) => "changeset seal",
@@ -51,7 +51,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &args.command {
+    with_plans(session, output, |plans, output| match &*args.command {
         Command::Start(args) => start::run(args, plans, output),
         Command::Record(args) => record::run(args, |id, entry| plans.record(id, entry), output),
         Command::Seal(args) => seal::run(args, plans, output),
@@ -63,6 +63,6 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 
 /// The same in the sandbox of a run, which does what it is asked.
 pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
-    let Command::Record(args) = &args.command else { unreachable!("the others are refused") };
+    let Command::Record(args) = &*args.command else { unreachable!("the others are refused") };
     record::run(args, |id, entry| inside.record(id, entry), output)
 }

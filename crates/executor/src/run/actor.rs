@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use filetx::{create_private_file, make_private_folder};
-use plan::{Actor, Changeset, Terms};
+use plan::{Actor, Changeset, Patterns, Terms};
 
 use super::Event;
 use super::engine::Engine;
@@ -18,7 +18,7 @@ use super::socket::request::{SOCKET_VARIABLE, TOKEN_VARIABLE};
 use super::socket::{Place, Taken};
 use super::state::{NodeState, Outcome};
 use crate::process::Ended;
-use crate::{Enforced, Error, Limits, Manifest, NodeIndex, Patterns, Result, Run, Start, start};
+use crate::{Enforced, Error, Limits, Manifest, NodeIndex, Result, Run, Start, start};
 
 /// How long an actor has to end by itself when it is asked to.
 const GRACE: Duration = Duration::from_secs(10);
@@ -41,11 +41,13 @@ struct End {
     reason: Option<String>,
     files: usize,
     notes: Vec<String>,
+    /// Whether all that it changed is recorded.
+    is_whole: bool,
 }
 
 impl End {
     fn new(outcome: Outcome) -> Self {
-        Self { outcome, code: None, signal: None, reason: None, files: 0, notes: Vec::new() }
+        Self { outcome, code: None, signal: None, reason: None, files: 0, notes: Vec::new(), is_whole: true }
     }
 
     fn because(outcome: Outcome, reason: impl Into<String>) -> Self {
@@ -72,6 +74,7 @@ impl Engine<'_> {
                 record.attempts += 1;
                 record.changeset = Some(changeset.id());
                 record.builds_on = builds_on;
+                record.base = Some(self.layout.base_name());
                 (record.process, record.counts) = (None, None);
                 (record.code, record.signal, record.seconds, record.reason) = (None, None, None, None);
                 (record.files, record.last_lines, record.notes) = (0, Vec::new(), Vec::new());
@@ -83,31 +86,53 @@ impl Engine<'_> {
                 changeset: changeset.id().to_string(),
             });
             let lines = LastLines::default();
-            let end = self.attempt(node, attempt, &changeset, retries > 0, &lines)?;
+            let ended = self.attempt(node, attempt, &changeset, retries > 0, &lines);
+            let end = ended.or_else(|error| self.out_of_room(node, attempt, error))?;
             let is_failure = matches!(end.outcome, Outcome::Failed | Outcome::TimedOut);
             if is_failure && retries > 0 && !self.cancel.is_stopping() {
                 retries -= 1;
                 let reason = end.reason.unwrap_or_default();
+                // First of all: it may have filled the disk.
+                self.layout.remove_sandbox(&spec.name, attempt)?;
                 changeset.abandon(&format!("attempt {attempt} failed: {reason}"))?;
                 self.step(node, NodeState::Queued, |record| record.reason = Some(reason.clone()))?;
-                self.layout.remove_sandbox(&spec.name, attempt)?;
                 self.tell(Event::NodeRetried { node: spec.name.clone(), attempt, reason });
                 continue;
             }
             let counts = end.outcome == Outcome::Succeeded || is_failure && spec.continue_on_error;
-            let last_lines = lines.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
+            let last_lines: Vec<String> =
+                lines.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
             // From here on it is done, over every crash; whoever comes next closes the changeset.
-            self.step(node, NodeState::Ended(end.outcome), |record| {
-                record.counts = counts.then(|| changeset.id());
-                (record.code, record.signal, record.reason) = (end.code, end.signal, end.reason);
-                (record.files, record.notes) = (end.files, end.notes);
-                record.seconds = Some(began.elapsed().as_secs_f64());
-                record.last_lines = if end.outcome == Outcome::Succeeded { Vec::new() } else { last_lines };
+            let done = |end: &End| {
+                self.step(node, NodeState::Ended(end.outcome), |record| {
+                    record.counts = (counts && end.is_whole).then(|| changeset.id());
+                    (record.code, record.signal, record.reason) = (end.code, end.signal, end.reason.clone());
+                    (record.files, record.notes) = (end.files, end.notes.clone());
+                    record.seconds = Some(began.elapsed().as_secs_f64());
+                    record.last_lines =
+                        if end.outcome == Outcome::Succeeded { Vec::new() } else { last_lines.clone() };
+                })
+            };
+            done(&end).or_else(|error| {
+                let room = self.out_of_room(node, attempt, error)?;
+                done(&End { notes: [&end.notes[..], &room.notes].concat(), ..end })
             })?;
             changeset.seal()?;
             self.tell_end(node);
             return Ok(());
         }
+    }
+
+    /// What a full disk means for a node whose actor has ended: its sandbox goes, as it may be what fills the disk, so that the end can be recorded and
+    /// the others go on. Any other error stays one.
+    fn out_of_room(&self, node: NodeIndex, attempt: u32, error: Error) -> Result<End> {
+        let Error::Plan(plan::Error::Store(store::Error::Full { .. })) = error else { return Err(error) };
+        self.layout.remove_sandbox(&self.spec(node).name, attempt)?;
+        Ok(End {
+            notes: vec!["the disk was full, so its sandbox was removed".to_owned()],
+            is_whole: false,
+            ..End::because(Outcome::Failed, chain(&error))
+        })
     }
 
     /// One attempt. What goes wrong with the actor is its end; with the store, an error.
@@ -277,7 +302,8 @@ impl Engine<'_> {
         }
         if outcome.printed_bytes > outcome.kept_bytes {
             let (printed, kept) = (outcome.printed_bytes, outcome.kept_bytes);
-            end.notes.push(format!("it printed {printed} bytes, of which {kept} are kept"));
+            let why = outcome.not_kept.map(|kind| format!(": {kind}")).unwrap_or_default();
+            end.notes.push(format!("it printed {printed} bytes, of which {kept} are kept{why}"));
         }
         if enforced != Enforced::Fully {
             end.notes.push("it was not fully kept from writing outside of its sandbox".to_owned());

@@ -8,13 +8,13 @@ use std::path::Path;
 
 use filetx::{Kind, RelPath, Survey, TreeEdit};
 use plan::{
-    Act, Base, Change, Changeset, ChangesetId, Combined, Content, ContentKind, PathBytes, PathKey, Piece,
-    PlanId, Plans, Selection, Source, Strategy, checked_path, path_bytes, protected,
+    Act, Base, Change, Changeset, ChangesetId, Combined, Content, ContentKind, PathBytes, PathKey, Patterns,
+    Piece, PlanId, Plans, Selection, Source, Strategy, checked_path, path_bytes, protected,
 };
 use store::{BlobReader, Store, read_blob};
 
 use super::layout::files;
-use crate::{Changes, Edit, Manifest, Merge, Patterns, Result, State, What};
+use crate::{Changes, Edit, Manifest, Merge, Result, State, What};
 
 /// Changes that are recorded in one step.
 const BATCH_MAX: usize = 500;

@@ -41,9 +41,14 @@ impl Layout {
         &self.folder
     }
 
-    fn base(&self) -> PathBuf {
+    /// The base of this run of the system, by name.
+    pub(crate) fn base_name(&self) -> String {
         let boot: String = boot().chars().take(BOOT_CHARS).collect();
-        self.folder.join(format!("base-{boot}"))
+        format!("base-{boot}")
+    }
+
+    fn base(&self) -> PathBuf {
+        self.folder.join(self.base_name())
     }
 
     /// The tree of the base for the n-th root.

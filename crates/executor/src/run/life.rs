@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plan::{Actor, Over, Plan, Plans, Selection, State, Step, StoredContents};
+use plan::{Actor, Combined, Over, Plan, Plans, Selection, State, Step, StoredContents};
 use serde_json::json;
 use store::{Kind, Lease, NewNode, NodeId, OpenChangesets, Store};
 
@@ -197,8 +197,8 @@ impl Engine<'_> {
             tracked.state.outcome().filter(|_| !tracked.is_done(self.spec(node)))
         };
         let open: Vec<Outcome> = (0..self.nodes.len()).filter_map(open_outcome).collect();
-        let conflicts = self.plans.combine(self.plan, &Selection::default(), strategy(self.run.merge))?;
-        let conflicts = conflicts.conflicts().count();
+        let combined = self.combined()?;
+        let conflicts = combined.conflicts().count();
         let of = |outcome| open.iter().filter(|known| **known == outcome).count();
         let failed = open.len() - of(Outcome::Skipped) - of(Outcome::Stopped);
         let (state, error) = if self.cancel.is_cancelled() {
@@ -212,7 +212,7 @@ impl Engine<'_> {
             (State::Ready, None)
         };
         self.end(lease, state, error)?;
-        let summary = self.summary()?;
+        let summary = self.summary(&combined)?;
         let mut counts = BTreeMap::new();
         for outcome in summary.nodes.iter().filter_map(|node| node.state.outcome()) {
             *counts.entry(outcome).or_insert(0) += 1;
@@ -260,15 +260,18 @@ impl Engine<'_> {
     /// Somebody else has changed what was this run's: by taking it over, or by cancelling the plan.
     fn taken(&self, error: Error) -> Result<Summary> {
         match self.plans.get(self.plan)?.state {
-            State::Cancelled => self.summary(),
+            State::Cancelled => self.summary(&self.combined()?),
             _ if is_taken(&error) => Err(Error::Lost { plan: self.plan }),
             _ => Err(error),
         }
     }
 
-    fn summary(&self) -> Result<Summary> {
+    fn combined(&self) -> Result<Combined> {
+        Ok(self.plans.combine(self.plan, &Selection::default(), strategy(self.run.merge))?)
+    }
+
+    fn summary(&self, combined: &Combined) -> Result<Summary> {
         let plan = self.plans.get(self.plan)?;
-        let combined = self.plans.combine(self.plan, &Selection::default(), strategy(self.run.merge))?;
         let stored = StoredContents(self.store());
         let contents = Over { made: &combined.made, below: &stored };
         let shown = combined.shown();

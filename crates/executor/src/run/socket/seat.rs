@@ -6,11 +6,13 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use plan::{Act, Base, Change, Changeset, PathBytes, PathKey, Piece, Tool, checked_path, system_path};
+use plan::{
+    Act, Base, Change, Changeset, PathBytes, PathKey, Patterns, Piece, Tool, checked_path, system_path,
+};
 use store::Store;
 
 use crate::run::front::{Front, Recorder};
-use crate::{Error, Manifest, Patterns, Result};
+use crate::{Error, Manifest, Result};
 
 /// What an attempt is about.
 pub(crate) struct Place {
