@@ -27,7 +27,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
     let name = args.command.name();
     // What needs no configuration does not read it: a broken file is no reason for a shell to start without completions.
     let by_flags = || Output::start(name, Look::of_flags(&args.global));
-    match &args.command {
+    match &*args.command {
         Command::Completions(args) => {
             let mut output = by_flags();
             let result = completions::run(args, &mut output);
@@ -55,12 +55,12 @@ pub(crate) fn run(args: Args) -> ExitCode {
 fn run_configured(args: &Args) -> Result<ExitCode> {
     // The process ends behind this; taking parsed files apart would only delay that.
     let agents = ManuallyDrop::new(Agents::open(&surroundings(&args.global))?);
-    let parses_itself = matches!(&args.command, Command::Config(args) if args.is_set());
+    let parses_itself = matches!(&*args.command, Command::Config(args) if args.is_set());
     let reading = if parses_itself { agents.read_preferences() } else { agents.read() };
     let preferences = reading.preferences()?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
     let session = Session::new(&agents, reading, &preferences, &output);
-    let result = match &args.command {
+    let result = match &*args.command {
         Command::Config(args) => config::run(args, session, &mut output),
         Command::Context(words) => context::run(words, &args.global, &session, &mut output),
         Command::Run(args) => run::run(args, &session, &mut output),

@@ -140,6 +140,7 @@ mod sync_count;
 mod transaction;
 mod tree;
 mod view;
+mod waiter;
 
 #[cfg(target_os = "linux")]
 pub use copy::{COPY_DEPTH_MAX, Choice, Copied, CopyOptions, copy_tree};

@@ -22,7 +22,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Later<Command>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -38,7 +38,7 @@ enum Command {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command {
+        match &*self.command {
             Command::Start(_) => "changeset start",
             Command::Record(_) => "changeset record",
             Command::Seal(_) => "changeset seal",
@@ -50,7 +50,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &args.command {
+    with_plans(session, output, |plans, output| match &*args.command {
         Command::Start(args) => start::run(args, plans, output),
         Command::Record(args) => record::run(args, plans, output),
         Command::Seal(args) => seal::run(args, plans, output),

@@ -29,7 +29,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Later<Command>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -48,12 +48,12 @@ enum Command {
 impl Args {
     /// Whether it is `agents config set`.
     pub(crate) fn is_set(&self) -> bool {
-        matches!(self.command, Command::Set(_))
+        matches!(*self.command, Command::Set(_))
     }
 
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command {
+        match &*self.command {
             Command::Get(_) => "config get",
             Command::Set(_) => "config set",
             Command::Unset(_) => "config unset",
@@ -69,7 +69,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Result<Answer> {
     tell_where(&session, output);
-    match &args.command {
+    match &*args.command {
         Command::Get(args) => get::run(args, &session, output),
         Command::Set(args) => set::run(args, &session, output),
         Command::Unset(args) => unset::run(args, &session, output),

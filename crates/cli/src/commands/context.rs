@@ -38,7 +38,7 @@ const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Later<Command>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -66,7 +66,7 @@ enum Command {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command {
+        match &*self.command {
             Command::Create(_) => "context create",
             Command::Append(_) => "context append",
             Command::Show(_) => "context show",
@@ -87,7 +87,7 @@ impl Args {
     }
 
     pub(crate) fn is_export(&self) -> bool {
-        matches!(self.command, Command::Export(_))
+        matches!(*self.command, Command::Export(_))
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn run(
 ) -> Result<Answer> {
     let contexts = session.writer().contexts()?;
     output.detail("contexts", format!("contexts are in `{}`", contexts.folder().display()));
-    match &args.command {
+    match &*args.command {
         Command::Create(args) => create::run(args, &contexts, output),
         Command::Append(args) => append::run(args, &contexts, output),
         Command::Show(args) => show::run(args, &contexts, output),
