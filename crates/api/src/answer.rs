@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use config::{Consulted, Key, Layer, Origin, Resolved, Reveal, Says, Value, Written};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{Error, Kind};
 
@@ -300,7 +300,7 @@ pub struct Problem {
 }
 
 /// A spot in a file.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct Spot {
     /// The file.
     pub file: String,
@@ -319,6 +319,9 @@ pub struct Spot {
 impl Problem {
     /// What there is to say about an error.
     pub fn of(error: &Error) -> Problem {
+        if let Error::Refused { problem } = error {
+            return (**problem).clone();
+        }
         let mut problem =
             Problem { hint: error.hint(), spot: spot(error), ..Self::new(error.kind(), error.code(), error) };
         if let Error::Plan(error) = error {

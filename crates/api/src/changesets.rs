@@ -12,6 +12,7 @@ use plan::{
     Act, Base, Change, Changeset, ChangesetId, Content, ContentKind, Contents, Operation, PathBytes, Piece,
     Plan, Source, Status, StoredContents, Terms, Tool,
 };
+use store::Store;
 use store::limits::CHUNK_BYTES;
 
 use crate::plans::{actor_of, open};
@@ -21,9 +22,9 @@ use crate::{Error, Plans};
 /// From when on others may take over a changeset whose holder was killed: less than commands wait.
 const HELD: Duration = Duration::from_secs(10);
 /// The permission bits of a base that is given and of nothing that is there.
-const USUAL_MODE: u32 = 0o644;
+pub(crate) const USUAL_MODE: u32 = 0o644;
 /// The most that is read of a patch, and of a file that is patched.
-const PATCH_BYTES_MAX: u64 = 64 << 20;
+pub(crate) const PATCH_BYTES_MAX: u64 = 64 << 20;
 
 /// What is done to a path.
 #[derive(Clone, Debug)]
@@ -172,7 +173,8 @@ impl Plans {
                     Some(piece) => piece,
                     None => self.now(handle, plan, root, path)?,
                 };
-                let bytes = patched(path, now.as_ref(), self.bytes(now.as_ref())?, patch)?;
+                let bytes =
+                    patched(path, now.as_ref(), bytes(self.inner.store().as_ref(), now.as_ref())?, patch)?;
                 return Ok((Act::Write { content: Source::Bytes(bytes), mode: None }, Base::Given(now)));
             }
         };
@@ -211,17 +213,6 @@ impl Plans {
             }
             _ => Ok(None),
         }
-    }
-
-    /// The bytes of what a path holds.
-    fn bytes(&self, piece: Option<&Piece>) -> Result<Vec<u8>, Error> {
-        let Some(piece) = piece else { return Ok(Vec::new()) };
-        if let Some(packed) = &piece.packed {
-            let unpacked = packed.chunk().unpack();
-            let damaged = |reason| store::Error::DamagedBlob { hash: packed.hash(), reason };
-            return Ok(unpacked.map_err(|reason| plan::Error::from(damaged(reason)))?);
-        }
-        Ok(StoredContents(self.inner.store().as_ref()).bytes(&piece.content)?.to_vec())
     }
 
     /// A base that was given; with the permission bits of what is there.
@@ -269,8 +260,24 @@ fn changeset_id(text: &str) -> Result<ChangesetId, Error> {
     Ok(text.parse().map_err(unknown).map_err(plan::Error::from)?)
 }
 
+/// The bytes of what a path holds.
+pub(crate) fn bytes(store: &dyn Store, piece: Option<&Piece>) -> Result<Vec<u8>, Error> {
+    let Some(piece) = piece else { return Ok(Vec::new()) };
+    if let Some(packed) = &piece.packed {
+        let unpacked = packed.chunk().unpack();
+        let damaged = |reason| store::Error::DamagedBlob { hash: packed.hash(), reason };
+        return Ok(unpacked.map_err(|reason| plan::Error::from(damaged(reason)))?);
+    }
+    Ok(StoredContents(store).bytes(&piece.content)?.to_vec())
+}
+
 /// A text with a unified diff laid over it.
-fn patched(path: &PathBytes, now: Option<&Piece>, bytes: Vec<u8>, patch: &[u8]) -> Result<Vec<u8>, Error> {
+pub(crate) fn patched(
+    path: &PathBytes,
+    now: Option<&Piece>,
+    bytes: Vec<u8>,
+    patch: &[u8],
+) -> Result<Vec<u8>, Error> {
     let refuse = |reason: String| Error::Patch { path: path.show().into_owned(), reason };
     let is_file = |content: &Content| content.kind == ContentKind::File;
     if now.is_some_and(|piece| !is_file(&piece.content)) {

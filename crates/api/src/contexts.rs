@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use context::{ContextManager, Draft, Error as Cause, IfThere, Json, Name, Options, Query, Revision, Role};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::answer::text;
 use crate::talk::{
@@ -23,7 +24,8 @@ pub struct Contexts {
 }
 
 /// A message to be appended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Serialize, Deserialize, Debug)]
+#[serde(rename_all = "lowercase")]
 pub enum NewMessage {
     /// Text with a role.
     Text {

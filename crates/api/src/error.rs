@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use config::Key;
+use serde::{Deserialize, Serialize};
 
 use crate::nature::{
     config_nature, context_nature, failure_nature, files_nature, plan_nature, run_nature, system_code,
@@ -107,6 +108,40 @@ pub enum Error {
         /// The pointer.
         pointer: String,
     },
+    /// The run around this process is not there any more.
+    #[error("the run that started this actor does not answer at `{}`", socket.display())]
+    RunGone {
+        /// Its socket.
+        socket: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The run around this process was asked for a change, and did not say what came of it.
+    #[error("the run that started this actor ended before it answered at `{}`", socket.display())]
+    NoReply {
+        /// Its socket.
+        socket: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The run around this process refused.
+    #[error("{}", problem.text)]
+    Refused {
+        /// Why.
+        problem: Box<crate::answer::Problem>,
+    },
+    /// A command that would use what belongs to the run was started by one of its actors.
+    #[error("`agents {command}` cannot be used in the sandbox of a run")]
+    InSandbox {
+        /// The command.
+        command: &'static str,
+    },
+    /// An actor asked for a secret.
+    #[error("`{key}` is secret, and is not told in the sandbox of a run")]
+    SecretInSandbox {
+        /// The key.
+        key: String,
+    },
     /// The file transaction refused or failed.
     #[error(transparent)]
     Files(#[from] filetx::Error),
@@ -163,7 +198,8 @@ pub enum Error {
 }
 
 /// What sort of failure it is: the exit code of a command, the status of an answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Something failed.
     Error,
@@ -225,6 +261,20 @@ impl Error {
             Self::BadCheckpoint { .. } => "`agents audit checkpoint --out FILE` writes one".to_owned(),
             Self::NotJson(_) => "a text needs quotes in JSON: '\"text\"'".to_owned(),
             Self::NoValue { .. } => "a pointer is like `/a/b`, or `/list/0`".to_owned(),
+            Self::RunGone { .. } => {
+                "outside of the sandbox, `agents run --resume PLAN` goes on with a run that was cut off".to_owned()
+            }
+            Self::NoReply { .. } => {
+                "outside of the sandbox, `agents plan show PLAN` tells what was recorded".to_owned()
+            }
+            Self::Refused { problem } => return problem.hint.clone(),
+            Self::InSandbox { .. } => {
+                "use it outside; in a sandbox there are `agents changeset record`, `agents context append`, `agents config get`, and commands that read"
+                    .to_owned()
+            }
+            Self::SecretInSandbox { .. } => {
+                "give it to the actor by another way, such as a file that it may read, or `agents run --env`".to_owned()
+            }
             Self::Files(error) => return files_hint(error),
             Self::Commit(failure) => return files_hint(&failure.error),
             Self::NotSet { key } => format!("set it with `agents config set {key} VALUE`"),
@@ -282,6 +332,11 @@ impl Error {
             Self::BadCheckpoint { .. } => (Kind::Error, "bad-checkpoint"),
             Self::NotJson(_) => (Kind::Usage, "not-json"),
             Self::NoValue { .. } => (Kind::NotFound, "no-value"),
+            Self::RunGone { .. } => (Kind::NotFound, "run-gone"),
+            Self::NoReply { .. } => (Kind::OutcomeUnknown, "no-reply"),
+            Self::Refused { problem } => (problem.kind, problem.code),
+            Self::InSandbox { .. } => (Kind::Usage, "in-sandbox"),
+            Self::SecretInSandbox { .. } => (Kind::Usage, "secret-in-sandbox"),
             Self::Files(error) => files_nature(error),
             Self::Commit(failure) => failure_nature(failure),
             Self::NotSet { .. } => (Kind::NotFound, "not-set"),

@@ -33,15 +33,22 @@
 //! - `contexts`: conversations; `talk`: what is asked of them and what comes back
 //! - `plans`, `review` and `changesets`: what actors change in people's folders; `audit`: the trail of it; `work`: what comes back about them
 //! - `runs`: actors run in parallel, each in a sandbox of its own
+//! - `answering` and `asking`: what actors ask the run that started them, on both sides; `wire`: the forms of that. On Linux only
 //! - `stores`: where plans are kept, and copying that; `doctor`: whether everything is sound
 //! - `answer`: what comes back; `error`: what can go wrong, `nature`: its kinds and codes
 
 mod agents;
 mod answer;
+#[cfg(target_os = "linux")]
+mod answering;
+#[cfg(target_os = "linux")]
+mod asking;
 mod audit;
 mod changesets;
 mod contexts;
 mod doctor;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod error;
 mod nature;
 mod plans;
@@ -52,6 +59,8 @@ mod stores;
 mod surroundings;
 mod talk;
 mod watching;
+#[cfg(target_os = "linux")]
+mod wire;
 mod work;
 mod writing;
 
@@ -60,11 +69,15 @@ pub use answer::{
     Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, Place, Problem, Shown,
     Spot, StillSet,
 };
+#[cfg(target_os = "linux")]
+pub use asking::Inside;
 pub use audit::Checkpointed;
 pub use changesets::{Doing, NewEntry};
 pub use config::{PROJECT_FOLDER, Reveal, Scope, Stopper, Wait, Waiting};
 pub use contexts::{Contexts, Conversation, ExportFormat, NewMessage};
 pub use doctor::{Check, Health};
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::Inside;
 pub use error::{Error, Kind};
 pub use plan::{Conflict, Event as PlanEvent, FileDiff, FileSide, What, counted, write_patch};
 pub use plans::{ApplyOptions, PartOf, Plans};

@@ -123,13 +123,20 @@ pub(crate) fn run_nature(error: &executor::Error) -> (Kind, &'static str) {
         }
         E::ReadPlanFile { source, .. } => (Kind::Error, system_code(source)),
         E::PlanFile { .. } => (Kind::Usage, "plan-file"),
-        E::BadPattern { .. } => (Kind::Usage, "bad-pattern"),
         E::NoRoot => (Kind::NotFound, "no-root"),
         E::NotRun { .. } => (Kind::NotFound, "not-run"),
         E::NoNode { .. } => (Kind::NotFound, "no-node"),
         E::NothingToResume { .. } => (Kind::Conflict, "nothing-to-resume"),
         E::Held { .. } => (Kind::Busy, "run-held"),
         E::Lost { .. } => (Kind::Conflict, "run-lost"),
+        E::BadRequest { .. } => (Kind::Usage, "bad-request"),
+        E::TooManyRequests { .. } => (Kind::Busy, "too-many-requests"),
+        E::NoSeat => (Kind::Conflict, "node-ended"),
+        E::ForeignChangeset { .. } => (Kind::Conflict, "foreign-changeset"),
+        E::ForeignRoot { .. } => (Kind::Usage, "foreign-root"),
+        E::RefusedWrites { .. } => (Kind::Error, "refused-writes"),
+        #[cfg(target_os = "linux")]
+        E::Socket { source, .. } => files_nature(source),
         E::NotHere => (Kind::Usage, "not-here"),
         _ => (Kind::Error, "run"),
     }

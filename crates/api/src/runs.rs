@@ -208,7 +208,10 @@ impl Agents {
 
 impl Plans {
     pub(crate) fn runs(&self) -> Result<Runs, Error> {
-        Ok(Runs::new(self.inner.clone(), &self.agents.home()?.join(RUNS)))
+        let runs = Runs::new(self.inner.clone(), &self.agents.home()?.join(RUNS));
+        #[cfg(target_os = "linux")]
+        let runs = runs.with_answers(std::sync::Arc::new(crate::answering::Answering::new(&self.agents)));
+        Ok(runs)
     }
 
     /// What is made of a path that several actors of this plan changed: as it was run, or as configured.

@@ -44,6 +44,14 @@ impl Surroundings {
         Ok(Places { home, project })
     }
 
+    /// Without any home folder or project: for commands that must not use one.
+    #[must_use]
+    pub fn without_home(mut self) -> Surroundings {
+        (self.home, self.project, self.user_home) = (None, None, None);
+        self.variables.retain(|(name, _)| name != HOME_VARIABLE);
+        self
+    }
+
     fn home(&self) -> Result<PathBuf, Error> {
         if let Some(home) = &self.home {
             return self.absolute(home);
@@ -93,14 +101,14 @@ impl Surroundings {
         }
     }
 
-    fn variable(&self, name: &str) -> Option<&OsStr> {
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
         let found = self.variables.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_os_str())
     }
 }
 
 /// Whether two paths name one folder, through symlinks too.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).ok();
     one == other || real(one).is_some_and(|one| real(other) == Some(one))
 }

@@ -2,7 +2,7 @@
 
 use context::{ContextManager, Listed, Notice, Numbered, Pruned, Repaired, Report, Saved, Search};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::Error;
@@ -105,7 +105,7 @@ impl ListedContext {
 }
 
 /// What a change of a context came to.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct Changed {
     /// The context.
     pub name: String,
@@ -114,7 +114,7 @@ pub struct Changed {
     /// How many messages there are now.
     pub message_count: u64,
     /// Files that were put aside.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aside: Vec<String>,
     /// It is committed, and this kept it from being in the files yet; the next open sees to that.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,7 +144,7 @@ impl Changed {
 }
 
 /// What an append came to.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct Appended {
     /// The ids of the messages, in order.
     pub ids: Vec<String>,

@@ -200,7 +200,7 @@ impl EntryState {
 }
 
 /// Where a change was recorded.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct Entered {
     /// The changeset.
     pub changeset: String,

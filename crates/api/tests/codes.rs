@@ -194,6 +194,31 @@ fn plans() {
 }
 
 #[test]
+fn runs() {
+    use executor::Error as R;
+    let text = || "t".to_owned();
+    check_hinted(R::BadRequest { reason: text() }, Kind::Usage, "bad-request");
+    check_hinted(R::TooManyRequests { limit: 1 }, Kind::Busy, "too-many-requests");
+    check_hinted(R::NoSeat, Kind::Conflict, "node-ended");
+    check_hinted(
+        R::ForeignChangeset { node: text(), changeset: text() },
+        Kind::Conflict,
+        "foreign-changeset",
+    );
+    check_hinted(R::ForeignRoot { node: text(), root: path() }, Kind::Usage, "foreign-root");
+    check_hinted(R::RefusedWrites { node: text(), path: text() }, Kind::Error, "refused-writes");
+    let broken = || io::ErrorKind::BrokenPipe.into();
+    check_hinted(Error::RunGone { socket: path(), source: broken() }, Kind::NotFound, "run-gone");
+    check_hinted(Error::NoReply { socket: path(), source: broken() }, Kind::OutcomeUnknown, "no-reply");
+    check_hinted(Error::InSandbox { command: "run" }, Kind::Usage, "in-sandbox");
+    check_hinted(Error::SecretInSandbox { key: text() }, Kind::Usage, "secret-in-sandbox");
+    let problem = Problem::of(&R::NoSeat.into());
+    let refused = Error::Refused { problem: Box::new(problem.clone()) };
+    assert_eq!((refused.to_string(), Problem::of(&refused)), (problem.text.clone(), problem));
+    check_hinted(refused, Kind::Conflict, "node-ended");
+}
+
+#[test]
 fn stores() {
     use store::Error as S;
     let check = |error: S, kind, code| check(plan::Error::from(error), kind, code);
@@ -209,6 +234,7 @@ fn stores() {
     let owner = store::Owner::parse("o").unwrap();
     check(S::Held { resource, owner, expires_at: store::Time::now() }, Kind::Busy, "lease-held");
     check(S::Busy { path: path(), doing: "d", waited: Duration::ZERO }, Kind::Busy, "store-busy");
+    check(S::Full { path: path(), doing: "d", source: cause() }, Kind::Error, "store-full");
     let engine = |outcome| S::Engine { path: path(), doing: "d", outcome, source: cause() };
     check(engine(store::Outcome::Unknown), Kind::OutcomeUnknown, "store-engine");
     check(engine(store::Outcome::Aborted), Kind::Error, "store-engine");

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{audit, changeset, completions, config, context, demo, doctor, man, plan, run, store};
-use crate::later::Later;
+use crate::later::{Later, only_named};
 use crate::look::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     pub(crate) global: GlobalArgs,
 
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Later<Command>,
 }
 
 /// What every command understands. Those with a key of configuration win over the environment, which wins over files.
@@ -157,13 +157,13 @@ impl Args {
     /// What this process was started with.
     pub(crate) fn of_process() -> Result<Args, clap::Error> {
         // Taking it apart again would take as long as using it; the process ends soon.
-        let mut line = ManuallyDrop::new(Args::command());
-        Args::of(&mut line).or_else(|error| {
+        let named = || Args::of(&mut ManuallyDrop::new(Args::command()));
+        only_named(named).or_else(|error| {
             if error.kind() == ErrorKind::DisplayVersion {
                 return Err(error);
             }
             // Help, or a mistake, whose message may need what was not named.
-            *line = Args::command();
+            let mut line = Args::command();
             line.build();
             Args::of(&mut line)
         })
@@ -177,7 +177,7 @@ impl Args {
 
     /// Words that parse one by one, but not together.
     fn check(self) -> Result<Args, clap::Error> {
-        let is_export = matches!(&self.command, Command::Context(args) if args.is_export());
+        let is_export = matches!(&*self.command, Command::Context(args) if args.is_export());
         match self.global.export() {
             Some(form) if !is_export => {
                 let text =

@@ -15,19 +15,20 @@ pub(crate) mod store;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-use api::{Agents, Plans, counted};
+use api::{Agents, Inside, Plans, Surroundings, counted};
 
 use crate::args::{Args, Command};
 use crate::error::Result;
 use crate::look::Look;
 use crate::output::{Answer, Output};
+use crate::sandbox::{Rule, rule};
 use crate::session::{Session, surroundings};
 
 pub(crate) fn run(args: Args) -> ExitCode {
     let name = args.command.name();
     // What needs no configuration does not read it: a broken file is no reason for a shell to start without completions.
     let by_flags = || Output::start(name, Look::of_flags(&args.global));
-    match &args.command {
+    match &*args.command {
         Command::Completions(args) => {
             let mut output = by_flags();
             let result = completions::run(args, &mut output);
@@ -53,14 +54,22 @@ pub(crate) fn run(args: Args) -> ExitCode {
 
 /// A command that goes by configuration. Fails where even how to print is not known.
 fn run_configured(args: &Args) -> Result<ExitCode> {
+    let surroundings = surroundings(&args.global);
+    if let Some(inside) = Inside::around(&surroundings) {
+        match rule(args.command.name()) {
+            Rule::Works => {}
+            Rule::Asks => return ask(args, &inside, surroundings),
+            Rule::Refused => return Err(api::Error::InSandbox { command: args.command.name() }.into()),
+        }
+    }
     // The process ends behind this; taking parsed files apart would only delay that.
-    let agents = ManuallyDrop::new(Agents::open(&surroundings(&args.global))?);
-    let parses_itself = matches!(&args.command, Command::Config(args) if args.is_set());
+    let agents = ManuallyDrop::new(Agents::open(&surroundings)?);
+    let parses_itself = matches!(&*args.command, Command::Config(args) if args.is_set());
     let reading = if parses_itself { agents.read_preferences() } else { agents.read() };
     let preferences = reading.preferences()?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
     let session = Session::new(&agents, reading, &preferences, &output);
-    let result = match &args.command {
+    let result = match &*args.command {
         Command::Config(args) => config::run(args, session, &mut output),
         Command::Context(words) => context::run(words, &args.global, &session, &mut output),
         Command::Run(args) => run::run(args, &session, &mut output),
@@ -80,6 +89,20 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
         false => agents.read().preferences().map(|now| now.problems).unwrap_or(preferences.problems),
     };
     Ok(output.finish_with(result, problems))
+}
+
+/// A command in the sandbox of a run, which does what it is asked. No file of the home folder is read, not even for how to print.
+fn ask(args: &Args, inside: &Inside, surroundings: Surroundings) -> Result<ExitCode> {
+    let agents = Agents::open(&surroundings.without_home())?;
+    let preferences = agents.read_preferences().preferences()?;
+    let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
+    let result = match &*args.command {
+        Command::Config(args) => config::ask(args, inside, &mut output),
+        Command::Context(args) => context::ask(args, inside, &mut output),
+        Command::Changeset(args) => changeset::ask(args, inside, &mut output),
+        _ => unreachable!("the others are refused, or read"),
+    };
+    Ok(output.finish(result))
 }
 
 /// Does something with the plans there are, and tells about applies that were cut off and are finished now, whatever it came to. Where

@@ -1,14 +1,35 @@
 //! Commands that are built when the command line names them.
 //!
-//! Building all commands with all their options takes longer than most of them do, and a command line uses one. What is not built yet has
-//! no help text either, so whoever shows help builds everything first: [`Args::of_process`](crate::args::Args::of_process), completions,
+//! Building all commands with all their options takes longer than most of them do, and a command line uses one. So the options of a command
+//! wait until it is chosen, and while [`only_named`] commands that no word of the command line names are left out. What is not there has
+//! no help text either, so whoever shows help builds everything: [`Args::of_process`](crate::args::Args::of_process), completions,
 //! manual pages.
 
+use std::cell::Cell;
 use std::ops::Deref;
 
 use clap::{ArgMatches, Command, Error, FromArgMatches, Subcommand};
 
-/// The arguments of a command, or the commands of a group, built when they are asked for.
+thread_local! {
+    static ONLY_NAMED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something with a command line that has, of each group, only the commands that a word of this process' arguments names. That is
+/// enough to parse these arguments, whichever of the words they are.
+pub(crate) fn only_named<T>(work: impl FnOnce() -> T) -> T {
+    ONLY_NAMED.set(true);
+    let result = work();
+    ONLY_NAMED.set(false);
+    result
+}
+
+fn is_named(command: &Command) -> bool {
+    std::env::args_os()
+        .skip(1)
+        .any(|word| word == command.get_name() || command.get_all_aliases().any(|alias| word == alias))
+}
+
+/// The arguments of a command, or the commands of a group, built when they are named.
 #[derive(Clone, Debug)]
 pub(crate) struct Later<T>(T);
 
@@ -42,11 +63,15 @@ impl<T: clap::Args> clap::Args for Later<T> {
 
 impl<T: Subcommand> Subcommand for Later<T> {
     fn augment_subcommands(group: Command) -> Command {
-        group.defer(T::augment_subcommands)
+        if !ONLY_NAMED.get() {
+            return T::augment_subcommands(group);
+        }
+        let all = T::augment_subcommands(Command::new("all"));
+        group.subcommands(all.get_subcommands().filter(|command| is_named(command)).cloned())
     }
 
     fn augment_subcommands_for_update(group: Command) -> Command {
-        group.defer(T::augment_subcommands_for_update)
+        T::augment_subcommands_for_update(group)
     }
 
     fn has_subcommand(name: &str) -> bool {

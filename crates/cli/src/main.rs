@@ -9,6 +9,7 @@ mod interrupt;
 mod later;
 mod look;
 mod output;
+mod sandbox;
 mod session;
 mod usage;
 

@@ -8,9 +8,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use toml_edit::{Item, TableLike};
-
 use crate::error::Unparsable;
+use crate::meaning::{Broken, Found, Meaning};
 use crate::value::REDACTED;
 use crate::{Error, Key, Registry};
 
@@ -26,20 +25,15 @@ pub struct Document {
     has_mark: bool,
     /// Without the byte order mark, so its offsets are ours less the mark.
     text: Arc<str>,
-    /// What it means: known from the start, or once somebody asks when it is sure that the text can be parsed.
-    parsed: OnceLock<Parsed>,
+    /// What it says: known from the start, or once somebody asks when it is sure that the text can be parsed.
+    meaning: OnceLock<Arc<Meaning>>,
+    /// Where everything stands in it, once somebody asks.
+    tree: OnceLock<Option<Tree>>,
     /// Where lines end, once somebody asks for one: a write asks for none, a list for all.
     line_ends: OnceLock<Vec<usize>>,
 }
 
-type Parsed = toml_edit::Document<Arc<str>>;
-
-/// A key in a document.
-pub(crate) struct Found<'a> {
-    pub(crate) item: &'a Item,
-    /// Where its last name begins.
-    pub(crate) key_start: usize,
-}
+type Tree = toml_edit::Document<Arc<str>>;
 
 impl Document {
     /// Reads a file's content. `file` is what errors name; the registry knows which lines they must hide.
@@ -64,26 +58,25 @@ impl Document {
         if text.starts_with(BYTE_ORDER_MARK) {
             return Err(broken(text, 0, "a byte order mark that is not at the start"));
         }
-        Self::of_text(file, has_mark, text.into())
-            .map_err(|error| broken(text, error.span().unwrap_or_default().start, error.message()))
+        Self::of_text(file, has_mark, text.into()).map_err(|error| broken(text, error.at, &error.message))
     }
 
     /// A document of `text`.
-    pub(crate) fn of_text(
-        file: &Path,
-        has_mark: bool,
-        text: Arc<str>,
-    ) -> Result<Document, toml_edit::TomlError> {
-        let parsed = Parsed::parse(Arc::clone(&text))?.into();
-        Ok(Self { file: file.to_owned(), has_mark, text, parsed, line_ends: OnceLock::new() })
+    pub(crate) fn of_text(file: &Path, has_mark: bool, text: Arc<str>) -> Result<Document, Broken> {
+        let meaning = Arc::new(Meaning::of(&text)?);
+        Ok(Self { meaning: meaning.into(), ..Self::unread(file, has_mark, text) })
+    }
+
+    fn unread(file: &Path, has_mark: bool, text: Arc<str>) -> Document {
+        let (meaning, tree, line_ends) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { file: file.to_owned(), has_mark, text, meaning, tree, line_ends }
     }
 
     /// This document with the text `with` for the bytes of `value`, both being values. Not parsed before somebody asks: one value in the
     /// place of another changes nothing around it.
     pub(crate) fn with_value(&self, value: Range<usize>, with: &str) -> Document {
         let text = [&self.text[..value.start], with, &self.text[value.end..]].concat().into();
-        let (parsed, line_ends) = (OnceLock::new(), OnceLock::new());
-        Self { file: self.file.clone(), has_mark: self.has_mark, text, parsed, line_ends }
+        Self::unread(&self.file, self.has_mark, text)
     }
 
     /// The file that this is from.
@@ -105,19 +98,27 @@ impl Document {
 
     /// The keys of all values in the order of their names, each with its line. A table in any of its forms is no value.
     pub fn keys(&self) -> Vec<(Key, usize)> {
-        let leaves = self.leaves();
+        let leaves = self.meaning().leaves();
         leaves.into_iter().map(|leaf| (Key::from_names(leaf.names), self.line(leaf.key_start))).collect()
     }
 
     /// What a key holds.
     pub(crate) fn find(&self, key: &Key) -> Option<Found<'_>> {
-        let mut table: &dyn TableLike = self.root();
-        let (last, outer) = key.names().split_last()?;
-        for name in outer {
-            table = table.get(name)?.as_table_like()?;
-        }
-        let item = table.get(last)?;
-        Some(Found { item, key_start: key_start(table, last) })
+        self.meaning().find(key)
+    }
+
+    fn meaning(&self) -> &Meaning {
+        let read = || match Meaning::of(&self.text) {
+            Ok(meaning) => Arc::new(meaning),
+            Err(broken) => unreachable!("a value stands where a value stood: {}", broken.message),
+        };
+        self.meaning.get_or_init(read)
+    }
+
+    /// Where everything stands. `None` when `toml_edit` does not take what `toml` took, which no text is known for.
+    pub(crate) fn tree(&self) -> Option<&toml_edit::Table> {
+        let parse = || Tree::parse(Arc::clone(&self.text)).ok();
+        self.tree.get_or_init(parse).as_ref().map(|tree| tree.as_table())
     }
 
     pub(crate) fn has_mark(&self) -> bool {
@@ -128,11 +129,6 @@ impl Document {
         &self.text
     }
 
-    pub(crate) fn root(&self) -> &toml_edit::Table {
-        let parse = || Parsed::parse(Arc::clone(&self.text)).expect("a value stands where a value stood");
-        self.parsed.get_or_init(parse).as_table()
-    }
-
     /// The line of an offset, counted from 1.
     pub(crate) fn line(&self, offset: usize) -> usize {
         let ends = self.line_ends.get_or_init(|| {
@@ -141,14 +137,6 @@ impl Document {
         });
         1 + ends.partition_point(|end| *end < offset)
     }
-
-    /// All values, by the names that lead to them.
-    pub(crate) fn leaves(&self) -> Vec<Leaf<'_>> {
-        let mut leaves = Vec::new();
-        collect(self.root(), &mut Vec::new(), &mut leaves);
-        leaves.sort_by(|a, b| a.names.cmp(&b.names));
-        leaves
-    }
 }
 
 impl fmt::Debug for Document {
@@ -156,28 +144,6 @@ impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Document of `{}`", self.file.display())
     }
-}
-
-/// A value in a document.
-pub(crate) struct Leaf<'a> {
-    pub(crate) names: Vec<&'a str>,
-    pub(crate) key_start: usize,
-}
-
-fn collect<'a>(table: &'a dyn TableLike, names: &mut Vec<&'a str>, leaves: &mut Vec<Leaf<'a>>) {
-    for (name, item) in table.iter() {
-        names.push(name);
-        match item.as_table_like() {
-            Some(inner) => collect(inner, names, leaves),
-            None => leaves.push(Leaf { names: names.clone(), key_start: key_start(table, name) }),
-        }
-        names.pop();
-    }
-}
-
-/// Where the last name of a key begins.
-pub(crate) fn key_start(table: &dyn TableLike, name: &str) -> usize {
-    table.key(name).and_then(toml_edit::Key::span).unwrap_or_default().start
 }
 
 /// Says where in the file, in bytes, lines and characters; hides the line when it belongs to a secret.

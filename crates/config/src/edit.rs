@@ -158,5 +158,5 @@ impl ConfigService {
 }
 
 fn value_of(document: &Document, key: &Key) -> Option<Value> {
-    document.find(key).map(|found| Value::from_item(found.item))
+    document.find(key).map(|found| Value::of(found.value))
 }

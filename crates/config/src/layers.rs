@@ -229,13 +229,13 @@ impl<'a> Layers<'a> {
         let Some(found) = document.find(key) else {
             return Consulted { layer, origin: None, says: Says::Nothing };
         };
-        let is_table = found.item.as_table_like().is_some();
+        let is_table = found.value.is_table();
         if is_table && matches!(known, Known::Free) {
             return Consulted { layer, origin: None, says: Says::Nothing };
         }
         let line = document.line(found.key_start);
         let origin = Origin::File { scope: file.scope, file: file.file.clone(), line };
-        let value = self.read(key, known, file.scope, Value::from_item(found.item), &origin);
+        let value = self.read(key, known, file.scope, Value::of(found.value), &origin);
         Consulted { layer, origin: Some(origin), says: Says::of(value.map(Some)) }
     }
 
@@ -294,9 +294,7 @@ impl<'a> Layers<'a> {
     /// Whether a free key is a table in any file.
     fn is_table(&self, key: &Key) -> bool {
         self.files.iter().any(|file| match &file.content {
-            Content::Document(document) => {
-                document.find(key).is_some_and(|found| found.item.as_table_like().is_some())
-            }
+            Content::Document(document) => document.find(key).is_some_and(|found| found.value.is_table()),
             _ => false,
         })
     }

@@ -19,8 +19,8 @@
 //!
 //! - Other programs that write a file without taking our lock (an editor, say) may overwrite what we wrote, or we theirs. An edit by
 //!   [`ConfigService::edit`] is merged instead.
-//! - Processes that write do not take turns in the order they came. Beside many that never pause, one may wait for long, and fail with
-//!   [`Error::Busy`] after its 30 s.
+//! - Processes that write are woken in the order they came, but one that comes at the right moment may be faster than the first of them.
+//!   Beside many that never pause, one may wait for long, and fail with [`Error::Busy`] after its 30 s.
 //! - Free keys below `x.` have no environment variable.
 //! - Each file has [`FILE_BYTES_MAX`] bytes at most.
 //!
@@ -57,7 +57,7 @@
 //! # Map of the modules
 //!
 //! - what there is: `key`, `value`, `kind` (types), `registry` and `keys` (the program's own), `scope`, `environment`
-//! - one file: `document` (reading, lines), `splice` (changing the text), `compare` (checking the change)
+//! - one file: `document` (reading, lines), `meaning` (its values), `splice` (changing the text), `compare` (checking the change)
 //! - what holds: `layers` (precedence), `flags`, `origin`, `interpolate` (`${VAR}`), `settings` (typed), `schema` (for editors)
 //! - the disk: `store` (where files are, locks), `transaction` (changes of one scope), `service`, `edit`, `watch`
 
@@ -72,6 +72,7 @@ mod key;
 mod keys;
 mod kind;
 mod layers;
+mod meaning;
 mod origin;
 mod registry;
 mod schema;

@@ -15,7 +15,7 @@ use std::ops::Range;
 use toml_edit::{InlineTable, Item, Table, TableLike};
 
 use crate::compare::same_apart_from;
-use crate::document::{Document, key_start};
+use crate::document::Document;
 use crate::key::dotted;
 use crate::{Error, Key, Value};
 
@@ -28,41 +28,44 @@ struct Splice {
 impl Document {
     /// The document with `key` set to `value`.
     pub fn set(&self, key: &Key, value: &Value) -> Result<Document, Error> {
-        let ways = match self.find(key) {
-            Some(found) => match found.item {
-                Item::Value(old)
-                    if old.is_inline_table() == matches!(value, Value::Table(_))
-                        && !old.as_inline_table().is_some_and(InlineTable::is_dotted) =>
-                {
-                    let (range, with) = (old.span().expect("what was parsed has a span"), value.to_toml());
-                    // A list or a table may be too deep for its new place.
-                    let is_plain = !matches!(value, Value::List(_) | Value::Table(_));
-                    if is_plain && with.parse::<toml_edit::Value>().is_ok() {
-                        return Ok(self.with_value(range, &with));
-                    }
-                    vec![Splice { range, with }]
-                }
-                item => return Err(self.in_the_way(key, key.names().len(), item)),
-            },
+        if let Some(changed) = self.in_place(key, value) {
+            return Ok(changed);
+        }
+        let ways = match item(self.root(key)?, key) {
+            Some(Item::Value(old))
+                if old.is_inline_table() == matches!(value, Value::Table(_))
+                    && !old.as_inline_table().is_some_and(InlineTable::is_dotted) =>
+            {
+                vec![Splice { range: old.span().expect("what was parsed has a span"), with: value.to_toml() }]
+            }
+            Some(item) => return Err(self.in_the_way(key, key.names().len(), item)),
             None => self.ways_to_insert(key, value)?,
         };
         self.first_that_holds(key, Some(value), ways)
     }
 
+    /// The document with one plain value in the very place of another. A list or a table may be too deep for its new place.
+    fn in_place(&self, key: &Key, value: &Value) -> Option<Document> {
+        let is_plain = !matches!(value, Value::List(_) | Value::Table(_));
+        let found =
+            self.find(key).filter(|found| is_plain && !found.value.is_array() && !found.value.is_table())?;
+        let with = value.to_toml();
+        with.parse::<toml_edit::Value>().is_ok().then(|| self.with_value(found.range, &with))
+    }
+
     /// The document without `key`, or `None` if it is not there.
     pub fn unset(&self, key: &Key) -> Result<Option<Document>, Error> {
-        let Some(found) = self.find(key) else { return Ok(None) };
-        let Item::Value(value) = found.item else {
-            return Err(Error::IsTable { key: key.clone() });
+        let root = self.root(key)?;
+        let value = match item(root, key) {
+            None => return Ok(None),
+            Some(Item::Value(value)) if !value.as_inline_table().is_some_and(InlineTable::is_dotted) => value,
+            Some(_) => return Err(Error::IsTable { key: key.clone() }),
         };
-        if value.as_inline_table().is_some_and(InlineTable::is_dotted) {
-            return Err(Error::IsTable { key: key.clone() });
-        }
         let value_end = value.span().expect("what was parsed has a span").end;
-        let way = match self.inline_around(key) {
+        let way = match inline_around(root, key) {
             Some(inline) => remove_inline(self.text(), inline, value_end),
             None => {
-                let start = key_start(self.parent(key), key.names().last().expect("a key has a name"));
+                let start = key_start(parent(root, key), key.names().last().expect("a key has a name"));
                 remove_line(self.text(), start, value_end)
             }
         };
@@ -72,8 +75,9 @@ impl Document {
     /// Every way to add a key that is not there, best first.
     fn ways_to_insert(&self, key: &Key, value: &Value) -> Result<Vec<Splice>, Error> {
         let names = key.names();
-        let mut around: Vec<Around<'_>> = vec![Around::Body(self.root())];
-        let mut table: &dyn TableLike = self.root();
+        let root = self.root(key)?;
+        let mut around: Vec<Around<'_>> = vec![Around::Body(root)];
+        let mut table: &dyn TableLike = root;
         for (index, name) in names.iter().enumerate() {
             let Some(item) = table.get(name) else { break };
             around.push(match item {
@@ -110,7 +114,7 @@ impl Document {
                     let after = last_entry(*body).or_else(|| header.map(|span| span.start..span.end));
                     ways.push(match after {
                         Some(after) => insert_after(self.text(), after, entry(&names[depth..])),
-                        None => insert_on_top(self, entry(names)),
+                        None => insert_on_top(self.text(), root, entry(names)),
                     });
                 }
             }
@@ -133,15 +137,25 @@ impl Document {
                 return Ok(changed);
             }
         }
-        Err(Error::NoPlace { key: key.clone(), file: self.file().to_owned(), scope: None })
+        Err(self.no_place(key))
     }
 
     fn differs_only_in(&self, changed: &Document, key: &Key, value: Option<&Value>) -> bool {
         // As TOML would type it: a duration is a string there.
         let expected = value.map(|value| value.to_toml().parse::<toml_edit::Value>());
         let expected = expected.and_then(Result::ok).map(|value| Value::from_toml(&value));
-        changed.find(key).map(|found| Value::from_item(found.item)) == expected
-            && same_apart_from(self.root(), changed.root(), key.names())
+        let (Some(before), Some(after)) = (self.tree(), changed.tree()) else { return false };
+        changed.find(key).map(|found| Value::of(found.value)) == expected
+            && same_apart_from(before, after, key.names())
+    }
+
+    /// Where everything stands, to change `key`.
+    fn root(&self, key: &Key) -> Result<&Table, Error> {
+        self.tree().ok_or_else(|| self.no_place(key))
+    }
+
+    fn no_place(&self, key: &Key) -> Error {
+        Error::NoPlace { key: key.clone(), file: self.file().to_owned(), scope: None }
     }
 
     /// The error when the first `count` names of `key` are something else than setting it needs.
@@ -163,26 +177,41 @@ impl Document {
             scope: None,
         }
     }
+}
 
-    /// The table that a key is in.
-    fn parent(&self, key: &Key) -> &dyn TableLike {
-        let mut table: &dyn TableLike = self.root();
-        for name in &key.names()[..key.names().len() - 1] {
-            table = table.get(name).and_then(Item::as_table_like).expect("the key was found");
-        }
-        table
+/// What a key holds.
+fn item<'a>(root: &'a Table, key: &Key) -> Option<&'a Item> {
+    let mut table: &dyn TableLike = root;
+    let (last, outer) = key.names().split_last()?;
+    for name in outer {
+        table = table.get(name)?.as_table_like()?;
     }
+    table.get(last)
+}
 
-    /// The innermost inline table, with braces of its own, that a key is in.
-    fn inline_around(&self, key: &Key) -> Option<&InlineTable> {
-        let (mut innermost, mut table): (_, &dyn TableLike) = (None, self.root());
-        for name in &key.names()[..key.names().len() - 1] {
-            let item = table.get(name)?;
-            innermost = item.as_inline_table().filter(|inline| !inline.is_dotted()).or(innermost);
-            table = item.as_table_like()?;
-        }
-        innermost
+/// The table that a key is in.
+fn parent<'a>(root: &'a Table, key: &Key) -> &'a dyn TableLike {
+    let mut table: &dyn TableLike = root;
+    for name in &key.names()[..key.names().len() - 1] {
+        table = table.get(name).and_then(Item::as_table_like).expect("the key was found");
     }
+    table
+}
+
+/// The innermost inline table, with braces of its own, that a key is in.
+fn inline_around<'a>(root: &'a Table, key: &Key) -> Option<&'a InlineTable> {
+    let (mut innermost, mut table): (_, &dyn TableLike) = (None, root);
+    for name in &key.names()[..key.names().len() - 1] {
+        let item = table.get(name)?;
+        innermost = item.as_inline_table().filter(|inline| !inline.is_dotted()).or(innermost);
+        table = item.as_table_like()?;
+    }
+    innermost
+}
+
+/// Where the last name of a key begins.
+fn key_start(table: &dyn TableLike, name: &str) -> usize {
+    table.key(name).and_then(toml_edit::Key::span).unwrap_or_default().start
 }
 
 /// A table that a new key could go into.
@@ -240,10 +269,9 @@ fn insert_after(text: &str, after: Range<usize>, entry: String) -> Splice {
 }
 
 /// A new line in a file without keys at its top: before the first header and the comment on it, or at the end.
-fn insert_on_top(document: &Document, entry: String) -> Splice {
-    let text = document.text();
+fn insert_on_top(text: &str, root: &Table, entry: String) -> Splice {
     let line_end = first_line_end(text);
-    let Some(header) = first_header(document.root()) else {
+    let Some(header) = first_header(root) else {
         let at = text.len();
         return match text.is_empty() || text.ends_with('\n') {
             true => Splice { range: at..at, with: format!("{entry}{line_end}") },
@@ -448,7 +476,7 @@ mod tests {
         {
             let value = Value::String(text.to_owned());
             let set = parse("[x] # c\r\n").set(&key("x.a"), &value).unwrap();
-            assert_eq!(Value::from_item(set.find(&key("x.a")).unwrap().item), value);
+            assert_eq!(Value::of(set.find(&key("x.a")).unwrap().value), value);
         }
     }
 

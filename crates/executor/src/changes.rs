@@ -13,16 +13,20 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use filetx::{FileId, Hash, Kind, RelPath, Survey, Surveyed};
+use rustix::time::{ClockId, clock_getres};
 
 use crate::{Error, Result};
 
-/// How much earlier than now a change may be dated: the clock of files ticks a hundred times a second on the slowest kernels.
-const GRAIN: Duration = Duration::from_millis(20);
-/// The same where times have no fractions of a second.
+/// How much earlier than now a change may be dated, in ticks of the clock that files are dated by. One would do where the kernel dates them.
+const GRAIN_TICKS: u32 = 2;
+/// The same where times have no fractions of a second, or only hundredths: some file systems do not keep more.
 const WHOLE_SECONDS_GRAIN: Duration = Duration::from_secs(2);
+const HUNDREDTHS_GRAIN: Duration = Duration::from_millis(20);
 
 /// The most threads that read at once.
 const THREADS_MAX: usize = 8;
+/// The most paths that one actor may change: each takes some KiB of memory until the run has ended.
+pub const CHANGES_MAX: usize = 200_000;
 
 /// What a sandbox held when it was ready.
 #[derive(Clone, Debug, Default)]
@@ -128,7 +132,8 @@ impl Manifest {
     #[must_use]
     pub fn settled(mut self) -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        self.0.values_mut().for_each(|known| known.is_racy = is_racy(known.changed_ns, now));
+        let tick = tick();
+        self.0.values_mut().for_each(|known| known.is_racy = is_racy(known.changed_ns, now, tick));
         self
     }
 
@@ -151,8 +156,13 @@ impl Manifest {
         Ok(touched.map(|entry| entry.path).collect())
     }
 
-    /// What is different in the tree now.
+    /// What is different in the tree now; an error when that is more than [`CHANGES_MAX`] paths.
     pub fn changes(&self, tree: &Path) -> Result<Changes> {
+        self.changes_within(CHANGES_MAX, tree)
+    }
+
+    fn changes_within(&self, limit: usize, tree: &Path) -> Result<Changes> {
+        let bounded = |count| if count > limit { Err(Error::TooManyChanges { limit }) } else { Ok(()) };
         let looking = Looking::at(tree)?;
         let mut changes = Changes::default();
         let mut missing = self.0.clone();
@@ -162,6 +172,7 @@ impl Manifest {
             if known.as_ref().is_some_and(|known| known.is_still(&entry)) {
                 continue;
             }
+            bounded(created.len() + changes.edits.len())?;
             changes.hashed += usize::from(entry.kind == Kind::File);
             match (known, looking.state(&entry)?) {
                 (known, None) => {
@@ -178,6 +189,7 @@ impl Manifest {
                 }
             }
         }
+        bounded(created.len() + changes.edits.len() + missing.len())?;
         let deleted = missing.into_iter().map(|(path, known)| (path, known.state)).collect();
         changes.edits.extend(pair_renames(deleted, created));
         changes.edits.sort_by(|one, other| one.path.cmp(&other.path));
@@ -195,9 +207,19 @@ impl Known {
     }
 }
 
+/// How long the clock that files are dated by stands still.
+fn tick() -> Duration {
+    let tick = clock_getres(ClockId::RealtimeCoarse);
+    Duration::new(tick.tv_sec as u64, tick.tv_nsec as u32)
+}
+
 /// Whether a change made right after `now` could be dated like this.
-fn is_racy(changed_ns: i128, now: Duration) -> bool {
-    let grain = if changed_ns % 1_000_000_000 == 0 { WHOLE_SECONDS_GRAIN } else { GRAIN };
+fn is_racy(changed_ns: i128, now: Duration, tick: Duration) -> bool {
+    let grain = match changed_ns {
+        whole if whole % 1_000_000_000 == 0 => WHOLE_SECONDS_GRAIN,
+        hundredths if hundredths % 10_000_000 == 0 => HUNDREDTHS_GRAIN,
+        _ => tick * GRAIN_TICKS,
+    };
     changed_ns >= now.as_nanos() as i128 - grain.as_nanos() as i128
 }
 
@@ -265,7 +287,7 @@ impl<'a> Looking<'a> {
         original: &Manifest,
         changed: &BTreeSet<RelPath>,
     ) -> Result<Vec<(RelPath, Known)>> {
-        let mut known = Vec::with_capacity(entries.len());
+        let (mut known, tick) = (Vec::with_capacity(entries.len()), tick());
         for entry in entries {
             let copied = original.get(&entry.path).filter(|state| {
                 (state.kind, state.bytes) == (entry.kind, entry.len) && !changed.contains(&entry.path)
@@ -276,7 +298,7 @@ impl<'a> Looking<'a> {
             };
             if let Some(state) = state {
                 let (id, changed_ns) = (entry.id, entry.changed_ns);
-                let is_racy = is_racy(changed_ns, now);
+                let is_racy = is_racy(changed_ns, now, tick);
                 known.push((entry.path.clone(), Known { state, id, changed_ns, is_racy }));
             }
         }
@@ -326,11 +348,32 @@ mod tests {
     }
 
     #[test]
+    fn more_changes_than_are_recorded_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = |count: usize| {
+            (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), "old").unwrap());
+            Manifest::take(folder.path()).unwrap()
+        };
+        let found = |manifest: &Manifest| manifest.changes_within(3, folder.path());
+        let (three, four) = (manifest(3), manifest(4));
+        let error = found(&Manifest::default()).unwrap_err();
+        assert_eq!(error.to_string(), "it changed more than 3 paths, the most that are recorded of one node");
+        assert_eq!(found(&three).unwrap().edits.len(), 1);
+        (0..4).for_each(|number| fs::remove_file(folder.path().join(number.to_string())).unwrap());
+        assert_eq!(found(&three).unwrap().edits.len(), 3);
+        let error = found(&four).unwrap_err();
+        assert!(error.hint().unwrap().contains("$TMPDIR"), "{error}");
+    }
+
+    #[test]
     fn only_recent_changes_are_racy() {
         let now = Duration::from_millis(10_000);
-        let racy = |millis: i128, nanos: i128| is_racy(millis * 1_000_000 + nanos, now);
-        assert!(racy(9_990, 1) && racy(10_000, 1) && racy(11_000, 1));
-        assert!(!racy(9_900, 1));
+        let racy =
+            |millis: i128, nanos: i128| is_racy(millis * 1_000_000 + nanos, now, Duration::from_millis(4));
+        assert!(racy(9_992, 1) && racy(10_000, 1) && racy(11_000, 1));
+        assert!(!racy(9_991, 1));
+        assert!(racy(9_980, 0) && !racy(9_970, 0), "times in hundredths of a second");
+        assert!((1..=10).contains(&tick().as_millis()), "kernels tick between 100 and 1000 times a second");
         assert!(racy(9_000, 0) && racy(8_000, 0), "times without fractions");
         assert!(!racy(7_000, 0));
     }

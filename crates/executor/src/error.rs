@@ -71,13 +71,53 @@ pub enum Error {
         /// All that is wrong, in the order of the file.
         problems: Vec<Problem>,
     },
-    /// A pattern of paths cannot be read.
-    #[error("`{pattern}` is not a pattern of paths: {reason}")]
-    BadPattern {
-        /// The pattern.
-        pattern: String,
+    /// What was said on the socket of a run makes no sense.
+    #[error("the request to the run cannot be taken: {reason}")]
+    BadRequest {
         /// What is wrong with it.
         reason: String,
+    },
+    /// Too many speak to a run at the same time.
+    #[error("more than {limit} connections to the run are open")]
+    TooManyRequests {
+        /// How many there may be.
+        limit: usize,
+    },
+    /// Who asks is no actor of the run, or not any more.
+    #[error("no node that runs now has this token")]
+    NoSeat,
+    /// A node asked for the changeset of another.
+    #[error("changeset {changeset} is not the one of node `{node}`")]
+    ForeignChangeset {
+        /// The node.
+        node: String,
+        /// As it was asked for.
+        changeset: String,
+    },
+    /// A node asked for a folder that it does not work on.
+    #[error("`{}` is not the folder that node `{node}` works on", root.display())]
+    ForeignRoot {
+        /// The node.
+        node: String,
+        /// As it was asked for.
+        root: PathBuf,
+    },
+    /// A node asked for a change that it may not make.
+    #[error("node `{node}` may not change `{path}`: its `writes` do not allow that")]
+    RefusedWrites {
+        /// The node.
+        node: String,
+        /// The path.
+        path: String,
+    },
+    /// The socket of a run cannot be made.
+    #[cfg(target_os = "linux")]
+    #[error("cannot make socket `{}`, by which actors speak to the run", path.display())]
+    Socket {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        source: Box<filetx::Error>,
     },
     /// A sandbox cannot be made, looked through or removed.
     #[cfg(target_os = "linux")]
@@ -89,6 +129,13 @@ pub enum Error {
         folder: PathBuf,
         /// Why.
         source: Box<filetx::Error>,
+    },
+    /// An actor changed more paths than are recorded.
+    #[cfg(target_os = "linux")]
+    #[error("it changed more than {limit} paths, the most that are recorded of one node")]
+    TooManyChanges {
+        /// How many are.
+        limit: usize,
     },
     /// A folder that an actor may write to is not there.
     #[cfg(target_os = "linux")]
@@ -163,12 +210,27 @@ impl Error {
             Self::PlanFile { .. } => {
                 Some("correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing")
             }
-            Self::BadPattern { .. } => {
-                Some("`*` and `?` are within a name, `**` is over folders, `[…]` and `{a,b}` are choices")
+            Self::BadRequest { .. } => Some("use the program that started the run: `agents --version`"),
+            Self::TooManyRequests { .. } => Some("try again when others are done"),
+            Self::NoSeat => Some("start the command in a node of a plan: `agents run PLAN.toml`"),
+            Self::ForeignChangeset { .. } => {
+                Some("use the node's own: `agents changeset record \"$AGENTS_CHANGESET\" …`")
             }
+            Self::ForeignRoot { .. } => Some("leave `--root` out: a node works on one folder"),
+            Self::RefusedWrites { .. } => Some(
+                "add a pattern to `writes` of the node; `agents run --dry-run PLAN.toml` checks the file",
+            ),
+            #[cfg(target_os = "linux")]
+            Self::Socket { .. } => Some(
+                "`ls -ld` on the folder shows who may write there; `--home DIR` names another home folder, on a file system that has sockets",
+            ),
             #[cfg(target_os = "linux")]
             Self::Files { .. } => Some(
                 "`df -h` shows whether the disk is full; `ls -ld` on the folder shows who may write there",
+            ),
+            #[cfg(target_os = "linux")]
+            Self::TooManyChanges { .. } => Some(
+                "let it write to `$TMPDIR` what is not part of the change, or split the work into several nodes",
             ),
             #[cfg(target_os = "linux")]
             Self::NotWritable { .. } => {
@@ -219,6 +281,12 @@ mod tests {
             Error::NothingToResume { plan, state: plan::State::Applied },
             Error::NoNode { plan, node: "a".to_owned(), nodes: vec!["b".to_owned()] },
             Error::NoRoot,
+            Error::BadRequest { reason: String::new() },
+            Error::TooManyRequests { limit: 1 },
+            Error::NoSeat,
+            Error::ForeignChangeset { node: "a".to_owned(), changeset: "b".to_owned() },
+            Error::ForeignRoot { node: "a".to_owned(), root: "/b".into() },
+            Error::RefusedWrites { node: "a".to_owned(), path: "b".to_owned() },
         ];
         for error in &all {
             assert!(error.hint().is_some(), "{error}");

@@ -8,8 +8,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::path::Path;
 
+use plan::may_overlap;
+
 use crate::problem::suggestion;
-use crate::{NodeSpec, PlanFile, Problem, may_overlap};
+use crate::{NodeSpec, PlanFile, Problem};
 
 /// The most warnings about one plan; the last then tells how many there are.
 const WARNINGS_MAX: usize = 50;

@@ -123,7 +123,8 @@ impl Identity {
         let pids = names.filter_map(|name| name.to_str()?.parse().ok());
         pids.filter(|pid| *pid != std::process::id())
             .filter_map(Process::read)
-            .filter(|process| !process.is_zombie)
+            // Nothing that an actor started is older than the actor, so of most processes no more is read.
+            .filter(|process| !process.is_zombie && process.started_ticks >= self.started_ticks)
             .filter(|process| leader.is_some() && process.group == self.pid || self.is_marked(process.pid))
             .collect()
     }

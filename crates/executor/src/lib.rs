@@ -5,7 +5,6 @@
 //! - [`run`]: the service, its options, events and summary.
 //! - [`PlanFile`]: a graph of actors in TOML, with every mistake named by line and column; [`plan_file_schema`] for editors.
 //! - [`Graph`] and [`Ready`]: what is checked before anything runs, and which nodes may start.
-//! - [`Patterns`]: the paths an actor may change.
 //! - On Linux, `Strategy` with `CopyTree`: a sandbox per actor, from the tree as it is now; `Manifest`: what was changed in it;
 //!   `spawn_confined`: writing in listed folders only; `start`: an actor as a process, and `Identity`, by which any process finds it again.
 
@@ -14,7 +13,6 @@ mod changes;
 #[cfg(target_os = "linux")]
 mod confine;
 mod error;
-mod glob;
 mod graph;
 #[cfg(target_os = "linux")]
 mod identity;
@@ -31,11 +29,10 @@ mod terminal;
 mod terms;
 
 #[cfg(target_os = "linux")]
-pub use changes::{Changes, Edit, Manifest, State, What};
+pub use changes::{CHANGES_MAX, Changes, Edit, Manifest, State, What};
 #[cfg(target_os = "linux")]
 pub use confine::{Enforced, enforceable, spawn_confined};
 pub use error::{Error, Result};
-pub use glob::{Patterns, may_overlap};
 pub use graph::{Graph, NodeIndex, root_problems};
 #[cfg(target_os = "linux")]
 pub use identity::Identity;

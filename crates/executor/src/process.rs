@@ -1,7 +1,7 @@
 //! One actor as a process: in a group of its own, with its output captured, ended whole.
 //!
-//! Promises: output goes to a file up to a bound and line by line to a callback, and reading goes on behind the bound, so that an actor is
-//! never stuck on a full pipe; when the actor ends, is cancelled or takes too long, everything it started is ended with it before
+//! Promises: output goes to a file up to a bound and line by line to a callback, and reading goes on behind the bound, or when the file
+//! takes no more, so that an actor is never stuck on a full pipe; when the actor ends, is cancelled or takes too long, everything it started is ended with it before
 //! [`Running::wait`] returns, so nothing it writes later counts.
 //!
 //! What belongs to an actor is told by its [`Identity`], see `identity`.
@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
 
 use crate::identity::MARK_VARIABLE;
 use crate::terminal::Terminal;
@@ -28,10 +28,8 @@ use crate::{Confine, Enforced, Error, Identity, Result, spawn_confined};
 pub const LINE_BYTES_MAX: usize = 16 * 1024;
 /// What is still read after the end: more than a pipe holds, so that all that was printed before it is there.
 const DRAIN_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// How often it is looked whether to stop.
-const LOOK: Duration = Duration::from_millis(50);
-/// The shortest and longest pause between two looks whether the actor has ended.
-const PAUSES: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(20));
+/// How often it is looked whether to stop. Output and the actor's end are seen at once.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What is to be started.
 #[derive(Clone, Debug)]
@@ -93,6 +91,8 @@ pub struct Outcome {
     pub printed_bytes: u64,
     /// How many of them are in the file.
     pub kept_bytes: u64,
+    /// Why not more are, when the file did not take them.
+    pub not_kept: Option<io::ErrorKind>,
 }
 
 /// An actor that was started. Dropping it does not end it.
@@ -102,7 +102,7 @@ pub struct Running {
     identity: Identity,
     enforced: Enforced,
     /// None of an actor that has the terminal.
-    reader: Option<JoinHandle<io::Result<(u64, u64)>>>,
+    reader: Option<JoinHandle<io::Result<Captured>>>,
     terminal: Option<Terminal>,
     stop: Arc<AtomicBool>,
     output: PathBuf,
@@ -155,7 +155,7 @@ impl Running {
         start: &Start<'_>,
         child: Child,
         enforced: Enforced,
-        reader: Option<JoinHandle<io::Result<(u64, u64)>>>,
+        reader: Option<JoinHandle<io::Result<Captured>>>,
         terminal: Option<Terminal>,
         stop: Arc<AtomicBool>,
     ) -> Self {
@@ -192,43 +192,52 @@ impl Running {
         let failed = |source| Error::Output { file: self.output.clone(), source };
         let status = self.child.wait().map_err(failed)?;
         let read = self.reader.map(|reader| reader.join().expect("a callback does not panic"));
-        let (printed_bytes, kept_bytes) = read.transpose().map_err(failed)?.unwrap_or_default();
+        let Captured { printed_bytes, kept_bytes, not_kept } =
+            read.transpose().map_err(failed)?.unwrap_or_default();
         gone?;
         let by_itself = || match status.code() {
             Some(code) => Ended::Exited(code),
             None => Ended::Signalled(status.signal().unwrap_or_default()),
         };
-        Ok(Outcome { ended: cut_off.unwrap_or_else(by_itself), printed_bytes, kept_bytes })
+        Ok(Outcome { ended: cut_off.unwrap_or_else(by_itself), printed_bytes, kept_bytes, not_kept })
     }
 
     /// Waits until it ended by itself, or until it is to be ended, and why.
     fn wait_or_cut_off(&self, limits: &Limits<'_>) -> Option<Ended> {
-        let mut pause = PAUSES.0;
+        let pid = Pid::from_raw(self.child.id() as i32).expect("a child has an id");
+        // It wakes up whoever waits for it when the actor ends. Where there are no more handles, that is seen at the next look.
+        let end = pidfd_open(pid, PidfdFlags::empty()).ok();
         loop {
-            if has_exited(self.child.id()) {
+            if has_exited(pid) {
                 return None;
             }
             if limits.cancel.load(Ordering::Relaxed) {
                 return Some(Ended::Cancelled);
             }
-            if limits.timeout.is_some_and(|timeout| self.started.elapsed() >= timeout) {
+            let left = limits.timeout.map(|timeout| timeout.saturating_sub(self.started.elapsed()));
+            if left.is_some_and(|left| left.is_zero()) {
                 return Some(Ended::TimedOut);
             }
             if let Some(terminal) = &self.terminal {
                 terminal.keep_going();
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(PAUSES.1);
+            let mut ends: Vec<PollFd<'_>> = end.iter().map(|end| PollFd::new(end, PollFlags::IN)).collect();
+            // Whatever it says, the next round looks.
+            let _ = poll(&mut ends, Some(&span(left.unwrap_or(LOOK).min(LOOK))));
         }
     }
 }
 
 /// Whether a child of ours has exited; it stays to be waited for.
-fn has_exited(pid: u32) -> bool {
-    let pid = Pid::from_raw(pid as i32).expect("a child has an id");
+fn has_exited(pid: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     // Nothing to wait for means that somebody else has waited.
     !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
+}
+
+/// How long to wait, less than a second, as the system wants to have it.
+fn span(wait: Duration) -> Timespec {
+    Timespec { tv_sec: 0, tv_nsec: wait.subsec_nanos().into() }
 }
 
 /// Output on its way to the file and the callback.
@@ -240,10 +249,18 @@ struct Capture<F> {
     on_line: F,
 }
 
+/// What came of it.
+#[derive(Debug, Default)]
+struct Captured {
+    printed_bytes: u64,
+    kept_bytes: u64,
+    not_kept: Option<io::ErrorKind>,
+}
+
 impl<F: FnMut(&[u8])> Capture<F> {
     /// Reads to the end, or until it is stopped and what was printed before is read: somebody who got away may hold the pipe for ever.
-    fn run(mut self) -> io::Result<(u64, u64)> {
-        let (mut printed, mut kept, mut drained) = (0, 0, 0);
+    fn run(mut self) -> io::Result<Captured> {
+        let (mut captured, mut drained) = (Captured::default(), 0);
         let mut line = Vec::new();
         let mut buffer = vec![0; 64 * 1024];
         loop {
@@ -259,22 +276,35 @@ impl<F: FnMut(&[u8])> Capture<F> {
             if got == 0 || drained > DRAIN_BYTES_MAX {
                 break;
             }
-            printed += got as u64;
-            let kept_now = (self.room - kept).min(got as u64);
-            self.file.write_all(&buffer[..kept_now as usize])?;
-            kept += kept_now;
+            captured.printed_bytes += got as u64;
+            self.keep(&buffer[..got], &mut captured);
             self.lines(&mut line, &buffer[..got]);
         }
         if !line.is_empty() {
             (self.on_line)(&line);
         }
-        Ok((printed, kept))
+        Ok(captured)
+    }
+
+    /// Writes what there is room for. A file that takes no more, on a full disk say, is as if its bound were reached.
+    fn keep(&mut self, bytes: &[u8], captured: &mut Captured) {
+        let room = (bytes.len() as u64).min(self.room);
+        match self.file.write_all(&bytes[..room as usize]) {
+            Ok(()) => {
+                captured.kept_bytes += room;
+                self.room -= room;
+            }
+            Err(error) => {
+                captured.not_kept = Some(error.kind());
+                captured.kept_bytes = self.file.metadata().map_or(captured.kept_bytes, |file| file.len());
+                self.room = 0;
+            }
+        }
     }
 
     fn is_readable(&self, wait: Duration) -> io::Result<bool> {
-        let wait = Timespec { tv_sec: 0, tv_nsec: wait.subsec_nanos().into() };
         let mut fds = [PollFd::new(&self.reader, PollFlags::IN)];
-        match poll(&mut fds, Some(&wait)) {
+        match poll(&mut fds, Some(&span(wait))) {
             Err(rustix::io::Errno::INTR) => Ok(false),
             ready => Ok(ready? > 0),
         }

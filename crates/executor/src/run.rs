@@ -34,6 +34,8 @@ mod resume;
 #[cfg(target_os = "linux")]
 mod schedule;
 mod service;
+#[cfg(target_os = "linux")]
+mod socket;
 mod state;
 mod summary;
 
@@ -42,5 +44,12 @@ pub use event::{Event, NodeInGraph};
 pub use options::{Cancel, Options};
 pub use record::RunRecord;
 pub use service::{OnEvent, Runs};
+#[cfg(target_os = "linux")]
+pub use socket::request::{
+    Body, Outcome as SocketOutcome, Reply, Request, SOCKET_VARIABLE, TOKEN_VARIABLE,
+    VERSION as SOCKET_VERSION,
+};
+#[cfg(target_os = "linux")]
+pub use socket::{Answers, Bodies, REQUEST_BYTES_MAX, Seat, Turn};
 pub use state::{NodeState, Outcome, node_table_in_markdown};
 pub use summary::{NodeReport, Output, Summary, Unfinished};

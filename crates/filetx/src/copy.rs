@@ -8,16 +8,19 @@
 //! several files; owners, extended attributes and the times of symlinks are not kept. What vanishes while it is copied is left out.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, FileTimes, Permissions};
+use std::fs::{File, FileTimes, Metadata, Permissions};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat, symlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, copy_file_range, mkdirat, openat, readlinkat, statat,
+    symlinkat,
+};
 use rustix::io::Errno;
 
 use crate::storage::Kind;
@@ -293,16 +296,18 @@ impl Copy<'_> {
         let read = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let from = File::from(openat(&folder.from, name, read, Mode::empty())?);
         let create = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let to = File::from(openat(&folder.to, name, create, Mode::RUSR | Mode::WUSR)?);
-        let len = from.metadata()?.len();
-        if len > 0 && self.can_clone.load(Ordering::Relaxed) && self.clone(&from, &to) {
+        let found = from.metadata()?;
+        // With the mode that it is to have, as far as the process lets it: then it need not be changed.
+        let to = openat(&folder.to, name, create, Mode::from_raw_mode(found.mode() & 0o777))?;
+        let to = File::from(to);
+        if found.len() > 0 && self.can_clone.load(Ordering::Relaxed) && self.clone(&from, &to) {
             copied.cloned += 1;
-            copied.bytes += len;
+            copied.bytes += found.len();
         } else {
-            copied.bytes += self.content(&from, &to)?;
+            copied.bytes += self.content(&from, &to, found.len())?;
         }
         copied.files += 1;
-        keep_times_and_mode(&from, &to)
+        keep_times_and_mode(&found, &to)
     }
 
     fn clone(&self, from: &File, to: &File) -> bool {
@@ -313,8 +318,15 @@ impl Copy<'_> {
     }
 
     /// By the kernel, where it can. A file that grows meanwhile is copied as far as it comes to.
-    fn content(&self, mut from: &File, mut to: &File) -> io::Result<u64> {
+    fn content(&self, mut from: &File, mut to: &File, len: u64) -> io::Result<u64> {
         let mut bytes = 0;
+        // Most files are short: one call, which either takes all or is no help.
+        if (1..CHUNK_BYTES).contains(&len) {
+            bytes = copy_file_range(from, None, to, None, len as usize).unwrap_or(0) as u64;
+            if bytes == len {
+                return Ok(bytes);
+            }
+        }
         loop {
             let copied = io::copy(&mut from.by_ref().take(CHUNK_BYTES), &mut to)?;
             bytes += copied;
@@ -330,7 +342,7 @@ impl Copy<'_> {
 
 impl Folder {
     fn finish(&self) -> io::Result<()> {
-        keep_times_and_mode(&self.from, &self.to)?;
+        keep_times_and_mode(&self.from.metadata()?, &self.to)?;
         match self.parent {
             Some(_) => Ok(()),
             None => self.to.set_permissions(Permissions::from_mode(0o700)),
@@ -352,10 +364,13 @@ impl Copied {
     }
 }
 
-fn keep_times_and_mode(from: &File, to: &File) -> io::Result<()> {
-    let found = from.metadata()?;
+fn keep_times_and_mode(found: &Metadata, to: &File) -> io::Result<()> {
     to.set_times(FileTimes::new().set_accessed(found.accessed()?).set_modified(found.modified()?))?;
-    to.set_permissions(found.permissions())
+    // Looking is cheaper than changing.
+    match to.metadata()?.permissions() == found.permissions() {
+        true => Ok(()),
+        false => to.set_permissions(found.permissions()),
+    }
 }
 
 /// The names in a folder, in no order.

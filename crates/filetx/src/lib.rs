@@ -140,6 +140,7 @@ mod sync_count;
 mod transaction;
 mod tree;
 mod view;
+mod waiter;
 
 #[cfg(target_os = "linux")]
 pub use copy::{COPY_DEPTH_MAX, Choice, Copied, CopyOptions, copy_tree};
@@ -153,7 +154,9 @@ pub use holder::Holder;
 pub use lock::{Guard, Held, Lock, Mode, NetworkRule, OnWait, Wait, Waiting, acquire_all};
 pub use path::{At, NAME_BYTES_MAX, PATH_BYTES_MAX, RelPath, ToAt};
 #[cfg(target_os = "linux")]
-pub use private::{create_private_file, make_private_folder};
+pub use private::{
+    connect_private, create_private_file, listen_private, make_private_folder, remove_private_socket,
+};
 pub use reading::Expected;
 #[cfg(target_os = "linux")]
 pub use remove::remove_tree;

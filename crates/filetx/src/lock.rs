@@ -18,9 +18,9 @@
 //! - Nothing prevents another program from removing the lock file between `check` and what follows it. Keep lock files where
 //!   nothing cleans.
 //! - A forked child that neither execs nor exits keeps the parent's lock alive should the parent be killed.
-//! - Threads of one process get a free lock in the order they came; processes do not. One that had to wait gives way before its next
-//!   time, so none keeps the others out by coming back at once, but nothing says who is next. Readers are not held back for a
-//!   writer. The timeout bounds what is left of that.
+//! - Threads of one process get a free lock in the order they came. Processes that wait are woken in that order too, but one that comes
+//!   while the first of them wakes up may be faster. One that had to wait gives way before its next time, so none keeps the others out
+//!   by coming back at once. Readers are not held back for a writer. The timeout bounds what is left of that.
 //! - On a network file system locks are not sure: refused, unless [`NetworkRule::Allow`]. See `platform` for what is detected.
 //!
 //! Order: locks of several roots are taken in the order of [`Lock::id`], which [`acquire_all`] does, so that two processes
@@ -40,16 +40,14 @@ use crate::platform::{self, Access};
 use crate::registry::{Caller, Entered, Refused, Registry};
 use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Mutex, lock};
+use crate::waiter::Queued;
 use crate::{Error, FileId, Holder, Kind, Result, Step};
 
-/// First pause between two tries.
-const PAUSE_MIN: Duration = Duration::from_micros(50);
-/// Longest pause between two tries.
-const PAUSE_MAX: Duration = Duration::from_millis(2);
-/// A pause is this part of the time waited so far: a lock that is free again goes unused for a small part of what the wait took anyway.
-const PAUSE_PART: u32 = 16;
-/// Who had to wait gives way before the next time, for this part of that wait: the others wake up and find the lock free.
+/// Who had to wait gives way before the next time, for this part of that wait, within these bounds: the others wake up and find the lock
+/// free.
 const GIVE_WAY_PART: u32 = 8;
+const GIVE_WAY_MIN: Duration = Duration::from_micros(100);
+const GIVE_WAY_MAX: Duration = Duration::from_millis(4);
 /// How often opening starts again because the file comes and goes.
 const OPEN_TRIES_MAX: usize = 64;
 /// How often a lock file that was replaced is opened anew, whatever the timeout.
@@ -332,13 +330,11 @@ impl<'a> Attempt<'a> {
             if let (Some(kind), NetworkRule::Refuse) = (opened.network, self.wait.network) {
                 return Err(Error::NetworkFileSystem { path: self.lock.path.to_path_buf(), kind });
             }
-            let hold = self.take(&opened)?;
-            if hold.opened.is_at_path()? {
-                return Ok(hold);
+            // What is locked and not what others find at the path protects nothing.
+            match self.take(&opened)? {
+                Some(hold) if hold.opened.is_at_path()? => return Ok(hold),
+                _ => self.lock.refresh(&opened)?,
             }
-            // What we locked is not what others find at the path: it protects nothing.
-            drop(hold);
-            self.lock.refresh(&opened)?;
             if reopens >= REOPENS_MIN && Instant::now() >= self.until {
                 break;
             }
@@ -346,18 +342,18 @@ impl<'a> Attempt<'a> {
         Err(Error::LockGone { lock: self.lock.path.to_path_buf() })
     }
 
-    /// Takes the lock on this open file, wherever its name went.
-    fn take(&mut self, opened: &Arc<Opened>) -> Result<Hold> {
+    /// Takes the lock on this file, wherever its name went. `None` when it must be waited for and has lost its name.
+    fn take(&mut self, opened: &Arc<Opened>) -> Result<Option<Hold>> {
         let (mode, owner) = (self.mode, self.caller.bound.then_some(self.caller.thread));
         match self.enter(opened)? {
-            Entered::Joined(opened) => Ok(Hold { opened, owner }),
+            Entered::Joined(opened) => Ok(Some(Hold { opened, owner })),
             Entered::Turn(turn) => {
-                self.lock_file(opened)?;
+                let Some(opened) = self.lock_file(opened)? else { return Ok(None) };
                 if mode == Mode::Exclusive {
                     opened.write_note(self.caller.pid);
                 }
-                turn.settle(mode, &self.caller, Arc::clone(opened));
-                Ok(Hold { opened: Arc::clone(opened), owner })
+                turn.settle(mode, &self.caller, Arc::clone(&opened));
+                Ok(Some(Hold { opened, owner }))
             }
         }
     }
@@ -365,8 +361,7 @@ impl<'a> Attempt<'a> {
     /// Waits for the other threads of this process.
     fn enter(&mut self, opened: &Opened) -> Result<Entered<'static, FileId, Arc<Opened>>> {
         loop {
-            let until = if self.noticed { self.until } else { self.until.min(self.notice_at()) };
-            match REGISTRY.enter(opened.id, self.mode, &self.caller, until) {
+            match REGISTRY.enter(opened.id, self.mode, &self.caller, self.wakes_at()) {
                 Ok(entered) => return Ok(entered),
                 Err(Refused::AlreadyHeld(at)) => {
                     return Err(Error::AlreadyHeld { lock: self.lock.path.to_path_buf(), at });
@@ -376,37 +371,34 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Waits for other processes.
-    fn lock_file(&mut self, opened: &Opened) -> Result<()> {
+    /// Waits for other processes. Gives the open file that is locked: this one, or another one of the same file.
+    fn lock_file(&mut self, opened: &Arc<Opened>) -> Result<Option<Arc<Opened>>> {
         let waited = Duration::from_micros(opened.waited_us.swap(0, Ordering::Relaxed));
         if !waited.is_zero() {
-            thread::sleep((waited / GIVE_WAY_PART).clamp(2 * PAUSE_MIN, 2 * PAUSE_MAX));
+            thread::sleep((waited / GIVE_WAY_PART).clamp(GIVE_WAY_MIN, GIVE_WAY_MAX));
         }
-        let mut is_first = true;
+        let failed = |source| Error::Io { step: Step::Lock, path: opened.path.to_path_buf(), source };
+        let tried = match self.mode {
+            Mode::Shared => opened.file.try_lock_shared(),
+            Mode::Exclusive => opened.file.try_lock(),
+        };
+        match tried {
+            Ok(()) => return Ok(Some(Arc::clone(opened))),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        self.still_waiting(opened)?;
+        let access = if opened.writable { Access::Write } else { Access::Read };
+        let Some(queued) = Queued::begin(&opened.path, opened.id, self.mode, access).map_err(failed)? else {
+            return Ok(None);
+        };
         loop {
-            let tried = match self.mode {
-                Mode::Shared => opened.file.try_lock_shared(),
-                Mode::Exclusive => opened.file.try_lock(),
-            };
-            match tried {
-                Ok(()) if is_first => return Ok(()),
-                Ok(()) => {
-                    opened.waited_us.store(self.since.elapsed().as_micros() as u64, Ordering::Relaxed);
-                    return Ok(());
-                }
-                Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(TryLockError::Error(source)) => {
-                    return Err(Error::Io { step: Step::Lock, path: self.lock.path.to_path_buf(), source });
-                }
+            if let Some(file) = queued.until(self.wakes_at()).map_err(failed)? {
+                opened.waited_us.store(self.since.elapsed().as_micros() as u64, Ordering::Relaxed);
+                return Opened::new(&opened.path, file, access).map(Arc::new).map(Some);
             }
             self.still_waiting(opened)?;
-            let now = Instant::now();
-            let pause = ((now - self.since) / PAUSE_PART).clamp(PAUSE_MIN, PAUSE_MAX);
-            // Jitter, so that those who wait do not all try at the same moment.
-            let jittered = pause.mul_f64(0.5 + fastrand::f64() / 2.0);
-            thread::sleep(jittered.min(self.until.saturating_duration_since(now)));
-            is_first = false;
         }
     }
 
@@ -425,6 +417,11 @@ impl<'a> Attempt<'a> {
             }
         }
         Ok(())
+    }
+
+    /// When a wait ends, or there is something to tell about it.
+    fn wakes_at(&self) -> Instant {
+        if self.noticed { self.until } else { self.until.min(self.notice_at()) }
     }
 
     fn notice_at(&self) -> Instant {

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -9,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use filetx::{
-    COPY_DEPTH_MAX, Choice, Copied, CopyOptions, Error, Hash, Kind, RelPath, Survey, TreeEdit, copy_tree,
-    create_private_file, make_private_folder, remove_tree,
+    COPY_DEPTH_MAX, Choice, Copied, CopyOptions, Error, Hash, Kind, RelPath, Survey, TreeEdit,
+    connect_private, copy_tree, create_private_file, listen_private, make_private_folder,
+    remove_private_socket, remove_tree,
 };
 use testkit::folder::tree;
 
@@ -135,6 +137,32 @@ fn errors_name_path_and_step() {
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
     assert!(matches!(create_private_file(&file), Err(Error::Io { .. })));
     assert!(matches!(make_private_folder(&file), Err(Error::Io { .. })));
+}
+
+#[test]
+fn a_private_socket_is_for_its_owner_and_may_be_anywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = folder.path().join("a-long-name-".repeat(12));
+    make_private_folder(&deep).unwrap();
+    let socket = deep.join("socket");
+    assert!(connect_private(&socket).is_err());
+    let listener = listen_private(&socket).unwrap();
+    assert_eq!(socket.metadata().unwrap().mode() & 0o777, 0o600);
+    let mut client = connect_private(&socket).unwrap();
+    client.write_all(b"hello").unwrap();
+    drop(client);
+    let mut said = String::new();
+    listener.accept().unwrap().0.read_to_string(&mut said).unwrap();
+    assert_eq!(said, "hello");
+    assert!(matches!(listen_private(&socket), Err(Error::Io { .. })), "it is there");
+    drop(listener);
+    assert!(connect_private(&socket).is_err(), "nobody listens");
+    for _ in 0..2 {
+        remove_private_socket(&socket).unwrap();
+        assert!(!socket.exists());
+    }
+    assert!(matches!(remove_private_socket(&deep), Err(Error::Io { .. })), "a folder is none");
+    assert!(connect_private(Path::new("/")).is_err());
 }
 
 #[test]

@@ -1,19 +1,20 @@
 //! `Changeset`: the handle through which one actor's changes are recorded.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use store::{
-    Actor, ChangesetId, Epoch, Holding, Lease, NewChangeset, Outcome, Owner, PlanId, Recorded, Resource,
-    Status, Store,
+    Actor, ChangesetId, Content, Epoch, Holding, Lease, NewChangeset, Outcome, Owner, PlanId, Recorded,
+    Resource, Status, Store,
 };
 
-use crate::known::Known;
+use crate::known::{Held, Key, Known};
 use crate::owner::has_ended;
 use crate::record::{Prepared, draft, keys};
 use crate::root::Roots;
-use crate::{Change, Error, Plans, Result, retry};
+use crate::{Change, Error, PathKey, Plans, Result, retry};
 
 /// How long a lease is held unless said otherwise. A holder that nobody replaced goes on after that.
 pub const LEASE: Duration = Duration::from_secs(60);
@@ -128,6 +129,22 @@ impl Changeset {
         }
     }
 
+    /// What this changeset left at a path: a content or nothing, if it ever changed it.
+    pub fn left_at(&self, key: &PathKey) -> Result<Option<Option<Content>>> {
+        let key = (key.root.clone(), key.path.clone());
+        self.inner.known.at(&key).map(|held| sure(&key, held)).transpose()
+    }
+
+    /// What this changeset left at every path that it changed.
+    pub fn left(&self) -> Result<BTreeMap<PathKey, Option<Content>>> {
+        let all = self.inner.known.all().into_iter();
+        let left = all.map(|(key, held)| {
+            let content = sure(&key, held)?;
+            Ok((PathKey { root: key.0, path: key.1 }, content))
+        });
+        left.collect()
+    }
+
     /// Closes the changeset as whole, and gives its lease back. Late records of any thread or process are refused from then on. Sealing
     /// again changes nothing. The plan is not touched: [`Plans::settle`] makes it ready.
     pub fn seal(&self) -> Result<store::Changeset> {
@@ -148,6 +165,14 @@ impl Changeset {
     /// from then on.
     pub fn release(self) -> Result<()> {
         Ok(self.inner.store.release(&self.inner.lease)?)
+    }
+}
+
+/// What is known of a path; an error when that is not sure.
+fn sure(key: &Key, held: Held) -> Result<Option<Content>> {
+    match held {
+        Held::As(content) => Ok(content),
+        Held::Doubtful => Err(Error::Doubtful { path: key.1.show().into_owned() }),
     }
 }
 

@@ -32,7 +32,7 @@ impl Claim {
     }
 }
 
-/// The claims of each path, in the order in which the changesets were started; and conflicts that are seen without looking at contents.
+/// The claims of each path, in the order of the changesets; and conflicts that are seen without looking at contents.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
     pub paths: BTreeMap<PathKey, Vec<Claim>>,

@@ -31,7 +31,7 @@ pub struct CombinedChange {
     pub after: Option<Content>,
     /// The path that it had, when it was renamed to this one.
     pub renamed_from: Option<PathBytes>,
-    /// Who changed it, in the order in which they started.
+    /// Who changed it, in the order of the changesets that were combined.
     pub credits: Vec<Credit>,
 }
 
@@ -72,7 +72,7 @@ impl Combined {
     }
 }
 
-/// Combines changesets, which come in the order in which they were started. Whoever finished first changes nothing about the result.
+/// Combines changesets, each behind those that it builds on. Whoever finished first changes nothing about the result.
 pub fn combine(changesets: &[Folded], strategy: Strategy, contents: &dyn Contents) -> Result<Combined> {
     let claims = Claims::of(changesets);
     let mut combined = Combined::default();

@@ -15,7 +15,7 @@ pub struct Conflict {
     pub clash: Clash,
     /// What the root is expected to hold there.
     pub base: Option<Content>,
-    /// What each of them made of it, in the order in which they started.
+    /// What each of them made of it, in the order of the changesets that were combined.
     pub sides: Vec<Side>,
     /// Where the texts clash; empty when it is not about lines.
     pub hunks: Vec<ConflictHunk>,

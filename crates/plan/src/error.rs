@@ -320,7 +320,9 @@ impl Error {
                 return Some(format!("it was changed by {}; take one of them", actors.join(" and ")));
             }
             Self::Nothing { .. } => "`agents plan show PLAN` lists its changesets",
-            Self::BadPattern { .. } => "name paths like `src/**` or `*.md`",
+            Self::BadPattern { .. } => {
+                "name paths below the root like `src/**` or `*.md`; `*` and `?` are within a name, `**` is over folders, `[…]` and `{a,b}` are choices"
+            }
             Self::Conflicts { .. } => {
                 "`agents plan conflicts PLAN` shows them; `agents plan resolve PLAN PATH --take ACTOR` settles one"
             }

@@ -50,6 +50,16 @@ impl Known {
         Self { paths: Mutex::new(Paths { held, ..Paths::default() }), landed: Condvar::new() }
     }
 
+    /// What the changeset left at a path, if it ever changed it.
+    pub(crate) fn at(&self, key: &Key) -> Option<Held> {
+        lock(&self.paths).held.get(key).cloned()
+    }
+
+    /// The same of all paths.
+    pub(crate) fn all(&self) -> HashMap<Key, Held> {
+        lock(&self.paths).held.clone()
+    }
+
     /// Takes the paths, as soon as nobody else has one of them.
     pub(crate) fn take(&self, keys: BTreeSet<Key>) -> Turn<'_> {
         let mut paths = lock(&self.paths);
@@ -71,7 +81,7 @@ pub(crate) struct Turn<'a> {
 impl Turn<'_> {
     /// What the changeset left at the path, if it ever changed it.
     pub(crate) fn held(&self, key: &Key) -> Option<Held> {
-        lock(&self.known.paths).held.get(key).cloned()
+        self.known.at(key)
     }
 
     /// These are the changeset's from now on.

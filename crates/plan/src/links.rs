@@ -1,7 +1,8 @@
 //! What nodes say about changesets: which one of a node's counts, and from whose changes it started.
 //!
 //! A node may have been started several times, with a changeset each time. Whoever runs it keeps in the node's detail, under `counts`, the id of
-//! the one that counts, once there is one; and under `builds_on` the ids of those whose changes its actor found in front of it.
+//! the one that counts, once there is one; under `builds_on` the ids of those whose changes its actor found in front of it; and under `base` the name of the copy of
+//! the roots that it started from.
 
 use std::collections::HashMap;
 
@@ -21,6 +22,8 @@ struct Link {
     counts: Option<ChangesetId>,
     #[serde(default)]
     builds_on: Vec<ChangesetId>,
+    #[serde(default)]
+    base: Option<String>,
 }
 
 impl Plans {
@@ -44,8 +47,79 @@ impl Links {
     }
 
     /// From whose changes it started.
-    pub(crate) fn builds_on(&self, changeset: &Changeset) -> Vec<ChangesetId> {
+    pub(crate) fn builds_on(&self, changeset: &Changeset) -> &[ChangesetId] {
         let link = changeset.node.and_then(|node| self.0.get(&node));
-        link.map(|link| link.builds_on.clone()).unwrap_or_default()
+        link.map(|link| &*link.builds_on).unwrap_or_default()
+    }
+
+    /// Those that count, which come in the order in which they were started, in one that does not depend on who was faster: nodes as the plan has them, each
+    /// behind those that it builds on. What one made with all before it in view stays behind it: one without a node, and those that started from another
+    /// base than the ones before.
+    pub(crate) fn in_order(&self, changesets: Vec<Changeset>) -> Vec<Changeset> {
+        let mut levels: HashMap<ChangesetId, usize> = HashMap::new();
+        let (mut part, mut last, mut placed) = (0, None, Vec::with_capacity(changesets.len()));
+        for changeset in changesets.into_iter().filter(|changeset| self.counts(changeset)) {
+            let below = self.builds_on(&changeset).iter().filter_map(|below| levels.get(below)).max();
+            let level = below.map_or(0, |below| below + 1);
+            levels.insert(changeset.id, level);
+            let ground = changeset.node.map(|node| self.0.get(&node).and_then(|link| link.base.as_deref()));
+            part += usize::from(ground.is_none() || last != Some(ground));
+            last = Some(ground);
+            placed.push(((part, level, changeset.node), changeset));
+        }
+        placed.sort_by_key(|(place, _)| *place);
+        placed.into_iter().map(|(_, changeset)| changeset).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::{Actor, ChainHash, Status, Time};
+
+    #[test]
+    fn who_was_faster_does_not_matter() {
+        let nodes: [NodeId; 4] = std::array::from_fn(|_| NodeId::new());
+        let ids: [ChangesetId; 6] = std::array::from_fn(|_| ChangesetId::new());
+        let changeset = |id: usize, node: Option<usize>| changeset(ids[id], node.map(|node| nodes[node]));
+        let link = |counts: usize, builds_on: &[usize], base: &str| Link {
+            counts: Some(ids[counts]),
+            builds_on: builds_on.iter().map(|id| ids[*id]).collect(),
+            base: Some(base.to_owned()),
+        };
+        // The second node needs the third. A person resolves something before the fourth runs.
+        let mut links = Links(HashMap::from([
+            (nodes[0], link(0, &[], "one")),
+            (nodes[1], link(1, &[2], "one")),
+            (nodes[2], link(2, &[], "one")),
+            (nodes[3], link(3, &[0, 1, 2, 4], "one")),
+        ]));
+        let not_counted = changeset(5, Some(0));
+        for started in [[0, 2, 1], [2, 0, 1], [2, 1, 0]] {
+            let mut changesets = vec![not_counted.clone()];
+            changesets.extend(started.map(|id| changeset(id, Some(id))));
+            changesets.extend([changeset(4, None), changeset(3, Some(3))]);
+            let ordered: Vec<_> = links.in_order(changesets).iter().map(|one| one.id).collect();
+            assert_eq!(ordered, [0, 2, 1, 4, 3].map(|id| ids[id]), "{started:?}");
+        }
+        // The base was made anew before the first node ran.
+        links.0.insert(nodes[0], link(0, &[], "two"));
+        let ordered = links.in_order([2, 1, 0].map(|id| changeset(id, Some(id))).to_vec());
+        assert_eq!(ordered.iter().map(|one| one.id).collect::<Vec<_>>(), [2, 1, 0].map(|id| ids[id]));
+    }
+
+    fn changeset(id: ChangesetId, node: Option<NodeId>) -> Changeset {
+        Changeset {
+            id,
+            plan: PlanId::new(),
+            node,
+            actor: Actor::parse("coder").unwrap(),
+            status: Status::Sealed,
+            entries: 0,
+            digest: ChainHash::of(b""),
+            started_at: Time::now(),
+            ended_at: None,
+            reason: None,
+        }
     }
 }

@@ -1,20 +1,16 @@
 //! Which part of a plan: actors and paths.
 
-use std::path::Path;
-
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use store::Actor;
 
 use crate::root::system_path;
-use crate::{CombinedChange, Error, PathKey, Result};
+use crate::{CombinedChange, PathKey, Patterns, Result};
 
 /// A part of a plan's changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// Only what these actors changed; everybody's when empty.
     pub actors: Vec<Actor>,
-    /// Only paths that one of these patterns fits: `*` and `?` within a name, `**` over folders, `[…]`, `{a,b}`. A folder stands for all
-    /// that is in it. All paths when empty.
+    /// Only paths that one of these [`Patterns`] fits. All paths when empty.
     pub paths: Vec<String>,
 }
 
@@ -26,44 +22,26 @@ impl Part {
 
     /// Reads the patterns.
     pub fn paths(&self) -> Result<Paths> {
-        if self.paths.is_empty() {
-            return Ok(Paths(None));
+        match self.paths.as_slice() {
+            [] => Ok(Paths(None)),
+            paths => Patterns::new(paths).map(|patterns| Paths(Some(patterns))),
         }
-        let mut set = GlobSetBuilder::new();
-        for pattern in &self.paths {
-            let bad = |error: globset::Error| Error::BadPattern {
-                pattern: pattern.clone(),
-                reason: error.kind().to_string(),
-            };
-            let plain = pattern.trim_end_matches('/');
-            for text in [plain.to_owned(), format!("{plain}/**")] {
-                set.add(GlobBuilder::new(&text).literal_separator(true).build().map_err(bad)?);
-            }
-        }
-        let set = set.build().map_err(|error| Error::BadPattern {
-            pattern: self.paths.join(" "),
-            reason: error.kind().to_string(),
-        })?;
-        Ok(Paths(Some(set)))
     }
 }
 
 /// The patterns of a part.
 #[derive(Debug)]
-pub struct Paths(Option<GlobSet>);
+pub struct Paths(Option<Patterns>);
 
 impl Paths {
     /// Whether a path is one of the part.
     pub fn takes(&self, key: &PathKey) -> bool {
-        self.fits(&system_path(&key.path))
+        self.0.as_ref().is_none_or(|patterns| patterns.fit(&system_path(&key.path)))
     }
 
     /// A renamed file goes with its old name.
     pub(crate) fn takes_change(&self, key: &PathKey, change: &CombinedChange) -> bool {
-        self.takes(key) || change.renamed_from.as_ref().is_some_and(|from| self.fits(&system_path(from)))
-    }
-
-    fn fits(&self, path: &Path) -> bool {
-        self.0.as_ref().is_none_or(|set| set.is_match(path))
+        let old = change.renamed_from.clone().map(|path| PathKey { root: key.root.clone(), path });
+        self.takes(key) || old.is_some_and(|old| self.takes(&old))
     }
 }

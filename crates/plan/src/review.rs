@@ -41,8 +41,8 @@ pub enum Choice {
 }
 
 impl Plans {
-    /// The sealed changesets of a plan, folded, in the order in which they were started. One that is named and belongs to another plan is refused
-    /// ([chg-foreign]).
+    /// The sealed changesets of a plan, folded: those of nodes in the order of the plan, each behind those that it builds on, others in the order in which they
+    /// were started. One that is named and belongs to another plan is refused ([chg-foreign]).
     pub fn folded(&self, plan: PlanId, selection: &Selection) -> Result<Vec<Folded>> {
         let changesets = self.changesets(plan)?;
         let is_ours = |id: &ChangesetId| changesets.iter().any(|changeset| changeset.id == *id);
@@ -54,10 +54,9 @@ impl Plans {
             false => Links::default(),
         };
         let mut folded = Vec::new();
-        for changeset in changesets {
-            let counts = changeset.status == Status::Sealed && links.counts(&changeset);
-            if counts && selection.takes(&changeset) {
-                let builds_on = links.builds_on(&changeset);
+        for changeset in links.in_order(changesets) {
+            if changeset.status == Status::Sealed && selection.takes(&changeset) {
+                let builds_on = links.builds_on(&changeset).to_vec();
                 let credit = Credit { actor: changeset.actor, changeset: changeset.id };
                 folded.push(Folded { builds_on, ..fold(credit, &self.entries(changeset.id)?) });
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use store::{
     Actor, ChangeEntry, ChangesetId, Kind, Name, NewPlan, OpenChangesets, Owner, PlanId, PlanQuery,
-    PlanSelector, PlanStep, Store, limits::PAGE_MAX,
+    PlanSelector, PlanStep, Store, Time, limits::PAGE_MAX,
 };
 
 use crate::changeset::reopen;
@@ -111,13 +111,23 @@ impl Plans {
 
     /// Plans, newest first: those in one of these states, or all when none is given; at most `limit`, or all.
     pub fn list(&self, states: &[State], limit: Option<usize>) -> Result<Vec<Plan>> {
+        self.listed(states, None, limit.unwrap_or(usize::MAX))
+    }
+
+    /// The same of those that were changed at a time or later.
+    pub(crate) fn listed(
+        &self,
+        states: &[State],
+        changed_since: Option<Time>,
+        limit: usize,
+    ) -> Result<Vec<Plan>> {
         let states: Vec<store::State> = states.iter().map(|state| state.stored()).collect();
-        let limit = limit.unwrap_or(usize::MAX);
         let mut plans: Vec<Plan> = Vec::new();
         loop {
             let page = (limit - plans.len()).min(PAGE_MAX);
             let after = plans.last().map(|plan| plan.id);
-            let found = self.store.plans(&PlanQuery { states: states.clone(), after, limit: Some(page) })?;
+            let query = PlanQuery { states: states.clone(), changed_since, after, limit: Some(page) };
+            let found = self.store.plans(&query)?;
             let whole = found.len() == PAGE_MAX;
             for plan in found {
                 plans.push(Plan::from_stored(plan)?);

@@ -218,11 +218,10 @@ impl Plans {
     fn changed_since(&self, plan: &Plan, drifts: Vec<Drift>) -> Error {
         let mut later = Vec::new();
         let states = [State::Applied, State::Undone, State::Ready, State::Conflict];
-        for other in self.list(&states, None).unwrap_or_default() {
+        for other in self.listed(&states, Some(plan.changed_at), usize::MAX).unwrap_or_default() {
             let shares_root = other.roots.iter().any(|root| plan.roots.contains(root));
             if other.id != plan.id
                 && shares_root
-                && other.changed_at >= plan.changed_at
                 && let Ok(landed) = self.landed_paths(&other)
             {
                 later.push((other, landed.targets));

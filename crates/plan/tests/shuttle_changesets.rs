@@ -18,11 +18,12 @@ use plan::{
 use shuttle::sync::Mutex;
 use shuttle::thread;
 use store::{BlobHash, Store};
+use testkit::notes::{figure, is_proof};
 
 const THREADS: usize = 4;
 
 fn schedules() -> usize {
-    if std::env::var_os("AGENTS_PROOF").is_some() { 200_000 } else { 30_000 }
+    if is_proof() { 200_000 } else { 30_000 }
 }
 
 fn actor(number: usize) -> Actor {
@@ -120,11 +121,13 @@ fn one_changeset() {
 #[test]
 fn every_entry_is_in_the_changeset_its_actor_started() {
     shuttle::check_random(own_changesets, schedules());
+    figure("shuttle schedules, changesets of 4 threads", schedules());
 }
 
 #[test]
 fn changes_of_one_path_build_on_each_other_until_it_is_sealed() {
     shuttle::check_random(one_changeset, schedules());
+    figure("shuttle schedules, one changeset of 4 threads", schedules());
 }
 
 /// Changesets as the usual way keeps them: actors, and who recorded into theirs.

@@ -206,7 +206,17 @@ pub enum Error {
         /// The store.
         path: PathBuf,
     },
-    /// The engine refused, for a reason that the caller can do nothing about by asking otherwise: a full disk, a failing disk.
+    /// The disk that the store is on is full. Nothing was changed.
+    #[error("store `{}`: cannot {doing}, its disk is full; nothing was changed", path.display())]
+    Full {
+        /// The store.
+        path: PathBuf,
+        /// What we were doing.
+        doing: &'static str,
+        /// What the engine said.
+        source: Cause,
+    },
+    /// The engine refused, for a reason that the caller can do nothing about by asking otherwise: a failing disk, a full one of a server.
     #[error("store `{}`: cannot {doing}{}", path.display(), left(*outcome))]
     Engine {
         /// The store.
@@ -306,6 +316,7 @@ impl Error {
             Self::Damaged { .. } => "store-damaged",
             Self::Place { .. } => "store-place",
             Self::Gone { .. } => "store-gone",
+            Self::Full { .. } => "store-full",
             Self::Engine { .. } => "store-engine",
             Self::Url { .. } => "store-url",
             Self::Unreachable { .. } => "store-unreachable",
@@ -347,6 +358,12 @@ impl Error {
             Self::Place { .. } => "check the folder's owner and permissions; `agents doctor` looks at both",
             Self::Gone { .. } => {
                 "put the file back, together with its -wal file, or start again with a new one"
+            }
+            Self::Full { path, .. } => {
+                return Some(format!(
+                    "make room, `df -h {}` shows how much there is; then try again",
+                    path.display()
+                ));
             }
             Self::Engine { outcome: Outcome::Aborted, .. } => {
                 "nothing was changed; look for a full or failing disk, then try again"
@@ -429,6 +446,7 @@ mod tests {
             Error::Damaged { path: path.clone(), doing: "seal", source: cause() },
             Error::Place { doing: "make", path: path.clone(), source: cause() },
             Error::Gone { path: path.clone() },
+            Error::Full { path: path.clone(), doing: "seal", source: cause() },
             engine(Outcome::Aborted),
             engine(Outcome::Unknown),
             Error::Url { reason: "it names no host".into() },

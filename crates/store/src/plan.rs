@@ -95,6 +95,8 @@ impl PlanSelector {
 pub struct PlanQuery {
     /// Only those in one of these states; all when empty.
     pub states: Vec<State>,
+    /// Only those that were changed at this time or later, by the store's clock.
+    pub changed_since: Option<Time>,
     /// Only those behind this one in the list, which was the last of the page before.
     pub after: Option<PlanId>,
     /// How many, up to [`PAGE_MAX`](crate::limits::PAGE_MAX); that many when not given.

@@ -1,4 +1,4 @@
-//! Drives a program under strace: lists its system calls, kills it at any of them, makes any of them fail.
+//! Drives a program under strace: lists its system calls, kills it at any of them, makes any of them fail, stops it behind one.
 //!
 //! `when` in strace counts per thread and per call name from the program's start, so a reference run says which numbers lie
 //! in the part that matters: between a look at a path that ends in [`BEGIN`] and one at a path that ends in [`END`], or the
@@ -11,10 +11,11 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use crate::notes::is_proof;
 
@@ -233,7 +234,41 @@ pub fn run(command: &Command, at: &Call, what: Inject) -> Ended {
     run_traced(command, options.into_iter())
 }
 
+/// Runs a program that stands still behind the first call of this name until `meanwhile` is over. A pipe for the trace is made in `folder`.
+pub fn run_stopped(command: &Command, name: &str, folder: &Path, meanwhile: impl FnOnce()) -> Ended {
+    let trace = folder.join("trace");
+    let made = Command::new("mkfifo").arg(&trace).status().expect("mkfifo starts");
+    assert!(made.success(), "a pipe is made");
+    let inject = format!("inject={name}:signal=SIGSTOP:when=1");
+    let options = ["-f", "-qq", "-e", &format!("trace={name}"), "-e", &inject, "-o"].map(OsString::from);
+    let mut traced = traced(command, options.into_iter().chain([trace.clone().into()]));
+    let program = traced.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("strace starts");
+    let lines = BufReader::new(File::open(&trace).expect("strace writes its log")).lines();
+    let mut lines = lines.map(|line| line.expect("a trace is text"));
+    let stopped = lines.find(|line| line.ends_with("--- stopped by SIGSTOP ---"));
+    let stopped = stopped.expect("the program makes this call");
+    {
+        let _going_on = GoingOn(stopped.split(' ').next().expect("the thread comes first").to_owned());
+        meanwhile();
+    }
+    lines.for_each(drop);
+    ended(&program.wait_with_output().expect("strace is waited for"))
+}
+
+/// Lets a stopped program go on, also after a panic.
+struct GoingOn(String);
+
+impl Drop for GoingOn {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-CONT", &self.0]).status();
+    }
+}
+
 fn run_traced(command: &Command, options: impl Iterator<Item = OsString>) -> Ended {
+    ended(&traced(command, options).output().expect("strace starts"))
+}
+
+fn traced(command: &Command, options: impl Iterator<Item = OsString>) -> Command {
     let mut traced = Command::new("strace");
     traced.args(options).arg("--").arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
@@ -242,8 +277,11 @@ fn run_traced(command: &Command, options: impl Iterator<Item = OsString>) -> End
             None => traced.env_remove(name),
         };
     }
-    traced.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
-    let output = traced.stdin(Stdio::null()).output().expect("strace starts");
+    traced.current_dir(command.get_current_dir().unwrap_or(Path::new("."))).stdin(Stdio::null());
+    traced
+}
+
+fn ended(output: &Output) -> Ended {
     Ended {
         code: output.status.code(),
         killed: output.status.signal() == Some(9),

@@ -7,6 +7,7 @@ use clap::Subcommand;
 
 use super::{counted, with_plans};
 use crate::error::{Error, Exit, Result};
+use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -17,7 +18,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Later<Command>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -74,7 +75,7 @@ struct CheckpointArgs {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command {
+        match &*self.command {
             Command::Log(_) => "audit log",
             Command::Verify(_) => "audit verify",
             Command::Export(_) => "audit export",
@@ -84,7 +85,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &args.command {
+    with_plans(session, output, |plans, output| match &*args.command {
         Command::Log(args) => log(args, plans, output),
         Command::Verify(args) => verify(args, plans, output),
         Command::Export(args) => export(args, plans, output),

@@ -7,6 +7,7 @@ mod seal;
 mod show;
 mod start;
 
+use api::Inside;
 use clap::Subcommand;
 
 use super::{counted, with_plans};
@@ -22,7 +23,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Later<Command>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -38,7 +39,7 @@ enum Command {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command {
+        match &*self.command {
             Command::Start(_) => "changeset start",
             Command::Record(_) => "changeset record",
             Command::Seal(_) => "changeset seal",
@@ -50,12 +51,18 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &args.command {
+    with_plans(session, output, |plans, output| match &*args.command {
         Command::Start(args) => start::run(args, plans, output),
-        Command::Record(args) => record::run(args, plans, output),
+        Command::Record(args) => record::run(args, |id, entry| plans.record(id, entry), output),
         Command::Seal(args) => seal::run(args, plans, output),
         Command::Abandon(args) => abandon::run(args, plans, output),
         Command::List(args) => list::run(args, plans, output),
         Command::Show(args) => show::run(args, plans, output),
     })
+}
+
+/// The same in the sandbox of a run, which does what it is asked.
+pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
+    let Command::Record(args) = &*args.command else { unreachable!("the others are refused") };
+    record::run(args, |id, entry| inside.record(id, entry), output)
 }

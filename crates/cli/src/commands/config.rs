@@ -10,7 +10,7 @@ mod set;
 mod unset;
 mod watch;
 
-use api::{Change, Problem, Scope, StillSet};
+use api::{Change, Inside, Problem, Scope, StillSet};
 use clap::Subcommand;
 
 use crate::error::Result;
@@ -29,7 +29,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Later<Command>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -48,12 +48,12 @@ enum Command {
 impl Args {
     /// Whether it is `agents config set`.
     pub(crate) fn is_set(&self) -> bool {
-        matches!(self.command, Command::Set(_))
+        matches!(*self.command, Command::Set(_))
     }
 
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command {
+        match &*self.command {
             Command::Get(_) => "config get",
             Command::Set(_) => "config set",
             Command::Unset(_) => "config unset",
@@ -69,8 +69,8 @@ impl Args {
 
 pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Result<Answer> {
     tell_where(&session, output);
-    match &args.command {
-        Command::Get(args) => get::run(args, &session, output),
+    match &*args.command {
+        Command::Get(args) => get::run(args, |key, reveal| session.reading.get(key, reveal), output),
         Command::Set(args) => set::run(args, &session, output),
         Command::Unset(args) => unset::run(args, &session, output),
         Command::List(args) => list::run(args, &session, output),
@@ -80,6 +80,12 @@ pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Res
         Command::Schema(args) => schema::run(args, &session, output),
         Command::Watch(args) => watch::run(args, &session, output),
     }
+}
+
+/// The same in the sandbox of a run, which does what it is asked.
+pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
+    let Command::Get(args) = &*args.command else { unreachable!("the others are refused, or read") };
+    get::run(args, |key, reveal| inside.get(key, reveal), output)
 }
 
 /// A scope on the command line.

@@ -18,7 +18,7 @@ mod verify;
 
 use std::io::{self, Read};
 
-use api::{Changed, Document};
+use api::{Changed, Document, Inside};
 use clap::Subcommand;
 
 use crate::args::GlobalArgs;
@@ -38,7 +38,7 @@ const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Later<Command>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -66,7 +66,7 @@ enum Command {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &self.command {
+        match &*self.command {
             Command::Create(_) => "context create",
             Command::Append(_) => "context append",
             Command::Show(_) => "context show",
@@ -87,7 +87,7 @@ impl Args {
     }
 
     pub(crate) fn is_export(&self) -> bool {
-        matches!(self.command, Command::Export(_))
+        matches!(*self.command, Command::Export(_))
     }
 }
 
@@ -99,9 +99,11 @@ pub(crate) fn run(
 ) -> Result<Answer> {
     let contexts = session.writer().contexts()?;
     output.detail("contexts", format!("contexts are in `{}`", contexts.folder().display()));
-    match &args.command {
+    match &*args.command {
         Command::Create(args) => create::run(args, &contexts, output),
-        Command::Append(args) => append::run(args, &contexts, output),
+        Command::Append(args) => {
+            append::run(args, |name, messages, revision| contexts.append(name, messages, revision), output)
+        }
         Command::Show(args) => show::run(args, &contexts, output),
         Command::List(args) => list::run(args, &contexts, output),
         Command::State(args) => document::run(args, Document::State, &contexts, output),
@@ -117,6 +119,12 @@ pub(crate) fn run(
         Command::Verify(args) => verify::run(args, &contexts, output),
         Command::Prune(args) => prune::run(args, &contexts, output),
     }
+}
+
+/// The same in the sandbox of a run, which does what it is asked.
+pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
+    let Command::Append(args) = &*args.command else { unreachable!("the others are refused, or read") };
+    append::run(args, |name, messages, revision| inside.append(name, messages, revision), output)
 }
 
 /// On commands that write.

@@ -1,5 +1,6 @@
 //! `agents run`, `agents plan logs`, and `agents plan show` of a plan that was run.
 
+mod asking;
 mod checking;
 mod ending;
 mod running;

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use plan::Patterns;
 use toml_edit::{Item, TableLike, Value};
 
 use super::fields::{Field, NAME_BYTES_MAX, PLAN, Shape, is_name};
 use super::{NODES_MAX, NodeSpec, PlanFile, Run, duration};
 use crate::problem::{Text, suggestion};
-use crate::{Patterns, Place, Problem};
+use crate::{Place, Problem};
 
 /// Everything that does not have the shape it should have.
 pub(super) fn problems(text: &Text<'_>, plan: &dyn TableLike) -> Vec<Problem> {

@@ -8,15 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use filetx::{create_private_file, make_private_folder};
-use plan::{Actor, Changeset, Terms};
+use plan::{Actor, Changeset, Patterns, Terms};
 
 use super::Event;
 use super::engine::Engine;
 use super::front::{Found, Front, Recorder};
 use super::layout::files;
+use super::socket::request::{SOCKET_VARIABLE, TOKEN_VARIABLE};
+use super::socket::{Place, Taken};
 use super::state::{NodeState, Outcome};
 use crate::process::Ended;
-use crate::{Enforced, Error, Limits, Manifest, NodeIndex, Patterns, Result, Run, Start, start};
+use crate::{Enforced, Error, Limits, Manifest, NodeIndex, Result, Run, Start, start};
 
 /// How long an actor has to end by itself when it is asked to.
 const GRACE: Duration = Duration::from_secs(10);
@@ -39,11 +41,13 @@ struct End {
     reason: Option<String>,
     files: usize,
     notes: Vec<String>,
+    /// Whether all that it changed is recorded.
+    is_whole: bool,
 }
 
 impl End {
     fn new(outcome: Outcome) -> Self {
-        Self { outcome, code: None, signal: None, reason: None, files: 0, notes: Vec::new() }
+        Self { outcome, code: None, signal: None, reason: None, files: 0, notes: Vec::new(), is_whole: true }
     }
 
     fn because(outcome: Outcome, reason: impl Into<String>) -> Self {
@@ -70,6 +74,7 @@ impl Engine<'_> {
                 record.attempts += 1;
                 record.changeset = Some(changeset.id());
                 record.builds_on = builds_on;
+                record.base = Some(self.layout.base_name());
                 (record.process, record.counts) = (None, None);
                 (record.code, record.signal, record.seconds, record.reason) = (None, None, None, None);
                 (record.files, record.last_lines, record.notes) = (0, Vec::new(), Vec::new());
@@ -81,31 +86,53 @@ impl Engine<'_> {
                 changeset: changeset.id().to_string(),
             });
             let lines = LastLines::default();
-            let end = self.attempt(node, attempt, &changeset, retries > 0, &lines)?;
+            let ended = self.attempt(node, attempt, &changeset, retries > 0, &lines);
+            let end = ended.or_else(|error| self.out_of_room(node, attempt, error))?;
             let is_failure = matches!(end.outcome, Outcome::Failed | Outcome::TimedOut);
             if is_failure && retries > 0 && !self.cancel.is_stopping() {
                 retries -= 1;
                 let reason = end.reason.unwrap_or_default();
+                // First of all: it may have filled the disk.
+                self.layout.remove_sandbox(&spec.name, attempt)?;
                 changeset.abandon(&format!("attempt {attempt} failed: {reason}"))?;
                 self.step(node, NodeState::Queued, |record| record.reason = Some(reason.clone()))?;
-                self.layout.remove_sandbox(&spec.name, attempt)?;
                 self.tell(Event::NodeRetried { node: spec.name.clone(), attempt, reason });
                 continue;
             }
             let counts = end.outcome == Outcome::Succeeded || is_failure && spec.continue_on_error;
-            let last_lines = lines.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
+            let last_lines: Vec<String> =
+                lines.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
             // From here on it is done, over every crash; whoever comes next closes the changeset.
-            self.step(node, NodeState::Ended(end.outcome), |record| {
-                record.counts = counts.then(|| changeset.id());
-                (record.code, record.signal, record.reason) = (end.code, end.signal, end.reason);
-                (record.files, record.notes) = (end.files, end.notes);
-                record.seconds = Some(began.elapsed().as_secs_f64());
-                record.last_lines = if end.outcome == Outcome::Succeeded { Vec::new() } else { last_lines };
+            let done = |end: &End| {
+                self.step(node, NodeState::Ended(end.outcome), |record| {
+                    record.counts = (counts && end.is_whole).then(|| changeset.id());
+                    (record.code, record.signal, record.reason) = (end.code, end.signal, end.reason.clone());
+                    (record.files, record.notes) = (end.files, end.notes.clone());
+                    record.seconds = Some(began.elapsed().as_secs_f64());
+                    record.last_lines =
+                        if end.outcome == Outcome::Succeeded { Vec::new() } else { last_lines.clone() };
+                })
+            };
+            done(&end).or_else(|error| {
+                let room = self.out_of_room(node, attempt, error)?;
+                done(&End { notes: [&end.notes[..], &room.notes].concat(), ..end })
             })?;
             changeset.seal()?;
             self.tell_end(node);
             return Ok(());
         }
+    }
+
+    /// What a full disk means for a node whose actor has ended: its sandbox goes, as it may be what fills the disk, so that the end can be recorded and
+    /// the others go on. Any other error stays one.
+    fn out_of_room(&self, node: NodeIndex, attempt: u32, error: Error) -> Result<End> {
+        let Error::Plan(plan::Error::Store(store::Error::Full { .. })) = error else { return Err(error) };
+        self.layout.remove_sandbox(&self.spec(node).name, attempt)?;
+        Ok(End {
+            notes: vec!["the disk was full, so its sandbox was removed".to_owned()],
+            is_whole: false,
+            ..End::because(Outcome::Failed, chain(&error))
+        })
     }
 
     /// One attempt. What goes wrong with the actor is its end; with the store, an error.
@@ -121,7 +148,7 @@ impl Engine<'_> {
         let root = self.root_of(node);
         let builds_on = self.node(node).record.builds_on.clone();
         let front = match Front::of(&self.plans, self.plan, &builds_on, self.run.merge, &self.roots[root])? {
-            Ok(front) => front,
+            Ok(front) => Arc::new(front),
             Err(clashes) => {
                 let reason =
                     format!("the nodes that it needs changed the same lines of {}", listed(&clashes));
@@ -134,9 +161,25 @@ impl Engine<'_> {
             Err(error) => return self.fault(error),
         };
         let manifest = Arc::new(manifest);
+        let writes = spec.writes.as_deref().map(Patterns::new).transpose()?;
+        let taken = self.socket.map(|socket| {
+            socket.take_place(Place {
+                store: Arc::clone(self.plans.store()),
+                node: spec.name.clone(),
+                changeset: changeset.clone(),
+                front: Arc::clone(&front),
+                manifest: Arc::clone(&manifest),
+                base: self.layout.base_tree(root),
+                tree: tree.clone(),
+                writes: writes.clone(),
+            })
+        });
         self.watched.add(&spec.name, root, tree.clone(), &manifest);
-        let ended = self.act(node, attempt, changeset, &tree, &temporary, lines);
+        let ended = self.act(node, attempt, changeset, &tree, &temporary, taken.as_ref(), lines);
         self.watched.remove(&spec.name);
+        // Before anything is looked for: what the actor asked for is in its changeset, or was refused.
+        drop(taken);
+        self.check_held()?;
         let mut end = match ended {
             Ok(end) => end,
             Err(error) => return self.fault(error),
@@ -144,7 +187,6 @@ impl Engine<'_> {
         if is_retried && matches!(end.outcome, Outcome::Failed | Outcome::TimedOut) {
             return Ok(end);
         }
-        let writes = spec.writes.as_deref().map(Patterns::new).transpose()?;
         let found = match Found::in_tree(&manifest, &tree, writes.as_ref()) {
             Ok(found) => found,
             // An actor that removed its sandbox leaves nothing to look through.
@@ -158,11 +200,10 @@ impl Engine<'_> {
             tree: &tree,
         };
         match recorder.record(&found) {
-            Ok(()) => {}
+            Ok(files) => end.files = files,
             Err(error @ Error::Files { .. }) => return self.fault(error),
             Err(error) => return Err(error),
         }
-        end.files = found.len();
         if end.outcome == Outcome::Succeeded && !found.refused.is_empty() {
             end.outcome = Outcome::RefusedWrites;
             end.reason =
@@ -190,6 +231,7 @@ impl Engine<'_> {
     }
 
     /// Starts the actor and waits for its end.
+    #[expect(clippy::too_many_arguments, reason = "what was made ready for one actor, piece by piece")]
     fn act(
         &self,
         node: NodeIndex,
@@ -197,6 +239,7 @@ impl Engine<'_> {
         changeset: &Changeset,
         tree: &Path,
         temporary: &Path,
+        taken: Option<&Taken<'_>>,
         lines: &LastLines,
     ) -> Result<End> {
         let spec = self.spec(node);
@@ -212,7 +255,7 @@ impl Engine<'_> {
         let wanted = Start {
             words: words(&spec.run),
             folder: &folder,
-            env: self.environment(node, &mark, temporary, &folder),
+            env: self.environment(node, &mark, temporary, &folder, taken),
             stdin: stdin.as_deref(),
             terminal: self.run.terminal,
             output: &self.layout.output(&spec.name, attempt),
@@ -259,7 +302,8 @@ impl Engine<'_> {
         }
         if outcome.printed_bytes > outcome.kept_bytes {
             let (printed, kept) = (outcome.printed_bytes, outcome.kept_bytes);
-            end.notes.push(format!("it printed {printed} bytes, of which {kept} are kept"));
+            let why = outcome.not_kept.map(|kind| format!(": {kind}")).unwrap_or_default();
+            end.notes.push(format!("it printed {printed} bytes, of which {kept} are kept{why}"));
         }
         if enforced != Enforced::Fully {
             end.notes.push("it was not fully kept from writing outside of its sandbox".to_owned());
@@ -311,6 +355,7 @@ impl Engine<'_> {
         changeset: &str,
         temporary: &Path,
         folder: &Path,
+        taken: Option<&Taken<'_>>,
     ) -> Vec<(OsString, Option<OsString>)> {
         let spec = self.spec(node);
         let hidden = self.hidden.iter().map(|name| (name.clone(), None));
@@ -323,8 +368,12 @@ impl Engine<'_> {
             ("PWD", folder.as_os_str().to_owned()),
         ];
         let ours = ours.into_iter().map(|(name, value)| (name.into(), Some(value)));
+        // Of a run around this one nothing is left.
+        let around = [SOCKET_VARIABLE, TOKEN_VARIABLE].map(|name| (name.into(), None));
+        let socket = taken.map(Taken::variables).unwrap_or_default();
+        let socket = socket.into_iter().map(|(name, value)| (name, Some(value)));
         let own = spec.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
-        hidden.chain(git).chain(ours).chain(own).collect()
+        hidden.chain(git).chain(around).chain(ours).chain(socket).chain(own).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,9 +16,10 @@ use super::layout::Layout;
 use super::options::Cancel;
 use super::overlap::Watched;
 use super::record::{NodeRecord, RunRecord};
+use super::socket::Socket;
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeReport};
-use crate::{Manifest, NodeIndex, NodeSpec, Result};
+use crate::{Error, Manifest, NodeIndex, NodeSpec, Result};
 
 /// What the threads of a run share.
 pub(crate) struct Engine<'a> {
@@ -33,8 +35,12 @@ pub(crate) struct Engine<'a> {
     pub nodes: Vec<Mutex<Tracked>>,
     pub hidden: &'a [OsString],
     pub cancel: &'a Cancel,
+    /// Whether somebody else has the plan now.
+    pub lost: &'a AtomicBool,
     pub events: SyncSender<Event>,
     pub watched: Watched,
+    /// By which actors speak to this run, if somebody answers them.
+    pub socket: Option<&'a Socket>,
     /// What the base of each root holds, looked through once.
     pub bases: Vec<Mutex<Option<Arc<Manifest>>>>,
     /// What is not as one might expect about the base.
@@ -94,6 +100,11 @@ impl Engine<'_> {
         Ok(taken)
     }
 
+    /// Fails once somebody else has the plan: what is written then would be in the way of who goes on with it.
+    pub(crate) fn check_held(&self) -> Result<()> {
+        if self.lost.load(Ordering::SeqCst) { Err(Error::Lost { plan: self.plan }) } else { Ok(()) }
+    }
+
     /// Takes a node to another state, in the store first.
     pub(crate) fn step(
         &self,
@@ -101,6 +112,7 @@ impl Engine<'_> {
         to: NodeState,
         change: impl FnOnce(&mut NodeRecord),
     ) -> Result<()> {
+        self.check_held()?;
         let mut tracked = self.node(node);
         assert!(tracked.state.next().contains(&to), "{} may follow {}", to, tracked.state);
         let mut record = tracked.record.clone();

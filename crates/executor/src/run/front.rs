@@ -8,13 +8,13 @@ use std::path::Path;
 
 use filetx::{Kind, RelPath, Survey, TreeEdit};
 use plan::{
-    Act, Base, Change, Changeset, ChangesetId, Combined, Content, ContentKind, PathBytes, Piece, PlanId,
-    Plans, Selection, Source, Strategy, checked_path, path_bytes, protected,
+    Act, Base, Change, Changeset, ChangesetId, Combined, Content, ContentKind, PathBytes, PathKey, Patterns,
+    Piece, PlanId, Plans, Selection, Source, Strategy, checked_path, path_bytes, protected,
 };
 use store::{BlobReader, Store, read_blob};
 
 use super::layout::files;
-use crate::{Changes, Edit, Manifest, Merge, Patterns, Result, State, What};
+use crate::{Changes, Edit, Manifest, Merge, Result, State, What};
 
 /// Changes that are recorded in one step.
 const BATCH_MAX: usize = 500;
@@ -29,6 +29,8 @@ const TARGET_BYTES_MAX: usize = 1 << 16;
 pub(crate) struct Front {
     combined: Combined,
     root: PathBytes,
+    /// The content that a needed node left at a path.
+    laid: BTreeMap<PathBytes, Content>,
 }
 
 impl Front {
@@ -50,7 +52,18 @@ impl Front {
         };
         let clashes: Vec<String> =
             combined.conflicts().map(|conflict| conflict.key.path.show().into_owned()).collect();
-        Ok(if clashes.is_empty() { Ok(Self { combined, root: root.clone() }) } else { Err(clashes) })
+        if !clashes.is_empty() {
+            return Ok(Err(clashes));
+        }
+        let mut front = Self { combined, root: root.clone(), laid: BTreeMap::new() };
+        front.laid =
+            front.paths().filter_map(|(path, content)| Some((path.clone(), content?.clone()))).collect();
+        Ok(Ok(front))
+    }
+
+    /// The root, as the plan has it.
+    pub(crate) fn root(&self) -> &PathBytes {
+        &self.root
     }
 
     /// The final content of each path that was changed.
@@ -89,11 +102,6 @@ impl Front {
     /// The paths that were laid into the tree.
     pub(crate) fn changed(&self) -> Result<BTreeSet<RelPath>> {
         self.paths().map(|(path, _)| Ok(checked_path(path)?)).collect()
-    }
-
-    /// The content that a needed node left at a path, if one changed it.
-    fn laid(&self) -> BTreeMap<PathBytes, &Content> {
-        self.paths().filter_map(|(path, content)| Some((path.clone(), content?))).collect()
     }
 
     fn piece(&self, content: &Content) -> Result<Piece> {
@@ -139,11 +147,6 @@ impl Found {
         let refused = edits.iter().flat_map(paths).filter(is_refused).map(ToString::to_string).collect();
         Ok(Self { edits, refused, notes })
     }
-
-    /// How many paths changed.
-    pub(crate) fn len(&self) -> usize {
-        self.edits.len()
-    }
 }
 
 /// The paths that a change is about.
@@ -169,33 +172,26 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    pub(crate) fn record(&self, found: &Found) -> Result<()> {
+    /// Records all of it, and gives how many paths the changeset changes.
+    ///
+    /// What the actor has recorded itself, by the socket of the run, is not recorded again: what was found builds on it, and where both are the
+    /// same nothing is added. A path that was recorded and not touched in the tree stays as it was recorded.
+    pub(crate) fn record(&self, found: &Found) -> Result<usize> {
         let base = files("look through", self.base, Survey::open(self.base))?;
         let tree = files("look through", self.tree, Survey::open(self.tree))?;
-        let laid = self.front.laid();
+        let told = self.changeset.left()?;
         let (mut batch, mut batch_bytes) = (Vec::new(), 0);
         for edit in &found.edits {
-            let before = |state: &State| self.before(&base, &laid, &edit.path, state).map(Some);
-            let (act, given, bytes) = match &edit.what {
-                What::Create(after) => (self.after(&tree, &edit.path, after)?, None, after.bytes),
-                What::Modify { before: was, after } => {
-                    (self.after(&tree, &edit.path, after)?, before(was)?, was.bytes + after.bytes)
-                }
-                What::Mode { before: was, after } => (Act::Mode(after.mode), before(was)?, was.bytes),
-                What::Delete(was) => (Act::Delete, before(was)?, was.bytes),
-                What::Rename { to, state } => {
-                    (Act::Rename { to: path_bytes(to.as_path())? }, before(state)?, state.bytes)
-                }
+            let mut is_told = false;
+            for path in paths(edit) {
+                is_told |= told.contains_key(&self.key(path)?);
+            }
+            let bytes = match is_told {
+                true => self.differences(&base, &tree, &told, edit, &mut batch)?,
+                false => self.change(&base, &tree, edit, &mut batch)?,
             };
-            batch.push(Change {
-                root: Some(self.front.root.clone()),
-                path: path_bytes(edit.path.as_path())?,
-                act,
-                base: Base::Given(given),
-                tool: None,
-            });
             batch_bytes += bytes.min(2 * SMALL_BYTES_MAX);
-            if batch.len() == BATCH_MAX || batch_bytes > BATCH_BYTES_MAX {
+            if batch.len() >= BATCH_MAX || batch_bytes > BATCH_BYTES_MAX {
                 self.changeset.record_many(std::mem::take(&mut batch))?;
                 batch_bytes = 0;
             }
@@ -203,7 +199,100 @@ impl Recorder<'_> {
         if !batch.is_empty() {
             self.changeset.record_many(batch)?;
         }
-        Ok(())
+        let mut only_told = told;
+        for path in found.edits.iter().flat_map(paths) {
+            only_told.remove(&self.key(path)?);
+        }
+        Ok(found.edits.len() + only_told.len())
+    }
+
+    /// What the actor started from at a path.
+    pub(crate) fn started(&self, manifest: &Manifest, path: &RelPath) -> Result<Option<Piece>> {
+        let Some(state) = manifest.get(path) else { return Ok(None) };
+        let base = files("look through", self.base, Survey::open(self.base))?;
+        self.before(&base, path, state).map(Some)
+    }
+
+    fn key(&self, path: &RelPath) -> Result<PathKey> {
+        Ok(PathKey { root: self.front.root.clone(), path: path_bytes(path.as_path())? })
+    }
+
+    /// The change of a path of which nothing was recorded; how many bytes it is about.
+    fn change(&self, base: &Survey, tree: &Survey, edit: &Edit, batch: &mut Vec<Change>) -> Result<u64> {
+        let before = |state: &State| self.before(base, &edit.path, state).map(Some);
+        let (act, given, bytes) = match &edit.what {
+            What::Create(after) => (self.after(tree, &edit.path, after)?, None, after.bytes),
+            What::Modify { before: was, after } => {
+                (self.after(tree, &edit.path, after)?, before(was)?, was.bytes + after.bytes)
+            }
+            What::Mode { before: was, after } => (Act::Mode(after.mode), before(was)?, was.bytes),
+            What::Delete(was) => (Act::Delete, before(was)?, was.bytes),
+            What::Rename { to, state } => {
+                (Act::Rename { to: path_bytes(to.as_path())? }, before(state)?, state.bytes)
+            }
+        };
+        batch.push(self.on(&edit.path, act, given)?);
+        Ok(bytes)
+    }
+
+    /// What a change adds to what was recorded of its paths, path by path.
+    fn differences(
+        &self,
+        base: &Survey,
+        tree: &Survey,
+        told: &BTreeMap<PathKey, Option<Content>>,
+        edit: &Edit,
+        batch: &mut Vec<Change>,
+    ) -> Result<u64> {
+        let (was, now) = match &edit.what {
+            What::Create(after) => (None, Some(after)),
+            What::Modify { before, after } | What::Mode { before, after } => (Some(before), Some(after)),
+            What::Delete(before) => (Some(before), None),
+            What::Rename { state, .. } => (Some(state), None),
+        };
+        let mut paths = vec![(&edit.path, was, now)];
+        if let What::Rename { to, state } = &edit.what {
+            paths.push((to, None, Some(state)));
+        }
+        for (path, was, now) in paths {
+            let left = match (told.get(&self.key(path)?), was) {
+                (Some(left), _) => left.clone().map(Piece::stored),
+                (None, Some(was)) => Some(self.before(base, path, was)?),
+                (None, None) => None,
+            };
+            let act = match (now, &left) {
+                (None, None) => continue,
+                (None, Some(_)) => Act::Delete,
+                (Some(now), left) => match self.added(tree, path, now, left.as_ref())? {
+                    Some(act) => act,
+                    None => continue,
+                },
+            };
+            batch.push(self.on(path, act, left)?);
+        }
+        Ok(was.map_or(0, |was| was.bytes) + now.map_or(0, |now| now.bytes))
+    }
+
+    /// What makes a path what it is in the tree, from what was recorded of it; nothing when it is that already.
+    fn added(&self, tree: &Survey, path: &RelPath, now: &State, left: Option<&Piece>) -> Result<Option<Act>> {
+        let act = self.after(tree, path, now)?;
+        let content = match &act {
+            Act::Symlink { target } => Piece::symlink(target)?.content,
+            Act::Write { content: Source::Piece(piece), .. } => piece.content.clone(),
+            _ => return Ok(Some(act)),
+        };
+        Ok(match left.map(|piece| &piece.content) {
+            Some(left) if *left == content => None,
+            Some(left) if Content { mode: content.mode, ..left.clone() } == content => {
+                Some(Act::Mode(content.mode))
+            }
+            _ => Some(act),
+        })
+    }
+
+    fn on(&self, path: &RelPath, act: Act, given: Option<Piece>) -> Result<Change> {
+        let (root, path) = (Some(self.front.root.clone()), path_bytes(path.as_path())?);
+        Ok(Change { root, path, act, base: Base::Given(given), tool: None })
     }
 
     /// What the actor made of a path. It is read here, not later: the number of open files is limited.
@@ -217,14 +306,8 @@ impl Recorder<'_> {
     }
 
     /// What the actor started from at a path: what a needed node left there, or the base.
-    fn before(
-        &self,
-        base: &Survey,
-        laid: &BTreeMap<PathBytes, &Content>,
-        path: &RelPath,
-        state: &State,
-    ) -> Result<Piece> {
-        match laid.get(&path_bytes(path.as_path())?) {
+    fn before(&self, base: &Survey, path: &RelPath, state: &State) -> Result<Piece> {
+        match self.front.laid.get(&path_bytes(path.as_path())?) {
             Some(content) => self.front.piece(content),
             None if state.kind == Kind::Symlink => {
                 let target = files("look through", self.base, base.read_link(path))?;

@@ -6,6 +6,7 @@
 //! <folder>/<plan>/nodes/<node>/<attempt>/sandbox/      an actor's tree and temporary files
 //! <folder>/<plan>/nodes/<node>/<attempt>/output        what it printed
 //! <folder>/<plan>/nodes/<node>/<attempt>/stdin         what it reads
+//! <folder>/<plan>/socket-<name>                         by what actors speak to the run, as long as it lives
 //! ```
 //!
 //! Every actor's sandbox is made from the base, so that all start from the same content, whatever people do in the roots meanwhile; and the
@@ -35,9 +36,19 @@ impl Layout {
         Self { folder, strategy: CopyTree { threads } }
     }
 
-    fn base(&self) -> PathBuf {
+    /// All of them are in here.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The base of this run of the system, by name.
+    pub(crate) fn base_name(&self) -> String {
         let boot: String = boot().chars().take(BOOT_CHARS).collect();
-        self.folder.join(format!("base-{boot}"))
+        format!("base-{boot}")
+    }
+
+    fn base(&self) -> PathBuf {
+        self.folder.join(self.base_name())
     }
 
     /// The tree of the base for the n-th root.

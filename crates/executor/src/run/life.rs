@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plan::{Actor, Over, Plan, Plans, Selection, State, Step, StoredContents};
+use plan::{Actor, Combined, Over, Plan, Plans, Selection, State, Step, StoredContents};
 use serde_json::json;
 use store::{Kind, Lease, NewNode, NodeId, OpenChangesets, Store};
 
@@ -21,6 +21,7 @@ use super::options::Cancel;
 use super::overlap::Watched;
 use super::record::{NodeRecord, RunRecord};
 use super::schedule::is_taken;
+use super::socket::{Answers, Socket};
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeInGraph, OnEvent, Summary};
 use crate::{Error, Result};
@@ -40,6 +41,8 @@ pub(crate) struct Life<'a> {
     pub hidden: &'a [OsString],
     pub cancel: &'a Cancel,
     pub on_event: OnEvent<'a>,
+    /// What answers actors, if anything does.
+    pub answers: Option<Arc<dyn Answers>>,
 }
 
 impl Life<'_> {
@@ -65,16 +68,20 @@ impl Life<'_> {
             State::Failed | State::Conflict | State::Ready if is_open => {}
             state => return Err(Error::NothingToResume { plan: plan.id, state }),
         }
+        let layout = Layout::new(self.folder.join(plan.id.to_string()));
+        let listen = |answers: &Arc<dyn Answers>| Socket::listen(layout.folder(), Arc::clone(answers));
+        let socket = self.answers.as_ref().map(listen).transpose()?;
         let lost = AtomicBool::new(false);
         let (events, told) = sync_channel::<Event>(EVENTS_MAX);
         std::thread::scope(|scope| {
             let on_event = self.on_event;
             scope.spawn(move || told.into_iter().for_each(on_event));
             let renewing = Renewing::start(scope, store, lease.clone(), plan.id, self.cancel, &lost);
+            let _serving = socket.as_ref().map(|socket| socket.serve(scope)).transpose()?;
             let engine = Engine {
                 plan: plan.id,
                 context: self.plans.context(plan.id)?,
-                layout: Layout::new(self.folder.join(plan.id.to_string())),
+                layout,
                 roots: plan.roots.clone(),
                 plans: self.plans,
                 who: self.who,
@@ -83,8 +90,10 @@ impl Life<'_> {
                 nodes,
                 hidden: self.hidden,
                 cancel: self.cancel,
+                lost: &lost,
                 events,
                 watched: Watched::default(),
+                socket: socket.as_ref(),
                 bases: plan.roots.iter().map(|_| Mutex::default()).collect(),
                 notes: Mutex::default(),
             };
@@ -188,8 +197,8 @@ impl Engine<'_> {
             tracked.state.outcome().filter(|_| !tracked.is_done(self.spec(node)))
         };
         let open: Vec<Outcome> = (0..self.nodes.len()).filter_map(open_outcome).collect();
-        let conflicts = self.plans.combine(self.plan, &Selection::default(), strategy(self.run.merge))?;
-        let conflicts = conflicts.conflicts().count();
+        let combined = self.combined()?;
+        let conflicts = combined.conflicts().count();
         let of = |outcome| open.iter().filter(|known| **known == outcome).count();
         let failed = open.len() - of(Outcome::Skipped) - of(Outcome::Stopped);
         let (state, error) = if self.cancel.is_cancelled() {
@@ -203,7 +212,7 @@ impl Engine<'_> {
             (State::Ready, None)
         };
         self.end(lease, state, error)?;
-        let summary = self.summary()?;
+        let summary = self.summary(&combined)?;
         let mut counts = BTreeMap::new();
         for outcome in summary.nodes.iter().filter_map(|node| node.state.outcome()) {
             *counts.entry(outcome).or_insert(0) += 1;
@@ -251,15 +260,18 @@ impl Engine<'_> {
     /// Somebody else has changed what was this run's: by taking it over, or by cancelling the plan.
     fn taken(&self, error: Error) -> Result<Summary> {
         match self.plans.get(self.plan)?.state {
-            State::Cancelled => self.summary(),
+            State::Cancelled => self.summary(&self.combined()?),
             _ if is_taken(&error) => Err(Error::Lost { plan: self.plan }),
             _ => Err(error),
         }
     }
 
-    fn summary(&self) -> Result<Summary> {
+    fn combined(&self) -> Result<Combined> {
+        Ok(self.plans.combine(self.plan, &Selection::default(), strategy(self.run.merge))?)
+    }
+
+    fn summary(&self, combined: &Combined) -> Result<Summary> {
         let plan = self.plans.get(self.plan)?;
-        let combined = self.plans.combine(self.plan, &Selection::default(), strategy(self.run.merge))?;
         let stored = StoredContents(self.store());
         let contents = Over { made: &combined.made, below: &stored };
         let shown = combined.shown();

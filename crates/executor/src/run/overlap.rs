@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use filetx::RelPath;
@@ -18,16 +17,17 @@ use crate::Manifest;
 const PAUSE_MIN: Duration = Duration::from_millis(200);
 /// How much longer than a look the pause after it is.
 const PAUSE_FACTOR: u32 = 20;
-/// How often it is looked whether to end.
-const TICK: Duration = Duration::from_millis(20);
 /// The most overlaps that one run is told of.
 const TOLD_MAX: usize = 1000;
+/// The most paths of one node that are compared with those of others; of a node that touched more, the others are only counted.
+const COMPARED_MAX: usize = 10_000;
 
 /// The sandboxes of running nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     sandboxes: Mutex<BTreeMap<String, Sandbox>>,
-    ended: AtomicBool,
+    ended: Mutex<bool>,
+    end: Condvar,
 }
 
 #[derive(Clone, Debug)]
@@ -51,19 +51,15 @@ impl Watched {
 
     /// Nothing will run any more.
     pub(crate) fn end(&self) {
-        self.ended.store(true, Ordering::SeqCst);
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.end.notify_all();
     }
 
     /// Looks until the end.
     pub(crate) fn look(&self, tell: impl Fn(Event)) {
         let mut told = Told::default();
         let mut pause = PAUSE_MIN;
-        let mut rested = Instant::now();
-        while !self.ended.load(Ordering::SeqCst) {
-            std::thread::sleep(TICK);
-            if rested.elapsed() < pause {
-                continue;
-            }
+        while !self.ends_within(pause) {
             let began = Instant::now();
             let running = self.sandboxes().clone();
             let touched = running.into_iter().filter_map(|(node, sandbox)| {
@@ -71,9 +67,15 @@ impl Watched {
                 Some((node, sandbox.root, sandbox.manifest.touched(&sandbox.tree).ok()?))
             });
             told.news(touched.collect()).into_iter().for_each(&tell);
-            rested = Instant::now();
-            pause = PAUSE_MIN.max((rested - began) * PAUSE_FACTOR);
+            pause = PAUSE_MIN.max(began.elapsed() * PAUSE_FACTOR);
         }
+    }
+
+    /// Rests, but not beyond the end.
+    fn ends_within(&self, pause: Duration) -> bool {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let rested = self.end.wait_timeout_while(ended, pause, |ended| !*ended);
+        *rested.unwrap_or_else(PoisonError::into_inner).0
     }
 
     fn sandboxes(&self) -> MutexGuard<'_, BTreeMap<String, Sandbox>> {
@@ -97,7 +99,7 @@ impl Told {
             if self.counts.insert(node.clone(), paths.len()).unwrap_or(0) != paths.len() {
                 news.push(Event::NodeTouched { node: node.clone(), files: paths.len() });
             }
-            for path in paths {
+            for path in paths.into_iter().take(COMPARED_MAX) {
                 by_path.entry((root, path)).or_default().insert(node.clone());
             }
         }

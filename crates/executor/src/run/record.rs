@@ -83,6 +83,9 @@ pub(crate) struct NodeRecord {
     /// The changesets whose changes the last attempt started from. Read by `plan`.
     #[serde(default)]
     pub builds_on: Vec<ChangesetId>,
+    /// The base that the last attempt started from. Read by `plan`.
+    #[serde(default)]
+    pub base: Option<String>,
     /// The code that the actor exited with.
     #[serde(default)]
     pub code: Option<i32>,

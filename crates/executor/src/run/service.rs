@@ -22,12 +22,26 @@ pub type OnEvent<'a> = &'a (dyn Fn(Event) + Sync);
 pub struct Runs {
     plans: Plans,
     folder: PathBuf,
+    #[cfg(target_os = "linux")]
+    answers: Option<std::sync::Arc<dyn super::Answers>>,
 }
 
 impl Runs {
     /// Over plans. Sandboxes and output are kept below `folder`, which is private, one folder for each plan.
     pub fn new(plans: Plans, folder: &Path) -> Self {
-        Self { plans, folder: folder.to_owned() }
+        Self {
+            plans,
+            folder: folder.to_owned(),
+            #[cfg(target_os = "linux")]
+            answers: None,
+        }
+    }
+
+    /// Actors find a socket in their environment by which they can ask, and this answers them.
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub fn with_answers(self, answers: std::sync::Arc<dyn super::Answers>) -> Self {
+        Self { answers: Some(answers), ..self }
     }
 
     /// Makes a plan and runs it to its end. Running the same again makes another plan ([run-again]).
@@ -41,7 +55,8 @@ impl Runs {
         let name = options.name.as_ref().or(checked.plan.name.as_ref());
         let plan = create(&plans, name.map(String::as_str), &run, &options.who)?;
         let (folder, who, hidden) = (self.folder.clone(), options.who.clone(), options.hidden.as_slice());
-        let life = super::life::Life { plans, folder, run, checked, who, hidden, cancel, on_event };
+        let answers = self.answers.clone();
+        let life = super::life::Life { plans, folder, run, checked, who, hidden, cancel, on_event, answers };
         life.live(&plan)
     }
 
@@ -62,8 +77,8 @@ impl Runs {
             super::check(&run.file, &run.text, run.roots.values().next().map(PathBuf::as_path))?;
         checked.roots.clone_from(&run.roots);
         let plans = self.plans.clone().with_owner(super::holder::owner());
-        let (folder, who) = (self.folder.clone(), who.clone());
-        let life = super::life::Life { plans, folder, run, checked, who, hidden, cancel, on_event };
+        let (folder, who, answers) = (self.folder.clone(), who.clone(), self.answers.clone());
+        let life = super::life::Life { plans, folder, run, checked, who, hidden, cancel, on_event, answers };
         life.live(&plan)
     }
 

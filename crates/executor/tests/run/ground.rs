@@ -19,7 +19,12 @@ pub(crate) struct Ground {
 impl Ground {
     /// A project with these files.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::inside(&std::env::temp_dir(), files)
+    }
+
+    /// The same below another folder than the one for temporary files.
+    pub(crate) fn inside(folder: &Path, files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir_in(folder).unwrap();
         let root = folder.path().join("project");
         for (path, text) in files {
             let path = root.join(path);

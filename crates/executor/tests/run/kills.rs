@@ -190,6 +190,46 @@ fn a_run_that_lost_its_plan_stops() {
     assert!(matches!(error, Error::Lost { .. }), "{error}");
 }
 
+/// A run that is not told, and finds out by itself when it renews its lease: its actors end, and nothing of it is written over what the other does.
+#[test]
+fn a_run_that_finds_its_lease_with_another_writes_nothing_more() {
+    let ground = Ground::new(&[("file", "1\n")]);
+    let options = ground.options(
+        "[nodes.a]\nretries = 3\nrun = 'echo 2 > file; echo ready; sleep 600'\n[nodes.b]\nneeds = ['a']\nrun = 'true'\n",
+    );
+    let (store, resource) = (ground.plans.store(), store::Resource::Plan);
+    let written = std::sync::Mutex::new(None);
+    let state = |plan: PlanId| {
+        let nodes: Vec<_> =
+            store.nodes(plan).unwrap().into_iter().map(|node| (node.state, node.version)).collect();
+        let changesets = ground.plans.changesets(plan).unwrap();
+        (nodes, changesets, store.plan(plan).unwrap().version)
+    };
+    let tell = |event| {
+        if matches!(event, Event::NodeOutput { .. }) {
+            let plan = ground.plans.find("@latest").unwrap().id;
+            // The process of the actor is recorded before it is taken over.
+            while store.nodes(plan).unwrap()[0].detail["process"].is_null() {
+                std::thread::yield_now();
+            }
+            let leases = store.leases(plan).unwrap();
+            let lease = leases.iter().find(|lease| lease.resource == resource(plan)).unwrap();
+            store.release(lease).unwrap();
+            let owner = store::Owner::parse("somebody else").unwrap();
+            let holding = store::Holding { owner, duration: Duration::from_secs(600) };
+            store.acquire(resource(plan), &holding).unwrap();
+            *written.lock().unwrap() = Some((plan, state(plan)));
+        }
+    };
+    let error = ground.runs().start(&options, &Cancel::default(), &tell).unwrap_err();
+    assert!(matches!(error, Error::Lost { .. }), "{error}");
+    let (plan, before) = written.into_inner().unwrap().unwrap();
+    assert_eq!(state(plan), before, "nothing more is written");
+    let [changeset] = before.1.as_slice() else { panic!("{before:?}") };
+    assert_eq!((changeset.status, changeset.entries), (Status::Open, 0));
+    assert!(!is_marked(&changeset.id.to_string()), "its actor has ended");
+}
+
 /// A run that was cut off before its first node, or between its steps, is put in order.
 #[test]
 fn what_a_dead_run_left_is_put_in_order() {

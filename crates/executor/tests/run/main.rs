@@ -5,6 +5,7 @@
 
 mod actors;
 mod cases;
+mod excess;
 mod graphs;
 mod ground;
 mod kills;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plan::{Changeset, Choice, Plans, Selection, State, Step, Strategy};
+use plan::{Changeset, Choice, PathBytes, PathKey, Plans, Selection, State, Step, Strategy};
 use store::Outcome;
 
 use super::ground::*;
@@ -64,6 +64,12 @@ fn a_path_whose_last_change_is_in_doubt_is_refused_until_reopened() {
         assert_eq!((error.code(), error.outcome()), ("doubtful", Outcome::Aborted));
         assert!(error.hint().unwrap().starts_with("reopen"));
         changeset.record(write("b", "1")).unwrap();
+        assert_eq!(changeset.left().unwrap_err().code(), "doubtful");
+        let root = plan::path_bytes(&flaky.ground.root).unwrap();
+        let key = |path: &str| PathKey { root: root.clone(), path: PathBytes::parse(path).unwrap() };
+        assert_eq!(changeset.left_at(&key("a")).unwrap_err().code(), "doubtful");
+        assert_eq!(changeset.left_at(&key("b")).unwrap().unwrap().unwrap().bytes, 1);
+        assert_eq!(changeset.left_at(&key("c")).unwrap(), None);
         let reopened = flaky.plans.reopen(changeset.id(), &Default::default()).unwrap();
         reopened.record(write("a", "2")).unwrap();
         let entries = flaky.ground.plans.entries(changeset.id()).unwrap();

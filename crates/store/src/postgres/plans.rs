@@ -130,10 +130,11 @@ pub(super) async fn list(transaction: &Transaction<'_>, query: &PlanQuery) -> At
     };
     let sql = format!(
         "{SELECT} WHERE ($1::timestamptz IS NULL OR (created_at, id) < ($1, $2)) AND ($3::text[] = '{{}}' OR state = ANY ($3))
-         ORDER BY created_at DESC, id DESC LIMIT $4"
+           AND ($4::timestamptz IS NULL OR changed_at >= $4) ORDER BY created_at DESC, id DESC LIMIT $5"
     );
     let states: Vec<State> = query.states.clone();
-    let rows = transaction.rows(&sql, params![after, query.after, states, page(query.limit)]).await?;
+    let since = query.changed_since;
+    let rows = transaction.rows(&sql, params![after, query.after, states, since, page(query.limit)]).await?;
     rows.iter().map(plan).collect()
 }
 

@@ -69,6 +69,7 @@ impl Failure {
                 Error::NotAStore { path, reason: "it is no SQLite database, or its beginning is damaged" }
             }
             Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, doing, source },
+            Some(ErrorCode::DiskFull) => Error::Full { path, doing, source },
             _ => Error::Engine { path, doing, outcome, source },
         }
     }
@@ -114,7 +115,8 @@ mod tests {
         let code = |code| error(sqlite(code).into()).code();
         assert_eq!(code(ffi::SQLITE_NOTADB), "not-a-store");
         assert_eq!(code(ffi::SQLITE_CORRUPT), "store-damaged");
-        assert_eq!(code(ffi::SQLITE_FULL), "store-engine");
+        assert_eq!(code(ffi::SQLITE_FULL), "store-full");
+        assert_eq!(code(ffi::SQLITE_IOERR_READ), "store-engine");
         assert_eq!(error(Failure::Stopped).code(), "store-stopped");
     }
 }

@@ -118,10 +118,12 @@ pub(super) fn list(connection: &Connection, query: &PlanQuery) -> Attempt<Vec<Pl
     let marks = vec!["?"; query.states.len()].join(", ");
     let states = if query.states.is_empty() { String::new() } else { format!("AND state IN ({marks})") };
     let sql = format!(
-        "{SELECT} WHERE (created_at, id) < (?, ?) {states} ORDER BY created_at DESC, id DESC LIMIT ?"
+        "{SELECT} WHERE (created_at, id) < (?, ?) AND changed_at >= ? {states} ORDER BY created_at DESC, id DESC LIMIT ?"
     );
     let id = query.after.map_or([0xff; 16], PlanId::to_bytes);
-    let mut parameters = vec![SqlValue::from(after.as_micros()), SqlValue::from(id.to_vec())];
+    let since = query.changed_since.map_or(i64::MIN, Time::as_micros);
+    let mut parameters =
+        vec![SqlValue::from(after.as_micros()), SqlValue::from(id.to_vec()), SqlValue::from(since)];
     parameters.extend(query.states.iter().map(|state| SqlValue::from(state.as_str().to_owned())));
     parameters.push(SqlValue::from(page(query.limit)));
     rows(connection, &sql, params_from_iter(parameters), plan)

@@ -99,6 +99,15 @@ fn listed(store: &Arc<dyn Store>) {
     assert_eq!(ids(&page), newest_first[2..4]);
     let ready = PlanQuery { states: vec![state("ready"), state("failed")], ..PlanQuery::default() };
     assert_eq!(ids(&ready), [plans[1].id]);
+    let all = store.plans(&PlanQuery::default()).unwrap();
+    for seen in &all {
+        let since = PlanQuery { changed_since: Some(seen.changed_at), ..PlanQuery::default() };
+        let later = all.iter().filter(|plan| plan.changed_at >= seen.changed_at).map(|plan| plan.id);
+        assert_eq!(ids(&since), later.collect::<Vec<_>>());
+        // The second was changed last, though it was not made last.
+        assert!(ids(&since).contains(&plans[1].id));
+        assert_eq!(ids(&PlanQuery { states: vec![state("failed")], ..since }), []);
+    }
     refused(store.plans(&PlanQuery { after: Some(PlanId::new()), ..PlanQuery::default() }), "not-found");
 }
 

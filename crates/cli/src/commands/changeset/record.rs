@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use api::{Doing, NewEntry, Plans};
+use api::{Doing, Entered, NewEntry};
 
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
@@ -15,6 +15,8 @@ const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 ///
 /// The base of the change is what the path holds now, or what this changeset made of it before; `--base FILE` says otherwise, `--base /dev/null`
 /// that nothing was there. Nothing in the folder is touched: that is for `agents plan apply`.
+///
+/// An actor of `agents run` records into its own changeset, $AGENTS_CHANGESET, and the base is what it started from.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("act").required(true).multiple(true)
@@ -60,7 +62,12 @@ Examples:
   git diff src/main.rs | agents changeset record $CHANGESET --path src/main.rs --patch -
   agents changeset record $CHANGESET --path old.rs --rename-to new.rs";
 
-pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
+/// `record` is done by the store, or by the run around.
+pub(super) fn run(
+    args: &Args,
+    record: impl FnOnce(&str, &NewEntry) -> std::result::Result<Entered, api::Error>,
+    output: &mut Output,
+) -> Result<Answer> {
     let entry = NewEntry {
         root: args.root.clone(),
         path: args.path.clone(),
@@ -68,7 +75,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         base: args.base.clone(),
         tool: args.tool.clone(),
     };
-    let entered = plans.record(&args.id, &entry)?;
+    let entered = record(&args.id, &entry)?;
     output.confirm(format!("recorded {} of {}", entered.sequence, entered.changeset))?;
     Ok(Answer::of(&entered))
 }

@@ -1,11 +1,10 @@
 //! `agents config get`.
 
-use api::{LayerSays, Place, Reveal};
+use api::{Got, LayerSays, Place, Reveal};
 
 use super::warn_of;
 use crate::error::Result;
 use crate::output::{Answer, Output};
-use crate::session::Session;
 
 /// Print the value of a key
 ///
@@ -25,9 +24,14 @@ pub(super) struct Args {
     reveal: bool,
 }
 
-pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
+/// `get` reads the files, or asks the run around.
+pub(super) fn run(
+    args: &Args,
+    get: impl FnOnce(&str, Reveal) -> std::result::Result<Got, api::Error>,
+    output: &mut Output,
+) -> Result<Answer> {
     let reveal = if args.reveal { Reveal::Yes } else { Reveal::No };
-    let got = session.reading.get(&args.key, reveal)?;
+    let got = get(&args.key, reveal)?;
     warn_of(&got.problems, output);
     if args.all_layers {
         print_layers(&got.layers, got.entry.origin.as_ref(), output)?;

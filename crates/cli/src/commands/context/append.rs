@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use api::{Contexts, NewMessage};
+use api::{Appended, NewMessage};
 
 use super::{IfRevision, from_stdin, given, warn_of_change};
 use crate::error::{Error, Result};
@@ -29,8 +29,13 @@ pub(super) struct Args {
     if_revision: IfRevision,
 }
 
-pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
-    let appended = contexts.append(&args.name, &messages(args)?, args.if_revision.if_revision)?;
+/// `append` is done by the context itself, or by the run around.
+pub(super) fn run(
+    args: &Args,
+    append: impl FnOnce(&str, &[NewMessage], Option<u64>) -> std::result::Result<Appended, api::Error>,
+    output: &mut Output,
+) -> Result<Answer> {
+    let appended = append(&args.name, &messages(args)?, args.if_revision.if_revision)?;
     for id in &appended.ids {
         output.say(format!("{id} revision {}", appended.change.revision))?;
     }

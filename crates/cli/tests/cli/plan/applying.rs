@@ -1,6 +1,8 @@
 //! Bringing plans into folders.
 
 use snapbox::str;
+use testkit::notes::skipped;
+use testkit::strace;
 
 use super::{changed, project, record, start};
 use crate::program::{Program, json, told};
@@ -187,4 +189,24 @@ fn git_sees_the_changes_and_nothing_of_ours() {
     assert!(!program.path("app/.cleveragents").exists(), "a dry run touches nothing");
     program.run("plan apply work").success();
     assert_eq!(git(&["status", "--porcelain"]), "A  a.txt\n?? b.txt\n");
+}
+
+/// Somebody writes to the file between the moment when it was published and the look at it afterwards.
+#[test]
+fn a_file_that_holds_something_else_afterwards_is_an_error() {
+    if let Some(reason) = strace::unusable() {
+        return skipped("cli::mismatch", &reason);
+    }
+    let program = project();
+    changed(&program, "[CODER]", "coder", "a.txt", "ONE\n");
+    let apply = program.command("plan apply work");
+    let edit = || program.write("a.txt", "edited\n");
+    let ended = strace::run_stopped(&apply, "renameat2", program.temporary(), edit);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.output.starts_with("  mismatch   modify  a.txt  coder\n"), "{ended:?}");
+    let said = "warning: `a.txt` was written, and held something else when it was looked at afterwards\n";
+    assert!(ended.complaint.starts_with(said) && ended.complaint.contains("hint: "), "{ended:?}");
+    assert_eq!(program.text("a.txt"), "edited\n");
+    let shown = json(&program.run("plan show work --format json").success());
+    assert_eq!(shown["data"]["state"], "conflict");
 }

@@ -97,6 +97,41 @@ fn ctrl_c_twice_kills_actors_that_do_not_listen() {
 }
 
 #[test]
+fn what_actors_print_is_followed_while_they_run() {
+    let program = planned("");
+    program.write("out/here", "");
+    let out = program.path("out").display().to_string();
+    program.write(
+        "plan.toml",
+        format!(
+            "name = 'work'\n[nodes.slow]\ntimeout = '300s'\n\
+             run = \"echo first; printf be; until [ -e {out}/go ]; do sleep 0.05; done; echo gun; echo last\"\n\
+             [nodes.next]\nneeds = ['slow']\nrun = 'echo next'\n"
+        ),
+    );
+    let (mut run, lines) = started(program.command("run plan.toml --writable out"), "slow | first");
+    let (mut one, of_one) = started(program.command("plan logs work slow --follow"), "first");
+    let (mut all, of_all) = started(program.command("plan logs work --follow"), "slow | first");
+    let (mut stopped, of_stopped) = started(program.command("plan logs work slow -f"), "first");
+    kill_process(Pid::from_child(&stopped), Signal::INT).expect("it is there");
+    assert_eq!(stopped.wait().expect("it ends").code(), Some(130));
+    drop(of_stopped);
+    program.write("out/go", "");
+    assert_eq!(rest(of_one), "begun\nlast\n");
+    // Which node is looked at first is left open.
+    let mut said: Vec<String> = rest(of_all).lines().map(str::to_owned).collect();
+    said.sort();
+    assert_eq!(said, ["next | next", "slow | begun", "slow | last"]);
+    drop(rest(lines));
+    for child in [&mut run, &mut one, &mut all] {
+        assert!(child.wait().expect("it ends").success());
+    }
+    let followed = text(&program.run("plan logs work slow --follow --format json").success());
+    let events: Vec<&str> = followed.lines().collect();
+    assert!(events[0].contains("following") && events[events.len() - 1].contains("\"end\""), "{followed}");
+}
+
+#[test]
 fn a_run_that_was_killed_is_told_of_and_goes_on() {
     let program = planned("");
     endless(&program, "");

@@ -19,9 +19,7 @@ Feature: Actors that edit the same lines at the same time
       """
     When I run "agents run plan.toml --apply"
     Then it ends with 4
-    And standard error contains "`a.txt`: lines at line 2, by "
-    And standard error contains "coder"
-    And standard error contains "writer"
+    And standard error contains "`a.txt`: lines at line 2, by coder and writer"
     And the file "a.txt" is "one,two,three"
     When I run "agents plan conflicts @latest"
     Then it ends with 4

@@ -1,8 +1,8 @@
-//! Patterns of paths: what an actor may change.
+//! Patterns of paths: what an actor may change, which part of a plan is meant; and whether two may have a path in common.
 //!
 //! The dialect is that of the crate `globset` with `/` matched by `**` alone: `*` and `?` stay within a name, `**` goes over folders,
 //! `[a-z]` and `[!a]` are one character, `{a,b}` is a choice, `\` takes the next character as it is. A pattern is anchored at the root. A
-//! folder stands for all that is in it, with or without a slash at the end. It is the dialect in which `agents plan` takes paths, too.
+//! folder stands for all that is in it, with or without a slash at the end.
 
 use std::path::Path;
 

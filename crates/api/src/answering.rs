@@ -1,0 +1,163 @@
+//! What actors ask the run that started them, answered: what `agents changeset record`, `agents context append` and `agents config get` come to in a sandbox.
+//!
+//! A node records into its own changeset, below its own root, paths that its `writes` allow. It appends to contexts that are there, any of
+//! them, as the person who runs it could; it makes, cuts and removes none. It reads configuration as the run sees it, without secrets.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use executor::run::{Answers, Bodies, Seat, Turn};
+use filetx::Wait;
+use plan::{Act, PathBytes, Piece, Source, Tool};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::changesets::{PATCH_BYTES_MAX, USUAL_MODE, patched};
+use crate::wire::{APPEND, Append, Deed, GET, Get, Given, GotSaid, RECORD, Record, refusal, said};
+use crate::work::Entered;
+use crate::{Agents, Error, HOME_VARIABLE, NewMessage, Reveal};
+
+/// The most that messages of one request may have: they are held in memory.
+const MESSAGES_BYTES_MAX: u64 = 16 << 20;
+
+/// Answers in the name of whoever runs the actors.
+#[derive(Debug)]
+pub(crate) struct Answering {
+    agents: Agents,
+}
+
+impl Answering {
+    pub(crate) fn new(agents: &Agents) -> Self {
+        // Nobody is there who could be told that something waits.
+        let wait = Wait { on_wait: None, ..agents.wait() };
+        Self { agents: agents.clone().with_wait(wait) }
+    }
+
+    fn try_answer(
+        &self,
+        seat: &Seat,
+        ask: &str,
+        with: Value,
+        mut bodies: Bodies<'_>,
+    ) -> Result<Value, Error> {
+        match ask {
+            RECORD => self.record(seat, read(with)?, &mut bodies),
+            APPEND => self.append(seat, read(with)?, &mut bodies),
+            GET => self.get(read(with)?),
+            other => Err(bad(format!("`{other}` is nothing that an actor can ask for"))),
+        }
+    }
+
+    fn record(&self, seat: &Seat, ask: Record, bodies: &mut Bodies<'_>) -> Result<Value, Error> {
+        let Record { changeset, root, path, deed, base, tool } = ask;
+        seat.check_changeset(&changeset)?;
+        root.map_or(Ok(()), |root| seat.check_root(Path::new(&root)))?;
+        let path = path_of(&path)?;
+        seat.check_path(&path)?;
+        let tool = tool.map(Tool::parse).transpose().map_err(plan::Error::from)?;
+        // What may be long goes into the store as it comes in; only then others of this node have to wait.
+        let act = match deed {
+            Deed::Patch => return self.record_patch(seat, changeset, path, base, tool, bodies),
+            Deed::Content { mode } => {
+                let piece = Piece::of_reader(seat.store(), mode.unwrap_or(USUAL_MODE), &mut bodies.next()?)?;
+                Act::Write { content: Source::Piece(piece), mode }
+            }
+            Deed::Delete => Act::Delete,
+            Deed::RenameTo(to) => Act::Rename { to: path_of(&to)? },
+            Deed::Mode(mode) => Act::Mode(mode),
+            Deed::Symlink(target) => Act::Symlink { target: target.into_bytes() },
+        };
+        let piece = base_piece(seat, base, bodies)?;
+        let turn = seat.turn();
+        let given = given(&turn, &path, base, piece)?;
+        let sequence = turn.record(path, act, given, tool)?;
+        Ok(said(&Entered { changeset, sequence }))
+    }
+
+    /// A patch is laid over what the path holds, so nobody else of the node records meanwhile.
+    fn record_patch(
+        &self,
+        seat: &Seat,
+        changeset: String,
+        path: PathBytes,
+        base: Option<Given>,
+        tool: Option<Tool>,
+        bodies: &mut Bodies<'_>,
+    ) -> Result<Value, Error> {
+        let turn = seat.turn();
+        let patch = bodies.next_whole(PATCH_BYTES_MAX)?;
+        let piece = base_piece(seat, base, bodies)?;
+        let now = given(&turn, &path, base, piece)?.map_or_else(|| turn.now(&path), Ok)?;
+        let bytes =
+            patched(&path, now.as_ref(), crate::changesets::bytes(seat.store(), now.as_ref())?, &patch)?;
+        let act = Act::Write { content: Source::Bytes(bytes), mode: None };
+        let sequence = turn.record(path, act, Some(now), tool)?;
+        Ok(said(&Entered { changeset, sequence }))
+    }
+
+    fn append(&self, seat: &Seat, ask: Append, bodies: &mut Bodies<'_>) -> Result<Value, Error> {
+        let _turn = seat.turn();
+        let text = bodies.next_whole(MESSAGES_BYTES_MAX)?;
+        let messages: Vec<NewMessage> =
+            serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))?;
+        Ok(said(&self.agents.contexts()?.append(&ask.name, &messages, ask.if_revision)?))
+    }
+
+    fn get(&self, ask: Get) -> Result<Value, Error> {
+        let got = self.agents.read().get(&ask.key, Reveal::No)?;
+        if ask.reveal && got.entry.secret {
+            return Err(Error::SecretInSandbox { key: got.entry.key });
+        }
+        Ok(said(&GotSaid::of(got)))
+    }
+}
+
+impl Answers for Answering {
+    fn answer(&self, seat: &Seat, ask: &str, with: Value, bodies: Bodies<'_>) -> Result<Value, Value> {
+        self.try_answer(seat, ask, with, bodies).map_err(|error| refusal(&error))
+    }
+
+    fn refusal(&self, error: executor::Error) -> Value {
+        refusal(&error.into())
+    }
+
+    /// Commands in a sandbox mean the home of the run, however it was named to that.
+    fn variables(&self) -> Vec<(OsString, OsString)> {
+        self.agents.home().map(|home| (HOME_VARIABLE.into(), home.into())).into_iter().collect()
+    }
+}
+
+fn bad(reason: String) -> Error {
+    executor::Error::BadRequest { reason }.into()
+}
+
+fn read<T: DeserializeOwned>(with: Value) -> Result<T, Error> {
+    serde_json::from_value(with).map_err(|error| bad(error.to_string()))
+}
+
+fn path_of(text: &str) -> Result<PathBytes, Error> {
+    Ok(PathBytes::parse(text.as_bytes()).map_err(plan::Error::from)?)
+}
+
+/// The base that follows a request, if one does. Its permission bits are those of what is there, which is not known yet.
+fn base_piece(seat: &Seat, base: Option<Given>, bodies: &mut Bodies<'_>) -> Result<Option<Piece>, Error> {
+    match base {
+        Some(Given::Content) => Ok(Some(Piece::of_reader(seat.store(), USUAL_MODE, &mut bodies.next()?)?)),
+        _ => Ok(None),
+    }
+}
+
+/// The base that was given: nothing when none was.
+fn given(
+    turn: &Turn<'_>,
+    path: &PathBytes,
+    base: Option<Given>,
+    piece: Option<Piece>,
+) -> Result<Option<Option<Piece>>, Error> {
+    let Some(base) = base else { return Ok(None) };
+    let Some(mut piece) = piece.filter(|_| base == Given::Content) else { return Ok(Some(None)) };
+    if let Some(now) = turn.now(path)? {
+        piece.content.mode = now.content.mode;
+    }
+    Ok(Some(Some(piece)))
+}

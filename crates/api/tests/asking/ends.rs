@@ -1,0 +1,111 @@
+//! The end of an actor, of an attempt, and of a run, with requests under way.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Mutex;
+
+use api::{Doing, Error, Kind, Reveal};
+
+use crate::stage::{Actor, Stage, WAITS, answer, code, entry};
+
+#[test]
+fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {
+    let stage = Stage::new();
+    let first = Mutex::new(None);
+    // The second starts when the first has ended.
+    let text = format!(
+        "[nodes.first]\ntimeout = '230s'\nrun = \"{WAITS}\"\n[nodes.second]\ntimeout = '230s'\nneeds = ['first']\nrun = \"{WAITS}\"\n"
+    );
+    let file = Mutex::new(None);
+    let summary = stage.play_plan(&text, 2, |actor| {
+        if actor.node == "first" {
+            actor.record_text("file", "first\n").unwrap();
+            *first.lock().unwrap() =
+                Some((actor.inside.clone(), actor.variable("AGENTS_CHANGESET").to_owned()));
+            return;
+        }
+        let (inside, changeset) = first.lock().unwrap().take().unwrap();
+        let late = entry("late", Doing::Bytes(b"late".to_vec(), None));
+        assert_eq!(code(inside.record(&changeset, &late)), ("node-ended", Kind::Conflict));
+        assert_eq!(code(inside.get("plan.concurrency", Reveal::No)), ("node-ended", Kind::Conflict));
+        // Nor does it help to name the changeset of another node.
+        assert_eq!(code(actor.inside.record(&changeset, &late)), ("foreign-changeset", Kind::Conflict));
+        // It sees what the first recorded.
+        assert_eq!(fs::read_to_string(actor.tree("file")).unwrap(), "first\n");
+        *file.lock().unwrap() = Some((actor.inside.clone(), changeset));
+    });
+    assert_eq!(stage.entries(&summary, "first"), ["modify file 8 6"]);
+    assert!(stage.entries(&summary, "second").is_empty());
+    let (inside, changeset) = file.lock().unwrap().take().unwrap();
+    let late = inside.record(&changeset, &entry("late", Doing::Delete));
+    assert!(late.as_ref().unwrap_err().hint().unwrap().contains("agents run --resume"));
+    assert_eq!(code(late), ("run-gone", Kind::NotFound));
+    let folder = stage.path("home/runs").join(summary.plan.to_string());
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.filter(|name| name.to_string_lossy().starts_with("socket")).count() == 0);
+}
+
+/// Lets an actor end while it sends, and then sends the rest.
+#[test]
+fn an_actor_that_ends_while_it_sends_leaves_nothing() {
+    let stage = Stage::new();
+    let late = Mutex::new(None);
+    let summary = stage.play(&["work"], "", |actor| {
+        actor.record_text("whole", "whole").unwrap();
+        let mut stream = actor.connect();
+        stream.write_all(format!("{}half", actor.request("late", 8)).as_bytes()).unwrap();
+        *late.lock().unwrap() = Some(stream);
+    });
+    assert_eq!(stage.entries(&summary, "work"), ["create whole - 5"]);
+    let mut stream = late.lock().unwrap().take().unwrap();
+    drop(stream.write_all(b"half"));
+    let answer = answer(&stream);
+    assert!(answer.is_none_or(|answer| answer["error"].is_object()), "it is never told that it was recorded");
+}
+
+#[test]
+fn a_failed_attempt_takes_what_it_recorded_with_it() {
+    let stage = Stage::new();
+    let text =
+        format!("[nodes.work]\ntimeout = '230s'\nretries = 1\nrun = \"{WAITS}; [ -e $TMPDIR/good ]\"\n");
+    let seen = Mutex::new(Vec::new());
+    let summary = stage.play_plan(&text, 2, |actor| {
+        let attempt = seen.lock().unwrap().len() + 1;
+        actor.record_text(&format!("made-{attempt}"), "new").unwrap();
+        let mut seen = seen.lock().unwrap();
+        seen.push((actor.variable("AGENTS_TOKEN").to_owned(), actor.variable("AGENTS_CHANGESET").to_owned()));
+        if attempt == 2 {
+            fs::write(Path::new(actor.variable("TMPDIR")).join("good"), "").unwrap();
+        }
+    });
+    assert_eq!(summary.nodes[0].attempts, 2);
+    let seen = seen.into_inner().unwrap();
+    assert!(seen[0].0 != seen[1].0 && seen[0].1 != seen[1].1, "{seen:?}");
+    assert_eq!(stage.entries(&summary, "work"), ["create made-2 - 3"]);
+    assert_eq!(summary.files, 1);
+}
+
+#[test]
+fn a_path_of_any_length_will_do() {
+    let home = format!("{}/home", "long-".repeat(30));
+    let stage = Stage::with_home(&home);
+    let work = |actor: &Actor| {
+        assert!(actor.variable("AGENTS_SOCKET").len() > 150);
+        actor.record_text("new", "new").unwrap();
+    };
+    let summary = stage.play(&["work"], "", work);
+    assert_eq!(stage.entries(&summary, "work"), ["create new - 3"]);
+}
+
+#[test]
+fn a_run_whose_socket_cannot_be_made_is_not_begun() {
+    let stage = Stage::new();
+    fs::write(stage.path("home/runs"), "in the way").unwrap();
+    let options = api::RunOptions { command: vec!["true".to_owned()], ..api::RunOptions::default() };
+    let refused = stage.agents.run(&options, &api::Cancel::default(), &|_| {}).unwrap_err();
+    assert!(matches!(refused, Error::Run(_)), "{refused:?}");
+    assert!(refused.to_string().contains("/socket-"), "{refused}");
+    assert_eq!((refused.kind(), refused.code()), (Kind::Error, "io"));
+    assert!(refused.hint().unwrap().contains("--home DIR"));
+}

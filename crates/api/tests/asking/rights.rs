@@ -1,0 +1,235 @@
+//! What a node may do, and whose it is.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use api::{
+    Assignment, Doing, Error, Given, Inside, Kind, NewEntry, NewMessage, Reveal, Scope, Selection,
+    Surroundings,
+};
+
+use crate::stage::{Stage, code, entry};
+
+fn said(text: &str) -> [NewMessage; 1] {
+    [NewMessage::Text { role: "assistant".to_owned(), text: text.to_owned() }]
+}
+
+#[test]
+fn everything_that_can_be_recorded_is() {
+    let stage = Stage::new();
+    fs::write(stage.path("project/gone"), "gone\n").unwrap();
+    fs::write(stage.path("project/old"), "moved\n").unwrap();
+    fs::write(stage.path("project/tool.sh"), "run\n").unwrap();
+    let long = stage.path("long");
+    fs::write(&long, vec![b'x'; 3 << 20]).unwrap();
+    let summary = stage.play(&["work"], "", |actor| {
+        let id = actor.variable("AGENTS_CHANGESET").to_owned();
+        let first = actor.record("long", Doing::Content(long.clone(), Some(0o600))).unwrap();
+        assert_eq!((first.changeset, first.sequence), (id.clone(), 1));
+        actor.record("gone", Doing::Delete).unwrap();
+        actor.record("old", Doing::RenameTo("new".to_owned())).unwrap();
+        actor.record("tool.sh", Doing::Mode(0o755)).unwrap();
+        actor.record("link", Doing::Symlink("file".to_owned())).unwrap();
+        let patch = b"@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n".to_vec();
+        actor.record("file", Doing::Patch(patch.clone())).unwrap();
+        // The second builds on the first.
+        assert_eq!(code(actor.record("file", Doing::Patch(patch))), ("patch", Kind::Conflict));
+        let patch = b"@@ -1,2 +1,2 @@\n ONE\n-two\n+TWO\n".to_vec();
+        let named = NewEntry {
+            root: Some(stage.path("project")),
+            tool: Some("pen".to_owned()),
+            ..entry("file", Doing::Patch(patch))
+        };
+        actor.inside.record(&id, &named).unwrap();
+        // With a base of one's own; and the copy counts as the root, too.
+        let base = stage.path("base");
+        fs::write(&base, "was\n").unwrap();
+        let based = NewEntry {
+            root: Some(PathBuf::from(actor.variable("PWD"))),
+            base: Some(base.clone()),
+            ..entry("based", Doing::Bytes(b"is\n".to_vec(), None))
+        };
+        assert_eq!(actor.inside.record(&id, &based).unwrap().sequence, 8);
+        let nothing =
+            NewEntry { base: Some("/dev/null".into()), ..entry("x", Doing::Bytes(Vec::new(), None)) };
+        actor.inside.record(&id, &nothing).unwrap();
+        let other = NewEntry { base: Some(base), ..entry("x", Doing::Delete) };
+        assert_eq!(code(actor.inside.record(&id, &other)), ("other-base", Kind::Conflict));
+        let taken = actor.record("new", Doing::RenameTo("file".to_owned()));
+        assert_eq!(code(taken), ("already-there", Kind::Conflict));
+        assert_eq!(code(actor.record("nobody", Doing::Delete)), ("not-there", Kind::NotFound));
+    });
+    let expected = [
+        "create long - 3145728",
+        "delete gone 5 -",
+        "rename old to new 6 6",
+        "mode tool.sh 4 4",
+        "create link - 4",
+        "modify file 8 8",
+        "modify file 8 8",
+        "modify based 4 3",
+        "create x - 0",
+    ];
+    assert_eq!(stage.entries(&summary, "work"), expected);
+    assert_eq!(summary.nodes[0].files, 9, "old and new are two");
+}
+
+#[test]
+fn the_base_is_what_the_actor_started_from() {
+    let stage = Stage::new();
+    let text = format!(
+        "[nodes.first]\nrun = \"echo three >> file\"\n[nodes.work]\nneeds = ['first']\ntimeout = '230s'\nrun = \"{}\"\n",
+        crate::stage::WAITS
+    );
+    let summary = stage.play_plan(&text, 1, |actor| {
+        // Somebody edits the file meanwhile, and the actor its copy: neither is what it started from.
+        fs::write(stage.path("project/file"), "a person's\n").unwrap();
+        actor.write("file", "in between");
+        actor.record_text("file", "recorded\n").unwrap();
+        actor.write("file", "recorded\n");
+    });
+    assert_eq!(stage.entries(&summary, "work"), ["modify file 14 9"], "one, two and three are 14 bytes");
+}
+
+#[test]
+fn what_a_node_may_not_do_is_refused() {
+    let stage = Stage::new();
+    fs::create_dir_all(stage.path("project/src")).unwrap();
+    let other = stage.agents.plans().unwrap();
+    let plan = other.create(Some("other"), &[stage.path("project")]).unwrap();
+    let foreign = other.start_changeset(&plan.id, "somebody").unwrap().id;
+    let summary = stage.play(&["work"], "writes = ['src/**']", |actor| {
+        let id = actor.variable("AGENTS_CHANGESET");
+        actor.record_text("src/new", "new").unwrap();
+        let refused = ("refused-writes", Kind::Error);
+        assert_eq!(code(actor.record_text("file", "no")), refused);
+        assert_eq!(code(actor.record("src/new", Doing::RenameTo("new".to_owned()))), refused);
+        for path in ["../file", "/etc/passwd", "src/.git/config", ".cleveragents/config.toml"] {
+            let (code, kind) = code(actor.record_text(path, "no"));
+            assert_eq!((code, kind), ("bad-path", Kind::Usage), "{path}");
+        }
+        let no = || entry("src/no", Doing::Bytes(Vec::new(), None));
+        for changeset in [foreign.as_str(), "nonsense", ""] {
+            assert_eq!(code(actor.inside.record(changeset, &no())), ("foreign-changeset", Kind::Conflict));
+        }
+        for root in ["/", "/nowhere", actor.variable("TMPDIR")] {
+            let elsewhere = NewEntry { root: Some(root.into()), ..no() };
+            assert_eq!(code(actor.inside.record(id, &elsewhere)), ("foreign-root", Kind::Usage));
+        }
+        let tool = NewEntry { tool: Some("agents plan resolve".to_owned()), ..no() };
+        assert_eq!(code(actor.inside.record(id, &tool)), ("reserved-tool", Kind::Usage));
+        let missing = actor.record("src/no", Doing::Content("/nowhere".into(), None));
+        assert_eq!(code(missing), ("no-file", Kind::NotFound));
+        let device = actor.record("src/empty", Doing::Content("/dev/null".into(), None));
+        assert_eq!(device.unwrap().sequence, 2);
+        let mut variables = actor.variables.clone();
+        variables.insert("AGENTS_TOKEN".to_owned(), "another".to_owned());
+        let stranger = crate::stage::inside(&variables);
+        assert_eq!(code(stranger.get("plan.concurrency", Reveal::No)), ("node-ended", Kind::Conflict));
+    });
+    assert_eq!(stage.entries(&summary, "work"), ["create src/new - 3", "create src/empty - 0"]);
+    assert!(other.changeset(&foreign).unwrap().entries.is_empty());
+}
+
+#[test]
+fn contexts_are_appended_to_and_configuration_is_read() {
+    let stage = Stage::new();
+    let contexts = stage.agents.contexts().unwrap();
+    contexts.create("talk").unwrap();
+    stage.agents.set(Some(Scope::Global), &[Assignment::argument("x.word", "hello")]).unwrap();
+    let secret = "server.token";
+    let hush = Assignment { given: Given::Privately, ..Assignment::argument(secret, "hush") };
+    stage.agents.set(Some(Scope::Global), &[hush]).unwrap();
+    stage.play(&["work"], "env = { CLEVERAGENTS_X_WORD = 'other' }", |actor| {
+        let appended = actor.inside.append("talk", &said("first"), None).unwrap();
+        assert_eq!((appended.ids.len(), appended.change.message_count), (1, 1));
+        let lines = [NewMessage::Json("{\"role\":\"user\",\"content\":\"1.10\",\"n\":1.10}".to_owned())];
+        let revision = appended.change.revision;
+        assert_eq!(
+            actor.inside.append("talk", &lines, Some(revision)).unwrap().change.revision,
+            revision + 1
+        );
+        assert_eq!(code(actor.inside.append("talk", &lines, Some(revision))), ("stale", Kind::Conflict));
+        assert_eq!(code(actor.inside.append("nobody", &lines, None)), ("no-context", Kind::NotFound));
+        let wrong = [NewMessage::Json("{".to_owned())];
+        assert_eq!(code(actor.inside.append("talk", &wrong, None)), ("bad-message", Kind::Usage));
+        // What the run sees counts: the same answer, whoever asks.
+        let asked = actor.inside.get("x.word", Reveal::Yes).unwrap();
+        assert_eq!(asked, stage.agents.read().get("x.word", Reveal::Yes).unwrap());
+        assert_eq!(asked.entry.value.unwrap().text, "hello");
+        let hidden = actor.inside.get(secret, Reveal::No).unwrap().entry.value.unwrap();
+        assert!(!hidden.text.contains("hush"), "{}", hidden.text);
+        let refused = actor.inside.get(secret, Reveal::Yes);
+        assert!(refused.as_ref().unwrap_err().hint().is_some());
+        assert_eq!(code(refused), ("secret-in-sandbox", Kind::Usage));
+        let unknown = actor.inside.get("plan.concurency", Reveal::No).unwrap_err();
+        assert_eq!((unknown.code(), unknown.kind()), ("unknown-key", Kind::Usage));
+        assert!(unknown.hint().unwrap().contains("plan.concurrency") && !unknown.to_string().is_empty());
+    });
+    let texts: Vec<_> = contexts.show("talk", Selection::All).unwrap().map(|said| said.unwrap()).collect();
+    assert_eq!(texts.len(), 2);
+    assert!(serde_json::to_string(&texts).unwrap().contains("1.10}"), "its spelling is kept");
+}
+
+/// Every actor's changes are credited to it and to nobody else, and no message is lost.
+#[test]
+fn thirty_two_actors_at_once_are_told_apart() {
+    let stage = Stage::new();
+    stage.agents.contexts().unwrap().create("talk").unwrap();
+    let names: Vec<String> = (0..32).map(|number| format!("n{number}")).collect();
+    let nodes: Vec<&str> = names.iter().map(String::as_str).collect();
+    let tokens = std::sync::Mutex::new(BTreeSet::new());
+    let summary = stage.play(&nodes, "", |actor| {
+        tokens.lock().unwrap().insert(actor.variable("AGENTS_TOKEN").to_owned());
+        assert_eq!(actor.variable("AGENTS_NODE"), actor.node);
+        std::thread::scope(|scope| {
+            for part in ["a", "b"] {
+                scope.spawn(move || {
+                    actor.record_text(&format!("{}-{part}", actor.node), &actor.node).unwrap()
+                });
+            }
+            scope.spawn(|| actor.inside.append("talk", &said(&actor.node), None).unwrap());
+        });
+    });
+    assert_eq!(tokens.into_inner().unwrap().len(), 32);
+    for node in nodes {
+        let mut entries = stage.entries(&summary, node);
+        entries.sort();
+        let bytes = node.len();
+        assert_eq!(entries, [format!("create {node}-a - {bytes}"), format!("create {node}-b - {bytes}")]);
+    }
+    let said = stage.agents.contexts().unwrap().show("talk", Selection::All).unwrap();
+    let said: BTreeSet<String> = said.map(|said| serde_json::to_string(&said.unwrap()).unwrap()).collect();
+    assert_eq!(said.len(), 32);
+    for node in &names {
+        assert_eq!(said.iter().filter(|said| said.contains(&format!("\"{node}\""))).count(), 1, "{node}");
+    }
+}
+
+#[test]
+fn who_is_in_a_sandbox_is_told_by_socket_and_home() {
+    let around = |home: Option<&str>, variables: &[(&str, &str)]| {
+        let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let home = home.map(PathBuf::from);
+        Inside::around(&Surroundings { home, variables, ..Surroundings::default() }).is_some()
+    };
+    let socket = ("AGENTS_SOCKET", "/h/runs/01/socket-1");
+    assert!(!around(None, &[]) && !around(None, &[("AGENTS_SOCKET", "")]));
+    assert!(around(None, &[socket]));
+    assert!(around(None, &[socket, ("CLEVERAGENTS_HOME", "/h")]));
+    assert!(around(Some("/h"), &[socket, ("CLEVERAGENTS_HOME", "/other")]));
+    assert!(!around(None, &[socket, ("CLEVERAGENTS_HOME", "/other")]), "a home of its own");
+    assert!(!around(Some("/other"), &[socket, ("CLEVERAGENTS_HOME", "/h")]));
+    assert!(!around(Some("relative"), &[socket]));
+    let Error::RunGone { socket, .. } = Inside::around(&Surroundings {
+        variables: vec![("AGENTS_SOCKET".into(), "/nowhere/runs/01/socket-1".into())],
+        ..Surroundings::default()
+    })
+    .unwrap()
+    .get("x.word", Reveal::No)
+    .unwrap_err() else {
+        panic!("nobody is there")
+    };
+    assert_eq!(socket, PathBuf::from("/nowhere/runs/01/socket-1"));
+}

@@ -1,0 +1,206 @@
+//! A run whose actors wait while the test plays them: it speaks to the run as they could, and edits their copies.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use api::{
+    Agents, Cancel, Doing, Entered, Error, Inside, NewEntry, RunEvent, RunOptions, RunSummary, Surroundings,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A guard against waiting for ever.
+pub(crate) const LONG: Duration = Duration::from_secs(240);
+/// What an actor does: it tells its environment, and waits until it is told to go on.
+pub(crate) const WAITS: &str = "env; echo ready; until [ -e $TMPDIR/go ]; do sleep 0.02; done";
+
+pub(crate) struct Stage {
+    pub(crate) folder: TempDir,
+    pub(crate) agents: Agents,
+}
+
+impl Stage {
+    /// A project with a file.
+    pub(crate) fn new() -> Self {
+        Self::with_home("home")
+    }
+
+    pub(crate) fn with_home(home: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        fs::create_dir_all(project.join(".cleveragents")).unwrap();
+        fs::write(project.join("file"), "one\ntwo\n").unwrap();
+        let surroundings = Surroundings {
+            home: Some(folder.path().join(home)),
+            current: Some(project),
+            ..Surroundings::default()
+        };
+        fs::create_dir_all(folder.path().join(home)).unwrap();
+        let agents = Agents::open(&surroundings).unwrap();
+        Self { folder, agents }
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Runs a plan of which every node's actor waits, and plays each of them as soon as it does. `fields` are those of a node.
+    pub(crate) fn play(&self, nodes: &[&str], fields: &str, work: impl Fn(&Actor) + Sync) -> RunSummary {
+        let mut text = format!("concurrency = {}\n", nodes.len());
+        for node in nodes {
+            text += &format!("[nodes.{node}]\ntimeout = '230s'\nrun = \"{WAITS}\"\n{fields}\n");
+        }
+        self.play_plan(&text, nodes.len(), work)
+    }
+
+    /// The same for any plan; so many of its actors wait.
+    pub(crate) fn play_plan(&self, text: &str, waiting: usize, work: impl Fn(&Actor) + Sync) -> RunSummary {
+        let file = self.path("plan.toml");
+        fs::write(&file, text).unwrap();
+        let options = RunOptions { file: Some(file), ..RunOptions::default() };
+        let (tell, hear) = channel();
+        std::thread::scope(|scope| {
+            let run = scope.spawn(|| {
+                let tell = Mutex::new(tell);
+                let on_event = |event| {
+                    if let RunEvent::NodeOutput { node, line } = event {
+                        drop(tell.lock().unwrap().send((node, line)));
+                    }
+                };
+                self.agents.run(&options, &Cancel::default(), &on_event).unwrap()
+            });
+            let mut heard = BTreeMap::new();
+            for _ in 0..waiting {
+                let (actor, work) = (Actor::heard(&hear, &mut heard), &work);
+                scope.spawn(move || work(&actor));
+            }
+            run.join().unwrap()
+        })
+    }
+
+    /// What a node recorded, in order: operation, path, and how many bytes it had and has.
+    pub(crate) fn entries(&self, summary: &RunSummary, node: &str) -> Vec<String> {
+        let node = summary.nodes.iter().find(|known| known.name == node).unwrap();
+        let plans = self.agents.plans().unwrap();
+        let detail = plans.changeset(node.changeset.as_ref().unwrap()).unwrap();
+        let bytes = |content: Option<plan::Content>| {
+            content.map_or("-".to_owned(), |content| content.bytes.to_string())
+        };
+        let told = |entry: api::EntryState| {
+            let to = entry.to.map(|to| format!(" to {to}")).unwrap_or_default();
+            format!("{} {}{to} {} {}", entry.operation, entry.path, bytes(entry.before), bytes(entry.after))
+        };
+        detail.entries.into_iter().map(told).collect()
+    }
+
+    /// Applies the plan, and gives what a file holds then.
+    pub(crate) fn applied(&self, summary: &RunSummary, path: &str) -> Option<String> {
+        let plans = self.agents.plans().unwrap();
+        plans.apply(&summary.plan.to_string(), &api::ApplyOptions::default()).unwrap();
+        fs::read_to_string(self.path("project").join(path)).ok()
+    }
+}
+
+/// An actor that waits. It goes on when this is dropped.
+pub(crate) struct Actor {
+    pub(crate) node: String,
+    pub(crate) variables: BTreeMap<String, String>,
+    pub(crate) inside: Inside,
+}
+
+impl Actor {
+    fn heard(
+        lines: &Receiver<(String, String)>,
+        heard: &mut BTreeMap<String, BTreeMap<String, String>>,
+    ) -> Self {
+        loop {
+            let (node, line) = lines.recv_timeout(LONG).expect("an actor waits");
+            if line == "ready" {
+                let variables = heard.remove(&node).unwrap();
+                return Self { inside: inside(&variables), node, variables };
+            }
+            if let Some((name, value)) = line.split_once('=') {
+                heard.entry(node).or_default().insert(name.to_owned(), value.to_owned());
+            }
+        }
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> &str {
+        &self.variables[name]
+    }
+
+    /// A path in its copy.
+    pub(crate) fn tree(&self, path: &str) -> PathBuf {
+        Path::new(self.variable("PWD")).join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        fs::write(self.tree(path), text).unwrap();
+    }
+
+    /// Records a change in its own changeset.
+    pub(crate) fn record(&self, path: &str, doing: Doing) -> Result<Entered, Error> {
+        self.inside.record(self.variable("AGENTS_CHANGESET"), &entry(path, doing))
+    }
+
+    pub(crate) fn record_text(&self, path: &str, text: &str) -> Result<Entered, Error> {
+        self.record(path, Doing::Bytes(text.as_bytes().to_vec(), None))
+    }
+
+    /// A line as it is, and what comes back.
+    pub(crate) fn say(&self, line: &[u8]) -> Option<Value> {
+        let mut stream = self.connect();
+        // Whoever is refused is not listened to any longer.
+        drop(stream.write_all(line));
+        answer(&stream)
+    }
+
+    pub(crate) fn connect(&self) -> UnixStream {
+        let stream = UnixStream::connect(self.variable("AGENTS_SOCKET")).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        stream
+    }
+
+    /// A request to record a file's content of so many bytes.
+    pub(crate) fn request(&self, path: &str, bytes: u64) -> String {
+        let with = json!({ "changeset": self.variable("AGENTS_CHANGESET"), "path": path, "deed": { "content": { "mode": null } } });
+        let token = self.variable("AGENTS_TOKEN");
+        json!({ "version": 1, "token": token, "ask": "record", "with": with, "bodies": [bytes] }).to_string()
+            + "\n"
+    }
+}
+
+impl Drop for Actor {
+    fn drop(&mut self) {
+        fs::write(Path::new(self.variable("TMPDIR")).join("go"), "").unwrap();
+    }
+}
+
+/// The line that comes back; nothing when the run has hung up.
+pub(crate) fn answer(stream: &UnixStream) -> Option<Value> {
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    serde_json::from_str(&line).ok()
+}
+
+pub(crate) fn entry(path: &str, doing: Doing) -> NewEntry {
+    NewEntry { root: None, path: path.to_owned(), doing, base: None, tool: None }
+}
+
+/// As a command sees it that is started with these variables.
+pub(crate) fn inside(variables: &BTreeMap<String, String>) -> Inside {
+    let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    Inside::around(&Surroundings { variables, ..Surroundings::default() }).expect("it is in a sandbox")
+}
+
+/// The code of an error, and the code with which a command ends.
+pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> (&'static str, api::Kind) {
+    let error = result.unwrap_err();
+    (error.code(), error.kind())
+}

@@ -1,0 +1,178 @@
+//! Commands that an actor starts in its sandbox: they ask the run, with the rights of their node.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+
+use super::planned;
+use crate::program::{Program, text, told};
+
+/// A line for the shell, with `agents` for the program that is tested.
+fn script(line: &str) -> String {
+    format!("agents() {{ {} \"$@\"; }}; {line}", env!("CARGO_BIN_EXE_agents"))
+}
+
+/// A project with a plan of one node, `work`, that runs this script.
+fn working(fields: &str, lines: &str) -> Program {
+    let program = planned(&format!("name = 'p'\n[nodes.work]\n{fields}\nrun = 'sh work.sh'\n"));
+    program.write("work.sh", script(lines));
+    program
+}
+
+/// What the actor printed.
+fn printed(program: &Program) -> String {
+    text(&program.run("plan logs p work").success())
+}
+
+#[test]
+fn an_actor_records_appends_and_gets_through_its_run() {
+    let program = working(
+        "timeout = '300s'",
+        "set -e\n\
+         printf 'by command\\n' > $TMPDIR/new\n\
+         agents changeset record $AGENTS_CHANGESET --path made.txt --content $TMPDIR/new --mode 755 --tool pen\n\
+         printf '%s\\n' '@@ -1,2 +1,2 @@' '-one' '+ONE' ' two' | agents changeset record $AGENTS_CHANGESET --path a.txt --patch -\n\
+         echo done | agents context append talk --role assistant -\n\
+         agents config get x.word --show-origin\n\
+         agents --format json config get plan.concurrency\n\
+         agents context show talk\n\
+         agents config list x\n",
+    );
+    program.run("context create talk").success();
+    program.run("config set x.word hello --scope global").success();
+    let run = program.run("run plan.toml");
+    let said = printed(&program);
+    run.success();
+    assert!(said.starts_with("recorded 1 of "), "{said}");
+    assert!(said.contains("recorded 2 of ") && said.contains(" revision 2\n"), "{said}");
+    assert!(
+        said.contains(&format!("global {}:", program.path("agents-home/config.toml").display())),
+        "{said}"
+    );
+    assert!(said.contains("\thello\n") && said.contains("\"command\": \"config get\""), "{said}");
+    assert!(said.contains("\"value\": 4"), "{said}");
+    let shown = text(&program.run("context show talk").success());
+    assert!(shown.contains("done"), "{shown}");
+    // Nothing of it is in the copy that the actor worked in.
+    program.run("plan apply p").success();
+    assert_eq!(program.text("made.txt"), "by command\n");
+    assert_eq!(program.text("a.txt"), "ONE\ntwo\nthree\nfour\nfive\n");
+    let log = text(&program.run("audit log --plan p --format json").success());
+    assert!(!log.contains("TOKEN"), "{log}");
+    let left: Vec<_> = program
+        .names("agents-home/runs")
+        .into_iter()
+        .flat_map(|plan| program.names(&format!("agents-home/runs/{plan}")))
+        .collect();
+    assert!(!left.iter().any(|name| name.starts_with("socket")), "{left:?}");
+}
+
+#[test]
+fn what_is_not_the_nodes_is_refused() {
+    let program = working(
+        "writes = ['src/**']\ntimeout = '300s'",
+        "try() { agents \"$@\" >$TMPDIR/out 2>$TMPDIR/err; echo \"$? $(grep -E 'error:|hint:' $TMPDIR/err | head -2 | tr '\\n' ' ')\"; }\n\
+         try changeset record $AGENTS_CHANGESET --path a.txt --delete\n\
+         try changeset record $AGENTS_CHANGESET --path src/../a.txt --delete\n\
+         try changeset record $AGENTS_CHANGESET --path .git/config --content work.sh\n\
+         try changeset record 01ARZ3NDEKTSV4RRFFQ69G5FAV --path src/a --content work.sh\n\
+         try changeset record $AGENTS_CHANGESET --root / --path src/a --content work.sh\n\
+         try changeset record $AGENTS_CHANGESET --path src/a --content missing\n\
+         try context append nobody --role user hello\n\
+         try config get x.nothing\n\
+         AGENTS_TOKEN=wrong try config get plan.concurrency\n\
+         try config set x.word other\n\
+         try plan apply p\n\
+         try changeset start p --actor me\n\
+         try run -- true\n\
+         try doctor\n",
+    );
+    program.run("run plan.toml").success();
+    let said = printed(&program);
+    let lines: Vec<&str> = said.lines().collect();
+    let expected = [
+        "1 error: node `work` may not change `a.txt`: its `writes` do not allow that   hint: add a pattern to `writes`",
+        "2 error: ",
+        "2 error: ",
+        "4 error: changeset 01ARZ3NDEKTSV4RRFFQ69G5FAV is not the one of node `work`   hint: use the node's own",
+        "2 error: `/` is not the folder that node `work` works on   hint: ",
+        "3 error: cannot read `",
+        "3 error: there is no context `nobody`",
+        "3 error: `x.nothing` is not set   hint: ",
+        "4 error: no node that runs now has this token   hint: ",
+        "2 error: `agents config set` cannot be used in the sandbox of a run   hint: use it outside;",
+        "2 error: `agents plan apply` cannot be used",
+        "2 error: `agents changeset start` cannot be used",
+        "2 error: `agents run` cannot be used",
+        "2 error: `agents doctor` cannot be used",
+    ];
+    assert_eq!(lines.len(), expected.len(), "{said}");
+    for (line, expected) in lines.iter().zip(expected) {
+        assert!(line.starts_with(expected), "`{line}` is not `{expected}`");
+    }
+    assert!(text(&program.run("plan show p").success()).contains("work, 0 changes"));
+}
+
+#[test]
+fn a_home_of_its_own_is_the_actors_business() {
+    let program = working(
+        "timeout = '300s'",
+        "set -e\nexport CLEVERAGENTS_HOME=$TMPDIR/home\nagents config set x.word own --scope global\nagents config get x.word\n\
+         agents --home $TMPDIR/other plan list\n",
+    );
+    program.run("run plan.toml").success();
+    assert!(printed(&program).contains("\nown\n"), "{}", printed(&program));
+}
+
+#[test]
+fn a_run_that_was_killed_is_not_gone_around_and_goes_on() {
+    let program = working(
+        "timeout = '300s'",
+        "echo again > $TMPDIR/new\nagents changeset record $AGENTS_CHANGESET --path made.txt --content $TMPDIR/new\n\
+         echo $AGENTS_SOCKET $AGENTS_TOKEN $AGENTS_CHANGESET > \"$OUT/said\"; echo ready\n\
+         [ -e \"$OUT/go\" ] || while :; do sleep 0.1; done\n",
+    );
+    program.write("out/here", "");
+    let out = program.path("out").display().to_string();
+    let mut command = program.command("run plan.toml --writable out");
+    command.env("OUT", &out).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut line = String::new();
+    while line.trim_end() != "work | ready" {
+        line.clear();
+        assert!(lines.read_line(&mut line).expect("it can be read") > 0, "it was not said");
+    }
+    child.kill().expect("it is there");
+    child.wait().expect("it ends");
+    let said = program.text("out/said");
+    let [socket, token, changeset] = said.split_whitespace().collect::<Vec<_>>()[..] else {
+        panic!("{said}")
+    };
+    assert!(std::fs::symlink_metadata(socket).is_ok(), "it is still there, and nobody listens");
+    // An actor that lives on finds nobody, and does not do it by itself.
+    let words = ["changeset", "record", changeset, "--path", "late.txt", "--content", "a.txt"];
+    let mut late = program.command_of(&words);
+    let late = program.check(late.env("AGENTS_SOCKET", socket).env("AGENTS_TOKEN", token)).code(3);
+    assert!(told(&late).contains("the run that started this actor does not answer at"), "{}", told(&late));
+    assert!(
+        told(&late).contains("hint: outside of the sandbox, `agents run --resume PLAN`"),
+        "{}",
+        told(&late)
+    );
+    drop(lines.read_to_end(&mut Vec::new()));
+    program.write("out/go", "");
+    program.check(program.command("run --resume p").env("OUT", &out)).success();
+    let now = program.text("out/said");
+    let [other, token_now, changeset_now] = now.split_whitespace().collect::<Vec<_>>()[..] else {
+        panic!("{now}")
+    };
+    assert!(other != socket && token_now != token && changeset_now != changeset, "{said}{now}");
+    assert!(std::fs::symlink_metadata(socket).is_err() && std::fs::symlink_metadata(other).is_err());
+    let shown = text(&program.run("plan show p").success());
+    assert!(
+        shown.contains("abandoned  work, 1 change") && shown.contains("sealed     work, 1 change"),
+        "{shown}"
+    );
+    program.run("plan apply p").success();
+    assert_eq!(program.text("made.txt"), "again\n");
+}
