@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "plays people and actors that edit files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod doubt;
 mod ends;
 mod meeting;
 mod protocol;
