@@ -20,13 +20,29 @@ pub(super) struct Args {
     #[arg(long, required_unless_present = "jsonl", conflicts_with = "jsonl")]
     role: Option<String>,
     /// What is said; `-` reads it from standard input
-    #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl", allow_hyphen_values = true)]
+    #[arg(
+        required_unless_present = "jsonl",
+        conflicts_with = "jsonl",
+        allow_hyphen_values = true,
+        value_parser = no_option
+    )]
     text: Option<String>,
     /// A file with one message a line; `-` is standard input
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     jsonl: Option<PathBuf>,
     #[command(flatten)]
     if_revision: IfRevision,
+}
+
+/// What is said may begin with a hyphen, as lists do; a word that could only be a mistaken option is not said by anybody.
+fn no_option(text: &str) -> std::result::Result<String, &'static str> {
+    let word = text.strip_prefix("--").unwrap_or_default();
+    let is_option = word.starts_with(|first: char| first.is_ascii_lowercase())
+        && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    if is_option {
+        return Err("there is no such option; `-` reads the text from standard input");
+    }
+    Ok(text.to_owned())
 }
 
 /// `append` is done by the context itself, or by the run around.

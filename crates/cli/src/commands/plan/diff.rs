@@ -90,7 +90,8 @@ pub(super) fn say_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
         output.say(format!(" {name:<width$} | {:>5} {added}{removed}", file.added + file.removed))?;
     }
     let (added, removed) = files.iter().fold((0, 0), |sum, file| (sum.0 + file.added, sum.1 + file.removed));
-    output.say(format!(" {} changed, {added} lines added, {removed} removed", counted(files.len(), "file")))
+    let (files, lines) = (counted(files.len(), "file"), counted(added as usize, "line"));
+    output.say(format!(" {files} changed, {lines} added, {removed} removed"))
 }
 
 fn bytes_of(side: &api::FileSide) -> u64 {

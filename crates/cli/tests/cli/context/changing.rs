@@ -40,6 +40,22 @@ from a pipe
 }
 
 #[test]
+fn a_text_may_begin_with_hyphens_and_an_option_is_no_text() {
+    let program = Program::new();
+    program.run("context create chat").success();
+    for said in ["- a list", "---", "-5", "--- a diff", "--"] {
+        program.run_of(&["context", "append", "chat", "--role", "user", "--", said]).success();
+    }
+    program.run_of(&["context", "append", "chat", "--role", "user", "- a list"]).success();
+    program.run("context append chat --role user --stdin").code(2).stdout_eq("").stderr_eq(str![[r#"
+error: invalid value '--stdin' for '[TEXT]': there is no such option; `-` reads the text from standard input
+
+For more information, try '--help'.
+
+"#]]);
+}
+
+#[test]
 fn many_messages_are_one_commit_or_none() {
     let program = with_messages(2);
     let good = "{\"role\":\"tool\",\"content\":\"a\",\"n\":1.10}\n\n{\"role\":\"tool\",\"content\":\"b\"}\n";

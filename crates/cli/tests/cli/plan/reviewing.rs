@@ -91,7 +91,7 @@ new file mode 120000
 "#]]);
     program.run("plan diff work --path a.txt --actor coder --stat").success().stdout_eq(str![[r#"
  a.txt |     2 +-
- 1 file changed, 1 lines added, 1 removed
+ 1 file changed, 1 line added, 1 removed
 
 "#]]);
     program.run("plan log work").success().stderr_eq("").stdout_eq(str![[r#"

@@ -70,7 +70,7 @@ sh: started
 sh | hello
 sh: succeeded in [..]s, 1 file
  b.txt (new) |     1 +
- 1 file changed, 1 lines added, 0 removed
+ 1 file changed, 1 line added, 0 removed
 plan [..] (one) is ready: 1 file, 1 line added, 0 removed
 next: agents plan diff @latest
       agents plan apply @latest
