@@ -32,6 +32,8 @@ pub mod postgres;
 pub mod power;
 pub mod seed;
 pub mod sim;
+#[cfg(target_os = "linux")]
+pub mod small_database;
 #[expect(clippy::unwrap_used, reason = "these are tests, for engines to call")]
 pub mod store_conformance;
 #[cfg(unix)]

@@ -1,41 +1,20 @@
 //! A server whose disk is full: the command says so, nothing is half done, and the same command does it when there is room.
 
-#![expect(clippy::disallowed_methods, reason = "plays the person who sets up a server")]
-
-use std::fs::{Permissions, set_permissions};
-use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
-
 use snapbox::cmd::OutputAssert;
-use testkit::folder::scratch;
-use testkit::mount::SmallDisk;
 use testkit::notes::skipped;
-use testkit::postgres::Server;
+use testkit::small_database::SmallDatabase;
 
 use super::first_line;
 use crate::program::{Program, json, text, told};
 
-/// Room for the tables of a store, and some contents.
-const DISK_BYTES: u64 = 24 << 20;
-
 #[test]
 fn a_full_disk_of_the_server_is_told_and_leaves_nothing_half_done() {
-    let folder = scratch();
-    // The server runs as somebody else, who must reach its disk.
-    set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
-    let disk = match SmallDisk::new(folder.path(), DISK_BYTES) {
-        Ok(disk) => disk,
+    // Room for the tables of a store, and some contents.
+    let database = match SmallDatabase::new(24 << 20) {
+        Ok(database) => database,
         Err(reason) => return skipped("cli-postgres-full-disk", &reason),
     };
-    let chown = Command::new("chown").arg("postgres:postgres").arg(disk.point()).status();
-    // One of its own: what happens to its disk is not to happen to others.
-    let server = match chown.map_err(|error| error.to_string()).and_then(|_| Server::start(&[])) {
-        Ok(server) => server,
-        Err(reason) => return skipped("cli-postgres-full-disk", &reason),
-    };
-    server.sql("postgres", &format!("CREATE TABLESPACE small LOCATION '{}'", disk.point().display()));
-    server.sql("postgres", "CREATE DATABASE small TABLESPACE small");
-    let (program, url) = (Program::in_project(), server.url("small"));
+    let (program, url) = (Program::in_project(), database.url());
     let run = |words: &str| program.run_with("CLEVERAGENTS_STORE_URL", &url, words);
     run("plan create --name work").success();
     let changeset = text(&run("changeset start work --actor coder").success()).trim().to_owned();
@@ -56,7 +35,7 @@ fn a_full_disk_of_the_server_is_told_and_leaves_nothing_half_done() {
     let refused = refused.code(1).stdout_eq("");
     let place = "`postgres://postgres@127.0.0.1:PORT/small`";
     let line = format!("error: store {place}: cannot record entries; nothing was changed");
-    assert_eq!(first_line(&refused, &server), line);
+    assert_eq!(first_line(&refused, &database.server), line);
     assert!(told(&refused).contains("No space left on device"), "{}", told(&refused));
     assert!(told(&refused).contains("nothing was changed; look for a full or failing disk"));
     // What was acknowledged is there, what was not is not.
@@ -66,7 +45,7 @@ fn a_full_disk_of_the_server_is_told_and_leaves_nothing_half_done() {
     run("audit verify").success();
     assert!(!text(&run("doctor").success()).contains("problem"));
     // Somebody makes room: the same command does it.
-    disk.remount(&format!("size={}", 2 * DISK_BYTES)).expect("what was mounted can be remounted");
+    database.make_room();
     run(&record(recorded)).success();
     assert_eq!(changes(&run(&show).success()), Some(recorded + 1));
     run(&format!("changeset seal {changeset}")).success();
