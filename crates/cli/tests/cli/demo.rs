@@ -26,7 +26,7 @@ fn the_demo_counts_kills_and_finds_nothing_mixed() {
     }
 
     let tree = &data["tree"];
-    let all = serde_json::json!([24, 24]);
+    let all = serde_json::json!([192, 192]);
     assert_eq!(tree["new_before"], serde_json::json!([0, 0]));
     assert_ne!(tree["new_at_kill"], all);
     assert_eq!((&tree["new_for_reader"], &tree["new_after_open"]), (&all, &all));
@@ -38,8 +38,8 @@ fn the_demo_counts_kills_and_finds_nothing_mixed() {
     assert_eq!((&ours["lost"], &ours["comment_kept"]), (&0.into(), &true.into()));
 
     let plan = &data["plan"];
-    assert_eq!(plan["new_after_next_command"], serde_json::json!([12, 12]));
-    assert_eq!(plan["new_after_undo_of_one_actor"], serde_json::json!([12, 0]));
+    assert_eq!(plan["new_after_next_command"], serde_json::json!([96, 96]));
+    assert_eq!(plan["new_after_undo_of_one_actor"], serde_json::json!([96, 0]));
     assert_eq!(plan["nodes"].as_array().unwrap().len(), 4);
     assert_eq!((&plan["merged"], &plan["other_edit_kept"]), (&true.into(), &true.into()));
     assert_eq!((&plan["held"], &plan["audit_sound"]), (&true.into(), &true.into()));
@@ -64,11 +64,13 @@ Four files of a conversation belong together. A program saves them over and over
    mixed after the next open                      [..]             0
    acknowledged saves lost                        0             0
 
-3. One commit over two folders of 24 files each, killed half-way.
+3. One commit over two folders of 192 files each, killed half-way.
 
-   . old  # new            project-a                 project-b
+   A sign is 8 files: . old, + some new, # new.
+
+                           project-a                 project-b
    before                  ........................  ........................
-   right after the kill    [..]#[..].[..]
+   right after the kill    [..]
    for a reader            ########################  ########################
    after the next open     ########################  ########################
 
@@ -80,13 +82,13 @@ Four files of a conversation belong together. A program saves them over and over
 
 5. `agents run` of four actors at once, each in a copy of its own, two of them in one file.
 
-   coder                             succeeded in [..]s, 13 files
-   writer                            succeeded in [..]s, 13 files
+   coder                             succeeded in [..]s, 97 files
+   writer                            succeeded in [..]s, 97 files
    tester                            succeeded in [..]s, 1 file
    linter                            succeeded in [..]s, 1 file
 
    `plan apply`, killed half-way     code          docs
-   right after the kill              [..]#[..].[..]
+   right after the kill              [..]
    after the next command            ############  ############
    after `plan undo --actor writer`  ############  ............
    the file that two edited          both edits are in it

@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 use api::{Agents, Cancel, NodeOutcome, NodeReport, NodeState, PartOf, Plans, RunOptions, Surroundings};
 
 use super::make_folder;
-use super::tree::{Content, Files, content_of, fill};
+use super::tree::{Content, FILES_PER_SIGN, Files, content_of, fill};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 
+/// Signs of each of the two folders.
+pub(super) const SIGNS: usize = 12;
 /// Files in each of the two folders.
-pub(super) const FILES: usize = 12;
+const FILES: usize = SIGNS * FILES_PER_SIGN;
 /// The folders; the first two actors change one each.
 pub(super) const FOLDERS: [&str; 2] = ["code", "docs"];
 /// How often to try: a kill may come too late to be in the middle.
@@ -136,7 +138,7 @@ pub(super) fn kill_in_the_middle(
 }
 
 fn name(index: usize) -> String {
-    format!("file-{:02}.txt", index + 1)
+    format!("file-{:03}.txt", index + 1)
 }
 
 fn home(place: &Path) -> PathBuf {
@@ -174,7 +176,7 @@ fn kill_when_new(place: &Path, sign: &Path) -> Result<()> {
     };
     let mut child = start().map_err(|source| Error::StartChild { source })?;
     let started = Instant::now();
-    // Looking again at once: what is waited for lasts less than a millisecond.
+    // Looking again at once: what is waited for lasts some milliseconds.
     while content_of(sign)? == Content::Old
         && matches!(child.try_wait(), Ok(None))
         && started.elapsed() < APPLY_MAX

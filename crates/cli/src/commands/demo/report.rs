@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::contention;
 use super::kills::Tally;
 use super::plan::Planned;
-use super::tree::{Content, FILES, Files, Killed, ROOTS};
+use super::tree::{Content, FILES, FILES_PER_SIGN, Files, Killed, ROOTS, SIGNS};
 use crate::commands::run::telling::{End, ended};
 use crate::error::Result;
 use crate::look::Paint;
@@ -140,15 +140,15 @@ pub(super) fn print_tallies(output: &mut Output, usual: &Tally, ours: &Tally) ->
 pub(super) fn print_tree(output: &mut Output, killed: &Killed) -> Result<()> {
     let paint = output.paint();
     let label = LABEL_WIDTH - 10;
-    let (old, new) = (picture(paint, Content::Old), picture(paint, Content::New));
-    let head = paint.strong(format_args!("{:FILES$}  {}", ROOTS[0], ROOTS[1]));
-    // Signs have a width of one, whatever they take to paint.
-    let legend_width = ". old  # new".len();
-    output.say(format_args!("\n   {old} old  {new} new{:1$}{head}", "", label - legend_width))?;
+    let [old, some, new] = [&[Content::Old][..], &[Content::Old, Content::New], &[Content::New]]
+        .map(|files| picture(paint, files));
+    output.say(format_args!(
+        "\n   A sign is {FILES_PER_SIGN} files: {old} old, {some} some new, {new} new.\n"
+    ))?;
+    let head = paint.strong(format_args!("{:SIGNS$}  {}", ROOTS[0], ROOTS[1]));
+    output.say(format_args!("   {:label$}{head}", ""))?;
     let mut row = |text: &str, files: &Files| {
-        let [first, second] = files
-            .each_ref()
-            .map(|root| root.iter().map(|content| picture(paint, *content)).collect::<String>());
+        let [first, second] = files.each_ref().map(|root| pictures(paint, root));
         output.say(format_args!("   {text:label$}{first}  {second}"))
     };
     row("before", &killed.before)?;
@@ -167,13 +167,11 @@ pub(super) fn print_plan(output: &mut Output, planned: &Planned) -> Result<()> {
             output.say(format_args!("   {:label$}{told}", node.name))?;
         }
     }
-    let width = super::plan::FILES;
+    let width = super::plan::SIGNS;
     let head = paint.strong(format_args!("{:width$}  {}", super::plan::FOLDERS[0], super::plan::FOLDERS[1]));
     output.say(format_args!("\n   {:label$}{head}", "`plan apply`, killed half-way"))?;
     let mut row = |text: &str, files: &Files| {
-        let [first, second] = files
-            .each_ref()
-            .map(|root| root.iter().map(|content| picture(paint, *content)).collect::<String>());
+        let [first, second] = files.each_ref().map(|root| pictures(paint, root));
         output.say(format_args!("   {text:label$}{first}  {second}"))
     };
     row("right after the kill", &planned.at_kill)?;
@@ -206,11 +204,18 @@ pub(super) fn print_contention(output: &mut Output, contention: &Contention) -> 
     output.say(format_args!("   {label}{}{}", judged(usual.lost), judged(ours.lost)))
 }
 
-fn picture(paint: Paint, content: Content) -> String {
-    match content {
-        Content::Old => paint.faint(paint.sign("○", ".")),
-        Content::New => paint.good(paint.sign("●", "#")),
-        Content::Other => paint.bad(paint.sign("✗", "?")),
+fn pictures(paint: Paint, files: &[Content]) -> String {
+    files.chunks(FILES_PER_SIGN).map(|files| picture(paint, files)).collect()
+}
+
+/// The one sign of some files.
+fn picture(paint: Paint, files: &[Content]) -> String {
+    let all = |content| files.iter().all(|found| *found == content);
+    match () {
+        () if files.contains(&Content::Other) => paint.bad(paint.sign("✗", "?")),
+        () if all(Content::Old) => paint.faint(paint.sign("○", ".")),
+        () if all(Content::New) => paint.good(paint.sign("●", "#")),
+        () => paint.sign("◐", "+").to_owned(),
     }
 }
 

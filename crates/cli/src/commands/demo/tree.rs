@@ -12,8 +12,12 @@ use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 
+/// Files that one sign of the picture stands for: so many that a kill comes in the middle even where all share a core.
+pub(super) const FILES_PER_SIGN: usize = 8;
+/// Signs of each of the two folders.
+pub(super) const SIGNS: usize = 24;
 /// Files in each of the two folders.
-pub(super) const FILES: usize = 24;
+pub(super) const FILES: usize = SIGNS * FILES_PER_SIGN;
 pub(super) const ROOTS: [&str; 2] = ["project-a", "project-b"];
 /// How often to try: a kill may come too late to be in the middle.
 const TRIES_MAX: u32 = 100;
@@ -104,7 +108,7 @@ pub(super) fn kill_in_the_middle(
 }
 
 fn name(index: usize) -> String {
-    format!("file-{:02}.txt", index + 1)
+    format!("file-{:03}.txt", index + 1)
 }
 
 fn prepare(folder: &Path) -> Result<()> {
@@ -131,7 +135,7 @@ fn kill_when_new(folder: &Path, sign: usize) -> Result<()> {
     let sign = folder.join(ROOTS[sign / FILES]).join(name(sign % FILES));
     let mut child = Child::start(Role::Tree, folder)?;
     let start = Instant::now();
-    // Looking again at once: what is waited for lasts less than a millisecond.
+    // Looking again at once: what is waited for lasts some milliseconds.
     while content_of(&sign)? == Content::Old && child.is_running() && start.elapsed() < COMMIT_MAX {}
     child.kill().map(drop)
 }
