@@ -165,7 +165,7 @@ fn flags(registry: &Registry, values: &[String]) -> Result<Flags, Error> {
         if let Known::Declared(declared) = registry.look_up(&key)?
             && declared.secrecy == config::Secrecy::Secret
         {
-            return Err(Error::SecretFlag { variable: declared.variable.clone(), key: key.to_string() });
+            return Err(Error::SecretFlag { variable: declared.variable(), key: key.to_string() });
         }
     }
     Ok(Flags::parse(registry, values.iter().map(String::as_str))?)

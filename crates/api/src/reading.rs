@@ -124,7 +124,7 @@ impl<'a> Reading<'a> {
             kind: known.kind().name(),
             allowed: known.kind().to_string(),
             default: declared.and_then(|declared| declared.default.as_ref()).map(shown),
-            variable: declared.map(|declared| declared.variable.clone()),
+            variable: declared.map(config::Declared::variable),
             scopes: known.scopes().iter().map(|scope| scope.name()).collect(),
             secret,
             value,

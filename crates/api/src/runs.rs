@@ -202,7 +202,7 @@ impl Agents {
     /// Our own secrets, which actors do not get.
     fn hidden(&self) -> Vec<OsString> {
         let secret = |declared: &&config::Declared| declared.secrecy == config::Secrecy::Secret;
-        self.registry().keys().filter(secret).map(|declared| OsString::from(&declared.variable)).collect()
+        self.registry().keys().filter(secret).map(|declared| OsString::from(declared.variable())).collect()
     }
 }
 

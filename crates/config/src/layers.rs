@@ -204,8 +204,10 @@ impl<'a> Layers<'a> {
         let Known::Declared(declared) = known else {
             return Consulted { layer, origin: None, says: Says::Nothing };
         };
-        let origin = Origin::Variable { name: declared.variable.clone() };
-        let value = match self.environment.get(&declared.variable) {
+        let variable = declared.variable();
+        let found = self.environment.get(&variable);
+        let origin = Origin::Variable { name: variable };
+        let value = match found {
             Ok(Some(text)) => known.read_text(key, text, Some(&origin)).map(Some),
             Ok(None) => Ok(None),
             Err(error) => Err(error),

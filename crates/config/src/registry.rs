@@ -3,8 +3,6 @@
 //! Building it fails on two keys with one environment variable, so that no variable ever means two things. Keys below `x.`
 //! belong to users: any name, typed by TOML, in every scope, without a variable.
 
-use std::collections::BTreeMap;
-
 use crate::kind::Misfit;
 use crate::{Error, Key, Origin, Reveal, Scope, Type, Value};
 
@@ -48,8 +46,6 @@ pub struct Declared {
     pub kind: Type,
     /// The default.
     pub default: Option<Value>,
-    /// The environment variable that sets it.
-    pub variable: String,
     /// Where it may be set.
     pub scopes: &'static [Scope],
     /// Whether its value is hidden from people.
@@ -67,10 +63,18 @@ pub enum Known<'a> {
     Free,
 }
 
+impl Declared {
+    /// The environment variable that sets it.
+    pub fn variable(&self) -> String {
+        self.key.variable()
+    }
+}
+
 /// All keys.
 #[derive(Clone, Debug)]
 pub struct Registry {
-    keys: BTreeMap<Key, Declared>,
+    /// Sorted.
+    keys: Vec<Declared>,
 }
 
 /// Why a registry cannot be built: a mistake of the program, not of a user.
@@ -119,35 +123,42 @@ pub enum Mistake {
 impl Registry {
     /// Builds a registry.
     pub fn new(declarations: impl IntoIterator<Item = Declaration>) -> Result<Registry, Mistake> {
-        let mut keys: BTreeMap<Key, Declared> = BTreeMap::new();
-        let mut by_variable: BTreeMap<String, Key> = BTreeMap::new();
-        for declaration in declarations {
-            let declared = declare(declaration)?;
-            let key = declared.key.clone();
+        let registry = Self::unchecked(declarations)?;
+        let variables: Vec<_> = registry.keys().map(Declared::variable).collect();
+        for (place, (second, variable)) in registry.keys().zip(&variables).enumerate() {
             // A key that is declared twice has one variable twice.
-            if let Some(first) = by_variable.insert(declared.variable.clone(), key.clone()) {
-                return Err(Mistake::SameVariable { first, second: key, variable: declared.variable });
+            if let Some(first) = variables[..place].iter().position(|known| known == variable) {
+                let (first, second) = (registry.keys[first].key.clone(), second.key.clone());
+                return Err(Mistake::SameVariable { first, second, variable: variable.clone() });
             }
-            keys.insert(key, declared);
         }
         // Keys are sorted, so whatever is below a key follows it at once.
-        for (outer, inner) in keys.keys().zip(keys.keys().skip(1)) {
-            if inner.is_within(outer) {
-                return Err(Mistake::Overlap { outer: outer.clone(), inner: inner.clone() });
+        for (outer, inner) in registry.keys().zip(registry.keys().skip(1)) {
+            if inner.key.is_within(&outer.key) {
+                return Err(Mistake::Overlap { outer: outer.key.clone(), inner: inner.key.clone() });
             }
         }
+        Ok(registry)
+    }
+
+    /// A registry of keys of which it is known that they go together.
+    pub(crate) fn unchecked(
+        declarations: impl IntoIterator<Item = Declaration>,
+    ) -> Result<Registry, Mistake> {
+        let mut keys = declarations.into_iter().map(declare).collect::<Result<Vec<_>, _>>()?;
+        keys.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         Ok(Registry { keys })
     }
 
     /// The registered keys, sorted.
     pub fn keys(&self) -> impl Iterator<Item = &Declared> {
-        self.keys.values()
+        self.keys.iter()
     }
 
     /// What is known about a key, or that it is unknown and which was most likely meant.
     pub fn look_up(&self, key: &Key) -> Result<Known<'_>, Error> {
-        if let Some(declared) = self.keys.get(key) {
-            return Ok(Known::Declared(declared));
+        if let Ok(place) = self.keys.binary_search_by(|declared| declared.key.cmp(key)) {
+            return Ok(Known::Declared(&self.keys[place]));
         }
         if key.section() == FREE_SECTION {
             return if key.names().len() > 1 {
@@ -156,7 +167,7 @@ impl Registry {
                 Err(Error::IsTable { key: key.clone() })
             };
         }
-        if self.keys.keys().any(|known| known.is_within(key)) {
+        if self.keys().any(|known| known.key.is_within(key)) {
             return Err(Error::IsTable { key: key.clone() });
         }
         Err(Error::UnknownKey { key: key.clone(), nearest: self.nearest(key), origin: None })
@@ -165,7 +176,7 @@ impl Registry {
     /// Whether a project's file may not refer to this variable: it is that of a key that projects may not set.
     pub(crate) fn withholds(&self, variable: &str) -> bool {
         self.keys().any(|declared| {
-            declared.variable == variable
+            declared.variable() == variable
                 && (declared.secrecy == Secrecy::Secret || !declared.scopes.contains(&Scope::Project))
         })
     }
@@ -185,7 +196,7 @@ impl Registry {
             let by_last = if known_last == last { 0.95 } else { 0.0 };
             strsim::normalized_damerau_levenshtein(&text, &known.to_string()).max(by_last)
         };
-        let best = self.keys.keys().map(|known| (likeness(known), known));
+        let best = self.keys().map(|known| (likeness(&known.key), &known.key));
         let best = best.max_by(|(a, _), (b, _)| a.total_cmp(b));
         best.filter(|(likeness, _)| *likeness >= LIKENESS_MIN).map(|(_, known)| known.clone())
     }
@@ -204,7 +215,7 @@ fn declare(declaration: Declaration) -> Result<Declared, Mistake> {
         Ok(default) => default,
         Err(_) => return Err(Mistake::BadDefault { key, expected: kind.to_string() }),
     };
-    Ok(Declared { variable: key.variable(), key, kind, default, scopes, secrecy, help })
+    Ok(Declared { key, kind, default, scopes, secrecy, help })
 }
 
 impl Known<'_> {
@@ -274,7 +285,7 @@ mod tests {
     fn two_keys_with_one_variable_cannot_be_registered() {
         assert_eq!(
             mistake([declaration("a.b-c"), declaration("a.b.c")]),
-            "`a.b-c` and `a.b.c` have one environment variable, `CLEVERAGENTS_A_B_C`"
+            "`a.b.c` and `a.b-c` have one environment variable, `CLEVERAGENTS_A_B_C`"
         );
         assert_eq!(
             mistake([declaration("a.b"), declaration("a.b")]),

@@ -43,7 +43,7 @@ fn property(declared: &Declared) -> Json {
     let fields = property.as_object_mut().expect("every rule is an object");
     let scopes: Vec<_> = declared.scopes.iter().map(|scope| scope.name()).collect();
     let description =
-        format!("{} (scopes: {}; variable: {})", declared.help, scopes.join(", "), declared.variable);
+        format!("{} (scopes: {}; variable: {})", declared.help, scopes.join(", "), declared.variable());
     fields.insert("description".to_owned(), description.into());
     if let Some(default) = &declared.default {
         fields.insert("default".to_owned(), default.to_json());

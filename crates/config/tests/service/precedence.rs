@@ -133,7 +133,7 @@ fn a_key_is_explained() {
     let fixture = Fixture::new();
     let service = fixture.service();
     let explained = service.explain(&key("store.url")).unwrap();
-    assert_eq!(explained.declared.unwrap().variable, "CLEVERAGENTS_STORE_URL");
+    assert_eq!(explained.declared.unwrap().variable(), "CLEVERAGENTS_STORE_URL");
     assert_eq!(
         (explained.kind.name(), explained.scopes, explained.is_secret),
         ("string", &[Scope::Global][..], false)
