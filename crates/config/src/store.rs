@@ -172,6 +172,12 @@ impl LockedTarget {
         self.guard.check().map_err(|error| locking_failed(&self.target.file, error))?;
         self.target.replace(content)
     }
+
+    /// Lets others write it.
+    pub(crate) fn unlock(self) -> Target {
+        drop(self.guard);
+        self.target
+    }
 }
 
 /// The lock files that were opened last, to be used again: opening one costs more than taking it.

@@ -133,16 +133,21 @@ impl<'a> ConfigTransaction<'a> {
 
     /// Writes what is staged, if it differs from what is there.
     pub(crate) fn commit(self) -> Result<Written, Error> {
-        let after = self.document.to_bytes();
-        let changed = self.before.as_deref().unwrap_or_default() != after;
+        let Self { service, scope, locked, before, document, touched } = self;
+        let after = document.to_bytes();
+        let changed = before.as_deref().unwrap_or_default() != after;
         if changed {
             if after.len() as u64 > FILE_BYTES_MAX {
-                return Err(Error::TooLarge { file: self.locked.target.file, limit: FILE_BYTES_MAX });
+                return Err(Error::TooLarge { file: locked.target.file, limit: FILE_BYTES_MAX });
             }
-            self.locked.replace(&after)?;
-            self.service.remember(self.scope, self.document);
+            locked.replace(&after)?;
         }
-        Ok(Written { scope: self.scope, file: self.locked.target.file, keys: self.touched, changed })
+        // Nobody is to wait for what is cleared away here.
+        let file = locked.unlock().file;
+        if changed {
+            service.remember(scope, document);
+        }
+        Ok(Written { scope, file, keys: touched, changed })
     }
 
     fn put(&mut self, key: &Key, value: &Value) -> Result<(), Error> {

@@ -129,6 +129,8 @@ impl Waiter {
             }
             Err(error) => State::Failed(error),
         };
+        // Whoever wakes is not to wait again, for these.
+        drop((state, waiters));
         self.changed.notify_all();
     }
 }
