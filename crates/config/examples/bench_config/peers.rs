@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use testkit::bench::{Arguments, Result};
+use testkit::bench::{Arguments, Installed, Result};
 use testkit::many_keys;
 
 pub(crate) const ARGUMENTS: &[&str] = &["--agents", "--minimal", "--python"];
@@ -13,6 +13,7 @@ pub(crate) const KEYS: usize = 50;
 
 /// Where the programs are.
 pub(crate) struct Peers {
+    _installed: Installed,
     agents: PathBuf,
     minimal: PathBuf,
     python: PathBuf,
@@ -37,7 +38,9 @@ impl Peers {
             Ok::<_, testkit::bench::Error>(std::path::absolute(file)?)
         };
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/bench_config/tomlkit_set.py");
-        Ok(Self { agents: file("--agents")?, minimal: file("--minimal")?, python: file("--python")?, script })
+        let installed = Installed::new()?;
+        let (agents, minimal) = (installed.copy(&file("--agents")?)?, installed.copy(&file("--minimal")?)?);
+        Ok(Self { agents, minimal, python: file("--python")?, script, _installed: installed })
     }
 
     /// Makes the files of all ways: 200 keys with comments, and those that are set.

@@ -28,13 +28,14 @@ Usage: bench_run --agents FILE [--dir DIR] [--only NAME] [--markdown]
 
 #[cfg(target_os = "linux")]
 fn main() -> testkit::bench::Result<()> {
-    use testkit::bench::{Arguments, run};
+    use testkit::bench::{Arguments, Installed, run};
     let Some(arguments) = Arguments::parse(std::env::args().skip(1), &["--agents"])? else {
         print!("{HELP}");
         return Ok(());
     };
     let agents = arguments.others.get("--agents").ok_or("--agents is missing; see --help")?;
-    let agents = std::path::absolute(agents)?;
+    let installed = Installed::new()?;
+    let agents = installed.copy(std::path::Path::new(agents))?;
     let table = run(
         &arguments,
         &[

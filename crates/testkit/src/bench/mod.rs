@@ -6,6 +6,7 @@
 mod arguments;
 mod by_hand;
 mod ground;
+mod installed;
 mod report;
 mod rounds;
 
@@ -14,6 +15,7 @@ use std::path::Path;
 pub use arguments::Arguments;
 pub use by_hand::ByHand;
 pub use ground::{Ground, settle};
+pub use installed::Installed;
 pub use report::{Report, Target};
 pub use rounds::{Outcome, Side, Spread, compare, compare_all, timed};
 
