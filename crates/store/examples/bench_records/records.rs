@@ -150,7 +150,9 @@ impl Ours {
         const OTHER_BYTES: usize = 2 * 16 + 2 * 32 + 4 * 8 + 2 * 4 + ROOT.len() + TOOL.len();
         const ROOT: &str = "/srv/somebody/projects/alpha";
         const TOOL: &str = "editor";
-        let path = format!("src/{number:0width$}", width = ENTRY_BYTES - OTHER_BYTES - 4);
+        const DIGITS: usize = 8;
+        let filling = "0".repeat(ENTRY_BYTES - OTHER_BYTES - "src/".len() - DIGITS);
+        let path = format!("src/{filling}{number:0DIGITS$}");
         let entry = NewEntry {
             root: PathBytes::parse(ROOT)?,
             path: PathBytes::parse(path)?,

@@ -1,7 +1,7 @@
 //! Recording for all who wait: what many threads want to record goes to the server in one transaction, which is committed once.
 //!
-//! There is no thread for it. Whoever comes while nobody leads does: it takes all that wait, records, answers, and goes on with those who
-//! came meanwhile, for a few groups; then one of those leads.
+//! There is no thread for it. Whoever comes while nobody leads does: it takes all that wait, records and answers; then one of those who came
+//! meanwhile leads.
 
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,9 +20,7 @@ use crate::{ChangesetId, Epoch, Error, Outcome, Recorded, Result, WriterCounts};
 const GROUP_MAX: usize = 256;
 /// Bytes of content in one transaction, beyond which no more is taken in.
 const GROUP_BYTES_MAX: usize = 16 << 20;
-/// Groups that one thread records before it gives the lead to another who waits.
-const TERMS_MAX: usize = 8;
-/// Threads that were answered are about to ask again: the next group waits for as many, for this part of the time that the last one took, ...
+/// Threads that were answered are about to ask again: a group waits for as many as the last had, for this part of the time that it took, ...
 const GATHER_DIVISOR: u32 = 2;
 /// ... and not longer.
 const GATHER_MAX: Duration = Duration::from_millis(2);
@@ -45,6 +43,8 @@ struct Line {
     led: bool,
     /// How many the leader waits for.
     awaited: usize,
+    /// Size of the last group, and how long it took.
+    last: (usize, Duration),
 }
 
 /// What somebody wants to record, and where its thread waits.
@@ -115,49 +115,39 @@ impl Recorder {
         !std::mem::replace(&mut line.led, true)
     }
 
+    /// Records a group, and gives the lead to another who waits.
     fn lead(&self, engine: &Engine) {
-        for term in 1.. {
-            let group = self.gather();
-            let begun = Instant::now();
-            // A bug is not to leave those waiting for whom it was recorded.
-            let record = AssertUnwindSafe(|| self.record_group(engine, &group));
-            let stopped = |_| vec![Err(Error::Stopped { path: engine.place().to_owned() }); group.len()];
-            let answers = catch_unwind(record).unwrap_or_else(stopped);
-            let took = begun.elapsed();
-            for (wish, answer) in group.iter().zip(answers) {
-                wish.tell(Turn::Answered(answer));
-            }
-            // The first group has a wish of this thread, which asks for nothing while it leads.
-            let others = group.len() - usize::from(term == 1);
-            let mut line = self.await_others(others, (took / GATHER_DIVISOR).min(GATHER_MAX));
-            match line.wishes.front() {
-                None => {
-                    line.led = false;
-                    return;
-                }
-                Some(next) if term == TERMS_MAX => return next.tell(Turn::Leading),
-                Some(_) => {}
-            }
+        let group = self.gather();
+        let begun = Instant::now();
+        // A bug is not to leave those waiting for whom it was recorded.
+        let record = AssertUnwindSafe(|| self.record_group(engine, &group));
+        let stopped = |_| vec![Err(Error::Stopped { path: engine.place().to_owned() }); group.len()];
+        let answers = catch_unwind(record).unwrap_or_else(stopped);
+        let last = (group.len(), begun.elapsed());
+        for (wish, answer) in group.iter().zip(answers) {
+            wish.tell(Turn::Answered(answer));
         }
-    }
-
-    /// Waits until as many stand in line as were answered, though not long; for one alone not at all.
-    fn await_others(&self, answered: usize, patience: Duration) -> MutexGuard<'_, Line> {
         let mut line = self.line();
-        if answered < 2 || line.wishes.len() >= answered {
-            return line;
+        line.last = last;
+        match line.wishes.front() {
+            None => line.led = false,
+            Some(next) => next.tell(Turn::Leading),
         }
-        line.awaited = answered;
-        let few = |line: &mut Line| line.wishes.len() < answered;
-        (line, _) =
-            self.arrived.wait_timeout_while(line, patience, few).unwrap_or_else(PoisonError::into_inner);
-        line.awaited = 0;
-        line
     }
 
-    /// All that wait and fit. A wish that is there twice is recorded by one of the two, and found by the other.
+    /// All that wait and fit, and those who are expected in a moment. A wish that is there twice is recorded by one of the two, and found
+    /// by the other.
     fn gather(&self) -> Vec<Arc<Wish>> {
         let mut line = self.line();
+        let (expected, took) = line.last;
+        if line.wishes.len() < expected {
+            line.awaited = expected;
+            let patience = (took / GATHER_DIVISOR).min(GATHER_MAX);
+            let few = |line: &mut Line| line.wishes.len() < expected;
+            (line, _) =
+                self.arrived.wait_timeout_while(line, patience, few).unwrap_or_else(PoisonError::into_inner);
+            line.awaited = 0;
+        }
         let (mut bytes, mut seen) = (0, HashSet::new());
         let fits = line.wishes.iter().take(GROUP_MAX).take_while(|wish| {
             let room = bytes < GROUP_BYTES_MAX;

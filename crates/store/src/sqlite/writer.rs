@@ -1,7 +1,7 @@
 //! Writing for all who wait: what many threads want to write is done in one transaction, and waits for the disk once.
 //!
-//! There is no thread for it. Whoever comes while nobody writes leads: it takes all that wait, writes, answers, and goes on with those who
-//! came meanwhile, for a few groups; then one of those leads. A thread that is alone writes its own and hands nothing over.
+//! There is no thread for it. Whoever comes while nobody writes leads: it takes all that wait, writes and answers; then one of those who came
+//! meanwhile leads. A thread that is alone writes its own and hands nothing over.
 //!
 //! One that is refused leaves nothing and harms no other ([`Care`] says how). When the commit fails, all of the group fail with what is
 //! known of the outcome.
@@ -27,10 +27,8 @@ use super::job::{self, Care, Job, Turn};
 const GROUP_MAX: usize = 1024;
 /// Bytes of content in one transaction, beyond which no more is taken in.
 const GROUP_BYTES_MAX: usize = 32 << 20;
-/// Groups that one thread writes before it gives the lead to another who waits.
-const TERMS_MAX: usize = 8;
 /// What part of the last commit's time a group waits for those who were in the last.
-const GATHER_DIVISOR: u32 = 4;
+const GATHER_DIVISOR: u32 = 2;
 /// No group waits longer.
 const GATHER_MAX: Duration = Duration::from_millis(2);
 
@@ -134,20 +132,13 @@ impl Writer {
         !std::mem::replace(&mut line.led, true)
     }
 
-    /// Writes the group of which the leader is the first, and some more when others came meanwhile: to wake another who leads costs all of
-    /// them more than it costs one to come back later.
+    /// Writes a group, and gives the lead to another who waits.
     fn lead(&self) {
-        for term in 1.. {
-            self.write_group();
-            let mut line = self.line();
-            match line.jobs.front() {
-                None => {
-                    line.led = false;
-                    return;
-                }
-                Some(next) if term == TERMS_MAX => return next.lead(),
-                Some(_) => {}
-            }
+        self.write_group();
+        let mut line = self.line();
+        match line.jobs.front() {
+            None => line.led = false,
+            Some(next) => next.lead(),
         }
     }
 
