@@ -92,9 +92,13 @@ pub(super) fn migrate(path: &Path, migrations: &[&str]) -> Attempt<()> {
 
 /// The version of the store; 0 of an empty file.
 fn version(connection: &Connection, path: &Path, known: usize) -> Attempt<usize> {
-    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    // In one statement, so of one state: somebody else may be making the tables just now.
+    let (application, version, tables): (i32, i32, i64) = connection.query_row(
+        "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version),
+                (SELECT count(*) FROM sqlite_schema)",
+        [],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
     let not_a_store = |reason| Error::NotAStore { path: path.to_owned(), reason };
     match (application, usize::try_from(version)) {
         (0, Ok(0)) if tables == 0 => Ok(0),

@@ -94,7 +94,7 @@ fn begin_together(role: &str, folder: &Path) -> Vec<Process> {
 
 #[test]
 fn processes_that_make_one_store_at_the_same_time_all_succeed() {
-    for _ in 0..if is_proof() { 50 } else { 3 } {
+    for _ in 0..if is_proof() { 200 } else { 20 } {
         let folder = scratch();
         for process in begin_together("first", folder.path()) {
             process.finish();
