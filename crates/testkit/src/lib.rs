@@ -7,7 +7,7 @@
 //! - [`children`], [`history`]: a test's own executable as other processes, and whether one order explains what they did.
 //! - [`many_keys`]: a configuration file that many writers add to, and what must be in it.
 //! - [`naive`]: the usual way to change a configuration file, which must fail where ours holds.
-//! - [`postgres`]: a real PostgreSQL of a test's own.
+//! - [`postgres`], `small_database`: a real PostgreSQL of a test's own, and one whose disk becomes full.
 //! - [`store_conformance`]: what every engine of the store does, as tests that any engine runs.
 //! - [`mod@bench`]: how benches measure, side by side.
 //! - [`seed`]: one seed per test run, and the command that replays it.

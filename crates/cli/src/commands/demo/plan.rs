@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use api::{Agents, Cancel, NodeOutcome, NodeReport, NodeState, PartOf, Plans, RunOptions, Surroundings};
 
 use super::make_folder;
-use super::tree::{Content, FILES_PER_SIGN, Files, content_of, fill};
+use super::tree::{Content, FILES_PER_SIGN, Files, content_of, fill, name};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
@@ -135,10 +135,6 @@ pub(super) fn kill_in_the_middle(
         });
     }
     Err(Error::NeverInTheMiddle { tries: TRIES_MAX })
-}
-
-fn name(index: usize) -> String {
-    format!("file-{:03}.txt", index + 1)
 }
 
 fn home(place: &Path) -> PathBuf {

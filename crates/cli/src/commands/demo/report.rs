@@ -147,10 +147,7 @@ pub(super) fn print_tree(output: &mut Output, killed: &Killed) -> Result<()> {
     ))?;
     let head = paint.strong(format_args!("{:SIGNS$}  {}", ROOTS[0], ROOTS[1]));
     output.say(format_args!("   {:label$}{head}", ""))?;
-    let mut row = |text: &str, files: &Files| {
-        let [first, second] = files.each_ref().map(|root| pictures(paint, root));
-        output.say(format_args!("   {text:label$}{first}  {second}"))
-    };
+    let mut row = |text: &str, files: &Files| say_files(output, label, text, files);
     row("before", &killed.before)?;
     row("right after the kill", &killed.at_kill)?;
     row("for a reader", &killed.for_reader)?;
@@ -170,10 +167,7 @@ pub(super) fn print_plan(output: &mut Output, planned: &Planned) -> Result<()> {
     let width = super::plan::SIGNS;
     let head = paint.strong(format_args!("{:width$}  {}", super::plan::FOLDERS[0], super::plan::FOLDERS[1]));
     output.say(format_args!("\n   {:label$}{head}", "`plan apply`, killed half-way"))?;
-    let mut row = |text: &str, files: &Files| {
-        let [first, second] = files.each_ref().map(|root| pictures(paint, root));
-        output.say(format_args!("   {text:label$}{first}  {second}"))
-    };
+    let mut row = |text: &str, files: &Files| say_files(output, label, text, files);
     row("right after the kill", &planned.at_kill)?;
     row("after the next command", &planned.after_next)?;
     row("after `plan undo --actor writer`", &planned.after_undo)?;
@@ -204,8 +198,13 @@ pub(super) fn print_contention(output: &mut Output, contention: &Contention) -> 
     output.say(format_args!("   {label}{}{}", judged(usual.lost), judged(ours.lost)))
 }
 
-fn pictures(paint: Paint, files: &[Content]) -> String {
-    files.chunks(FILES_PER_SIGN).map(|files| picture(paint, files)).collect()
+/// The files of both folders, in a line.
+fn say_files(output: &mut Output, label: usize, text: &str, files: &Files) -> Result<()> {
+    let paint = output.paint();
+    let [first, second] = files
+        .each_ref()
+        .map(|root| root.chunks(FILES_PER_SIGN).map(|files| picture(paint, files)).collect::<String>());
+    output.say(format_args!("   {text:label$}{first}  {second}"))
 }
 
 /// The one sign of some files.

@@ -107,7 +107,8 @@ pub(super) fn kill_in_the_middle(
     Err(Error::NeverInTheMiddle { tries: TRIES_MAX })
 }
 
-fn name(index: usize) -> String {
+/// The name of a file.
+pub(super) fn name(index: usize) -> String {
     format!("file-{:03}.txt", index + 1)
 }
 
