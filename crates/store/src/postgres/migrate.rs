@@ -8,8 +8,11 @@ use super::values::{get, params};
 use crate::Error;
 
 /// The steps from nothing to the newest tables; the version of a store is how many of them it has behind it. Never changed, only added to.
-pub(super) const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 
 /// Brings the tables up to date, all of it or nothing. What is not ours, or of a newer program, is not touched.
 pub(super) async fn migrate(transaction: &Transaction<'_>, migrations: &[&str], place: &Path) -> Attempt<()> {

@@ -96,7 +96,7 @@ fn tables_of_a_newer_or_another_program_are_refused_and_not_touched() {
     make_plan(&open(server, &newer));
     server.sql(&newer, "UPDATE agents.versions SET version = 99");
     let error = refused_to_open(&server.url(&newer), "store-newer");
-    assert!(error.to_string().ends_with("has schema version 99; this program knows version 2"), "{error}");
+    assert!(error.to_string().ends_with("has schema version 99; this program knows version 3"), "{error}");
     assert_eq!(server.sql(&newer, "SELECT count(*) FROM agents.plans"), "1");
 
     let other = server.database();
@@ -119,11 +119,18 @@ fn tables_of_an_older_program_are_brought_up_to_date_with_what_is_in_them() {
     let (id, epoch) = start(&store, make_plan(&store).id, "coder");
     store.record(id, epoch, &recording(&["a"])).unwrap();
     // As version 1 left it.
-    server.sql(&database, "DROP FUNCTION agents.record; UPDATE agents.versions SET version = 1");
+    server.sql(
+        &database,
+        "DROP FUNCTION agents.record; UPDATE agents.versions SET version = 1;
+         ALTER TABLE agents.entries ADD CHECK (sequence >= 1);
+         ALTER TABLE agents.changesets
+             ADD CHECK (status IN ('open', 'sealed', 'abandoned')), ADD CHECK (entries >= 0), ADD CHECK (length(digest) = 32),
+             ADD CHECK ((owner IS NULL) = (expires_at IS NULL)), ADD CHECK ((status = 'open') = (ended_at IS NULL))",
+    );
     // Without it a store that is open goes the longer way.
     assert_eq!(store.record(id, epoch, &recording(&["b"])).unwrap().first, 2);
     let newer = open(server, &database);
-    assert_eq!(newer.schema_version().unwrap(), 2);
+    assert_eq!(newer.schema_version().unwrap(), 3);
     for number in 3..6 {
         assert_eq!(newer.record(id, epoch, &recording(&[&number.to_string()])).unwrap().first, number);
     }

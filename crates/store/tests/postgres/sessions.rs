@@ -156,3 +156,73 @@ fn stores_take_turns_in_one_changeset_and_believe_nothing_that_is_past() {
     assert_eq!(store::verify(&one, &[]).unwrap().findings, []);
     assert_eq!(two.check().unwrap(), []);
 }
+
+#[test]
+fn a_group_with_a_changeset_that_is_not_as_it_was_known_is_recorded_all_the_same() {
+    const THREADS: usize = 8;
+    let Some(server) = server_or_skip("postgres-groups-past") else { return };
+    let database = server.database();
+    let (one, other) = (open(server, &database), open(server, &database));
+    let plan = make_plan(&one);
+    let changesets: Vec<_> = (0..THREADS).map(|number| start(&one, plan.id, &number.to_string())).collect();
+    let mut recorded = [0; THREADS];
+    let mut record = |store: &dyn Store, numbers: std::ops::Range<usize>| {
+        let answers = together(numbers.len(), |place| {
+            let (id, epoch) = changesets[numbers.start + place];
+            store.record(id, epoch, &recording(&["a"])).unwrap().first
+        });
+        for (number, first) in numbers.zip(answers) {
+            recorded[number] += 1;
+            assert_eq!(first, recorded[number]);
+        }
+    };
+    let before = one.writer_counts();
+    for round in 0..40 {
+        record(&one, 0..THREADS);
+        let stale = round % THREADS;
+        record(&other, stale..stale + 1);
+    }
+    let after = one.writer_counts();
+    assert!(after.groups - before.groups < after.writes - before.writes, "none was recorded with another");
+    assert_eq!(recorded, [45; THREADS]);
+    // One after the other is closed, and the others are not kept from recording.
+    for closed in (0..THREADS).rev() {
+        let (id, epoch) = changesets[closed];
+        other.seal(id, epoch).unwrap();
+        together(closed + 1, |number| {
+            let (id, epoch) = changesets[number];
+            let answer = one.record(id, epoch, &recording(&["late"]));
+            match number == closed {
+                true => _ = refused(answer, "changeset-closed"),
+                false => _ = answer.unwrap(),
+            }
+        });
+        assert_eq!(all_entries(&one, id).len(), 45 + THREADS - 1 - closed);
+    }
+    assert_eq!(store::verify(&one, &[]).unwrap().findings, []);
+    assert_eq!(one.check().unwrap(), []);
+}
+
+#[test]
+fn a_row_that_breaks_a_rule_is_found() {
+    let Some(server) = server_or_skip("postgres-check") else { return };
+    let broken = [
+        ("UPDATE agents.changesets SET entries = 7", "not numbered from 1 to their count"),
+        ("UPDATE agents.changesets SET status = 'lost'", "none that this program writes"),
+        ("UPDATE agents.changesets SET digest = 'short'", "none that this program writes"),
+        ("UPDATE agents.changesets SET ended_at = started_at", "none that this program writes"),
+        ("UPDATE agents.changesets SET expires_at = NULL", "none that this program writes"),
+        ("DELETE FROM agents.blobs", "its content is not in the store"),
+        ("DELETE FROM agents.changesets", "there is no such changeset"),
+    ];
+    for (sql, text) in broken {
+        let database = server.database();
+        let store = open(server, &database);
+        let (id, epoch) = start(&store, make_plan(&store).id, "coder");
+        store.record(id, epoch, &recording_of(&[("a", b"content")])).unwrap();
+        assert_eq!(store.check().unwrap(), []);
+        server.sql(&database, sql);
+        let problems = store.check().unwrap();
+        assert!(problems.iter().any(|problem| problem.text.contains(text)), "{sql}: {problems:?}");
+    }
+}
