@@ -80,9 +80,9 @@
 //! # Map of the modules
 //!
 //! - data: `id`, `text`, `time`, `hash`, `plan`, `changeset`, `lease`, `blob`, `audit`, `problem`
-//! - `store` is the trait, `error` what can go wrong, `limits` the limits; `note` and `prepared` are what engines share, `transfer` copies
-//! - `postgres` is an engine: `engine` tries again, `recorder` groups recordings, `pool` keeps sessions, the others are as in `sqlite`
-//! - `sqlite` is an engine: `writer` groups writes, `job` is one of them, `engine` shares it in a process, `connect` opens and migrates, the others are one
+//! - `store` is the trait, `error` what can go wrong, `limits` the limits; `line`, `note` and `prepared` are what engines share, `transfer` copies
+//! - `postgres` is an engine: `engine` tries again, `recorder` records groups, `pool` keeps sessions, the others are as in `sqlite`
+//! - `sqlite` is an engine: `writer` writes groups, `job` is a part of one, `engine` shares it in a process, `connect` opens and migrates, the others are one
 //!   table each
 
 mod audit;
@@ -94,6 +94,7 @@ mod hex;
 mod id;
 mod lease;
 pub mod limits;
+mod line;
 mod note;
 mod plan;
 mod postgres;
@@ -120,10 +121,11 @@ pub use error::{Cause, Error, Outcome, Result};
 pub use hash::{BlobHash, ChainHash};
 pub use id::{ChangesetId, Epoch, NodeId, PlanId, RequestId, UploadId, Version};
 pub use lease::{Holding, Lease, Resource};
+pub use line::WriterCounts;
 pub use plan::{NewNode, NewPlan, Node, NodeStep, OpenChangesets, Plan, PlanQuery, PlanSelector, PlanStep};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use problem::Problem;
-pub use sqlite::{SqliteOptions, SqliteStore, WriterCounts};
+pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::Store;
 pub use text::{Actor, Kind, Name, Owner, PathBytes, State, Tool};
 pub use time::Time;

@@ -1,7 +1,6 @@
 //! Entries in PostgreSQL: recorded for many at once, in one transaction of a few statements.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
 
 use futures_util::future::join3;
 use tokio_postgres::Row;
@@ -33,7 +32,7 @@ pub(super) struct Columns<'a> {
 /// so that no two groups wait for each other in a circle.
 pub(super) async fn record(
     transaction: &Transaction<'_>,
-    group: &[Arc<Wish>],
+    group: &[Wish],
 ) -> Attempt<(Vec<Result<Recorded>>, HashMap<ChangesetId, Target>)> {
     let ids: Vec<ChangesetId> =
         group.iter().map(|wish| wish.changeset).collect::<BTreeSet<_>>().into_iter().collect();

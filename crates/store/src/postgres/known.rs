@@ -7,7 +7,6 @@
 
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::changesets::Target;
@@ -24,11 +23,6 @@ const KNOWN_MAX: usize = 1024;
 /// What is known of the server.
 #[derive(Default)]
 pub(super) struct Known {
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
     /// When the server last said what time it was, and what.
     clock: Option<(Instant, Time)>,
     changesets: HashMap<ChangesetId, Target>,
@@ -36,19 +30,17 @@ struct State {
 
 impl Known {
     /// Keeps what a transaction left, which is committed.
-    pub(super) fn learn(&self, now: Time, begun: Instant, targets: HashMap<ChangesetId, Target>) {
-        let mut state = self.state();
-        state.clock = Some((begun, now));
-        if state.changesets.len() + targets.len() > KNOWN_MAX {
-            state.changesets.clear();
+    pub(super) fn learn(&mut self, now: Time, begun: Instant, targets: HashMap<ChangesetId, Target>) {
+        self.clock = Some((begun, now));
+        if self.changesets.len() + targets.len() > KNOWN_MAX {
+            self.changesets.clear();
         }
-        state.changesets.extend(targets.into_iter().filter(|(_, target)| target.status == Status::Open));
+        self.changesets.extend(targets.into_iter().filter(|(_, target)| target.status == Status::Open));
     }
 
     /// Recordings that may go in one call. What is known of their changesets is forgotten, until that is known to be done.
-    pub(super) fn prepare<'a>(&self, group: &'a [Arc<Wish>]) -> Option<Sure<'a>> {
-        let mut state = self.state();
-        let (said, time) = state.clock?;
+    pub(super) fn prepare<'a>(&mut self, group: &'a [Wish]) -> Option<Sure<'a>> {
+        let (said, time) = self.clock?;
         let at = time.plus(said.elapsed());
         let mut sure = Sure {
             at,
@@ -63,7 +55,7 @@ impl Known {
             let (.., target) = match sure.targets.entry(id) {
                 Entry::Occupied(entry) => entry.into_mut(),
                 Entry::Vacant(entry) => {
-                    let before = state.changesets.remove(&id)?;
+                    let before = self.changesets.remove(&id)?;
                     entry.insert((before.entries, before.digest, before))
                 }
             };
@@ -83,14 +75,10 @@ impl Known {
     }
 
     /// They were done.
-    pub(super) fn done(&self, sure: Sure<'_>) -> Vec<Recorded> {
+    pub(super) fn done(&mut self, sure: Sure<'_>) -> Vec<Recorded> {
         let after = sure.targets.into_iter().map(|(id, (.., target))| (id, target));
-        self.state().changesets.extend(after);
+        self.changesets.extend(after);
         sure.recorded
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -10,9 +10,9 @@ use rusqlite::Connection;
 use super::failure::{Attempt, Failure};
 use super::job::Care;
 use super::place::{self, Identity};
-use super::writer::{Writer, WriterCounts};
+use super::writer::Writer;
 use super::{busy, connect};
-use crate::{Error, Result, Time};
+use crate::{Error, Result, Time, WriterCounts};
 
 /// Connections that are kept open for readers. More threads may read at the same time; theirs are closed again.
 const READERS_KEPT: usize = 8;

@@ -20,4 +20,3 @@ mod values;
 mod writer;
 
 pub use store::{SqliteOptions, SqliteStore};
-pub use writer::WriterCounts;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::engine::{Clock, Engine};
-use super::writer::WriterCounts;
 use super::{audit, blobs, changesets, check, entries, leases, nodes, plans, transfer};
 use crate::prepared::Prepared;
 use crate::transfer::{Cell, Cells, Table, Transfer};
@@ -14,7 +13,7 @@ use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
     CollectMode, Collected, Epoch, Head, Holding, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
     NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded, Recording,
-    RequestId, Resource, Result, Store, Time, UploadId, Version, limits,
+    RequestId, Resource, Result, Store, Time, UploadId, Version, WriterCounts, limits,
 };
 
 /// A store in one SQLite file.

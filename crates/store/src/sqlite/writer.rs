@@ -1,73 +1,32 @@
-//! Writing for all who wait: what many threads want to write is done in one transaction, and waits for the disk once.
-//!
-//! There is no thread for it. Whoever comes while nobody writes leads: it takes all that wait, writes and answers; then one of those who came
-//! meanwhile leads. A thread that is alone writes its own and hands nothing over.
+//! Writing for all who wait in [`Line`]: what many threads want to write is done in one transaction, and waits for the disk once.
 //!
 //! One that is refused leaves nothing and harms no other ([`Care`] says how). When the commit fails, all of the group fail with what is
 //! known of the outcome.
-//!
-//! Threads that have just got their answer are about to ask again. When the last group had several, the next waits a moment for as
-//! many: a fraction of what the last commit took, so waiting costs little when they do not come.
-//!
-//! Locks: `desk` is held by the one who leads, and `line` for moments only, also by who holds `desk`. Never the other way round.
 
-use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
 use super::busy;
 use super::failure::{Attempt, Failure};
-use super::job::{self, Care, Job, Turn};
+use super::job::{self, Care, Job};
+use crate::WriterCounts;
+use crate::line::{Limits, Line};
 
-/// Pieces of work in one transaction. How many wait has no limit of its own: a thread waits with one.
-const GROUP_MAX: usize = 1024;
-/// Bytes of content in one transaction, beyond which no more is taken in.
-const GROUP_BYTES_MAX: usize = 32 << 20;
-/// What part of the last commit's time a group waits for those who were in the last.
-const GATHER_DIVISOR: u32 = 2;
-/// No group waits longer.
-const GATHER_MAX: Duration = Duration::from_millis(2);
-
-/// How many groups were written, and how many pieces of work were in them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WriterCounts {
-    /// Transactions that were committed, each with one sync.
-    pub groups: u64,
-    /// Pieces of work in them.
-    pub writes: u64,
-}
+/// What is written in one transaction.
+const LIMITS: Limits = Limits { pieces: 1024, bytes: 32 << 20 };
 
 /// The line of those who want to write, and what it takes.
 pub(super) struct Writer {
-    line: Mutex<Line>,
-    /// As many wait as the leader waits for.
-    arrived: Condvar,
-    desk: Mutex<Desk>,
-    wait: Duration,
-    groups: AtomicU64,
-    writes: AtomicU64,
-}
-
-#[derive(Default)]
-struct Line {
-    jobs: VecDeque<Box<dyn Job>>,
-    /// Somebody leads, or was told to.
-    led: bool,
-    /// How many the leader waits for; 0 while it does not.
-    awaited: usize,
+    line: Line<Box<dyn Job>, (), Desk>,
 }
 
 /// What the leader has.
 struct Desk {
     connect: Box<dyn Fn() -> Attempt<Connection> + Send>,
     guard: Box<dyn Fn() -> Attempt<()> + Send>,
+    wait: Duration,
     connection: Option<Connection>,
-    /// Size of the last group, and how long it took.
-    last: (usize, Duration),
 }
 
 impl Writer {
@@ -78,20 +37,8 @@ impl Writer {
         guard: impl Fn() -> Attempt<()> + Send + 'static,
         wait: Duration,
     ) -> Self {
-        let desk = Desk {
-            connect: Box::new(connect),
-            guard: Box::new(guard),
-            connection: None,
-            last: (1, Duration::ZERO),
-        };
-        Self {
-            line: Mutex::default(),
-            arrived: Condvar::new(),
-            desk: Mutex::new(desk),
-            wait,
-            groups: AtomicU64::new(0),
-            writes: AtomicU64::new(0),
-        }
+        let desk = Desk { connect: Box::new(connect), guard: Box::new(guard), wait, connection: None };
+        Self { line: Line::new(LIMITS, desk) }
     }
 
     /// Does a piece of work in a transaction, with others', and returns when it is durable.
@@ -101,95 +48,39 @@ impl Writer {
         care: Care,
         work: impl FnOnce(&Connection) -> Attempt<T> + Send + 'static,
     ) -> Attempt<T> {
-        let (job, waiter) = job::new(bytes, care, work);
-        if self.join(job) {
-            self.lead();
-        }
-        loop {
-            match waiter.wait() {
-                Turn::Lead => self.lead(),
-                Turn::Answered(answer) => return answer,
+        let (job, slot) = job::new(care, work);
+        self.line.join(job, bytes, |desk, group| {
+            if desk.write(group) {
+                self.line.count(group.len());
             }
-        }
+            vec![(); group.len()]
+        });
+        slot.take()
     }
 
     pub(super) fn counts(&self) -> WriterCounts {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        WriterCounts { groups: count(&self.groups), writes: count(&self.writes) }
-    }
-
-    fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Stands in line. Whether to lead, as nobody does.
-    fn join(&self, job: Box<dyn Job>) -> bool {
-        let mut line = self.line();
-        line.jobs.push_back(job);
-        if line.jobs.len() == line.awaited {
-            self.arrived.notify_one();
-        }
-        !std::mem::replace(&mut line.led, true)
-    }
-
-    /// Writes a group, and gives the lead to another who waits.
-    fn lead(&self) {
-        self.write_group();
-        let mut line = self.line();
-        match line.jobs.front() {
-            None => line.led = false,
-            Some(next) => next.lead(),
-        }
-    }
-
-    fn write_group(&self) {
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        let (last, took) = desk.last;
-        let mut group = self.gather(last, (took / GATHER_DIVISOR).min(GATHER_MAX));
-        let started = Instant::now();
-        // A piece of work that panics, which only a bug makes it do, is not to end a thread that wrote it for another.
-        let commit = AssertUnwindSafe(|| busy::within(self.wait, || desk.commit(&mut group)));
-        let outcome = catch_unwind(commit).unwrap_or(Err(Failure::Stopped));
-        desk.last = (group.len(), started.elapsed());
-        if outcome.is_ok() {
-            self.groups.fetch_add(1, Ordering::Relaxed);
-            self.writes.fetch_add(group.len() as u64, Ordering::Relaxed);
-        } else {
-            // After a failed sync this connection's view of the file proves nothing.
-            desk.connection = None;
-        }
-        drop(desk);
-        for job in group {
-            job.answer(&outcome);
-        }
-    }
-
-    /// The first, all that wait, and those who are expected in a moment.
-    fn gather(&self, expected: usize, patience: Duration) -> Vec<Box<dyn Job>> {
-        let mut line = self.line();
-        if line.jobs.len() < expected {
-            line.awaited = expected;
-            let few = |line: &mut Line| line.jobs.len() < expected;
-            (line, _) =
-                self.arrived.wait_timeout_while(line, patience, few).unwrap_or_else(PoisonError::into_inner);
-            line.awaited = 0;
-        }
-        let mut bytes = 0;
-        let fits = line.jobs.iter().take(GROUP_MAX).take_while(|job| {
-            let room = bytes < GROUP_BYTES_MAX;
-            bytes += job.bytes();
-            room
-        });
-        let count = fits.count();
-        line.jobs.drain(..count).collect()
+        self.line.counts()
     }
 }
 
 impl Desk {
-    fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Attempt<()> {
-        let connection = match &self.connection {
+    /// Writes a group and leaves its answers. Whether it is committed.
+    fn write(&mut self, group: &mut [Box<dyn Job>]) -> bool {
+        // Away while it is in use: a piece of work that panics, which only a bug makes it do, takes it along.
+        let mut connection = self.connection.take();
+        let outcome = busy::within(self.wait, || self.commit(&mut connection, group));
+        // After a failed sync this connection's view of the file proves nothing.
+        self.connection = connection.filter(|_| outcome.is_ok());
+        for job in group {
+            job.answer(&outcome);
+        }
+        outcome.is_ok()
+    }
+
+    fn commit(&self, connection: &mut Option<Connection>, group: &mut [Box<dyn Job>]) -> Attempt<()> {
+        let connection = match connection {
             Some(connection) => connection,
-            None => self.connection.insert((self.connect)()?),
+            None => connection.insert((self.connect)()?),
         };
         let execute = |sql| connection.prepare_cached(sql)?.execute([]);
         execute("BEGIN IMMEDIATE")?;
@@ -222,6 +113,7 @@ mod tests {
     use super::*;
     use crate::{Error, Outcome};
     use std::path::Path;
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::sync::mpsc::sync_channel;
     use std::thread;
 
@@ -285,7 +177,7 @@ mod tests {
                         })
                     })
                 }));
-                while writer.line().jobs.len() <= place {
+                while writer.line.waiting() <= place {
                     thread::yield_now();
                 }
             }
@@ -382,33 +274,5 @@ mod tests {
         let result = writer.write(0, Care::Savepoint, |_| -> Attempt<()> { panic!("a bug, for the test") });
         assert!(matches!(result, Err(Failure::Stopped)));
         insert(&writer, "parents", "1").unwrap();
-    }
-
-    #[test]
-    fn a_group_has_a_limit_in_bytes() {
-        let folder = tempfile::tempdir().unwrap();
-        let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
-        (0..5).for_each(|_| {
-            writer.join(job::new(GROUP_BYTES_MAX / 2, Care::Savepoint, |_| Ok(())).0);
-        });
-        assert_eq!(writer.gather(1, Duration::ZERO).len(), 2);
-        assert_eq!(writer.gather(8, Duration::ZERO).len(), 2);
-        assert_eq!(writer.gather(8, Duration::from_millis(1)).len(), 1);
-    }
-
-    #[test]
-    fn a_leader_waits_for_those_who_are_expected() {
-        let folder = tempfile::tempdir().unwrap();
-        let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
-        assert!(writer.join(job::new(0, Care::Savepoint, |_| Ok(())).0));
-        let group = thread::scope(|scope| {
-            let leader = scope.spawn(|| writer.gather(2, Duration::from_secs(600)));
-            while writer.line().awaited == 0 {
-                thread::yield_now();
-            }
-            assert!(!writer.join(job::new(0, Care::Savepoint, |_| Ok(())).0));
-            leader.join().unwrap()
-        });
-        assert_eq!(group.len(), 2);
     }
 }

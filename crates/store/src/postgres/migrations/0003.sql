@@ -13,17 +13,17 @@ ALTER TABLE entries DROP CONSTRAINT entries_sequence_check;
 -- Nothing is changed when a changeset is not as it was known, a content is not there, or the caller's clock is not near the server's. The
 -- answer is false, or an error where something has to be taken back; the caller looks at what is there then.
 --
--- Locks are taken in the order that all keep: changesets by id, then contents by hash. Only the index gives changesets in that order, so
--- there is no other way to them here; however many there are, it is the right one.
+-- The rows of changesets are locked as the server comes upon them. A row is known to the one who wrote it last, so hardly ever do two want
+-- the same ones; where two wait for each other, the server ends one of them, and it begins anew.
 CREATE OR REPLACE FUNCTION record(
     moment timestamptz,
-    -- Changesets: as they are known, and what they become.
+    -- Changesets, by id: as they are known, and what they become.
     ids uuid[], epochs bigint[], old_counts bigint[], old_digests bytea[], new_counts bigint[], new_digests bytea[],
     -- Entries.
     changesets uuid[], sequences bigint[], requests uuid[], befores bytea[], afters bytea[], forms text[],
     -- Contents that must be there afterwards, and those of them that are brought.
     hashes bytea[], lengths bigint[], new_hashes bytea[], new_lengths bigint[], new_codecs smallint[], new_contents bytea[]
-) RETURNS boolean LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     rows bigint;
 BEGIN
@@ -41,12 +41,12 @@ BEGIN
         SELECT t.id, sequences[1], requests[1], moment, befores[1], afters[1], forms[1] FROM target AS t;
         RETURN FOUND;
     END IF;
+    -- The ids are sorted, so `width_bucket` finds their places. A digest is of all entries: where it is the same, so is their count.
     UPDATE agents.changesets AS c
-    SET entries = new_counts[array_position(ids, c.id)], digest = new_digests[array_position(ids, c.id)]
+    SET entries = new_counts[width_bucket(c.id, ids)], digest = new_digests[width_bucket(c.id, ids)]
     WHERE c.id = ANY (ids) AND c.status = 'open'
-      AND c.epoch = epochs[array_position(ids, c.id)]
-      AND c.entries = old_counts[array_position(ids, c.id)]
-      AND c.digest = old_digests[array_position(ids, c.id)];
+      AND c.epoch = epochs[width_bucket(c.id, ids)]
+      AND c.digest = old_digests[width_bucket(c.id, ids)];
     GET DIAGNOSTICS rows = ROW_COUNT;
     IF rows <> cardinality(ids) THEN
         RAISE EXCEPTION 'a changeset is not as it was known: what is there will be looked at';
