@@ -4,10 +4,10 @@
 //! not touched stays byte for byte, line ends and a byte order mark included.
 
 use std::fmt;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use crate::alike::{Alike, is_plain};
 use crate::error::Unparsable;
 use crate::meaning::{Broken, Found, Meaning};
 use crate::value::REDACTED;
@@ -27,6 +27,8 @@ pub struct Document {
     text: Arc<str>,
     /// What it says: known from the start, or once somebody asks when it is sure that the text can be parsed.
     meaning: OnceLock<Arc<Meaning>>,
+    /// How it differs from a text whose meaning is known. That it does not differ much is why it is sure.
+    alike: Option<Alike>,
     /// Where everything stands in it, once somebody asks.
     tree: OnceLock<Option<Tree>>,
     /// Where lines end, once somebody asks for one: a write asks for none, a list for all.
@@ -69,14 +71,28 @@ impl Document {
 
     fn unread(file: &Path, has_mark: bool, text: Arc<str>) -> Document {
         let (meaning, tree, line_ends) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { file: file.to_owned(), has_mark, text, meaning, tree, line_ends }
+        Self { file: file.to_owned(), has_mark, text, meaning, alike: None, tree, line_ends }
     }
 
-    /// This document with the text `with` for the bytes of `value`, both being values. Not parsed before somebody asks: one value in the
-    /// place of another changes nothing around it.
-    pub(crate) fn with_value(&self, value: Range<usize>, with: &str) -> Document {
-        let text = [&self.text[..value.start], with, &self.text[value.end..]].concat().into();
-        Self::unread(&self.file, self.has_mark, text)
+    /// This document with the plain value `with` for that of `key`, if that is plain too. Not parsed before somebody asks.
+    pub(crate) fn with_plain(&self, key: &Key, with: &str) -> Option<Document> {
+        let alike = self.alike();
+        let place = alike.place(key).filter(|_| is_plain(with))?;
+        let text = [&self.text[..place.range.start], with, &self.text[place.range.end..]].concat().into();
+        let alike = Some(alike.with(&place, with.len()));
+        Some(Self { alike, ..Self::unread(&self.file, self.has_mark, text) })
+    }
+
+    /// The document of other bytes of this file, if they differ in plain values only. Not parsed before somebody asks.
+    pub(crate) fn reread(&self, bytes: &[u8]) -> Option<Document> {
+        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
+        let text = std::str::from_utf8(bytes).ok()?.strip_prefix(mark)?;
+        let alike = Some(self.alike().of(text)?);
+        Some(Self { alike, ..Self::unread(&self.file, self.has_mark, text.into()) })
+    }
+
+    fn alike(&self) -> Alike {
+        self.alike.clone().unwrap_or_else(|| Alike::itself(Arc::clone(self.meaning())))
     }
 
     /// The file that this is from.
@@ -107,7 +123,7 @@ impl Document {
         self.meaning().find(key)
     }
 
-    fn meaning(&self) -> &Meaning {
+    fn meaning(&self) -> &Arc<Meaning> {
         let read = || match Meaning::of(&self.text) {
             Ok(meaning) => Arc::new(meaning),
             Err(broken) => unreachable!("a value stands where a value stood: {}", broken.message),

@@ -57,10 +57,12 @@
 //! # Map of the modules
 //!
 //! - what there is: `key`, `value`, `kind` (types), `registry` and `keys` (the program's own), `scope`, `environment`
-//! - one file: `document` (reading, lines), `meaning` (its values), `splice` (changing the text), `compare` (checking the change)
+//! - one file: `document` (reading, lines), `meaning` (its values), `alike` (a text that says nearly the same), `splice` (changing the text), `compare` (checking the
+//!   change)
 //! - what holds: `layers` (precedence), `flags`, `origin`, `interpolate` (`${VAR}`), `settings` (typed), `schema` (for editors)
 //! - the disk: `store` (where files are, locks), `transaction` (changes of one scope), `service`, `edit`, `watch`
 
+mod alike;
 mod compare;
 mod document;
 mod edit;

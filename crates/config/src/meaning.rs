@@ -58,6 +58,10 @@ impl Meaning {
         self.borrow_dependent()
     }
 
+    pub(crate) fn text(&self) -> &str {
+        self.borrow_owner()
+    }
+
     /// What a key holds.
     pub(crate) fn find(&self, key: &Key) -> Option<Found<'_>> {
         let mut table = self.table();

@@ -209,7 +209,9 @@ impl ConfigService {
     /// Locks a scope's file for this thread alone.
     #[track_caller]
     pub(crate) fn lock(&self, scope: Scope) -> Result<LockedTarget, Error> {
-        LockedTarget::lock(&self.places, scope, &self.wait, &self.locks)
+        // Whoever has it locked will change a little of the file. Most of what reading it takes is done before that, then.
+        let meanwhile = &mut || drop(self.read(scope));
+        LockedTarget::lock(&self.places, scope, &self.wait, &self.locks, meanwhile)
     }
 
     /// Every layer as it is now, as if this scope had no file.
@@ -245,13 +247,16 @@ impl ConfigService {
         Layers::new(&self.registry, &self.flags, &self.environment, files.collect())
     }
 
-    /// The document of bytes that were just read, parsed only if they are others than last time.
+    /// The document of bytes that were just read, parsed only if they are others than last time in more than some plain values.
     pub(crate) fn parse(&self, scope: Scope, file: &Path, bytes: &[u8]) -> Result<Arc<Document>, Error> {
         let known = self.parsed().get(&scope).cloned();
-        if let Some(document) = known.filter(|document| document.is(bytes)) {
-            return Ok(document);
+        if let Some(document) = known.as_ref().filter(|document| document.is(bytes)) {
+            return Ok(Arc::clone(document));
         }
-        let document = Document::parse(file, bytes, &self.registry).map_err(|error| error.in_scope(scope))?;
+        let document = match known.and_then(|known| known.reread(bytes)) {
+            Some(document) => document,
+            None => Document::parse(file, bytes, &self.registry).map_err(|error| error.in_scope(scope))?,
+        };
         let document = Arc::new(document);
         self.remember(scope, Arc::clone(&document));
         Ok(document)

@@ -28,7 +28,7 @@ struct Splice {
 impl Document {
     /// The document with `key` set to `value`.
     pub fn set(&self, key: &Key, value: &Value) -> Result<Document, Error> {
-        if let Some(changed) = self.in_place(key, value) {
+        if let Some(changed) = self.with_plain(key, &value.to_toml()) {
             return Ok(changed);
         }
         let ways = match item(self.root(key)?, key) {
@@ -42,15 +42,6 @@ impl Document {
             None => self.ways_to_insert(key, value)?,
         };
         self.first_that_holds(key, Some(value), ways)
-    }
-
-    /// The document with one plain value in the very place of another. A list or a table may be too deep for its new place.
-    fn in_place(&self, key: &Key, value: &Value) -> Option<Document> {
-        let is_plain = !matches!(value, Value::List(_) | Value::Table(_));
-        let found =
-            self.find(key).filter(|found| is_plain && !found.value.is_array() && !found.value.is_table())?;
-        let with = value.to_toml();
-        with.parse::<toml_edit::Value>().is_ok().then(|| self.with_value(found.range, &with))
     }
 
     /// The document without `key`, or `None` if it is not there.

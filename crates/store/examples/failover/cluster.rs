@@ -91,9 +91,10 @@ impl Cluster {
     }
 
     fn is_whole(&self, primary: &Node) -> bool {
+        // A standby that is still being made streams, too, under the name of the program that makes it.
         let follow =
             "SELECT count(*) FILTER (WHERE state = 'streaming'), count(*) FILTER (WHERE sync_state = 'sync')
-                      FROM pg_stat_replication";
+                      FROM pg_stat_replication WHERE application_name <> 'pg_basebackup'";
         let followed = primary.ask(follow);
         match self.replication {
             Replication::Asynchronous => followed.as_deref() == Some("2|0"),

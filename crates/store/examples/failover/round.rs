@@ -22,6 +22,8 @@ const CLIENTS: usize = 8;
 const EACH: usize = 40;
 /// How long replication stands still before the kill.
 const FROZEN: Duration = Duration::from_secs(3);
+/// How often it is stopped in this time.
+const FREEZES: u32 = 60;
 /// How long the processes may take: a guard against waiting for ever.
 const ROUND_MAX: Duration = Duration::from_secs(240);
 
@@ -47,9 +49,12 @@ pub(crate) fn play(cluster: &mut Cluster, freeze: Freeze) -> Result<(Round, Verd
     wait_for(folder.path(), |done| done >= EACH)?;
     let mut frozen = None;
     if freeze == Freeze::BeforeTheKill {
-        cluster.nodes[primary].freeze_replication()?;
         let since = now_ns();
-        thread::sleep(FROZEN);
+        // A standby that finds its stream stopped asks for another one.
+        for _ in 0..FREEZES {
+            cluster.nodes[primary].freeze_replication()?;
+            thread::sleep(FROZEN / FREEZES);
+        }
         frozen = Some((since, now_ns()));
     }
     cluster.nodes[primary].kill()?;
