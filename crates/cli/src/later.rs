@@ -6,6 +6,7 @@
 //! manual pages.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::ops::Deref;
 
 use clap::{ArgMatches, Command, Error, FromArgMatches, Subcommand};
@@ -23,10 +24,9 @@ pub(crate) fn only_named<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-fn is_named(command: &Command) -> bool {
-    std::env::args_os()
-        .skip(1)
-        .any(|word| word == command.get_name() || command.get_all_aliases().any(|alias| word == alias))
+fn is_named(command: &Command, words: &[OsString]) -> bool {
+    let is_word = |name: &str| words.iter().any(|word| word == name);
+    is_word(command.get_name()) || command.get_all_aliases().any(is_word)
 }
 
 /// The arguments of a command, or the commands of a group, built when they are named.
@@ -66,8 +66,9 @@ impl<T: Subcommand> Subcommand for Later<T> {
         if !ONLY_NAMED.get() {
             return T::augment_subcommands(group);
         }
+        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
         let all = T::augment_subcommands(Command::new("all"));
-        group.subcommands(all.get_subcommands().filter(|command| is_named(command)).cloned())
+        group.subcommands(all.get_subcommands().filter(|command| is_named(command, &words)).cloned())
     }
 
     fn augment_subcommands_for_update(group: Command) -> Command {

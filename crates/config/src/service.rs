@@ -292,7 +292,8 @@ impl ConfigService {
     }
 }
 
-/// Whether a TOML file might hold a key of this section: a name is written as it is, or with a backslash in it.
+/// Whether a TOML file might hold a key of this section: a name is written as it is, or with a backslash in it. What is no text is left to
+/// the parser.
 fn may_mention(bytes: &[u8], section: &str) -> bool {
-    memchr::memchr(b'\\', bytes).is_some() || memchr::memmem::find(bytes, section.as_bytes()).is_some()
+    std::str::from_utf8(bytes).map_or(true, |text| text.contains('\\') || text.contains(section))
 }

@@ -49,11 +49,12 @@ pub(crate) fn play(cluster: &mut Cluster, freeze: Freeze) -> Result<(Round, Verd
     wait_for(folder.path(), |done| done >= EACH)?;
     let mut frozen = None;
     if freeze == Freeze::BeforeTheKill {
+        cluster.nodes[primary].freeze_replication()?;
         let since = now_ns();
         // A standby that finds its stream stopped asks for another one.
         for _ in 0..FREEZES {
-            cluster.nodes[primary].freeze_replication()?;
             thread::sleep(FROZEN / FREEZES);
+            cluster.nodes[primary].freeze_replication()?;
         }
         frozen = Some((since, now_ns()));
     }
