@@ -85,8 +85,7 @@ impl Document {
 
     /// The document of other bytes of this file, if they differ in plain values only. Not parsed before somebody asks.
     pub(crate) fn reread(&self, bytes: &[u8]) -> Option<Document> {
-        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
-        let text = std::str::from_utf8(bytes).ok()?.strip_prefix(mark)?;
+        let text = std::str::from_utf8(bytes).ok()?.strip_prefix(self.mark())?;
         let alike = Some(self.alike().of(text)?);
         Some(Self { alike, ..Self::unread(&self.file, self.has_mark, text.into()) })
     }
@@ -102,14 +101,12 @@ impl Document {
 
     /// The whole content.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
-        [mark.as_bytes(), self.text().as_bytes()].concat()
+        [self.mark().as_bytes(), self.text().as_bytes()].concat()
     }
 
     /// Whether this is the document of these bytes.
     pub(crate) fn is(&self, bytes: &[u8]) -> bool {
-        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
-        bytes.strip_prefix(mark.as_bytes()) == Some(self.text().as_bytes())
+        bytes.strip_prefix(self.mark().as_bytes()) == Some(self.text().as_bytes())
     }
 
     /// The keys of all values in the order of their names, each with its line. A table in any of its forms is no value.
@@ -135,6 +132,11 @@ impl Document {
     pub(crate) fn tree(&self) -> Option<&toml_edit::Table> {
         let parse = || Tree::parse(Arc::clone(&self.text)).ok();
         self.tree.get_or_init(parse).as_ref().map(|tree| tree.as_table())
+    }
+
+    /// What the file begins with.
+    fn mark(&self) -> &'static str {
+        if self.has_mark { BYTE_ORDER_MARK } else { "" }
     }
 
     pub(crate) fn has_mark(&self) -> bool {
