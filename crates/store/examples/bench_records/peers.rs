@@ -6,9 +6,13 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rusqlite::{Connection, params};
 use testkit::bench::Result;
+
+/// How long one who finds the file locked tries again.
+const BUSY: Duration = Duration::from_secs(60);
 
 /// What a peer stores for one record: the entry, and what comes with it.
 pub(crate) type Bytes = (Vec<u8>, Option<Vec<u8>>);
@@ -17,8 +21,10 @@ fn open(path: &Path) -> Result<Connection> {
     let connection = Connection::open(path)?;
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection
-        .execute_batch("CREATE TABLE records (id INTEGER PRIMARY KEY, entry BLOB NOT NULL, content BLOB)")?;
+    connection.busy_timeout(BUSY)?;
+    connection.execute_batch(
+        "CREATE TABLE IF NOT EXISTS records (id INTEGER PRIMARY KEY, entry BLOB NOT NULL, content BLOB)",
+    )?;
     Ok(connection)
 }
 
@@ -39,6 +45,19 @@ impl OneByOne {
 
     pub(crate) fn record(&self, bytes: &Bytes) -> Result<()> {
         insert(&self.0.lock().unwrap_or_else(PoisonError::into_inner), bytes)
+    }
+}
+
+/// One commit for each record; each thread has a connection, and SQLite has those wait who find the file locked.
+pub(crate) struct Connections(Vec<OneByOne>);
+
+impl Connections {
+    pub(crate) fn open(path: &Path, count: usize) -> Result<Self> {
+        (0..count).map(|_| OneByOne::open(path)).collect::<Result<_>>().map(Self)
+    }
+
+    pub(crate) fn record(&self, thread: usize, bytes: &Bytes) -> Result<()> {
+        self.0[thread].record(bytes)
     }
 }
 

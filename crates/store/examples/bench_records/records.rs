@@ -11,7 +11,7 @@ use store::{
 use testkit::bench::{Outcome, Report, Result, Target, compare_all, settle, timed};
 use testkit::store_conformance::fixtures::{make_plan, start};
 
-use crate::peers::{Bytes, Group, OneByOne};
+use crate::peers::{Bytes, Connections, Group, OneByOne};
 
 const ROUNDS: usize = 9;
 const THREADS: usize = 32;
@@ -30,6 +30,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     let ours = Ours::open(&place.join("ours.db"))?;
     let alone = OneByOne::open(&place.join("alone.db"))?;
     let locked = OneByOne::open(&place.join("locked.db"))?;
+    let connections = Connections::open(&place.join("connections.db"), THREADS)?;
     let bare = Group::open(&place.join("bare.db"))?;
     settle(place)?;
     let (mut our_spent, mut bare_spent) = (Spent::default(), Spent::default());
@@ -39,20 +40,21 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
         &mut [
             &mut || spent(&mut our_spent, || ours.records(THREADS, EACH, None)),
             &mut || timed(|| (0..OPS / PART).try_for_each(|_| alone.record(&entry_bytes()))).map(times_part),
-            &mut || {
-                timed(|| threads(THREADS, |_| many(EACH / PART, || locked.record(&entry_bytes()))))
-                    .map(|took| took.mul_f64((EACH as f64) / (EACH / PART) as f64))
-            },
+            &mut || part_each(|_| locked.record(&entry_bytes())),
+            &mut || part_each(|thread| connections.record(thread, &entry_bytes())),
             &mut || spent(&mut bare_spent, || bare_records(&bare, None)),
         ],
     )?;
-    let [beside_alone, beside_locked, beside_bare] = outcomes[..] else { unreachable!("three peers") };
+    let [beside_alone, beside_locked, beside_connections, beside_bare] = outcomes[..] else {
+        unreachable!("four peers")
+    };
     let syncs = ours.syncs_each();
     let add = |report: &mut Report, what: &str, outcome, target| {
         report.add(format!("record, 32 threads, beside {what}"), with_syncs(outcome, syncs), target);
     };
     add(report, "a commit each, 1 thread", beside_alone, Target::SpeedAtLeast(20.0));
     add(report, "a commit each, 32 threads and a mutex", beside_locked, Target::SpeedAtLeast(20.0));
+    add(report, "a commit each, 32 connections", beside_connections, Target::SpeedAtLeast(20.0));
     add(report, "a bare group commit", beside_bare, Target::SpeedAtLeast(0.8));
     note(report, "A record of 300 bytes", [our_spent, bare_spent], syncs, bare.close()?);
     Ok(())
@@ -245,6 +247,13 @@ fn threads(count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()
 
 fn many(count: usize, mut work: impl FnMut() -> Result<()>) -> Result<()> {
     (0..count).try_for_each(|_| work())
+}
+
+/// A part of the records by all threads, and how long all would take.
+fn part_each(record: impl Fn(usize) -> Result<()> + Sync) -> Result<Duration> {
+    const SOME: usize = EACH / PART;
+    let took = timed(|| threads(THREADS, |thread| many(SOME, || record(thread))))?;
+    Ok(took.mul_f64(EACH as f64 / SOME as f64))
 }
 
 fn times_part(took: Duration) -> Duration {

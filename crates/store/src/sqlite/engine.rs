@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::failure::{Attempt, Failure};
 use super::job::Care;
+use super::known::Known;
 use super::place::{self, Identity};
 use super::writer::Writer;
 use super::{busy, connect};
@@ -86,15 +87,15 @@ impl Engine {
         bytes: usize,
         work: impl FnOnce(&Connection, Time) -> Attempt<T> + Send + 'static,
     ) -> Result<T> {
-        self.write_with(Care::Savepoint, doing, bytes, work)
+        self.write_with(Care::Savepoint, doing, bytes, |connection, _, now| work(connection, now))
     }
 
-    /// The same for work that is refused before it writes, or not at all.
-    pub(super) fn write_checked<T: Send + 'static>(
+    /// The same for recording, which is refused before it writes, or not at all.
+    pub(super) fn record<T: Send + 'static>(
         &self,
         doing: &'static str,
         bytes: usize,
-        work: impl FnOnce(&Connection, Time) -> Attempt<T> + Send + 'static,
+        work: impl FnOnce(&Connection, &mut Known, Time) -> Attempt<T> + Send + 'static,
     ) -> Result<T> {
         self.write_with(Care::ChecksFirst, doing, bytes, work)
     }
@@ -104,12 +105,14 @@ impl Engine {
         care: Care,
         doing: &'static str,
         bytes: usize,
-        work: impl FnOnce(&Connection, Time) -> Attempt<T> + Send + 'static,
+        work: impl FnOnce(&Connection, &mut Known, Time) -> Attempt<T> + Send + 'static,
     ) -> Result<T> {
         let started = Instant::now();
         let clock = Arc::clone(&self.clock);
         self.own_process()
-            .and_then(|()| self.writer.write(bytes, care, move |connection| work(connection, clock())))
+            .and_then(|()| {
+                self.writer.write(bytes, care, move |connection, known| work(connection, known, clock()))
+            })
             .map_err(|failure| failure.into_error(&self.path, doing, started.elapsed()))
     }
 

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::changesets::{self, Target};
 use super::failure::{Attempt, Failure};
+use super::known::Known;
 use super::values::{integer, page, rows};
 use super::{blobs, leases};
 use crate::changeset::{Formed, Place};
@@ -19,13 +20,14 @@ const BLOCK_BITS: u32 = 9;
 /// Records, or refuses before anything is written.
 pub(super) fn record(
     connection: &Connection,
+    known: &mut Known,
     now: Time,
     id: ChangesetId,
     epoch: Epoch,
     prepared: &Prepared,
 ) -> Attempt<Recorded> {
-    let mut target = changesets::target(connection, id)?;
-    if let Some(refusal) = refusal(connection, id, epoch, &target, prepared)? {
+    let mut target = known.take(connection, id)?;
+    if let Some(refusal) = refusal(connection, known, id, epoch, &target, prepared)? {
         // Whoever asks again gets the first answer, whatever has happened since.
         return answer(connection, id, prepared)?.ok_or(refusal.into());
     }
@@ -44,12 +46,14 @@ pub(super) fn record(
         target.digest = place.digest(target.digest, *hash);
         target.entries = sequence;
     }
-    finish(connection, now, id, &target, prepared).map_err(Failure::half_done)?;
+    finish(connection, known, now, id, &target, prepared).map_err(Failure::half_done)?;
+    known.keep(id, target);
     Ok(Recorded { first, count: prepared.entries.len() as u64 })
 }
 
 fn finish(
     connection: &Connection,
+    known: &mut Known,
     now: Time,
     id: ChangesetId,
     target: &Target,
@@ -57,6 +61,7 @@ fn finish(
 ) -> Attempt<()> {
     for blob in &prepared.blobs {
         blobs::put_with_entry(connection, now, blob)?;
+        known.stored(blob.hash(), u64::from(blob.chunk().bytes()));
     }
     changesets::advance(connection, id, target)
 }
@@ -64,6 +69,7 @@ fn finish(
 /// Why nothing can be recorded: the changeset is closed, its lease has changed hands, a content is missing.
 fn refusal(
     connection: &Connection,
+    known: &mut Known,
     id: ChangesetId,
     epoch: Epoch,
     target: &Target,
@@ -76,7 +82,7 @@ fn refusal(
         return leases::stale(connection, Resource::Changeset(id), epoch);
     }
     for (hash, bytes) in &prepared.needed {
-        if !blobs::is_there(connection, *hash, *bytes)? {
+        if !known.has(connection, *hash, *bytes)? {
             return Ok(Some(Error::MissingBlob { hash: *hash }));
         }
     }

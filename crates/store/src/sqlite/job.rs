@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 
 use super::failure::{Attempt, Failure};
+use super::known::Known;
 
 /// A piece of work, its type hidden.
 pub(super) trait Job: Send {
     /// How it is kept apart from the others of its transaction.
     fn care(&self) -> Care;
     /// Does it.
-    fn run(&mut self, connection: &Connection) -> Attempt<()>;
+    fn run(&mut self, connection: &Connection, known: &mut Known) -> Attempt<()>;
     /// Leaves the answer: its own, or that the group failed.
     fn answer(&mut self, group: &Attempt<()>);
 }
@@ -21,14 +22,15 @@ pub(super) trait Job: Send {
 pub(super) enum Care {
     /// It may be refused at any point, so it runs in a savepoint.
     Savepoint,
-    /// It is refused before it has written anything. A failure after that is [`Failure::HalfDone`].
+    /// It is refused before it has written anything; a failure after that is [`Failure::HalfDone`]. What it changes it keeps in
+    /// [`Known`], which all else makes forget.
     ChecksFirst,
 }
 
 /// A piece of work, and where its answer is left.
 pub(super) fn new<T: Send + 'static>(
     care: Care,
-    work: impl FnOnce(&Connection) -> Attempt<T> + Send + 'static,
+    work: impl FnOnce(&Connection, &mut Known) -> Attempt<T> + Send + 'static,
 ) -> (Box<dyn Job>, Slot<T>) {
     let slot = Slot(Arc::new(Mutex::new(None)));
     let job = Work { care, work: Some(work), result: None, slot: Slot(Arc::clone(&slot.0)) };
@@ -53,14 +55,14 @@ struct Work<T, F> {
     slot: Slot<T>,
 }
 
-impl<T: Send, F: FnOnce(&Connection) -> Attempt<T> + Send> Job for Work<T, F> {
+impl<T: Send, F: FnOnce(&Connection, &mut Known) -> Attempt<T> + Send> Job for Work<T, F> {
     fn care(&self) -> Care {
         self.care
     }
 
-    fn run(&mut self, connection: &Connection) -> Attempt<()> {
+    fn run(&mut self, connection: &Connection, known: &mut Known) -> Attempt<()> {
         let work = self.work.take().expect("a piece of work runs once");
-        self.result.insert(work(connection)).as_ref().map(drop).map_err(Failure::clone)
+        self.result.insert(work(connection, known)).as_ref().map(drop).map_err(Failure::clone)
     }
 
     fn answer(&mut self, group: &Attempt<()>) {

@@ -10,6 +10,7 @@ mod engine;
 mod entries;
 mod failure;
 mod job;
+mod known;
 mod leases;
 mod nodes;
 mod place;

@@ -150,8 +150,8 @@ impl Store for SqliteStore {
 
     fn record(&self, changeset: ChangesetId, epoch: Epoch, recording: &Recording) -> Result<Recorded> {
         let prepared = Prepared::new(recording)?;
-        self.engine.write_checked("record entries", prepared.bytes(), move |connection, now| {
-            entries::record(connection, now, changeset, epoch, &prepared)
+        self.engine.record("record entries", prepared.bytes(), move |connection, known, now| {
+            entries::record(connection, known, now, changeset, epoch, &prepared)
         })
     }
 

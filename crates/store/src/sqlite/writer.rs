@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use super::busy;
 use super::failure::{Attempt, Failure};
 use super::job::{self, Care, Job};
+use super::known::Known;
 use crate::WriterCounts;
 use crate::line::{Limits, Line};
 
@@ -26,7 +27,13 @@ struct Desk {
     connect: Box<dyn Fn() -> Attempt<Connection> + Send>,
     guard: Box<dyn Fn() -> Attempt<()> + Send>,
     wait: Duration,
-    connection: Option<Connection>,
+    open: Option<Open>,
+}
+
+/// The connection, and what is known of the file as long as nobody else writes.
+struct Open {
+    connection: Connection,
+    known: Known,
 }
 
 impl Writer {
@@ -37,7 +44,7 @@ impl Writer {
         guard: impl Fn() -> Attempt<()> + Send + 'static,
         wait: Duration,
     ) -> Self {
-        let desk = Desk { connect: Box::new(connect), guard: Box::new(guard), wait, connection: None };
+        let desk = Desk { connect: Box::new(connect), guard: Box::new(guard), wait, open: None };
         Self { line: Line::new(LIMITS, desk) }
     }
 
@@ -46,7 +53,7 @@ impl Writer {
         &self,
         bytes: usize,
         care: Care,
-        work: impl FnOnce(&Connection) -> Attempt<T> + Send + 'static,
+        work: impl FnOnce(&Connection, &mut Known) -> Attempt<T> + Send + 'static,
     ) -> Attempt<T> {
         let (job, slot) = job::new(care, work);
         self.line.join(job, bytes, |desk, group| {
@@ -67,29 +74,31 @@ impl Desk {
     /// Writes a group and leaves its answers. Whether it is committed.
     fn write(&mut self, group: &mut [Box<dyn Job>]) -> bool {
         // Away while it is in use: a piece of work that panics, which only a bug makes it do, takes it along.
-        let mut connection = self.connection.take();
-        let outcome = busy::within(self.wait, || self.commit(&mut connection, group));
+        let mut open = self.open.take();
+        let outcome = busy::within(self.wait, || self.commit(&mut open, group));
         // After a failed sync this connection's view of the file proves nothing.
-        self.connection = connection.filter(|_| outcome.is_ok());
+        self.open = open.filter(|_| outcome.is_ok());
         for job in group {
             job.answer(&outcome);
         }
         outcome.is_ok()
     }
 
-    fn commit(&self, connection: &mut Option<Connection>, group: &mut [Box<dyn Job>]) -> Attempt<()> {
-        let connection = match connection {
-            Some(connection) => connection,
-            None => connection.insert((self.connect)()?),
+    fn commit(&self, open: &mut Option<Open>, group: &mut [Box<dyn Job>]) -> Attempt<()> {
+        let Open { connection, known } = match open {
+            Some(open) => open,
+            None => open.insert(Open { connection: (self.connect)()?, known: Known::default() }),
         };
         let execute = |sql| connection.prepare_cached(sql)?.execute([]);
         execute("BEGIN IMMEDIATE")?;
+        known.begin(connection)?;
         for job in group {
             let savepoint = job.care() == Care::Savepoint;
             if savepoint {
+                known.forget();
                 execute("SAVEPOINT piece")?;
             }
-            if let Err(failure) = job.run(connection) {
+            if let Err(failure) = job.run(connection, known) {
                 // A full or failing disk made SQLite roll back everything, or what this one has written cannot be taken back alone.
                 if connection.is_autocommit() || matches!(failure, Failure::HalfDone(_)) {
                     return Err(failure);
@@ -134,7 +143,7 @@ mod tests {
     }
 
     fn insert(writer: &Writer, table: &'static str, values: &'static str) -> Attempt<usize> {
-        writer.write(1, Care::Savepoint, move |connection| {
+        writer.write(1, Care::Savepoint, move |connection, _| {
             Ok(connection.execute(&format!("INSERT INTO {table} VALUES ({values})"), [])?)
         })
     }
@@ -158,7 +167,7 @@ mod tests {
         let (leave, left) = sync_channel::<()>(0);
         thread::scope(|scope| {
             let gate = scope.spawn(move || {
-                writer.write(0, Care::Savepoint, move |_| {
+                writer.write(0, Care::Savepoint, move |_, _| {
                     enter.send(()).unwrap();
                     left.recv().unwrap();
                     Ok(())
@@ -168,7 +177,7 @@ mod tests {
             let mut threads = Vec::new();
             for (place, &(table, values)) in work.iter().enumerate() {
                 threads.push(scope.spawn(move || {
-                    writer.write(1, care, move |connection| {
+                    writer.write(1, care, move |connection, _| {
                         let inserted =
                             connection.execute(&format!("INSERT INTO {table} VALUES ({values})"), []);
                         inserted.map_err(|error| match care {
@@ -227,7 +236,7 @@ mod tests {
             result.unwrap();
         }
         // `OR ROLLBACK` does what SQLite does when the disk is full: it ends the transaction.
-        let result = writer.write(0, Care::Savepoint, |connection| {
+        let result = writer.write(0, Care::Savepoint, |connection, _| {
             Ok(connection.execute("INSERT OR ROLLBACK INTO parents VALUES (1)", [])?)
         });
         let error = result.unwrap_err().into_error(folder.path(), "insert", Duration::ZERO);
@@ -271,7 +280,8 @@ mod tests {
     fn a_bug_in_one_piece_of_work_ends_nobody() {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
-        let result = writer.write(0, Care::Savepoint, |_| -> Attempt<()> { panic!("a bug, for the test") });
+        let result =
+            writer.write(0, Care::Savepoint, |_, _| -> Attempt<()> { panic!("a bug, for the test") });
         assert!(matches!(result, Err(Failure::Stopped)));
         insert(&writer, "parents", "1").unwrap();
     }

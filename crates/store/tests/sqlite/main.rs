@@ -9,6 +9,7 @@ mod conformance;
 mod failing_disk;
 mod files;
 mod groups;
+mod known;
 mod processes;
 mod properties;
 mod tampering;

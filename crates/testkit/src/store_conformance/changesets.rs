@@ -1,10 +1,11 @@
 //! Changesets and entries.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use store::{
-    ChangesetId, Content, ContentKind, Epoch, Name, NewChangeset, NewEntry, NewNode, NodeId, Operation,
-    PathBytes, PlanId, Recorded, Recording, RequestId, Resource, Status, Store, Tool,
+    ChangesetId, Collect, CollectMode, Content, ContentKind, Epoch, Name, NewChangeset, NewEntry, NewNode,
+    NodeId, Operation, PathBytes, PlanId, Recorded, Recording, RequestId, Resource, Status, Store, Tool,
 };
 
 use super::Case;
@@ -182,6 +183,16 @@ fn contents_are_there(store: &Arc<dyn Store>) {
     store.put_blob(&blob).unwrap();
     store.record(id, epoch, &refers(content(&blob))).unwrap();
     refused(store.record(id, epoch, &refers(Content { bytes: 1, ..content(&blob) })), "blob-missing");
+
+    // Not one either that was there a moment ago.
+    let gone = packed(b"brought, and dropped with its plan");
+    let other = make_plan(&**store);
+    let (brought, its_epoch) = start(&**store, other.id, "coder");
+    store.record(brought, its_epoch, &recording_of(&[("a", b"brought, and dropped with its plan")])).unwrap();
+    store.remove_plan(other.id, other.version, RequestId::new(), &actor("ana")).unwrap();
+    let all = Collect { mode: CollectMode::Remove, grace: Duration::ZERO };
+    assert_eq!(store.collect(&all).unwrap().blobs, 1);
+    refused(store.record(id, epoch, &refers(content(&gone))), "blob-missing");
 }
 
 fn all_or_none(store: &Arc<dyn Store>) {
