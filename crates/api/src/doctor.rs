@@ -147,15 +147,18 @@ impl Plans {
         let mut others = self.agents.project_root();
         let plans = self.inner.list(&[], None)?;
         let (applying, settled): (Vec<_>, Vec<_>) =
-            plans.into_iter().partition(|plan| plan.state == State::Applying);
+            plans.into_iter().partition(|plan| plan.state == State::Applying || plan.is_being_undone());
         others.extend(settled.iter().flat_map(|plan| plan.roots.iter().map(plan::system_path)));
         for plan in applying {
             let id = plan.id;
-            for root in plan.roots.iter().map(plan::system_path) {
-                others.remove(&root);
+            let act = if plan.state == State::Applying { "applied" } else { "undone" };
+            if plan.state == State::Applying && self.inner.is_here(&ground, &plan)? {
+                for root in plan.roots.iter().map(plan::system_path) {
+                    others.remove(&root);
+                }
             }
             if !fix {
-                let text = format!("plan {id} is being applied, or was cut off");
+                let text = format!("plan {id} is being {act}, or that was cut off");
                 checks.push(Check::warning("applies", text, Some("`agents doctor --fix`".to_owned())));
                 continue;
             }
@@ -167,7 +170,7 @@ impl Plans {
                 Err(error) => {
                     let error = Error::from(error);
                     checks.push(match error.kind() {
-                        crate::Kind::Busy => Check::ok("applies", format!("plan {id} is being applied")),
+                        crate::Kind::Busy => Check::ok("applies", format!("plan {id} is being {act}")),
                         _ => Check::failed("applies", &error),
                     });
                 }

@@ -118,7 +118,7 @@ impl Plans {
     /// A plan with its changesets.
     pub fn show(&self, plan: &str) -> Result<PlanDetail, Error> {
         let plan = self.find(plan)?;
-        let changesets = self.inner.changesets(plan.id)?;
+        let changesets = self.inner.work(plan.id)?;
         Ok(PlanDetail {
             plan: PlanState::of(&plan),
             changesets: changesets.iter().map(ChangesetState::of).collect(),
@@ -244,12 +244,17 @@ impl Plans {
         Err(Error::UnknownPlan { name: text.to_owned(), nearest: nearest.map(|(_, name)| name) })
     }
 
-    /// Finishes applies that were cut off in a plan's folders. Whether there were any.
+    /// Finishes what was cut off: applies in a plan's folders, and noting what an undo did to it. Whether there was any.
     fn recover(&self, plan: &Plan) -> bool {
         let wait = Wait { timeout: Duration::ZERO, ..self.agents.wait() };
-        match self.inner.recover(&Ground::here(wait), &plan.roots, &self.who) {
+        let recovered = self.inner.recover(&Ground::here(wait), &plan.roots, &self.who);
+        let noted = match plan.is_being_undone() {
+            true => self.inner.note_undone(plan.id, &self.who),
+            false => Ok(()),
+        };
+        match noted.and(recovered) {
             Ok(recovered) => {
-                let is_any = !recovered.is_empty();
+                let is_any = !recovered.is_empty() || plan.is_being_undone();
                 self.told().recovered.extend(recovered.into_iter().map(Recovered::of));
                 is_any
             }

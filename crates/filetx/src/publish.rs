@@ -47,6 +47,18 @@ pub(crate) fn republish(roots: &[Root], record: &Record, together_min: usize) ->
     carry_out(roots, record, &jobs, &verdicts, together_min)
 }
 
+/// What was kept aside when a record was published, by somebody who could not tell.
+pub(crate) fn kept_aside(roots: &[Root], record: &Record) -> Result<Vec<Kept>> {
+    let mut kept = Vec::new();
+    for job in jobs(roots, record) {
+        if job.root.stat(&job.aside)?.is_some() {
+            let aside = Some(job.root.show(&job.aside));
+            kept.push(Kept { path: job.root.show(&job.change.path), aside });
+        }
+    }
+    Ok(kept)
+}
+
 fn carry_out(
     roots: &[Root],
     record: &Record,

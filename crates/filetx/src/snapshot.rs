@@ -13,7 +13,7 @@ use crate::path::{At, ToAt};
 use crate::root::Root;
 use crate::state::Seen;
 use crate::storage::Storage;
-use crate::tree::{Finder, LOCK, locks_above, read_record, touched};
+use crate::tree::{Finder, LOCK, done_name, locks_above, read_record, touched};
 use crate::view::{Body, Look, Overlay, View};
 use crate::{Disk, Error, RelPath, Result, Step, pointer, shelf};
 
@@ -100,6 +100,14 @@ impl Snapshot {
             }
         }
         Ok(Self { roots: vec![root], overlay, none: Overlay::default(), _guards: guards })
+    }
+
+    /// Whether a transaction was committed here whose owner has not said that it knows, finished or not.
+    pub fn knows(&self, id: u128) -> Result<bool> {
+        let root = &self.roots[0];
+        Ok(read_record(root)?.is_some_and(|record| record.id == id)
+            || pointer::read(root)?.is_some_and(|pointer| pointer.id == id)
+            || root.stat(&root.in_home(done_name(id)))?.is_some())
     }
 
     /// What is at a path.

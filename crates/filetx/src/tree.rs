@@ -82,7 +82,8 @@ pub struct Recovered {
     pub id: u128,
     /// What its owner gave to [`Transaction::commit_for`]; empty when nobody waits for it.
     pub owner: Vec<u8>,
-    /// Paths that somebody else changed meanwhile.
+    /// Paths that somebody else changed meanwhile. Content of ours that never came to its path is aside; where nothing is, it had been there
+    /// before theirs, or there is none of it.
     pub kept: Vec<Kept>,
 }
 
@@ -226,7 +227,7 @@ pub(crate) fn locks_above(path: &Path, home: &RelPath) -> Result<Vec<(Lock, Mode
 /// The lock's name in the transaction folder.
 pub(crate) const LOCK: &str = "lock";
 
-fn done_name(id: u128) -> String {
+pub(crate) fn done_name(id: u128) -> String {
     format!("done-{id:032x}")
 }
 
@@ -266,7 +267,7 @@ fn recover(roots: &[Root], guards: &[Guard], together_min: usize) -> Result<Vec<
         }
     }
     for root in roots {
-        recovered.extend(unacknowledged(root, &recovered)?);
+        recovered.extend(unacknowledged(roots, root, &recovered)?);
         // Whatever it pointed to is finished, or was never committed.
         pointer::clear(root)?;
         for name in [JOURNAL_TMP, pointer::POINTER_TMP, publish::COPY] {
@@ -315,7 +316,7 @@ fn roll_forward(
 }
 
 /// Transactions that are done and whose owner has not said that it knows.
-fn unacknowledged(root: &Root, known: &[Recovered]) -> Result<Vec<Recovered>> {
+fn unacknowledged(roots: &[Root], root: &Root, known: &[Recovered]) -> Result<Vec<Recovered>> {
     let mut found = Vec::new();
     for name in root.list(&root.home)? {
         let Some(id) = name.to_str().and_then(|name| name.strip_prefix("done-")) else { continue };
@@ -332,7 +333,13 @@ fn unacknowledged(root: &Root, known: &[Recovered]) -> Result<Vec<Recovered>> {
             .flatten()
         {
             Some(record) if !record.owner.is_empty() => {
-                found.push(Recovered { id, owner: record.owner, kept: Vec::new() });
+                let of_record: Option<Vec<Root>> = record
+                    .roots
+                    .iter()
+                    .map(|path| roots.iter().find(|root| root.is_at(path)).cloned())
+                    .collect();
+                let kept = of_record.map(|roots| publish::kept_aside(&roots, &record)).transpose()?;
+                found.push(Recovered { id, owner: record.owner, kept: kept.unwrap_or_default() });
             }
             _ => root.remove_if_there(Step::RemoveDone, &path)?,
         }

@@ -4,16 +4,18 @@
 
 use filetx::{At, Left, Transaction, Trees};
 use serde_json::json;
-use store::{Actor, Kind, OpenChangesets, Resource};
+use store::{Actor, ChangesetId, Kind, OpenChangesets, Resource};
 
 use crate::contents::{Contents, Made};
 use crate::counted::counted_were;
 use crate::drift::{Checked, Target, Targets, check, files, has_landed, place};
-use crate::intent::{Intent, Landed, Place, begun, ended, transaction_text};
+use crate::intent::{Intent, begun, ended, transaction_text};
+use crate::landed::{Landed, LandedPaths};
 use crate::staging::stage;
+use crate::wanted::Wanted;
 use crate::{
-    Combined, Conflict, Error, FileChange, FileOutcome, FileReport, Ground, Over, Part, PathKey, Plan,
-    PlanId, Plans, Purpose, Recovery, Report, Result, Selection, State, Step, StoredContents, Strategy,
+    Error, FileChange, FileOutcome, FileReport, Folded, Ground, Over, Part, PathKey, Plan, PlanId, Plans,
+    Purpose, Recovery, Report, Result, State, Step, StoredContents, Strategy,
 };
 
 /// How a plan is to be applied.
@@ -44,12 +46,18 @@ impl ApplyOrder {
     }
 }
 
-/// What an apply is to do, as far as the store knows.
-struct Wanted {
-    targets: Targets,
-    made: Made,
-    /// Whether it can be worked out again from the plan alone.
-    is_plain: bool,
+/// What an apply came to, and what is needed to say what is left.
+pub(crate) struct End<'a> {
+    /// What was changed.
+    pub reports: &'a [FileReport],
+    /// What was as it was to be already.
+    pub there: Targets,
+    /// Contents that may not be in the store.
+    pub made: Made,
+    /// What had landed before.
+    pub landed: LandedPaths,
+    /// The changesets that count.
+    pub folded: Vec<Folded>,
 }
 
 impl Plans {
@@ -67,10 +75,9 @@ impl Plans {
         if order.dry_run {
             return self.preview(ground, &plan, order);
         }
-        let recovered = self.recover(ground, &plan.roots, &order.who)?;
         // 1. From here on nobody else applies to these roots.
-        let mut trees = ground.open(&plan.roots)?;
-        self.acknowledge_known(&mut trees)?;
+        let (mut trees, recovered) = self.open_settled(ground, &plan.roots, &order.who)?;
+        self.note_undone(id, &order.who)?;
         let plan = self.get(id)?;
         allow(&plan)?;
         self.apply_locked(ground, &plan, order, &mut trees, recovered)
@@ -86,25 +93,23 @@ impl Plans {
     ) -> Result<Report> {
         let mut tx = trees.begin();
         // 2. Combine, and look at every path.
-        let checked = self.wanted(plan, order).and_then(|wanted| self.checked(plan, order, wanted, &mut tx));
-        let (checked, is_plain) = match checked {
+        let wanted = self.wanted(plan, order);
+        let checked = wanted.and_then(|wanted| Ok((self.checked(plan, order, &wanted, &mut tx)?, wanted)));
+        let (checked, wanted) = match checked {
             Err(error @ (Error::Conflicts { .. } | Error::Drifted { .. })) => {
                 self.note_conflict(plan, order, &error)?;
                 return Err(error);
             }
             checked => checked?,
         };
-        let written = match is_plain {
-            true => None,
-            false => Some(self.write_down(plan, &checked.all(), &checked.made, &order.who)?),
-        };
         // 3. From here on the plan is *applying*, for everybody and over every crash.
+        let written = ChangesetId::new();
         let intent = Intent {
             machine: ground.machine().clone(),
             process: std::process::id(),
             transaction: transaction_text(tx.id()),
-            changeset: written,
-            actors: order.part.actors.clone(),
+            changeset: Some(written),
+            brings: wanted.brings,
             who: order.who.clone(),
             from: plan.state,
         };
@@ -114,10 +119,14 @@ impl Plans {
             .detail(begun(plan, &intent))
             .open(OpenChangesets::Refuse);
         let applying = self.step(plan, &step)?;
-        // 4. One transaction over all roots.
+        // 4. What it does is written down.
         let transaction = tx.id();
         let store = self.store().as_ref();
-        let staged = stage(&mut tx, &plan.roots, &checked.todo, &checked.made, store);
+        let staged = self
+            .begin_undoing(&applying, &order.who)
+            .and_then(|()| self.write_down(&applying, written, &checked.all(), &checked.made, &order.who))
+            .and_then(|()| stage(&mut tx, &plan.roots, &checked.todo, &checked.made, store));
+        // 5. One transaction over all roots.
         let committed = match staged {
             Err(error) => {
                 drop(tx);
@@ -136,96 +145,65 @@ impl Plans {
         if let Some(source) = committed.pending {
             return Err(Error::CutOff { plan: plan.id, source: Box::new(source) });
         }
-        // 5. Every declared path holds what was declared, or somebody else's.
-        let mut reports = verify(&plan.roots, &checked.todo, &mut trees.begin(), plan.purpose)?;
+        // From here on files are changed, whatever fails.
+        let cut_off = |source: Error| Error::CutOff { plan: plan.id, source: Box::new(source) };
+        // 6. Every declared path holds what was declared, or somebody else's.
+        let mut reports =
+            verify(&plan.roots, &checked.todo, &mut trees.begin(), plan.purpose).map_err(cut_off)?;
         for report in reports.iter_mut().filter(|report| report.outcome.is_left()) {
-            let path =
-                crate::root::system_path(&report.key.root).join(crate::root::system_path(&report.key.path));
+            let path = report.key.on_system();
             let kept = committed.kept.iter().find(|kept| kept.path == path);
             report.outcome =
                 kept.map_or(FileOutcome::Mismatch, |kept| FileOutcome::Kept { aside: kept.aside.clone() });
         }
-        // 6. The outcome, in the store; then the mark in the root can go.
-        let plan = self.conclude(&applying, &intent, &reports)?;
+        // 7. The outcome, in the store; then the mark in the root can go.
+        let end = End {
+            reports: &reports,
+            there: checked.there.clone(),
+            made: Made::default(),
+            landed: wanted.landed,
+            folded: wanted.folded,
+        };
+        let (plan, left) = self.conclude(&applying, &intent, end).map_err(cut_off)?;
         drop(trees.acknowledge(transaction));
         reports.extend(checked.there.iter().map(|(key, target)| report(key, target, FileOutcome::Untouched)));
         reports.sort_by(|a, b| a.key.cmp(&b.key));
-        let left = self.left(&plan)?;
         Ok(Report { plan, files: reports, left, recovered, dry_run: false })
     }
 
     /// What an apply would do. Looks at the roots as they are, and at what an interrupted apply would leave; writes nothing anywhere.
     fn preview(&self, ground: &Ground, plan: &Plan, order: &ApplyOrder) -> Result<Report> {
         allow(plan)?;
-        let wanted = self.wanted(plan, order)?;
+        let mut wanted = self.wanted(plan, order)?;
         let mut sight = plan.roots.iter().map(|root| ground.look(root)).collect::<Result<Vec<_>>>()?;
-        let (checked, _) = self.checked(plan, order, wanted, &mut sight)?;
+        let checked = self.checked(plan, order, &wanted, &mut sight)?;
         let done = if plan.purpose == Purpose::Work { FileOutcome::Done } else { FileOutcome::Restored };
         let mut files: Vec<FileReport> =
             checked.todo.iter().map(|(key, target)| report(key, target, done.clone())).collect();
         files.extend(checked.there.iter().map(|(key, target)| report(key, target, FileOutcome::Untouched)));
         files.sort_by(|a, b| a.key.cmp(&b.key));
-        let all = self.left(plan)?;
-        let left = all.saturating_sub(files.len());
+        wanted.landed.lay(&Landed { brought: wanted.brings, ..Landed::default() }, wanted.targets);
+        let left = self.left(&wanted.folded, &wanted.landed)?;
         Ok(Report { plan: plan.clone(), files, left, recovered: Vec::new(), dry_run: true })
     }
 
-    /// What of the plan is to be applied, on top of what of it has landed before.
-    fn wanted(&self, plan: &Plan, order: &ApplyOrder) -> Result<Wanted> {
-        let actors = order.part.actors.clone();
-        let selection = Selection { actors, ..Selection::default() };
-        let combined = self.combine(plan.id, &selection, order.strategy)?;
-        let paths = order.part.paths()?;
-        let conflicts: Vec<Conflict> =
-            combined.conflicts().filter(|conflict| paths.takes(&conflict.key)).cloned().collect();
-        if !conflicts.is_empty() {
-            return Err(Error::Conflicts { plan: plan.id, conflicts });
-        }
-        let landed = self.landed_paths(plan)?;
-        let mut targets = Targets::new();
-        let old_names: Vec<PathKey> = combined
-            .changes()
-            .filter_map(|(key, change)| {
-                let from = change.renamed_from.clone().filter(|_| paths.takes_change(key, change))?;
-                Some(PathKey { root: key.root.clone(), path: from })
-            })
-            .collect();
-        for (key, change) in combined.changes() {
-            if !paths.takes_change(key, change) && !old_names.contains(key) {
-                continue;
-            }
-            let expected = landed.targets.get(key).map_or(&change.base, |landed| &landed.after);
-            if !landed.has(key, change.after.as_ref()) {
-                let (expected, after) = (expected.clone(), change.after.clone());
-                targets.insert(key.clone(), Target { expected, after, credits: change.credits.clone() });
-            }
-        }
-        if targets.is_empty() {
-            return Err(Error::Nothing { plan: plan.id, act: "apply" });
-        }
-        let is_plain =
-            order.part.is_whole() && order.strategy == Strategy::ThreeWay && landed.targets.is_empty();
-        Ok(Wanted { targets, made: combined.made, is_plain })
-    }
-
-    /// Looks at every path, and says whether the apply is a plain one all the same.
+    /// Looks at every path.
     fn checked(
         &self,
         plan: &Plan,
         order: &ApplyOrder,
-        wanted: Wanted,
+        wanted: &Wanted,
         sight: &mut dyn crate::drift::Sight,
-    ) -> Result<(Checked, bool)> {
+    ) -> Result<Checked> {
         let stored = StoredContents(self.store().as_ref());
         let over = Over { made: &wanted.made, below: &stored };
         let contents: Option<&dyn Contents> = if order.merge_drift { Some(&over) } else { None };
-        let mut checked = check(&plan.roots, wanted.targets, sight, contents)?;
+        let mut checked = check(&plan.roots, &wanted.targets, sight, contents)?;
         if !checked.drifts.is_empty() {
             return Err(Error::Drifted { plan: plan.id, drifts: checked.drifts });
         }
-        let is_plain = wanted.is_plain && !checked.is_merged && checked.there.is_empty();
-        checked.made.extend(wanted.made);
-        Ok((checked, is_plain))
+        checked.made.extend(wanted.made.clone());
+        Ok(checked)
     }
 
     /// Notes in the plan's chain that applying it met a conflict. Nothing was touched.
@@ -255,28 +233,46 @@ impl Plans {
         let step = Step::to(intent.from, &intent.who)
             .kind(kind("plan.apply-aborted"))
             .note(json!({ "error": text }))
-            .detail(ended(applying, None, Some(text))?);
+            .detail(ended(applying, None, Some(text))?)
+            // What was being written down counts for nothing.
+            .open(OpenChangesets::Abandon);
         self.step(applying, &step)
     }
 
-    /// Records what an apply came to.
-    pub(crate) fn conclude(&self, applying: &Plan, intent: &Intent, reports: &[FileReport]) -> Result<Plan> {
+    /// Records what an apply came to, and says how much of the plan is left.
+    pub(crate) fn conclude(&self, applying: &Plan, intent: &Intent, end: End<'_>) -> Result<(Plan, usize)> {
+        let End { reports, there, made, mut landed, folded } = end;
         let (kept, mismatched): (Vec<&FileReport>, Vec<&FileReport>) = reports
             .iter()
             .filter(|report| report.outcome.is_left())
             .partition(|report| report.outcome != FileOutcome::Mismatch);
-        let except: Vec<Place> =
-            kept.iter().chain(&mismatched).map(|report| Place::from(&report.key)).collect();
-        let is_whole = except.is_empty();
-        let landed = Landed { changeset: intent.changeset, actors: intent.actors.clone(), except };
+        let done = reports.iter().filter(|report| !report.outcome.is_left()).map(|report| {
+            let (expected, after) = (report.before.clone(), report.after.clone());
+            (report.key.clone(), Target { expected, after, credits: Vec::new() })
+        });
+        let done: Targets = done.chain(there).collect();
+        let is_whole = kept.is_empty() && mismatched.is_empty();
+        let changeset = match is_whole || done.is_empty() {
+            true => intent.changeset,
+            // What is written down is more than what was done.
+            false => {
+                let id = ChangesetId::new();
+                self.write_down(applying, id, &done, &made, &intent.who)?;
+                Some(id)
+            }
+        };
+        let new = Landed { changeset, brought: intent.brings.clone(), ..Landed::default() };
+        let new = Some(new).filter(|_| !done.is_empty());
+        if let Some(new) = &new {
+            landed.lay(new, done);
+        }
+        let left = self.left(&folded, &landed)?;
         let told = |reports: &[&FileReport], what: &str| {
             (!reports.is_empty()).then(|| format!("{} {what}", counted_were(reports.len(), "file")))
         };
         let error = told(&mismatched, "written and held something else afterwards")
             .or_else(|| told(&kept, "changed by somebody else meanwhile, and left"));
-        let detail = ended(applying, Some(landed), error)?;
-        let as_if = Plan { detail: detail.clone(), ..applying.clone() };
-        let to = match (is_whole, self.left(&as_if)?) {
+        let to = match (is_whole, left) {
             (false, _) => State::Conflict,
             (true, 0) => State::Applied,
             (true, _) => State::Ready,
@@ -289,25 +285,15 @@ impl Plans {
         if !mismatched.is_empty() {
             note["mismatched"] = json!(names(&mismatched));
         }
-        let step = Step::to(to, &intent.who).kind(kind("plan.applied")).note(note).detail(detail);
+        let step = Step::to(to, &intent.who)
+            .kind(kind("plan.applied"))
+            .note(note)
+            .detail(ended(applying, new, error)?)
+            // What somebody before us was writing down when they were cut off.
+            .open(OpenChangesets::Abandon);
         let plan = self.step(applying, &step)?;
-        self.mark_undone(&plan, &intent.who)?;
-        Ok(plan)
-    }
-
-    /// How many paths of a plan have not landed as combined.
-    pub(crate) fn left(&self, plan: &Plan) -> Result<usize> {
-        let landed = crate::intent::landed(plan)?;
-        if let [only] = landed.as_slice()
-            && only.changeset.is_none()
-        {
-            return Ok(only.except.len());
-        }
-        let combined: Combined = self.combine(plan.id, &Selection::default(), Strategy::ThreeWay)?;
-        let landed = self.landed_paths(plan)?;
-        let changes =
-            combined.changes().filter(|(key, change)| !landed.has(key, change.after.as_ref())).count();
-        Ok(changes + combined.conflicts().filter(|conflict| !landed.has(&conflict.key, None)).count())
+        self.end_undoing(&plan, &intent.who)?;
+        Ok((plan, left))
     }
 }
 

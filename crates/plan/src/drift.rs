@@ -91,8 +91,6 @@ pub(crate) struct Checked {
     pub drifts: Vec<Drift>,
     /// Contents that merging made, and those of people that it was made from.
     pub made: Made,
-    /// Whether anything was merged.
-    pub is_merged: bool,
 }
 
 impl Checked {
@@ -118,7 +116,7 @@ pub(crate) fn place(roots: &[PathBytes], key: &PathKey) -> Result<At> {
 /// Looks at every path. With `contents`, texts that drifted are merged where other lines were edited.
 pub(crate) fn check(
     roots: &[PathBytes],
-    targets: Targets,
+    targets: &Targets,
     sight: &mut dyn Sight,
     contents: Option<&dyn Contents>,
 ) -> Result<Checked> {
@@ -128,13 +126,13 @@ pub(crate) fn check(
         .filter(|(_, target)| target.after.is_none())
         .map(|(key, _)| place(roots, key))
         .collect::<Result<_>>()?;
-    for (key, target) in &targets {
+    for (key, target) in targets {
         let (key, target) = (key.clone(), target.clone());
         let at = place(roots, &key)?;
         let seen = sight.see(&at).map_err(files)?;
         if holds(&seen, target.expected.as_ref()) {
             checked.todo.insert(key, target);
-        } else if has_landed(&seen, &key, &targets) {
+        } else if has_landed(&seen, &key, targets) {
             checked.there.insert(key, target);
         } else if matches!(seen, Seen::Folder { .. })
             && target.expected.is_none()
@@ -142,7 +140,6 @@ pub(crate) fn check(
         {
             checked.todo.insert(key, target);
         } else if let Some(merged) = merged(&target, &seen, &at, sight, contents, &mut checked.made)? {
-            checked.is_merged = true;
             checked.todo.insert(key, merged);
         } else {
             checked.drifts.push(Drift {

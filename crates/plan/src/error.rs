@@ -232,7 +232,7 @@ pub enum Error {
         /// The plan.
         plan: PlanId,
         /// What cut it off.
-        source: Box<filetx::Error>,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// What is kept about applying a plan cannot be read.
     #[error("what is kept about applying plan {plan} cannot be read")]
@@ -295,7 +295,9 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Store(error) => return error.hint(),
-            Self::BadRoot { .. } => "name a folder that is there: `agents plan create --root DIR`",
+            Self::BadRoot { .. } => {
+                "name folders that are there, none inside another: `agents plan create --root DIR`"
+            }
             Self::ForeignRoot { roots, .. } => {
                 return Some(format!("its roots are {}; name one with --root", roots.join(", ")));
             }

@@ -4,11 +4,13 @@
 //! change and is left out.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use store::{Actor, ChangeEntry, ChangesetId, Content, Operation, PathBytes, Time};
 
 use crate::record::RESOLUTION;
+use crate::root::system_path;
 
 /// A path of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -17,6 +19,13 @@ pub struct PathKey {
     pub root: PathBytes,
     /// The path below it.
     pub path: PathBytes,
+}
+
+impl PathKey {
+    /// Where that is on this machine.
+    pub(crate) fn on_system(&self) -> PathBuf {
+        system_path(&self.root).join(system_path(&self.path))
+    }
 }
 
 /// Whose change it is.

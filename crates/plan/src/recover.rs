@@ -5,13 +5,16 @@
 //! from the contents in the store.
 
 use filetx::{At, Seen, Trees};
-use store::{Actor, PathBytes, PlanId};
+use store::{Actor, ContentKind, PathBytes, PlanId};
 
-use crate::apply::verify;
+use crate::apply::{End, verify};
 use crate::drift::{Targets, files, has_landed, holds, is_cleared, place};
 use crate::intent::{Intent, intent, transaction_text};
 use crate::staging::stage;
-use crate::{Error, FileReport, Ground, PathKey, Plan, Plans, Purpose, Recovery, RecoveryEnd, Result, State};
+use crate::{
+    Error, FileChange, FileOutcome, FileReport, Ground, PathKey, Plan, Plans, Recovery, RecoveryEnd, Result,
+    Selection, State,
+};
 
 impl Plans {
     /// Finishes interrupted applies in these roots, and says which. Live ones are waited for, as for any lock.
@@ -20,12 +23,58 @@ impl Plans {
     #[track_caller]
     pub fn recover(&self, ground: &Ground, roots: &[PathBytes], who: &Actor) -> Result<Vec<Recovery>> {
         let mut recovered = Vec::new();
-        for plan in self.list(&[State::Applying], None)? {
-            if plan.roots.iter().any(|root| roots.contains(root)) {
-                recovered.extend(self.recover_plan(ground, plan.id, who)?);
+        for plan in self.applying_in(roots)? {
+            match self.recover_plan(ground, plan.id, who) {
+                // Another machine's folders have the same names as ours.
+                Err(Error::OtherMachine { .. }) => {}
+                end => recovered.extend(end?),
             }
         }
         Ok(recovered)
+    }
+
+    /// Locks roots in which nothing is left unfinished, and says what was finished for that.
+    #[track_caller]
+    pub(crate) fn open_settled(
+        &self,
+        ground: &Ground,
+        roots: &[PathBytes],
+        who: &Actor,
+    ) -> Result<(Trees, Vec<Recovery>)> {
+        let mut recovered = Vec::new();
+        loop {
+            recovered.extend(self.recover(ground, roots, who)?);
+            let mut trees = ground.open(roots)?;
+            // Nobody begins one any more; but somebody may have been cut off before we had the locks.
+            let mut left = self.applying_in(roots)?;
+            left.retain(|plan| matches!(self.is_here(ground, plan), Ok(true)));
+            if left.is_empty() {
+                self.acknowledge_known(&mut trees)?;
+                return Ok((trees, recovered));
+            }
+        }
+    }
+
+    fn applying_in(&self, roots: &[PathBytes]) -> Result<Vec<Plan>> {
+        let mut plans = self.list(&[State::Applying], None)?;
+        plans.retain(|plan| plan.roots.iter().any(|root| roots.contains(root)));
+        Ok(plans)
+    }
+
+    /// Whether an apply that is under way is this machine's: it says so, or a root has its journal. A machine may have got another name.
+    pub fn is_here(&self, ground: &Ground, plan: &Plan) -> Result<bool> {
+        let Some(begun) = intent(plan)? else { return Ok(true) };
+        if begun.machine == *ground.machine() {
+            return Ok(true);
+        }
+        let Ok(id) = u128::from_str_radix(&begun.transaction, 16) else { return Ok(false) };
+        for root in &plan.roots {
+            // A root that cannot be looked at is not here.
+            if ground.look(root).is_ok_and(|snapshot| snapshot.knows(id).unwrap_or(false)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Finishes an interrupted apply of one plan, if there is one.
@@ -33,10 +82,11 @@ impl Plans {
     pub fn recover_plan(&self, ground: &Ground, id: PlanId, who: &Actor) -> Result<Option<Recovery>> {
         let plan = self.get(id)?;
         let Some(begun) = intent(&plan)?.filter(|_| plan.state == State::Applying) else {
-            self.mark_undone(&plan, who)?;
+            self.note_undone(id, who)?;
+            self.end_undoing(&plan, who)?;
             return Ok(None);
         };
-        if begun.machine != *ground.machine() {
+        if !self.is_here(ground, &plan)? {
             return Err(Error::OtherMachine { plan: id, machine: begun.machine });
         }
         // Whoever applies it holds these locks to the end. So when we have them and it is *applying* still, they are gone.
@@ -66,30 +116,43 @@ impl Plans {
         Ok(())
     }
 
-    /// All interrupted applies that are this machine's to finish.
+    /// All plans with something interrupted that is this machine's to finish: an apply, or noting what an undo did.
     pub fn interrupted(&self, ground: &Ground) -> Result<Vec<Plan>> {
-        let mut plans = self.list(&[State::Applying], None)?;
-        let here =
-            |plan: &Plan| matches!(intent(plan), Ok(Some(begun)) if begun.machine == *ground.machine());
-        plans.retain(here);
+        let mut plans = self.list(&[], None)?;
+        plans.retain(|plan| match plan.state {
+            State::Applying => matches!(self.is_here(ground, plan), Ok(true)),
+            _ => plan.is_being_undone(),
+        });
         Ok(plans)
     }
 
     fn finish(&self, plan: &Plan, begun: &Intent, trees: &mut Trees) -> Result<Recovery> {
         let found = trees.recovered().iter().find(|found| transaction_text(found.id) == begun.transaction);
-        let transaction = found.map(|found| found.id);
+        let (transaction, kept) = found.map(|found| (found.id, found.kept.clone())).unzip();
+        let untouched = || {
+            let act = "finish: the apply was cut off before anything was touched";
+            self.back(plan, begun, &Error::Nothing { plan: plan.id, act })?;
+            Ok(recovery(plan, begun, RecoveryEnd::Untouched, &[]))
+        };
+        // No file is touched before all is written down.
+        if let Some(changeset) = begun.changeset
+            && !self.is_written(changeset)?
+        {
+            return untouched();
+        }
         let (targets, made) = self.targets_of(plan, begun.changeset)?;
         let reports = match transaction {
-            Some(_) => verify(&plan.roots, &targets, &mut trees.begin(), plan.purpose)?,
+            Some(_) => {
+                let mut reports = verify(&plan.roots, &targets, &mut trees.begin(), plan.purpose)?;
+                for report in &mut reports {
+                    published(report, kept.as_deref().unwrap_or_default());
+                }
+                reports
+            }
             None => {
                 let split = split(&plan.roots, &targets, trees)?;
                 if split.landed.is_empty() {
-                    let error = Error::Nothing {
-                        plan: plan.id,
-                        act: "finish: the apply was cut off before anything was touched",
-                    };
-                    self.back(plan, begun, &error)?;
-                    return Ok(recovery(plan, begun, RecoveryEnd::Untouched, &[]));
+                    return untouched();
                 }
                 if !split.todo.is_empty() {
                     let mut tx = trees.begin();
@@ -102,7 +165,12 @@ impl Plans {
                 verify(&plan.roots, &targets, &mut trees.begin(), plan.purpose)?
             }
         };
-        self.conclude(plan, begun, &reports)?;
+        let folded = self.folded(plan.id, &Selection::default())?;
+        let all = || folded.iter().map(|folded| folded.credit.changeset).collect();
+        let brings = if begun.changeset.is_some() { begun.brings.clone() } else { all() };
+        let end =
+            End { reports: &reports, there: Targets::new(), made, landed: self.landed_paths(plan)?, folded };
+        self.conclude(plan, &Intent { brings, ..begun.clone() }, end)?;
         if let Some(transaction) = transaction {
             drop(trees.acknowledge(transaction));
         }
@@ -110,52 +178,22 @@ impl Plans {
         let end = if is_whole { RecoveryEnd::Finished } else { RecoveryEnd::Conflict };
         Ok(recovery(plan, begun, end, &reports))
     }
+}
 
-    /// An undo that has landed whole takes the plan it undoes out of *applied*; the undo of an undo brings it back.
-    pub(crate) fn mark_undone(&self, undo: &Plan, who: &Actor) -> Result<()> {
-        let Purpose::Undo { of } = undo.purpose else { return Ok(()) };
-        if undo.state != State::Applied {
-            return Ok(());
-        }
-        let undone = match self.get(of) {
-            Err(Error::Store(store::Error::NotFound { .. })) => return Ok(()),
-            undone => undone?,
-        };
-        if undone.state != State::Applied || !self.is_whole_undo(undo, &undone)? {
-            return Ok(());
-        }
-        self.flip(&undone, State::Undone, undo.id, who)?;
-        if let Purpose::Undo { of } = undone.purpose {
-            match self.get(of) {
-                Ok(first) if first.state == State::Undone => {
-                    self.flip(&first, State::Applied, undo.id, who)?
-                }
-                Ok(_) | Err(Error::Store(store::Error::NotFound { .. })) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+/// Tells a file that somebody changed after ours had come to its path from one that ours never came to. The first has landed: taking it back is
+/// refused for the change that was made since.
+fn published(report: &mut FileReport, kept: &[filetx::Kept]) {
+    let is_file = report.after.as_ref().is_some_and(|after| after.kind == ContentKind::File);
+    let has_content = is_file && matches!(report.change, FileChange::Create | FileChange::Modify);
+    if !report.outcome.is_left() || !has_content {
+        return;
     }
-
-    fn flip(&self, plan: &Plan, to: State, by: PlanId, who: &Actor) -> Result<()> {
-        let step = crate::Step::to(to, who)
-            .kind(crate::apply::kind("plan.undone"))
-            .note(serde_json::json!({ "by": by }));
-        match self.step(plan, &step) {
-            // Somebody else does the same.
-            Err(Error::Store(store::Error::Conflict { .. })) => Ok(()),
-            stepped => stepped.map(drop),
-        }
-    }
-
-    /// Whether every path that a plan left is back to what it was before.
-    fn is_whole_undo(&self, undo: &Plan, undone: &Plan) -> Result<bool> {
-        let back = self.landed_paths(undo)?.targets;
-        let there = self.landed_paths(undone)?.targets;
-        Ok(there.iter().all(|(key, target)| {
-            target.expected == target.after || back.get(key).is_some_and(|back| back.after == target.expected)
-        }))
-    }
+    let path = report.key.on_system();
+    let aside = kept.iter().find(|kept| kept.path == path).and_then(|kept| kept.aside.clone());
+    report.outcome = match aside {
+        Some(aside) => FileOutcome::Kept { aside: Some(aside) },
+        None => FileOutcome::Done,
+    };
 }
 
 /// What of an apply without a journal is there, and what is still to be done.

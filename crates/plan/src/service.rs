@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 use store::{
-    Actor, ChangeEntry, ChangesetId, Kind, Name, NewPlan, OpenChangesets, Owner, PlanId, PlanQuery,
-    PlanSelector, PlanStep, Store, Time, limits::PAGE_MAX,
+    Actor, ChangeEntry, ChangesetId, Kind, Name, NewPlan, OpenChangesets, Owner, PathBytes, PlanId,
+    PlanQuery, PlanSelector, PlanStep, Store, Time, limits::PAGE_MAX,
 };
 
 use crate::changeset::reopen;
-use crate::root::canonical;
+use crate::root::{canonical, system_path};
 use crate::timeline::{Event, timeline};
 use crate::{
     Changeset, Detail, Error, Plan, PlanExecutionContext, Purpose, Result, State, Step, Terms, retry,
@@ -76,13 +76,7 @@ impl Plans {
         detail: &Detail,
         who: &Actor,
     ) -> Result<Plan> {
-        let mut paths = Vec::with_capacity(roots.len());
-        for root in roots {
-            let path = canonical(root)?;
-            if !paths.contains(&path) {
-                paths.push(path);
-            }
-        }
+        let paths = distinct(roots)?;
         let undo_of = match purpose {
             Purpose::Work => None,
             Purpose::Undo { of } => Some(of),
@@ -147,12 +141,21 @@ impl Plans {
         if !state.allows(to) {
             return Err(Error::IllegalStep { plan: plan.id, state, to, allowed: state.next() });
         }
+        self.take(plan, step)
+    }
+
+    /// Changes only what is kept with a plan, in whatever state it is, if nobody has changed the plan since it was read.
+    pub(crate) fn annotate(&self, plan: &Plan, step: &Step) -> Result<Plan> {
+        self.take(plan, &Step { to: plan.state, ..step.clone() })
+    }
+
+    fn take(&self, plan: &Plan, step: &Step) -> Result<Plan> {
         let stored = PlanStep {
             plan: plan.id,
             request: step.request,
-            from: state.stored(),
+            from: plan.state.stored(),
             version: plan.version,
-            to: to.stored(),
+            to: step.to.stored(),
             epoch: step.epoch,
             open: step.open,
             detail: step.detail.as_ref().map(Detail::to_json),
@@ -218,6 +221,13 @@ impl Plans {
         Ok(self.store.changesets(plan)?)
     }
 
+    /// Those of actors: without what applies wrote down.
+    pub fn work(&self, plan: PlanId) -> Result<Vec<store::Changeset>> {
+        let mut changesets = self.changesets(plan)?;
+        changesets.retain(|changeset| !crate::is_written_down(changeset));
+        Ok(changesets)
+    }
+
     /// All entries of a changeset, in order.
     pub fn entries(&self, changeset: ChangesetId) -> Result<Vec<ChangeEntry>> {
         let mut entries = Vec::new();
@@ -230,4 +240,22 @@ impl Plans {
             }
         }
     }
+}
+
+/// The roots, each once. One inside another would give a file two names.
+fn distinct(roots: &[&Path]) -> Result<Vec<PathBytes>> {
+    let mut paths: Vec<PathBytes> = Vec::with_capacity(roots.len());
+    for root in roots {
+        let path = canonical(root)?;
+        if paths.contains(&path) {
+            continue;
+        }
+        let (own, mut others) = (system_path(&path), paths.iter().map(system_path));
+        if let Some(other) = others.find(|other| own.starts_with(other) || other.starts_with(&own)) {
+            let reason = format!("one of it and `{}` is inside the other", other.display());
+            return Err(Error::BadRoot { root: (*root).to_owned(), reason });
+        }
+        paths.push(path);
+    }
+    Ok(paths)
 }

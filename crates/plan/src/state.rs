@@ -70,11 +70,16 @@ const TABLE: [Row; 9] = {
             meaning: "its changes are on their way into the roots; only the machine that has them resolves it",
             next: &[Applied, Ready, Conflict, Failed],
         },
-        Row { state: Applied, word: "applied", meaning: "all its changes are in the roots", next: &[Undone] },
+        Row {
+            state: Applied,
+            word: "applied",
+            meaning: "its changes are in the roots, but for what was undone since",
+            next: &[Undone],
+        },
         Row {
             state: Conflict,
             word: "conflict",
-            meaning: "applying met a conflict, and touched nothing; to be resolved",
+            meaning: "its changes clash with each other, or with what somebody made of the files",
             next: &[Conflict, Ready, Running, Applying, Cancelled],
         },
         Row {

@@ -2,16 +2,19 @@
 //!
 //! It is a change like any other: it refuses files that were changed since, is applied all-or-nothing, and can be undone itself.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
-use store::{Actor, NewPlan, PlanId};
+use store::{Actor, ChangesetId, Content, NewPlan, PathBytes, PlanId};
 
 use crate::contents::Made;
 use crate::drift::{Drift, Target, Targets, check};
-use crate::intent::LandedPaths;
+use crate::intent::taking;
+use crate::landed::{LandedPath, LandedPaths};
 use crate::merge::merge;
 use crate::{
-    Act, ApplyOrder, Change, Conflict, Error, FileOutcome, FileReport, Folded, Ground, Over, Part, PathKey,
-    Piece, Plan, Plans, Report, Result, Selection, Source, State, StoredContents, retry,
+    Act, ApplyOrder, Change, Conflict, Credit, Error, FileOutcome, FileReport, Folded, Ground, Over, Part,
+    PathKey, Piece, Plan, Plans, Report, Result, Selection, Source, State, StoredContents, retry,
 };
 
 /// Entries that are recorded in one call.
@@ -68,21 +71,23 @@ impl Plans {
     #[track_caller]
     pub fn undo(&self, ground: &Ground, id: PlanId, order: &UndoOrder) -> Result<Report> {
         let plan = self.get(id)?;
-        let recovered = match order.dry_run {
-            true => Vec::new(),
-            false => self.recover(ground, &plan.roots, &order.who)?,
-        };
+        let mut recovered = Vec::new();
+        if !order.dry_run {
+            recovered = self.recover(ground, &plan.roots, &order.who)?;
+            self.note_undone(id, &order.who)?;
+        }
         let plan = self.get(id)?;
-        if matches!(plan.state, State::Applying | State::Undone) || crate::intent::landed(&plan)?.is_empty() {
+        let landed = self.landed_paths(&plan)?;
+        if plan.state == State::Applying || landed.paths.is_empty() {
             let (state, to) = (plan.state, State::Undone);
             return Err(Error::IllegalStep { plan: id, state, to, allowed: state.next() });
         }
-        let (targets, made) = self.inverse(&plan, &order.part)?;
+        let Inverse { targets, made, takes } = self.inverse(&plan, &order.part, landed)?;
         if targets.is_empty() {
             return Err(Error::Nothing { plan: id, act: "undo" });
         }
         let mut sight = plan.roots.iter().map(|root| ground.look(root)).collect::<Result<Vec<_>>>()?;
-        let checked = check(&plan.roots, targets, &mut sight, None)?;
+        let checked = check(&plan.roots, &targets, &mut sight, None)?;
         drop(sight);
         if !checked.drifts.is_empty() {
             return Err(self.changed_since(&plan, checked.drifts));
@@ -103,13 +108,14 @@ impl Plans {
         if checked.todo.is_empty() {
             return Err(Error::Nothing { plan: id, act: "undo" });
         }
-        let undo = self.record_undo(&plan, &checked.todo, &made, &order.who)?;
+        // Also what somebody has taken back already: it is undone as well.
+        let undo = self.record_undo(&plan, &targets, &made, &takes, &order.who)?;
         match self.apply(ground, undo, &ApplyOrder::by(&order.who)) {
             Ok(mut report) => {
                 report.recovered.splice(0..0, recovered);
                 // Whose changes were taken back, not who took them back.
                 for file in &mut report.files {
-                    if let Some(target) = checked.todo.get(&file.key) {
+                    if let Some(target) = targets.get(&file.key) {
                         file.credits.clone_from(&target.credits);
                     }
                 }
@@ -126,31 +132,47 @@ impl Plans {
     }
 
     /// What undoing comes to: for each path what the plan left there, and what is to be there again.
-    fn inverse(&self, plan: &Plan, part: &Part) -> Result<(Targets, Made)> {
+    fn inverse(&self, plan: &Plan, part: &Part, landed: LandedPaths) -> Result<Inverse> {
         let paths = part.paths()?;
-        let LandedPaths { targets: landed, mut made, .. } = self.landed_paths(plan)?;
+        let LandedPaths { paths: landed, made } = landed;
+        let mut inverse = Inverse { targets: Targets::new(), made, takes: Vec::new() };
         let folded = self.folded(plan.id, &Selection::default())?;
-        let mut targets = Targets::new();
-        for (key, there) in landed.into_iter().filter(|(key, _)| paths.takes(key)) {
-            let touching: Vec<&Folded> =
-                folded.iter().filter(|folded| folded.changes.contains_key(&key)).collect();
-            let is_theirs =
-                |folded: &Folded| part.actors.is_empty() || part.actors.contains(&folded.credit.actor);
-            let credits =
-                touching.iter().filter(|folded| is_theirs(folded)).map(|folded| folded.credit.clone());
-            let credits: Vec<_> = credits.collect();
-            if credits.is_empty() && !part.actors.is_empty() {
+        let is_theirs =
+            |touch: &&Touch<'_>| part.actors.is_empty() || part.actors.contains(&touch.credit.actor);
+        let mut back = Vec::new();
+        let mut takes = BTreeSet::new();
+        for (key, there) in landed.iter().filter(|(key, _)| paths.takes(key)) {
+            let touches = touches(&folded, key, there);
+            let (theirs, others): (Vec<&Touch<'_>>, Vec<&Touch<'_>>) = touches.iter().partition(is_theirs);
+            if theirs.is_empty() && !part.actors.is_empty() {
                 continue;
             }
-            let after = match touching.iter().all(|folded| is_theirs(folded)) {
-                true => there.expected.clone(),
-                false => self.without(plan, &key, &there, &touching, &is_theirs, &mut made)?,
-            };
+            takes.extend(theirs.iter().map(|touch| touch.credit.changeset));
+            let credits: Vec<Credit> = theirs.iter().map(|touch| touch.credit.clone()).collect();
+            let mut after = there.expected.clone();
+            if !others.is_empty() {
+                let rest = self.without(plan, key, there, &theirs, &mut inverse.made)?;
+                let renamed = theirs.iter().find_map(|touch| touch.renamed_from);
+                match renamed.filter(|_| others.iter().all(|touch| touch.renamed_from.is_none())) {
+                    // The name goes back too, with what others made of the file.
+                    Some(path) => {
+                        let old = PathKey { root: key.root.clone(), path: path.clone() };
+                        back.push((old, rest, credits.clone()));
+                    }
+                    None => after = rest,
+                }
+            }
             if after != there.after {
-                targets.insert(key, Target { expected: there.after, after, credits });
+                let expected = there.after.clone();
+                inverse.targets.insert(key.clone(), Target { expected, after, credits });
             }
         }
-        Ok((targets, made))
+        for (old, after, credits) in back {
+            let expected = landed.get(&old).and_then(|there| there.after.clone());
+            inverse.targets.insert(old, Target { expected, after, credits });
+        }
+        inverse.takes.extend(takes);
+        Ok(inverse)
     }
 
     /// What a path holds without the changes of some actors: each is laid over it backwards, the last first.
@@ -158,25 +180,23 @@ impl Plans {
         &self,
         plan: &Plan,
         key: &PathKey,
-        there: &Target,
-        touching: &[&Folded],
-        is_theirs: &dyn Fn(&Folded) -> bool,
+        there: &LandedPath,
+        theirs: &[&Touch<'_>],
         made: &mut Made,
-    ) -> Result<Option<store::Content>> {
+    ) -> Result<Option<Content>> {
         let stored = StoredContents(self.store().as_ref());
         let mut now = there.after.clone();
-        for folded in touching.iter().rev().filter(|folded| is_theirs(folded)) {
-            let change = &folded.changes[key];
+        for touch in theirs.iter().rev() {
             let mut new = Made::default();
             let over = Over { made, below: &stored };
-            let ended = merge(change.after.as_ref(), now.as_ref(), change.base.as_ref(), &over, &mut new)?;
+            let ended = merge(touch.after, now.as_ref(), touch.base, &over, &mut new)?;
             made.extend(new);
             now = ended.map_err(|(clash, hunks)| Error::Conflicts {
                 plan: plan.id,
                 conflicts: vec![Conflict {
                     key: key.clone(),
                     clash,
-                    base: change.after.clone(),
+                    base: touch.after.cloned(),
                     sides: Vec::new(),
                     hunks,
                     others: Vec::new(),
@@ -187,14 +207,21 @@ impl Plans {
     }
 
     /// Makes the plan that undoes another, ready to be applied.
-    fn record_undo(&self, plan: &Plan, targets: &Targets, made: &Made, who: &Actor) -> Result<PlanId> {
+    fn record_undo(
+        &self,
+        plan: &Plan,
+        targets: &Targets,
+        made: &Made,
+        takes: &[ChangesetId],
+        who: &Actor,
+    ) -> Result<PlanId> {
         let undo = NewPlan {
             id: PlanId::new(),
             name: None,
             state: State::Queued.stored(),
             undo_of: Some(plan.id),
             roots: plan.roots.clone(),
-            detail: serde_json::json!({}),
+            detail: taking(takes).to_json(),
             who: who.clone(),
         };
         retry(|| self.store().create_plan(&undo))?;
@@ -224,7 +251,7 @@ impl Plans {
                 && shares_root
                 && let Ok(landed) = self.landed_paths(&other)
             {
-                later.push((other, landed.targets));
+                later.push((other, landed.paths));
             }
         }
         later.sort_by_key(|(other, _)| other.changed_at);
@@ -232,10 +259,7 @@ impl Plans {
             let mut by = Vec::new();
             for (other, targets) in &later {
                 if let Some(target) = targets.get(&drift.key) {
-                    by.push(Changer::Plan {
-                        plan: other.id,
-                        actors: self.actors_of(other, &drift.key, target),
-                    });
+                    by.push(Changer::Plan { plan: other.id, actors: self.actors_of(other, target) });
                 }
             }
             let last = later.iter().rev().find_map(|(_, targets)| targets.get(&drift.key));
@@ -247,20 +271,67 @@ impl Plans {
         Error::ChangedSince { plan: plan.id, files: files.collect() }
     }
 
-    fn actors_of(&self, plan: &Plan, key: &PathKey, target: &Target) -> Vec<Actor> {
-        let mut actors: Vec<Actor> = target.credits.iter().map(|credit| credit.actor.clone()).collect();
-        if actors.is_empty() {
-            let folded = self.folded(plan.id, &Selection::default()).unwrap_or_default();
-            let touching = folded.into_iter().filter(|folded| folded.changes.contains_key(key));
-            actors.extend(touching.map(|folded| folded.credit.actor));
-        }
+    fn actors_of(&self, plan: &Plan, there: &LandedPath) -> Vec<Actor> {
+        let changesets = self.changesets(plan.id).unwrap_or_default().into_iter();
+        let theirs = changesets.filter(|changeset| there.changesets.contains(&changeset.id));
+        let mut actors: Vec<Actor> = theirs.map(|changeset| changeset.actor).collect();
         actors.dedup();
         actors
     }
 }
 
+/// What undoing comes to.
+struct Inverse {
+    targets: Targets,
+    made: Made,
+    /// The changesets whose changes are taken back.
+    takes: Vec<ChangesetId>,
+}
+
+/// What one changeset did to a path that has landed.
+struct Touch<'a> {
+    credit: &'a Credit,
+    base: Option<&'a Content>,
+    after: Option<&'a Content>,
+    renamed_from: Option<&'a PathBytes>,
+}
+
+/// Who did what to a path, in order. An edit of a file that another renamed is one of the new name.
+fn touches<'a>(folded: &'a [Folded], key: &PathKey, there: &LandedPath) -> Vec<Touch<'a>> {
+    let landed = || folded.iter().filter(|folded| there.changesets.contains(&folded.credit.changeset));
+    let renamed = landed().find_map(|folded| {
+        let change = folded.changes.get(key)?;
+        Some((folded.credit.changeset, change.renamed_from.as_ref()?))
+    });
+    let old = renamed.map(|(by, path)| (by, PathKey { root: key.root.clone(), path: path.clone() }));
+    let renamed_away = |folded: &Folded| {
+        landed().any(|other| {
+            other.credit != folded.credit
+                && other.changes.iter().any(|(to, change)| {
+                    to.root == key.root && change.renamed_from.as_ref() == Some(&key.path)
+                })
+        })
+    };
+    let touch = |folded: &'a Folded| {
+        let credit = &folded.credit;
+        if let Some(change) = folded.changes.get(key) {
+            if change.after.is_some() && renamed_away(folded) {
+                return None;
+            }
+            let base = if change.renamed_from.is_some() { &change.renamed_base } else { &change.base };
+            let renamed_from = change.renamed_from.as_ref();
+            return Some(Touch { credit, base: base.as_ref(), after: change.after.as_ref(), renamed_from });
+        }
+        let (by, old) = old.as_ref()?;
+        let change =
+            folded.changes.get(old).filter(|change| *by != credit.changeset && change.after.is_some())?;
+        Some(Touch { credit, base: change.base.as_ref(), after: change.after.as_ref(), renamed_from: None })
+    };
+    landed().filter_map(touch).collect()
+}
+
 fn change(key: &PathKey, target: &Target, made: &Made) -> Result<Change> {
-    let piece = |content: &store::Content| match made.get(content) {
+    let piece = |content: &Content| match made.get(content) {
         Some(bytes) => Piece::file(bytes, content.mode),
         None => Ok(Piece::stored(content.clone())),
     };

@@ -8,7 +8,7 @@ use testkit::notes::{figure, is_proof};
 use testkit::sim::{Node, SimDisk};
 
 use super::ground::{delete, write};
-use super::simulated::{Shelf, apply_mortal, disk, file, ground, ready, trees, who};
+use super::simulated::{Shelf, apply_mortal, disk, file, ground, ready, trees, undo_mortal, who};
 
 type Trees = Vec<BTreeMap<String, Node>>;
 
@@ -69,6 +69,14 @@ impl Case {
         // Once more changes nothing.
         assert_eq!(plans.recover_plan(&ground(disk), self.plan, &who()).unwrap(), None, "{what}");
         assert_eq!(trees(disk), now, "{what}");
+        // And nothing is in the way of another try.
+        if state == State::Ready {
+            let order = plan::ApplyOrder::by(&who());
+            let applied = plans.apply(&ground(disk), self.plan, &order);
+            let _ =
+                applied.unwrap_or_else(|error| panic!("{what}: applied again, {}", testkit::chain(&error)));
+            assert_eq!(trees(disk), self.after, "{what}: applied again");
+        }
     }
 
     fn crash(&self, at_disk_call: Option<u64>, at_store_call: u64, cuts: usize) -> usize {
@@ -107,6 +115,56 @@ fn a_crash_anywhere_leaves_all_or_nothing() {
     }
     figure("plan apply: simulated crash points", disk_calls.div_ceil(step as u64) + store_calls);
     figure("plan apply: simulated states, 0 half-applied", states);
+}
+
+/// An undo, and the undo of that: the plan says what the files say, wherever it was cut off.
+#[test]
+fn an_undo_that_is_cut_off_anywhere_is_told_by_the_plan() {
+    let case = case();
+    assert!(apply_mortal(&case.disk, &case.shelf, case.plan, u64::MAX).0);
+    let undone = (case.disk.fork(), case.shelf.copy());
+    assert!(undo_mortal(&undone.0, &undone.1, case.plan, u64::MAX).0);
+    let undo = {
+        let plans = Plans::open(undone.1.open()).list(&[State::Applied], None).unwrap();
+        plans.iter().find(|plan| plan.purpose == plan::Purpose::Undo { of: case.plan }).unwrap().id
+    };
+    let mut points = 0;
+    for (disk, shelf, id) in [(&case.disk, &case.shelf, case.plan), (&undone.0, &undone.1, undo)] {
+        let whole = disk.fork();
+        whole.new_program();
+        let (_, store_calls) = undo_mortal(&whole, &shelf.copy(), id, u64::MAX);
+        let disk_calls =
+            (0..whole.calls()).step_by(if is_proof() { 1 } else { 7 }).map(|call| (Some(call), u64::MAX));
+        for (disk_call, store_call) in disk_calls.chain((0..store_calls).map(|call| (None, call))) {
+            let what = format!("undo of {id} crashed at disk call {disk_call:?}, store call {store_call}");
+            let (disk, shelf) = (disk.fork(), shelf.copy());
+            disk.new_program();
+            if let Some(call) = disk_call {
+                disk.crash_at(call);
+            }
+            undo_mortal(&disk, &shelf, id, store_call);
+            let disk = disk.kill();
+            let plans = Plans::open(shelf.open());
+            plans.recover(&ground(&disk), &plans.get(case.plan).unwrap().roots, &who()).unwrap();
+            plans.recover_plan(&ground(&disk), case.plan, &who()).unwrap();
+            let state = plans.get(case.plan).unwrap().state;
+            match trees(&disk) {
+                now if now == case.before => assert_eq!(state, State::Undone, "{what}"),
+                now if now == case.after => assert_eq!(state, State::Applied, "{what}"),
+                now => panic!("{what}: {state}, {now:?}"),
+            }
+            // It can be undone from where it is.
+            if state == State::Applied {
+                let order = plan::UndoOrder::by(&who());
+                let undone = plans.undo(&ground(&disk), case.plan, &order);
+                let _ =
+                    undone.unwrap_or_else(|error| panic!("{what}: undone again, {}", testkit::chain(&error)));
+                assert_eq!(trees(&disk), case.before, "{what}: undone again");
+            }
+            points += 1;
+        }
+    }
+    figure("plan undo: simulated crash points", points);
 }
 
 /// The journal's folder is removed after the crash, as `git clean -xdf` may do ([lck-clean]): still all or nothing.

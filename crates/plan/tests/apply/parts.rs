@@ -95,3 +95,131 @@ fn one_actor_after_the_other_comes_to_both() {
     assert!(both.contains("one\n") && both.contains("two\n"), "{both}");
     assert_eq!(report.files.len(), 1);
 }
+
+/// Lines, some of them another text.
+fn lines(changes: &[(usize, &str)]) -> String {
+    let mut lines: Vec<String> = (0..20).map(|line| format!("line {line}\n")).collect();
+    changes.iter().for_each(|(line, text)| lines[*line] = format!("{text}\n"));
+    lines.concat()
+}
+
+fn of(name: &str) -> impl FnOnce(&mut plan::ApplyOrder) {
+    let part = Part { actors: vec![actor(name)], ..Part::default() };
+    move |order| order.part = part
+}
+
+fn only(path: &str) -> impl FnOnce(&mut plan::ApplyOrder) {
+    let part = Part { paths: vec![path.to_owned()], ..Part::default() };
+    move |order| order.part = part
+}
+
+#[test]
+fn one_actors_part_and_then_the_others_come_to_both() {
+    let ground = Ground::new();
+    ground.write("a/f", lines(&[]));
+    let plan = ground.plan(vec![
+        ("one", vec![write("a/f", lines(&[(2, "one")]))]),
+        ("two", vec![write("a/f", lines(&[(17, "two")]))]),
+    ]);
+    let _ = ground.apply_with(plan, of("one")).unwrap();
+    let report = ground.apply_with(plan, of("two")).unwrap();
+    assert_eq!(ground.read("a/f"), lines(&[(2, "one"), (17, "two")]));
+    assert_eq!((report.plan.state, report.left), (State::Applied, 0));
+    // And back, one after the other, in any order.
+    let _ = ground.undo_with(plan, |order| order.part.actors = vec![actor("one")]).unwrap();
+    assert_eq!(ground.read("a/f"), lines(&[(17, "two")]));
+    let _ = ground.undo(plan).unwrap();
+    assert_eq!((ground.read("a/f"), ground.state(plan)), (lines(&[]), State::Undone));
+}
+
+#[test]
+fn one_actors_part_over_lines_of_another_is_a_conflict() {
+    let ground = Ground::new();
+    ground.write("a/f", lines(&[]));
+    let plan = ground.plan(vec![
+        ("one", vec![write("a/f", lines(&[(2, "one")]))]),
+        ("two", vec![write("a/f", lines(&[(2, "two")]))]),
+    ]);
+    let _ = ground.apply_with(plan, of("one")).unwrap();
+    for dry_run in [true, false] {
+        let error = ground
+            .apply_with(plan, |order| {
+                of("two")(order);
+                order.dry_run = dry_run
+            })
+            .unwrap_err();
+        assert_eq!(error.code(), "conflicts");
+    }
+    assert_eq!(ground.read("a/f"), lines(&[(2, "one")]));
+}
+
+#[test]
+fn an_edit_of_a_file_whose_new_name_has_landed_goes_to_the_new_name() {
+    let ground = Ground::new();
+    ground.write("a/old", lines(&[]));
+    let plan = ground.plan(vec![
+        ("mover", vec![Change::rename(bytes("a/old"), bytes("a/new"))]),
+        ("editor", vec![write("a/old", lines(&[(3, "edited")]))]),
+    ]);
+    let _ = ground.apply_with(plan, of("mover")).unwrap();
+    let report = ground.apply_with(plan, of("editor")).unwrap();
+    assert_eq!(outcomes(&report), [("new".into(), &FileOutcome::Done)]);
+    assert_eq!(ground.read("a/new"), lines(&[(3, "edited")]));
+    assert!(!ground.root("a/old").exists());
+    assert_eq!(report.plan.state, State::Applied);
+}
+
+#[test]
+fn what_is_recorded_after_a_part_has_landed_is_left_to_apply() {
+    let ground = Ground::new();
+    ground.write("a/f", "old");
+    let plan = ground.plan(vec![("one", vec![write("a/f", "one"), write("a/g", "one")])]);
+    let _ = ground.apply_with(plan, only("f")).unwrap();
+    let later = ground.plans.context(plan).unwrap().start_changeset(&actor("two")).unwrap();
+    later.record_many(ground.rooted(vec![write("a/f", "two")])).unwrap();
+    later.seal().unwrap();
+    ground.plans.settle(plan, &actor("ana")).unwrap();
+    let report = ground.apply(plan).unwrap();
+    assert_eq!((ground.read("a/f"), ground.read("a/g")), ("two".into(), "one".into()));
+    assert_eq!((report.plan.state, report.left), (State::Applied, 0));
+    let _ = ground.undo(plan).unwrap();
+    assert_eq!(ground.read("a/f"), "old");
+}
+
+#[test]
+fn a_part_that_was_undone_is_left_to_apply() {
+    let ground = Ground::new();
+    ground.write("a/f", "old");
+    let plan = ground.plan(vec![("one", vec![write("a/f", "new"), write("a/g", "new")])]);
+    let _ = ground.apply_with(plan, only("f")).unwrap();
+    let undo = ground.undo(plan).unwrap();
+    assert_eq!((ground.read("a/f"), ground.state(plan)), ("old".into(), State::Ready));
+    assert_eq!(ground.apply_with(plan, |order| order.dry_run = true).unwrap().files.len(), 2);
+    // The undo undone, it has landed again.
+    let redo = ground.undo(undo.plan.id).unwrap();
+    assert_eq!((ground.read("a/f"), ground.state(undo.plan.id)), ("new".into(), State::Undone));
+    assert_eq!(ground.apply_with(plan, |order| order.dry_run = true).unwrap().files.len(), 1);
+    let _ = ground.undo(redo.plan.id).unwrap();
+    let report = ground.apply(plan).unwrap();
+    assert_eq!((ground.read("a/f"), ground.read("a/g")), ("new".into(), "new".into()));
+    assert_eq!(report.plan.state, State::Applied);
+}
+
+#[test]
+fn a_dry_run_says_how_much_will_be_left() {
+    let ground = Ground::new();
+    ground.write("a/f", lines(&[]));
+    let plan = ground.plan(vec![
+        ("one", vec![write("a/f", lines(&[(2, "one")])), write("a/mine", "one")]),
+        ("two", vec![write("a/f", lines(&[(17, "two")]))]),
+    ]);
+    let shown = ground
+        .apply_with(plan, |order| {
+            of("one")(order);
+            order.dry_run = true
+        })
+        .unwrap();
+    let report = ground.apply_with(plan, of("one")).unwrap();
+    assert_eq!((shown.left, shown.files.len()), (1, 2));
+    assert_eq!((report.left, report.files.len()), (1, 2));
+}

@@ -38,16 +38,21 @@ fn whoever_names_the_root_next_finishes_it_and_is_told() {
     assert_eq!((last.kind.as_str(), last.to), ("plan.applied", Some(State::Applied)));
 }
 
+fn elsewhere(disk: &testkit::sim::SimDisk) -> plan::Ground {
+    let disk = disk.clone();
+    let find: filetx::Finder =
+        std::sync::Arc::new(move |path: &std::path::Path| Ok(disk.root(path.to_str().unwrap())));
+    plan::Ground::on_storage(find, Machine { host: "elsewhere".into(), id: "2".into() })
+}
+
 #[test]
 fn another_machine_leaves_it_alone() {
     let (disk, shelf, id) = cut_off();
     let plans = Plans::open(shelf.open());
     let before = trees(&disk);
-    let find: filetx::Finder = {
-        let disk = disk.clone();
-        std::sync::Arc::new(move |path: &std::path::Path| Ok(disk.root(path.to_str().unwrap())))
-    };
-    let elsewhere = plan::Ground::on_storage(find, Machine { host: "elsewhere".into(), id: "2".into() });
+    // It has folders of the same names.
+    let theirs = super::simulated::disk(&[("a/f", "old"), ("b/g", "old")]);
+    let elsewhere = elsewhere(&theirs);
     let error = plans.recover_plan(&elsewhere, id, &who()).unwrap_err();
     assert_eq!(error.code(), "other-machine");
     assert!(error.to_string().contains("begun on here"), "{error}");
@@ -57,6 +62,22 @@ fn another_machine_leaves_it_alone() {
     let mut order = plan::ApplyOrder::by(&who());
     order.dry_run = true;
     assert_eq!(plans.apply(&elsewhere, id, &order).unwrap_err().code(), "conflict");
+    // And it is in the way of nothing there.
+    let other = ready(&plans, vec![(write("a/other", "new"), None)]);
+    let report = plans.apply(&elsewhere, other, &plan::ApplyOrder::by(&who())).unwrap();
+    assert_eq!((report.plan.state, report.recovered.len()), (State::Applied, 0));
+    assert_eq!(plans.get(id).unwrap().state, State::Applying);
+}
+
+#[test]
+fn a_machine_with_another_name_that_has_the_journal_finishes_it() {
+    let (disk, shelf, id) = cut_off();
+    let plans = Plans::open(shelf.open());
+    assert_eq!(plans.interrupted(&elsewhere(&disk)).unwrap().len(), 1);
+    let recovery = plans.recover_plan(&elsewhere(&disk), id, &who()).unwrap().unwrap();
+    assert_eq!(recovery.end, RecoveryEnd::Finished);
+    assert_eq!(plans.get(id).unwrap().state, State::Applied);
+    assert_eq!(disk.person_read("b", "g").as_deref(), Some(&b"new"[..]));
 }
 
 #[test]
@@ -137,4 +158,59 @@ fn a_mark_whose_outcome_is_known_is_let_go() {
     let other = ready(&plans, vec![(write("a/other", "new"), None)]);
     let report = plans.apply(&ground(&disk), other, &plan::ApplyOrder::by(&who())).unwrap();
     assert_eq!((report.recovered, marks()), (vec![], 0));
+}
+
+/// Cut off at every call of the store that comes after the files were changed.
+fn cut_off_after_publishing(
+    then: impl Fn(&testkit::sim::SimDisk, &Plans, plan::PlanId, &plan::Error),
+) -> usize {
+    let start = disk(&[("a/f", "1\n2\n3\n"), ("b/g", "old")]);
+    let shelf = Shelf::new();
+    let plans = Plans::open(shelf.open());
+    let id = ready(
+        &plans,
+        vec![(write("a/f", "1\n2\nthree\n"), file("1\n2\n3\n")), (write("b/g", "new"), file("old"))],
+    );
+    drop(plans);
+    let whole = start.fork();
+    whole.new_program();
+    let (_, calls) = apply_mortal(&whole, &shelf.copy(), id, u64::MAX);
+    let mut cut = 0;
+    for call in 0..calls {
+        let (disk, shelf) = (start.fork(), shelf.copy());
+        disk.new_program();
+        let store = super::mortal::Mortal::new(shelf.open(), &disk, call);
+        let mortal = Plans::open(std::sync::Arc::new(store));
+        let Err(error) = mortal.apply(&ground(&disk), id, &plan::ApplyOrder::by(&who())) else { continue };
+        drop(mortal);
+        let disk = disk.kill();
+        let plans = Plans::open(shelf.open());
+        let is_published = disk.person_read("b", "g").as_deref() == Some(b"new");
+        if is_published && plans.get(id).unwrap().state == State::Applying {
+            then(&disk, &plans, id, &error);
+            cut += 1;
+        }
+    }
+    cut
+}
+
+#[test]
+fn a_failure_after_files_were_changed_says_that_it_was_cut_off() {
+    let cut = cut_off_after_publishing(|_, _, _, error| {
+        assert_eq!((error.code(), error.outcome()), ("cut-off", store::Outcome::Unknown), "{error}");
+    });
+    assert!(cut > 0);
+}
+
+#[test]
+fn what_a_person_changes_after_it_had_landed_is_a_change_since() {
+    let cut = cut_off_after_publishing(|disk, plans, id, _| {
+        disk.person_write("a", "f", b"mine\n2\nthree\n");
+        let recovery = plans.recover_plan(&ground(disk), id, &who()).unwrap().unwrap();
+        assert_eq!((recovery.end, recovery.kept.len()), (RecoveryEnd::Finished, 0));
+        let error = plans.undo(&ground(disk), id, &plan::UndoOrder::by(&who())).unwrap_err();
+        assert_eq!(error.code(), "changed-since");
+        assert_eq!(disk.person_read("b", "g").as_deref(), Some(&b"new"[..]), "nothing is half undone");
+    });
+    assert!(cut > 0);
 }

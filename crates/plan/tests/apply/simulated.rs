@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filetx::{Finder, Storage};
-use plan::{Actor, ApplyOrder, Change, Machine, Piece, PlanId, Plans, State};
+use plan::{Actor, ApplyOrder, Change, Machine, Piece, PlanId, Plans, State, UndoOrder};
 use serde_json::json;
 use store::{NewPlan, SqliteStore, Store};
 use testkit::sim::{Node, SimDisk};
@@ -110,6 +110,14 @@ pub(crate) fn apply_mortal(disk: &SimDisk, shelf: &Shelf, id: PlanId, dies_at: u
     let plans = Plans::open(Arc::clone(&mortal) as Arc<dyn Store>);
     let applied = plans.apply(&ground(disk), id, &ApplyOrder::by(&who()));
     (applied.is_ok(), mortal.calls())
+}
+
+/// The same for an undo.
+pub(crate) fn undo_mortal(disk: &SimDisk, shelf: &Shelf, id: PlanId, dies_at: u64) -> (bool, u64) {
+    let mortal = Arc::new(Mortal::new(shelf.open(), disk, dies_at));
+    let plans = Plans::open(Arc::clone(&mortal) as Arc<dyn Store>);
+    let undone = plans.undo(&ground(disk), id, &UndoOrder::by(&who()));
+    (undone.is_ok(), mortal.calls())
 }
 
 pub(crate) fn who() -> Actor {

@@ -2,7 +2,8 @@
 
 use plan::{Changer, Error, FileOutcome, Purpose, State};
 
-use super::ground::{Ground, actor, delete, outcomes, write};
+use super::ground::{Ground, actor, bytes, delete, outcomes, write};
+use plan::Change;
 
 /// [und-undo]
 #[test]
@@ -137,4 +138,51 @@ fn what_somebody_took_back_by_hand_is_left_alone() {
     assert_eq!(ground.undo(plan).unwrap_err().code(), "nothing-to-do");
     let shown = ground.undo_with(plan, |order| order.dry_run = true).unwrap();
     assert_eq!(outcomes(&shown), [("f".into(), &FileOutcome::Untouched)]);
+}
+
+#[test]
+fn undo_of_a_rename_leaves_the_edits_of_others_under_the_old_name() {
+    let ground = Ground::new();
+    ground.write("a/old", "1\n2\n3\n4\n5\n");
+    let plan = ground.plan(vec![
+        ("mover", vec![Change::rename(bytes("a/old"), bytes("a/new"))]),
+        ("editor", vec![write("a/old", "1\n2\n3\n4\nfive\n")]),
+    ]);
+    let _ = ground.apply(plan).unwrap();
+    assert_eq!(ground.read("a/new"), "1\n2\n3\n4\nfive\n");
+    let _ = ground.undo_with(plan, |order| order.part.actors = vec![actor("mover")]).unwrap();
+    assert_eq!(ground.read("a/old"), "1\n2\n3\n4\nfive\n");
+    assert!(!ground.root("a/new").exists());
+    let _ = ground.undo(plan).unwrap();
+    assert_eq!((ground.read("a/old"), ground.state(plan)), ("1\n2\n3\n4\n5\n".into(), State::Undone));
+}
+
+#[test]
+fn undo_in_parts_ends_like_undo_at_once() {
+    let ground = Ground::new();
+    ground.write("a/f", "old");
+    let before = ground.trees();
+    let plan =
+        ground.plan(vec![("one", vec![write("a/f", "new"), write("a/g", "new"), write("b/h", "new")])]);
+    let _ = ground.apply(plan).unwrap();
+    for path in ["f", "h"] {
+        let _ = ground.undo_with(plan, |order| order.part.paths = vec![path.to_owned()]).unwrap();
+        assert_eq!(ground.state(plan), State::Applied);
+    }
+    let last = ground.undo(plan).unwrap();
+    assert_eq!((ground.trees(), ground.state(plan)), (before, State::Undone));
+    let _ = ground.undo(last.plan.id).unwrap();
+    assert_eq!((ground.read("a/g"), ground.state(plan)), ("new".into(), State::Applied));
+    assert_eq!(ground.read("a/f"), "old");
+}
+
+#[test]
+fn an_undo_beside_a_file_that_somebody_took_back_is_whole() {
+    let ground = Ground::new();
+    ground.write("a/f", "old");
+    let plan = ground.plan(vec![("one", vec![write("a/f", "new"), write("a/g", "new")])]);
+    let _ = ground.apply(plan).unwrap();
+    ground.write("a/f", "old");
+    let _ = ground.undo(plan).unwrap();
+    assert_eq!((ground.read("a/f"), ground.state(plan)), ("old".into(), State::Undone));
 }

@@ -37,13 +37,18 @@ fn a_plan_is_found_by_id_prefix_name_and_latest() {
 }
 
 #[test]
-fn a_root_is_a_folder_that_is_there_and_stands_once() {
+fn a_root_is_a_folder_that_is_there_stands_once_and_is_in_no_other() {
     let ground = Ground::new();
     ground.write("file", "x");
     for bad in ["nowhere", "file"] {
         let error = ground.plans.create(None, &[&ground.root.join(bad)], &actor("ana")).unwrap_err();
         assert_eq!(error.code(), "bad-root");
         assert!(error.hint().is_some());
+    }
+    for roots in [[ground.folder.path(), &ground.root], [&ground.root, ground.folder.path()]] {
+        let error = ground.plans.create(None, &roots, &actor("ana")).unwrap_err();
+        assert_eq!(error.code(), "bad-root");
+        assert!(error.to_string().contains("inside"), "{error}");
     }
     std::os::unix::fs::symlink(&ground.root, ground.folder.path().join("link")).unwrap();
     let roots = [ground.root.as_path(), &ground.folder.path().join("link")];

@@ -120,7 +120,7 @@ error: plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing 
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nFIVE\n");
     program.run("plan show work").success().stdout_eq(str![[r#"
 plan [PLAN] (work)
-conflict: applying met a conflict, and touched nothing; to be resolved
+conflict: its changes clash with each other, or with what somebody made of the files
 why: plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing was touched
 root [PLACE]
 made by ana at [..]

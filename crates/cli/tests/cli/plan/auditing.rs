@@ -19,7 +19,9 @@ fn the_trail_is_read_verified_and_exported() {
 [..]  [PLAN]     4  changeset.sealed  coder
 [..]  [PLAN]     5  plan.step  coder
 [..]  [PLAN]     6  plan.applying  ana
-[..]  [PLAN]     7  plan.applied  ana
+[..]  [PLAN]     7  changeset.started  ana
+[..]  [PLAN]     8  changeset.abandoned  ana
+[..]  [PLAN]     9  plan.applied  ana
 
 "#]]);
     program.run("audit log --since 2999-01-01T00:00:00Z").success().stdout_eq("");
@@ -28,7 +30,7 @@ error: `noon` is not usable as time: write it like 2026-01-31T09:30:00Z
 
 "#]]);
     program.run("audit verify").success().stderr_eq("").stdout_eq(str![[r#"
-7 records in 1 chain: sound
+9 records in 1 chain: sound
 
 "#]]);
     let exported = text(&program.run("audit export").success());

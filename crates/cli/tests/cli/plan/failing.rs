@@ -80,7 +80,7 @@ error: no folder was named, and there is neither a project nor a git repository 
 "#]]);
     program.run("plan create --root missing").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: `[PLACE]/missing` cannot be a root of a plan: No such file or directory (os error 2)
-  hint: name a folder that is there: `agents plan create --root DIR`
+  hint: name folders that are there, none inside another: `agents plan create --root DIR`
 
 "#]]);
     program.run("plan show @latest").code(3);

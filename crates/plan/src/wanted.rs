@@ -1,0 +1,169 @@
+//! What an apply is to do: the changes that were asked for, on top of what has landed.
+//!
+//! A path that nothing has landed at gets the changes of the chosen changesets, combined. One that holds changes of others already gets
+//! theirs and the chosen ones combined, so one part after the other comes to the same as all at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use store::ChangesetId;
+
+use crate::contents::Made;
+use crate::drift::{Target, Targets};
+use crate::landed::LandedPaths;
+use crate::part::Paths;
+use crate::{
+    ApplyOrder, Combined, CombinedChange, Conflict, Error, Folded, Part, PathKey, Plan, Plans, Result,
+    Selection, StoredContents, Strategy, combine,
+};
+
+/// What an apply is to do, as far as the store knows.
+pub(crate) struct Wanted {
+    pub targets: Targets,
+    pub made: Made,
+    /// The changesets whose changes that is.
+    pub brings: Vec<ChangesetId>,
+    /// All changesets of the plan that count.
+    pub folded: Vec<Folded>,
+    /// What has landed before.
+    pub landed: LandedPaths,
+}
+
+/// What is left to do, and what is in its way.
+struct Left {
+    targets: Targets,
+    made: Made,
+    conflicts: Vec<Conflict>,
+}
+
+type Set = BTreeSet<ChangesetId>;
+
+impl Plans {
+    /// What of the plan is to be applied. Conflicts in it are an error, as is nothing.
+    pub(crate) fn wanted(&self, plan: &Plan, order: &ApplyOrder) -> Result<Wanted> {
+        let folded = self.folded(plan.id, &Selection::default())?;
+        let landed = self.landed_paths(plan)?;
+        let chosen = chosen(&folded, &order.part);
+        let left = self.left_of(&folded, &landed, &chosen, order.strategy, &order.part.paths()?)?;
+        if !left.conflicts.is_empty() {
+            return Err(Error::Conflicts { plan: plan.id, conflicts: left.conflicts });
+        }
+        if left.targets.is_empty() {
+            return Err(Error::Nothing { plan: plan.id, act: "apply" });
+        }
+        let brings = chosen.into_iter().collect();
+        Ok(Wanted { targets: left.targets, made: left.made, brings, folded, landed })
+    }
+
+    /// How many paths of a plan do not hold all of its changes.
+    pub(crate) fn left(&self, folded: &[Folded], landed: &LandedPaths) -> Result<usize> {
+        let all = Part::default();
+        let left = self.left_of(folded, landed, &chosen(folded, &all), Strategy::ThreeWay, &all.paths()?)?;
+        Ok(left.targets.len() + left.conflicts.len())
+    }
+
+    fn left_of(
+        &self,
+        folded: &[Folded],
+        landed: &LandedPaths,
+        chosen: &Set,
+        strategy: Strategy,
+        paths: &Paths,
+    ) -> Result<Left> {
+        let known: Set = folded.iter().map(|folded| folded.credit.changeset).collect();
+        // What a path is to hold afterwards, by what it holds now.
+        let wanted = |key: &PathKey| -> Set {
+            let there = landed.paths.get(key).map(|there| &there.changesets);
+            chosen
+                .iter()
+                .chain(there.into_iter().flatten())
+                .filter(|id| known.contains(id))
+                .copied()
+                .collect()
+        };
+        let mut sets: BTreeMap<Set, Vec<&PathKey>> = BTreeMap::from([(chosen.clone(), Vec::new())]);
+        for key in landed.paths.keys() {
+            sets.entry(wanted(key)).or_default().push(key);
+        }
+        let mut left = Left { targets: Targets::new(), made: Made::default(), conflicts: Vec::new() };
+        for (set, here) in sets {
+            let combined = self.combine_some(folded, &set, strategy)?;
+            let is_here = |key: &PathKey| match landed.paths.contains_key(key) {
+                true => here.binary_search(&key).is_ok(),
+                false => set == *chosen,
+            };
+            for conflict in combined.conflicts().filter(|conflict| conflict.keys().any(|key| is_here(&key))) {
+                if paths.takes(&conflict.key) && !landed.holds_all(conflict) {
+                    left.conflicts.push(conflict.clone());
+                }
+            }
+            let old_names = old_names(&combined, paths);
+            for (key, change) in combined.changes().filter(|(key, _)| is_here(key)) {
+                let is_taken = paths.takes_change(key, change) || old_names.contains(key);
+                if is_taken && !landed.holds(key, &change.credits) {
+                    left.targets.insert(key.clone(), target(change, key, landed));
+                }
+            }
+            // Changes that come to nothing: the path gets back what it held before the plan.
+            let clashes: BTreeSet<PathKey> = combined.conflicts().flat_map(Conflict::keys).collect();
+            for key in here.into_iter().filter(|key| !combined.paths.contains_key(key)) {
+                let there = &landed.paths[key];
+                let is_more = folded.iter().any(|folded| {
+                    let id = &folded.credit.changeset;
+                    set.contains(id) && !there.changesets.contains(id) && folded.changes.contains_key(key)
+                });
+                if is_more && paths.takes(key) && !clashes.contains(key) && there.after != there.expected {
+                    let (expected, after) = (there.after.clone(), there.expected.clone());
+                    left.targets.insert(key.clone(), Target { expected, after, credits: Vec::new() });
+                }
+            }
+            left.made.extend(combined.made);
+        }
+        left.conflicts.sort_by(|a, b| a.key.cmp(&b.key));
+        left.conflicts.dedup_by(|a, b| a.key == b.key);
+        Ok(left)
+    }
+
+    fn combine_some(&self, folded: &[Folded], set: &Set, strategy: Strategy) -> Result<Combined> {
+        let contents = StoredContents(self.store().as_ref());
+        let is_in = |folded: &&Folded| set.contains(&folded.credit.changeset);
+        if folded.iter().all(|folded| is_in(&folded)) {
+            return combine(folded, strategy, &contents);
+        }
+        let some: Vec<Folded> = folded.iter().filter(is_in).cloned().collect();
+        combine(&some, strategy, &contents)
+    }
+}
+
+/// The changesets of the actors of a part.
+fn chosen(folded: &[Folded], part: &Part) -> Set {
+    let is_theirs = |folded: &&Folded| part.actors.is_empty() || part.actors.contains(&folded.credit.actor);
+    folded.iter().filter(is_theirs).map(|folded| folded.credit.changeset).collect()
+}
+
+/// The old names of renamed files that are taken: they go with the new ones.
+fn old_names(combined: &Combined, paths: &Paths) -> BTreeSet<PathKey> {
+    let taken = combined.changes().filter(|(key, change)| paths.takes_change(key, change));
+    taken
+        .filter_map(|(key, change)| {
+            Some(PathKey { root: key.root.clone(), path: change.renamed_from.clone()? })
+        })
+        .collect()
+}
+
+/// What a change comes to, on top of what has landed.
+fn target(change: &CombinedChange, key: &PathKey, landed: &LandedPaths) -> Target {
+    let expected = landed.paths.get(key).map_or(&change.base, |there| &there.after).clone();
+    let held = landed.paths.get(key).map(|there| &there.changesets);
+    let is_new = |credit: &&crate::Credit| held.is_none_or(|held| !held.contains(&credit.changeset));
+    let credits = change.credits.iter().filter(is_new).cloned().collect();
+    Target { expected, after: change.after.clone(), credits }
+}
+
+impl Conflict {
+    /// All paths that it is about.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = PathKey> {
+        let others =
+            self.others.iter().map(|other| PathKey { root: self.key.root.clone(), path: other.path.clone() });
+        std::iter::once(self.key.clone()).chain(others)
+    }
+}
