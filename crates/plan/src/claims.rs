@@ -1,10 +1,10 @@
-//! What each changeset says about each path, before anything is merged: renames are followed, resolutions stand for what came before.
+//! What each changeset says about each path, before anything is merged: about which file, and what a resolution stands for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use store::{Content, PathBytes, Time};
+use store::{ChangesetId, Content, PathBytes, Time};
 
-use crate::{Clash, Conflict, Credit, Folded, OtherPath, PathKey, Side};
+use crate::{Clash, Conflict, Credit, FinalChange, Folded, PathKey, Side};
 
 /// What one changeset says about one path.
 #[derive(Clone, Debug)]
@@ -12,14 +12,18 @@ pub(crate) struct Claim {
     /// Whose, by the changeset's place among those that are combined.
     pub order: usize,
     pub credit: Credit,
-    /// What the root held there when it was recorded; of one that builds on others, what it held for the first of them.
+    /// What the root held at the path when it was recorded; of one that builds on others, what it held for the first of them.
     pub root: Option<Content>,
     /// Whether it started from what an earlier claim of the path left.
     pub builds: bool,
     /// What its change is against: the same, but for a file that came from another path.
     pub from: Option<Content>,
     pub after: Option<Content>,
-    pub renamed_from: Option<PathBytes>,
+    /// The path under which the root has the file that it is about; of a new file the path itself. Content that was there under
+    /// another name is never compared with what the root has under this one.
+    pub origin: PathBytes,
+    /// Whether it is an edit that has followed its file here.
+    pub followed: bool,
     pub at: Time,
     pub resolves: bool,
     /// Whose claims it stands for, when it resolves a conflict.
@@ -30,120 +34,166 @@ impl Claim {
     fn side(&self) -> Side {
         Side { credit: self.credit.clone(), base: self.from.clone(), after: self.after.clone() }
     }
+
+    /// The changesets that it speaks for.
+    pub(crate) fn changesets(&self) -> impl Iterator<Item = ChangesetId> {
+        self.stands_for.iter().chain([&self.credit]).map(|credit| credit.changeset)
+    }
 }
 
-/// The claims of each path, in the order of the changesets; and conflicts that are seen without looking at contents.
+/// The claims of each path, in the order of the changesets. Edits are where their files have gone.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
     pub paths: BTreeMap<PathKey, Vec<Claim>>,
-    pub conflicts: Vec<Conflict>,
+    /// Renames of files that an earlier changeset had left there: from where, which file, to where.
+    pub renamed_on: Vec<(PathKey, PathBytes, PathKey)>,
 }
 
 impl Claims {
     pub(crate) fn of(changesets: &[Folded]) -> Self {
         let mut claims = Self::default();
         for (order, folded) in changesets.iter().enumerate() {
-            for (key, change) in &folded.changes {
-                let mut earlier = claims.paths.get(key).into_iter().flatten();
-                let below = earlier.rfind(|claim| folded.builds_on.contains(&claim.credit.changeset));
-                let claim = Claim {
-                    order,
-                    credit: folded.credit.clone(),
-                    root: below.map_or(&change.base, |below| &below.root).clone(),
-                    builds: below.is_some(),
-                    from: change.renamed_from.as_ref().map_or(&change.base, |_| &change.renamed_base).clone(),
-                    after: change.after.clone(),
-                    renamed_from: change.renamed_from.clone(),
-                    at: change.at,
-                    resolves: change.resolves,
-                    stands_for: Vec::new(),
-                };
-                claims.paths.entry(key.clone()).or_default().push(claim);
+            // A resolution stands for what clashed, which are edits that had followed their file.
+            if folded.changes.values().any(|change| change.resolves) {
+                claims.follow_renames();
             }
+            claims.add(order, folded);
         }
-        claims.resolve();
         claims.follow_renames();
-        claims.resolve();
         claims
     }
 
-    /// A resolution stands for every claim of its path that came before it.
-    fn resolve(&mut self) {
-        for claims in self.paths.values_mut() {
-            if let Some(order) = claims.iter().filter(|claim| claim.resolves).map(|claim| claim.order).max() {
-                let earlier: Vec<Claim> = claims.extract_if(.., |claim| claim.order < order).collect();
-                claims[0].stands_for.extend(credits(&earlier));
-            }
-        }
-    }
-
-    /// An edit of a file that somebody else renamed goes to its new name. Two new names, or a new name and a deletion, are a conflict.
-    fn follow_renames(&mut self) {
-        for (old, renames) in self.renames() {
-            let Some(claims) = self.paths.get(&old) else { continue };
-            let renamers: BTreeSet<usize> = renames.iter().map(|(order, _)| *order).collect();
-            let targets: BTreeSet<&PathBytes> = renames.iter().map(|(_, path)| path).collect();
-            let is_deletion = |claim: &Claim| claim.after.is_none() && !renamers.contains(&claim.order);
-            if targets.len() > 1 || claims.iter().any(is_deletion) {
-                let targets = targets.into_iter().cloned().collect();
-                self.clash_of_names(old, targets);
+    fn add(&mut self, order: usize, folded: &Folded) {
+        let claim = |(key, change): (&PathKey, &FinalChange)| {
+            let claim = self.claim(order, folded, key, change);
+            (key.clone(), claim)
+        };
+        let mut new: BTreeMap<PathKey, Claim> = folded.changes.iter().map(claim).collect();
+        for (key, change) in &folded.changes {
+            let Some(old) = change.renamed_from.as_ref().map(|path| beside(key, path)) else { continue };
+            let Some(found) = self.found(folded, &old, &change.renamed_base) else { continue };
+            if found.origin == key.path {
                 continue;
             }
-            let target = targets.into_iter().next().cloned();
-            if let Some(path) = target {
-                self.move_edits(&old, PathKey { root: old.root.clone(), path }, &renamers);
+            self.renamed_on.push((old.clone(), found.origin.clone(), key.clone()));
+            // What an earlier changeset had left there goes with its file; what this one says is about what the root has.
+            if let Some(left) = new.remove(&old).filter(|left| left.root.is_some()) {
+                let left = Claim { from: left.root.clone(), builds: false, origin: old.path.clone(), ..left };
+                new.insert(old, left);
+            }
+        }
+        for (key, mut claim) in new {
+            if claim.resolves {
+                self.resolve(&key, &mut claim);
+            }
+            self.paths.entry(key).or_default().push(claim);
+        }
+    }
+
+    fn claim(&self, order: usize, folded: &Folded, key: &PathKey, change: &FinalChange) -> Claim {
+        let below = self.below(folded, key);
+        let found = match &change.renamed_from {
+            Some(old) => self.found(folded, &beside(key, old), &change.renamed_base),
+            None => self.found(folded, key, &change.base),
+        };
+        let old = change.renamed_from.as_ref().unwrap_or(&key.path);
+        let origin = found.map_or(old, |found| &found.origin);
+        Claim {
+            order,
+            credit: folded.credit.clone(),
+            root: below.map_or(&change.base, |below| &below.root).clone(),
+            builds: below.is_some(),
+            // A file that has its name back is compared with what was under that name, as if it had never left.
+            from: if old == &key.path || origin == &key.path { &change.base } else { &change.renamed_base }
+                .clone(),
+            after: change.after.clone(),
+            origin: origin.clone(),
+            followed: false,
+            at: change.at,
+            resolves: change.resolves,
+            stands_for: Vec::new(),
+        }
+    }
+
+    /// The last claim of a path that a changeset is known to build on.
+    fn below(&self, folded: &Folded, key: &PathKey) -> Option<&Claim> {
+        let mut earlier = self.paths.get(key).into_iter().flatten();
+        earlier.rfind(|claim| folded.builds_on.contains(&claim.credit.changeset))
+    }
+
+    /// The claim that left the file which a changeset found at a path; `None`: it was the root's.
+    fn found(&self, folded: &Folded, key: &PathKey, content: &Option<Content>) -> Option<&Claim> {
+        content.as_ref()?;
+        let left = || self.paths.get(key).into_iter().flatten().rfind(|claim| claim.after == *content);
+        self.below(folded, key).filter(|below| below.after.is_some()).or_else(left)
+    }
+
+    /// A resolution stands for every claim of its path that came before it. It is about the file of those that it agrees with. A rename
+    /// of another file to the path did not happen.
+    fn resolve(&mut self, key: &PathKey, resolution: &mut Claim) {
+        let earlier = self.paths.remove(key).unwrap_or_default();
+        resolution.stands_for = credits(&earlier);
+        let agreed: Vec<&Claim> = earlier.iter().filter(|claim| claim.after == resolution.after).collect();
+        let about = if agreed.is_empty() { earlier.iter().collect() } else { agreed };
+        let renamed = about.first().filter(|first| first.origin != key.path);
+        match renamed.filter(|first| about.iter().all(|claim| claim.origin == first.origin)) {
+            Some(renamed) => {
+                resolution.origin = renamed.origin.clone();
+                resolution.from = renamed.from.clone();
+            }
+            None => resolution.origin = key.path.clone(),
+        }
+        let others = earlier.into_iter().filter(|claim| claim.origin != resolution.origin);
+        self.take_back_renames(key, others.collect());
+    }
+
+    /// Files that did not get this name after all stay under their old one, with the edits that had followed them.
+    pub(crate) fn take_back_renames(&mut self, key: &PathKey, claims: Vec<Claim>) {
+        for claim in claims.into_iter().filter(|claim| claim.origin != key.path) {
+            let there = self.paths.entry(beside(key, &claim.origin)).or_default();
+            if claim.followed {
+                there.push(Claim { root: claim.from.clone(), followed: false, ..claim });
+                there.sort_by_key(|claim| claim.order);
+            } else {
+                let is_theirs = |left: &Claim| claim.changesets().any(|id| id == left.credit.changeset);
+                there.retain(|left| left.after.is_some() || !is_theirs(left));
             }
         }
     }
+}
 
-    /// The renames: from where, and by whom to what.
-    fn renames(&self) -> BTreeMap<PathKey, Vec<(usize, PathBytes)>> {
-        let mut renames: BTreeMap<PathKey, Vec<(usize, PathBytes)>> = BTreeMap::new();
-        for (key, claims) in &self.paths {
-            for claim in claims {
-                if let Some(from) = &claim.renamed_from {
-                    let old = PathKey { root: key.root.clone(), path: from.clone() };
-                    // A resolution of the old path has settled what became of it.
-                    let resolved = self.paths.get(&old).is_some_and(|claims| {
-                        claims.iter().any(|other| other.resolves && other.order > claim.order)
-                    });
-                    if !resolved {
-                        renames.entry(old).or_default().push((claim.order, key.path.clone()));
-                    }
-                }
-            }
-        }
-        renames
-    }
+/// Another path of the same root.
+pub(crate) fn beside(key: &PathKey, path: &PathBytes) -> PathKey {
+    PathKey { root: key.root.clone(), path: path.clone() }
+}
 
-    fn move_edits(&mut self, old: &PathKey, new: PathKey, renamers: &BTreeSet<usize>) {
-        let Some(claims) = self.paths.get_mut(old) else { return };
-        let edits = claims.extract_if(.., |claim| claim.after.is_some() && !renamers.contains(&claim.order));
-        let edits: Vec<Claim> = edits.map(|claim| Claim { root: None, ..claim }).collect();
-        let target = self.paths.entry(new).or_default();
-        target.extend(edits);
-        target.sort_by_key(|claim| claim.order);
-    }
+pub(crate) fn all_alike(claims: &[Claim]) -> bool {
+    claims.iter().all(|claim| claim.after == claims[0].after)
+}
 
-    fn clash_of_names(&mut self, old: PathKey, targets: Vec<PathBytes>) {
-        let claims = self.paths.remove(&old).unwrap_or_default();
-        let mut others = Vec::new();
-        for path in targets {
-            let key = PathKey { root: old.root.clone(), path: path.clone() };
-            let claims = self.paths.remove(&key).unwrap_or_default();
-            let base = claims.first().and_then(|claim| claim.root.clone());
-            others.push(OtherPath { path, base, credits: credits(&claims) });
-        }
-        let base = claims.first().and_then(|claim| claim.root.clone());
-        let conflict = conflict(old, Clash::Renamed, base, &claims);
-        self.conflicts.push(Conflict { others, ..conflict });
-    }
+/// What the root must hold: what the last claim found there that does not build on an earlier one.
+pub(crate) fn root_base(claims: &[Claim]) -> Option<Content> {
+    let builds_on_earlier = |place: usize| {
+        claims[place].builds || claims[..place].iter().any(|earlier| earlier.after == claims[place].from)
+    };
+    let last = (0..claims.len()).rev().find(|place| *place == 0 || !builds_on_earlier(*place));
+    last.and_then(|place| claims[place].root.clone())
 }
 
 /// A conflict of these claims that is not about lines.
 pub(crate) fn conflict(key: PathKey, clash: Clash, base: Option<Content>, claims: &[Claim]) -> Conflict {
     let sides = claims.iter().map(Claim::side).collect();
-    Conflict { key, clash, base, sides, hunks: Vec::new(), others: Vec::new() }
+    let old_names = old_names(&key, claims);
+    Conflict { key, clash, base, sides, hunks: Vec::new(), others: Vec::new(), old_names }
+}
+
+/// The paths from which files came to this one, each once and in order.
+pub(crate) fn old_names(key: &PathKey, claims: &[Claim]) -> Vec<PathBytes> {
+    let mut names: Vec<PathBytes> =
+        claims.iter().map(|claim| &claim.origin).filter(|origin| **origin != key.path).cloned().collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// Who, each once, those first that a resolution stands for.

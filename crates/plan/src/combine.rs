@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use store::{Content, PathBytes};
 
-use crate::claims::{Claim, Claims, conflict, credits};
+use crate::claims::{Claim, Claims, beside, conflict, credits, root_base};
 use crate::merge::merge;
 use crate::{Clash, Conflict, Contents, Credit, Folded, Made, OtherPath, PathKey, Result, Side};
 
@@ -74,60 +74,89 @@ impl Combined {
 
 /// Combines changesets, each behind those that it builds on. Whoever finished first changes nothing about the result.
 pub fn combine(changesets: &[Folded], strategy: Strategy, contents: &dyn Contents) -> Result<Combined> {
-    let claims = Claims::of(changesets);
+    let mut claims = Claims::of(changesets);
+    let mut conflicts = claims.clashes_of_names();
+    match strategy {
+        Strategy::LastWins => claims.last_takes_the_name(),
+        Strategy::ThreeWay | Strategy::FailOnConflict => conflicts.extend(claims.clashes_of_files()),
+    }
     let mut combined = Combined::default();
     for (key, claims) in claims.paths.into_iter().filter(|(_, claims)| !claims.is_empty()) {
-        let settled = match strategy {
-            _ if all_alike(&claims) || is_chain(&claims) => {
-                one(&claims, root_base(&claims), claims[claims.len() - 1].after.clone())
-            }
-            Strategy::ThreeWay => three_way(&key, &claims, contents, &mut combined.made)?,
-            Strategy::FailOnConflict => {
-                Settled::Conflict(conflict(key.clone(), Clash::Several, root_base(&claims), &claims))
-            }
-            Strategy::LastWins => {
-                let last = claims.iter().max_by_key(|claim| (claim.at, claim.order));
-                one(&claims, root_base(&claims), last.and_then(|claim| claim.after.clone()))
-            }
-        };
+        let settled = settle(&key, &claims, strategy, contents, &mut combined.made)?;
         let nothing = matches!(&settled, Settled::Change(change) if change.base == change.after);
         if !nothing {
             combined.paths.insert(key, settled);
         }
     }
-    for conflict in claims.conflicts {
+    for conflict in conflicts {
         combined.paths.insert(conflict.key.clone(), Settled::Conflict(conflict));
     }
     clashes_of_folders(&mut combined);
+    hold_old_names_back(&mut combined);
     Ok(combined)
 }
 
-fn all_alike(claims: &[Claim]) -> bool {
-    claims.iter().all(|claim| claim.after == claims[0].after)
+/// What becomes of a path that is the name of one file.
+fn settle(
+    key: &PathKey,
+    claims: &[Claim],
+    strategy: Strategy,
+    contents: &dyn Contents,
+    made: &mut Made,
+) -> Result<Settled> {
+    // Who gave a file another name and nothing else has no say in its content.
+    let edits: Vec<&Claim> = claims.iter().filter(|claim| claim.from != claim.after).collect();
+    let last = edits.last().copied().or(claims.last());
+    if is_alike(&edits) || is_chain(&edits) {
+        return Ok(one(key, claims, root_base(claims), last.and_then(|claim| claim.after.clone())));
+    }
+    match strategy {
+        Strategy::ThreeWay => three_way(key, claims, contents, made),
+        Strategy::FailOnConflict => {
+            Ok(Settled::Conflict(conflict(key.clone(), Clash::Several, root_base(claims), claims)))
+        }
+        Strategy::LastWins => {
+            let last = edits.iter().max_by_key(|claim| (claim.at, claim.order));
+            Ok(one(key, claims, root_base(claims), last.and_then(|claim| claim.after.clone())))
+        }
+    }
+}
+
+fn is_alike(claims: &[&Claim]) -> bool {
+    claims.windows(2).all(|pair| pair[0].after == pair[1].after)
 }
 
 /// Whether each began where the one before it ended.
-fn is_chain(claims: &[Claim]) -> bool {
+fn is_chain(claims: &[&Claim]) -> bool {
     claims.windows(2).all(|pair| pair[1].from == pair[0].after)
 }
 
-fn one(claims: &[Claim], base: Option<Content>, after: Option<Content>) -> Settled {
-    let renamed_from = claims.iter().find_map(|claim| claim.renamed_from.clone()).filter(|_| after.is_some());
-    Settled::Change(CombinedChange { base, after, renamed_from, credits: credits(claims) })
+fn one(key: &PathKey, claims: &[Claim], base: Option<Content>, after: Option<Content>) -> Settled {
+    let origins = claims.iter().map(|claim| &claim.origin);
+    let renamed_from = origins.into_iter().find(|origin| **origin != key.path).filter(|_| after.is_some());
+    Settled::Change(CombinedChange {
+        base,
+        after,
+        renamed_from: renamed_from.cloned(),
+        credits: credits(claims),
+    })
 }
 
-/// What the root must hold: what the last claim found there that does not build on an earlier one.
-fn root_base(claims: &[Claim]) -> Option<Content> {
-    let builds_on_earlier = |place: usize| {
-        claims[place].builds || claims[..place].iter().any(|earlier| earlier.after == claims[place].from)
-    };
-    let last = (0..claims.len()).rev().find(|place| *place == 0 || !builds_on_earlier(*place));
-    last.and_then(|place| claims[place].root.clone())
+/// A file that is in conflict under its new name keeps its old one until then.
+fn hold_old_names_back(combined: &mut Combined) {
+    let old = combined
+        .conflicts()
+        .flat_map(|conflict| conflict.old_names.iter().map(|path| beside(&conflict.key, path)));
+    for key in old.collect::<Vec<_>>() {
+        if let Some(Settled::Change(_)) = combined.paths.get(&key) {
+            combined.paths.remove(&key);
+        }
+    }
 }
 
-/// Lays one claim after the other over the first, each against its own base.
+/// Lays one claim after the other over the first, each against its own base. All are about one file.
 fn three_way(key: &PathKey, claims: &[Claim], contents: &dyn Contents, made: &mut Made) -> Result<Settled> {
-    let [first, rest @ ..] = claims else { return Ok(one(claims, None, None)) };
+    let [first, rest @ ..] = claims else { return Ok(one(key, claims, None, None)) };
     let (mut root, mut from, mut now) = (first.root.clone(), first.from.clone(), first.after.clone());
     for (place, claim) in rest.iter().enumerate() {
         let earlier = &claims[..=place];
@@ -151,7 +180,7 @@ fn three_way(key: &PathKey, claims: &[Claim], contents: &dyn Contents, made: &mu
             }
         }
     }
-    Ok(one(claims, root, now))
+    Ok(one(key, claims, root, now))
 }
 
 /// A file where another path needs a folder is a conflict.
@@ -173,8 +202,10 @@ fn clashes_of_folders(combined: &mut Combined) {
     for (above, below) in clashes {
         let Some(Settled::Change(change)) = combined.paths.remove(&above) else { continue };
         let mut others = Vec::new();
+        let mut old_names: Vec<PathBytes> = change.renamed_from.iter().cloned().collect();
         for key in below {
             if let Some(Settled::Change(change)) = combined.paths.remove(&key) {
+                old_names.extend(change.renamed_from);
                 others.push(OtherPath { path: key.path, base: change.base, credits: change.credits });
             }
         }
@@ -196,6 +227,7 @@ fn clashes_of_folders(combined: &mut Combined) {
             sides,
             hunks: Vec::new(),
             others,
+            old_names,
         };
         combined.paths.insert(above, Settled::Conflict(conflict));
     }

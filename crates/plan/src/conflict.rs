@@ -21,6 +21,8 @@ pub struct Conflict {
     pub hunks: Vec<ConflictHunk>,
     /// Other paths that it is about: new names, files in a folder that is a file elsewhere. Those of an actor who is not taken go.
     pub others: Vec<OtherPath>,
+    /// The paths from which files were renamed to these. Nothing is done to them before it is resolved.
+    pub old_names: Vec<PathBytes>,
 }
 
 /// Another path that a conflict is about.
@@ -52,6 +54,8 @@ pub enum Clash {
     Kind,
     /// Both renamed it, to different names; or one renamed it and the other deleted it.
     Renamed,
+    /// Different files came under one name: one was renamed to it, and the other was renamed to it too, was made there or was there.
+    SameName,
     /// One needs a folder where the other has a file.
     Folder,
     /// Several changed it, and the strategy is to call that a conflict.

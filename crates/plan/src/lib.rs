@@ -33,6 +33,7 @@ mod landed;
 mod links;
 mod machine;
 mod merge;
+mod names;
 mod owner;
 mod part;
 mod patterns;

@@ -200,6 +200,7 @@ impl Plans {
                     sides: Vec::new(),
                     hunks,
                     others: Vec::new(),
+                    old_names: Vec::new(),
                 }],
             })?;
         }

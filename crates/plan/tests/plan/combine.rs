@@ -70,8 +70,26 @@ impl World {
         self
     }
 
-    fn rename(&mut self, from: &str, to: &str, base: Option<Content>, after: Option<Content>) -> &mut Self {
-        self.change(from, base.clone(), None).change(to, None, after);
+    pub(crate) fn rename(
+        &mut self,
+        from: &str,
+        to: &str,
+        base: Option<Content>,
+        after: Option<Content>,
+    ) -> &mut Self {
+        self.replace(from, to, base, None, after)
+    }
+
+    /// A rename onto a path where something was before.
+    pub(crate) fn replace(
+        &mut self,
+        from: &str,
+        to: &str,
+        base: Option<Content>,
+        there: Option<Content>,
+        after: Option<Content>,
+    ) -> &mut Self {
+        self.change(from, base.clone(), None).change(to, there, after);
         let change = self.last().get_mut(&key(to)).unwrap();
         change.renamed_from = Some(bytes(from));
         change.renamed_base = base;
@@ -109,7 +127,7 @@ impl World {
     }
 }
 
-fn check(world: &World, expected: &[(&str, Option<&str>)]) {
+pub(crate) fn check(world: &World, expected: &[(&str, Option<&str>)]) {
     let expected: Vec<(String, Option<String>)> =
         expected.iter().map(|(path, text)| ((*path).to_owned(), text.map(str::to_owned))).collect();
     assert_eq!(world.texts(Strategy::ThreeWay), expected);

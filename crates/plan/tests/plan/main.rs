@@ -14,6 +14,7 @@ mod processes;
 mod properties;
 mod race;
 mod recording;
+mod renames;
 mod resolve;
 mod through;
 

@@ -1,8 +1,11 @@
-//! Any sequence of changes folds to what a model of a folder says; any edits combine to what a model of lines says.
+//! Any sequence of changes folds to what a model of a folder says; any edits combine to what a model of lines says; and whatever actors do
+//! to files, the order of the actors changes nothing and nothing is lost without a conflict.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use plan::{ChangeEntry, Content, ContentKind, Credit, Operation, Strategy as Combining, fold};
+use plan::{
+    ChangeEntry, Content, ContentKind, Credit, Folded, Operation, PathKey, Strategy as Combining, fold,
+};
 use proptest::prelude::*;
 use store::{BlobHash, ChangesetId, Time};
 use testkit::notes::is_proof;
@@ -11,6 +14,8 @@ use super::combine::{World, key};
 use super::ground::{actor, bytes};
 
 const PATHS: [&str; 4] = ["a", "b", "c", "d"];
+/// How many different contents there are.
+const CONTENTS: u8 = 6;
 
 /// A folder: which content is at which path.
 type Folder = BTreeMap<&'static str, Content>;
@@ -29,7 +34,7 @@ fn content(number: u8) -> Content {
 fn act() -> impl Strategy<Value = Act> {
     let path = 0..PATHS.len();
     prop_oneof![
-        3 => (path.clone(), 0..4_u8).prop_map(|(path, number)| Act::Write(path, number)),
+        3 => (path.clone(), 0..CONTENTS).prop_map(|(path, number)| Act::Write(path, number)),
         2 => path.clone().prop_map(Act::Delete),
         3 => (path.clone(), path).prop_map(|(from, to)| Act::Rename(from, to)),
     ]
@@ -77,6 +82,56 @@ fn entry(folder: &mut Folder, act: &Act, sequence: u64) -> Option<ChangeEntry> {
     })
 }
 
+fn folder(there: &[Option<u8>]) -> Folder {
+    PATHS.iter().zip(there).filter_map(|(path, number)| Some((*path, content((*number)?)))).collect()
+}
+
+/// What one actor recorded who did this to the folder, at a time that does not depend on the order in which actors are combined.
+fn folded(number: usize, first: &Folder, acts: &[Act]) -> Folded {
+    let mut folder = first.clone();
+    let mut entries = Vec::new();
+    for act in acts {
+        entries.extend(entry(&mut folder, act, entries.len() as u64 + 1));
+    }
+    for entry in &mut entries {
+        entry.at = Time::from_micros((number * 100) as i64 + entry.sequence as i64);
+    }
+    let changeset = ChangesetId::from_bytes([number as u8 + 1; 16]);
+    fold(Credit { actor: actor(&format!("actor {number}")), changeset }, &entries)
+}
+
+/// What a combination comes to: the final contents, and the conflicts.
+type Outcome = (BTreeMap<PathKey, Option<Content>>, BTreeSet<PathKey>);
+
+fn outcome(changesets: &[Folded], strategy: Combining) -> Outcome {
+    let mut world = World::default();
+    world.folded = changesets.to_vec();
+    for number in 0..CONTENTS {
+        world.file([number]);
+    }
+    let combined = world.combined(strategy);
+    let changes = combined.changes().map(|(key, change)| (key.clone(), change.after.clone()));
+    let conflicts = combined.conflicts().map(|conflict| conflict.key.clone());
+    (changes.collect(), conflicts.collect())
+}
+
+/// The contents that must be somewhere afterwards: those that an actor wrote, and those of files that nobody changed or deleted.
+fn must_be_kept(first: &Folder, changesets: &[Folded]) -> Vec<Content> {
+    let mut kept = Vec::new();
+    for change in changesets.iter().flat_map(|folded| folded.changes.values()) {
+        let is_as_it_was = change.renamed_from.is_some() && change.after == change.renamed_base;
+        kept.extend(change.after.clone().filter(|_| !is_as_it_was));
+    }
+    for (path, content) in first {
+        let is_untouched = |folded: &Folded| {
+            let renamed = folded.changes.values().find(|change| change.renamed_from == Some(bytes(path)));
+            renamed.map_or(!folded.changes.contains_key(&key(path)), |new| new.after == new.renamed_base)
+        };
+        kept.extend(changesets.iter().all(is_untouched).then(|| content.clone()));
+    }
+    kept
+}
+
 fn config() -> ProptestConfig {
     ProptestConfig {
         cases: if is_proof() { 20_000 } else { 500 },
@@ -90,10 +145,10 @@ proptest! {
 
     #[test]
     fn folding_entries_gives_what_the_folder_became(
-        there in proptest::collection::vec(proptest::option::of(0..4_u8), PATHS.len()),
+        there in proptest::collection::vec(proptest::option::of(0..CONTENTS), PATHS.len()),
         acts in proptest::collection::vec(act(), 0..20),
     ) {
-        let first: Folder = PATHS.iter().zip(&there).filter_map(|(path, number)| Some((*path, content((*number)?)))).collect();
+        let first = folder(&there);
         let mut folder = first.clone();
         let mut entries = Vec::new();
         for act in &acts {
@@ -115,6 +170,40 @@ proptest! {
                         prop_assert!(!folder.contains_key(from.as_str()), "what came from {} left it", from);
                     }
                 }
+            }
+        }
+    }
+
+    /// Actors write, delete and rename the same few files, also onto names that they made free.
+    #[test]
+    fn whatever_actors_do_to_files_the_order_does_not_matter_and_nothing_is_lost(
+        there in proptest::collection::vec(proptest::option::of(0..CONTENTS), PATHS.len()),
+        acts in proptest::collection::vec(proptest::collection::vec(act(), 0..5), 2..4),
+    ) {
+        let first = folder(&there);
+        let changesets: Vec<Folded> = acts.iter().enumerate().map(|(number, acts)| folded(number, &first, acts)).collect();
+        for strategy in [Combining::ThreeWay, Combining::FailOnConflict, Combining::LastWins] {
+            let expected = outcome(&changesets, strategy);
+            let mut order = changesets.clone();
+            for turn in 0..order.len() {
+                order.rotate_left(1);
+                prop_assert_eq!(&outcome(&order, strategy), &expected, "{:?}, {} turns", strategy, turn);
+                let reversed: Vec<Folded> = order.iter().rev().cloned().collect();
+                prop_assert_eq!(&outcome(&reversed, strategy), &expected, "{:?}, {} turns, reversed", strategy, turn);
+            }
+        }
+        let (changes, conflicts) = outcome(&changesets, Combining::ThreeWay);
+        if conflicts.is_empty() {
+            let mut left = first.clone();
+            for path in PATHS {
+                match changes.get(&key(path)) {
+                    Some(Some(content)) => drop(left.insert(path, content.clone())),
+                    Some(None) => drop(left.remove(path)),
+                    None => {}
+                }
+            }
+            for content in must_be_kept(&first, &changesets) {
+                prop_assert!(left.values().any(|there| *there == content), "{:?} is lost", content);
             }
         }
     }

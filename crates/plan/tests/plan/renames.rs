@@ -1,0 +1,245 @@
+//! Files that are renamed while others work: two files never come under one name without a conflict.
+
+use plan::{Clash, Content, PathKey, Settled, Strategy};
+use store::Time;
+
+use super::combine::{World, check, key};
+use super::ground::bytes;
+
+/// Adds the changeset of one actor.
+type Part = fn(&mut World);
+
+/// Combines the parts in both orders, recorded in that order.
+fn in_both_orders(one: Part, two: Part) -> [World; 2] {
+    [[one, two], [two, one]].map(|parts| {
+        let mut world = World::default();
+        parts.iter().for_each(|part| part(&mut world));
+        world
+    })
+}
+
+/// In both orders there is one conflict of this kind at the path, between one and two, which holds the old names back. Nothing is left of
+/// these paths that could be applied.
+#[track_caller]
+fn check_clash(one: Part, two: Part, path: &str, clash: Clash, old_names: &[&str]) {
+    for world in in_both_orders(one, two) {
+        for strategy in [Strategy::ThreeWay, Strategy::FailOnConflict] {
+            let combined = world.combined(strategy);
+            let conflicts: Vec<_> = combined.conflicts().collect();
+            assert_eq!(conflicts.len(), 1, "{strategy:?} {combined:#?}");
+            let mut actors: Vec<&str> =
+                conflicts[0].sides.iter().map(|side| side.credit.actor.as_str()).collect();
+            actors.sort_unstable();
+            assert_eq!((&conflicts[0].key, conflicts[0].clash), (&key(path), clash), "{strategy:?}");
+            assert_eq!(actors, ["one", "two"]);
+            let names: Vec<_> = conflicts[0].old_names.iter().map(|name| name.show().into_owned()).collect();
+            assert_eq!(names, old_names);
+            assert_eq!(combined.changes().count(), 0, "{combined:#?}");
+        }
+    }
+}
+
+/// What the last wins, in both orders.
+#[track_caller]
+fn check_last(one: Part, two: Part, expected: [&[(&str, Option<&str>)]; 2]) {
+    let worlds = in_both_orders(one, two);
+    // The first of these worlds ends with two.
+    for (world, expected) in worlds.iter().zip([expected[1], expected[0]]) {
+        let expected: Vec<_> =
+            expected.iter().map(|(path, text)| ((*path).to_owned(), text.map(str::to_owned))).collect();
+        assert_eq!(world.texts(Strategy::LastWins), expected);
+    }
+}
+
+fn one_renames(world: &mut World) {
+    let old = world.file("old\n");
+    world.actor("one").rename("old", "new", old.clone(), old);
+}
+
+fn two_makes(world: &mut World) {
+    let made = world.file("made\n");
+    world.actor("two").change("new", None, made);
+}
+
+#[test]
+fn a_rename_onto_a_path_that_another_makes_is_a_conflict() {
+    check_clash(one_renames, two_makes, "new", Clash::SameName, &["old"]);
+}
+
+#[test]
+fn renames_of_two_files_to_one_name_are_a_conflict() {
+    fn two(world: &mut World) {
+        let other = world.file("other\n");
+        world.actor("two").rename("other", "new", other.clone(), other);
+    }
+    check_clash(one_renames, two, "new", Clash::SameName, &["old", "other"]);
+}
+
+fn one_replaces(world: &mut World) {
+    let (a, b) = (world.file("a\n"), world.file("b\n"));
+    world.actor("one").replace("a", "b", a.clone(), b, a);
+}
+
+#[test]
+fn a_rename_onto_a_file_that_another_edits_is_a_conflict() {
+    fn two(world: &mut World) {
+        let (b, edited) = (world.file("b\n"), world.file("b\nmore\n"));
+        world.actor("two").change("b", b, edited);
+    }
+    check_clash(one_replaces, two, "b", Clash::SameName, &["a"]);
+}
+
+#[test]
+fn a_rename_onto_a_file_that_another_deletes_is_a_conflict() {
+    fn two(world: &mut World) {
+        let b = world.file("b\n");
+        world.actor("two").change("b", b, None);
+    }
+    check_clash(one_replaces, two, "b", Clash::Deleted, &["a"]);
+}
+
+/// One puts `a` in the place of `b`, which two gave another name: as if one had deleted `b`.
+#[test]
+fn a_rename_onto_a_file_that_another_renames_is_a_conflict() {
+    fn two(world: &mut World) {
+        let b = world.file("b\n");
+        world.actor("two").rename("b", "c", b.clone(), b);
+    }
+    check_clash(one_replaces, two, "b", Clash::Renamed, &["a"]);
+}
+
+/// An edit of the old name by whoever made the new one is neither lost nor another conflict.
+#[test]
+fn an_edit_of_the_old_name_waits_for_the_conflict_about_the_new_one() {
+    fn two(world: &mut World) {
+        let (old, edited, made) = (world.file("old\n"), world.file("old\nmore\n"), world.file("made\n"));
+        world.actor("two").change("old", old, edited).change("new", None, made);
+    }
+    check_clash(one_renames, two, "new", Clash::SameName, &["old"]);
+}
+
+#[test]
+fn a_rename_onto_a_path_that_another_makes_the_same_is_fine() {
+    fn two(world: &mut World) {
+        let same = world.file("old\n");
+        world.actor("two").change("new", None, same);
+    }
+    for world in in_both_orders(one_renames, two) {
+        check(&world, &[("new", Some("old\n")), ("old", None)]);
+    }
+}
+
+/// Who loses the name keeps the file.
+#[test]
+fn where_the_last_wins_a_rename_that_lost_did_not_happen() {
+    let renamed: &[_] = &[("new", Some("old\n")), ("old", None)];
+    check_last(one_renames, two_makes, [renamed, &[("new", Some("made\n"))]]);
+}
+
+/// An edit is recorded before the file gets another name, by somebody else: nothing of it is undone.
+#[test]
+fn a_rename_alone_is_no_other_content() {
+    fn two(world: &mut World) {
+        let (old, edited) = (world.file("old\n"), world.file("edited\n"));
+        world.actor("two").change("old", old, edited);
+    }
+    for world in in_both_orders(one_renames, two) {
+        for strategy in [Strategy::ThreeWay, Strategy::FailOnConflict, Strategy::LastWins] {
+            let expected = [("new".to_owned(), Some("edited\n".to_owned())), ("old".to_owned(), None)];
+            assert_eq!(world.texts(strategy), expected, "{strategy:?}");
+        }
+    }
+}
+
+/// While a renamed file is in conflict its old name cannot be applied alone.
+#[test]
+fn lines_that_clash_under_a_new_name_hold_the_old_one_back() {
+    fn one(world: &mut World) {
+        let (old, edited) = (world.file("a\n"), world.file("one\n"));
+        world.actor("one").rename("old", "new", old, edited);
+    }
+    fn two(world: &mut World) {
+        let (old, edited) = (world.file("a\n"), world.file("two\n"));
+        world.actor("two").change("old", old, edited);
+    }
+    for world in in_both_orders(one, two) {
+        let combined = world.combined(Strategy::ThreeWay);
+        let keys: Vec<&PathKey> = combined.paths.keys().collect();
+        assert_eq!(keys, [&key("new")]);
+        let conflict = combined.conflicts().next().unwrap();
+        assert_eq!((conflict.clash, &conflict.old_names), (Clash::Lines, &vec![bytes("old")]));
+    }
+}
+
+/// A file that is where another needs a folder keeps its old name with it.
+#[test]
+fn a_renamed_file_in_the_way_of_a_folder_holds_its_old_name_back() {
+    fn two(world: &mut World) {
+        let made = world.file("made\n");
+        world.actor("two").change("new/below", None, made);
+    }
+    check_clash(one_renames, two, "new", Clash::Folder, &["old"]);
+}
+
+/// Each of three builds on the one before: `c`, then `b`, then `a`. An edit of the first name follows to the last.
+#[test]
+fn an_edit_follows_through_several_names() {
+    let mut world = World::default();
+    let (text, edited) = (world.file("x\n"), world.file("x\nedited\n"));
+    let builds = |world: &mut World, below: Vec<usize>| {
+        let below = below.iter().map(|place| world.folded[*place].credit.changeset).collect();
+        world.folded.last_mut().unwrap().builds_on = below;
+    };
+    world.actor("one").rename("c", "b", text.clone(), text.clone());
+    world.actor("two").rename("b", "a", text.clone(), text.clone());
+    builds(&mut world, vec![0]);
+    world.actor("three").change("c", text.clone(), edited);
+    check(&world, &[("a", Some("x\nedited\n")), ("c", None)]);
+    // A file that is made where the first one was is not an edit of it.
+    let made = world.file("made\n");
+    world.folded.truncate(2);
+    world.actor("four").change("c", None, made);
+    builds(&mut world, vec![0, 1]);
+    check(&world, &[("a", Some("x\n")), ("c", Some("made\n"))]);
+}
+
+/// One renames a file and edits it, the next who builds on that gives it its name back.
+#[test]
+fn a_file_that_has_its_name_back_was_edited_and_no_more() {
+    let mut world = World::default();
+    let (text, edited) = (world.file("x\n"), world.file("y\n"));
+    world.actor("one").rename("a", "b", text.clone(), edited.clone());
+    let below = vec![world.folded[0].credit.changeset];
+    world.actor("two").rename("b", "a", edited.clone(), edited);
+    world.folded.last_mut().unwrap().builds_on = below;
+    check(&world, &[("a", Some("y\n"))]);
+    let combined = world.combined(Strategy::ThreeWay);
+    assert_eq!(combined.changes().next().unwrap().1.base, text);
+}
+
+/// A person edits the old name between two actors: the root is expected to hold that.
+#[test]
+fn the_old_name_is_expected_to_hold_what_the_last_one_found() {
+    let mut world = World::default();
+    let (first, second) = (world.file("a\nb\nc\nd\ne\n"), world.file("a\nb\nPERSON\nd\ne\n"));
+    let (one, two) = (world.file("ONE\nb\nc\nd\ne\n"), world.file("a\nb\nPERSON\nd\nTWO\n"));
+    world.actor("one").rename("old", "new", first, one);
+    world.actor("two").change("old", second.clone(), two);
+    check(&world, &[("new", Some("ONE\nb\nPERSON\nd\nTWO\n")), ("old", None)]);
+    let base = |path: &str| -> Option<Content> {
+        match &world.combined(Strategy::ThreeWay).paths[&key(path)] {
+            Settled::Change(change) => change.base.clone(),
+            Settled::Conflict(conflict) => panic!("{conflict:?}"),
+        }
+    };
+    assert_eq!((base("old"), base("new")), (second, None));
+}
+
+/// The time at which a rename was recorded decides, not the order of the changesets.
+#[test]
+fn the_last_is_the_one_that_was_recorded_last() {
+    let [mut world, _] = in_both_orders(one_renames, two_makes);
+    world.folded[0].changes.get_mut(&key("new")).unwrap().at = Time::from_micros(9);
+    let texts = world.texts(Strategy::LastWins);
+    assert_eq!(texts, [("new".to_owned(), Some("old\n".to_owned())), ("old".to_owned(), None)]);
+}
