@@ -1,7 +1,8 @@
 //! A difference as a patch that `git apply` takes.
 //!
 //! Files are text, or git's binary patches with their hashes; symlinks are what git makes of them. What git cannot say, permission bits
-//! other than *executable*, stands in a comment. A content that is too long is marked as git marks it, and git refuses such a patch.
+//! other than *executable*, stands in a comment. A content that is too long is marked as git marks it, and git refuses all of
+//! such a patch.
 
 use std::io::{self, Write};
 
@@ -58,12 +59,22 @@ fn write_binary(out: &mut dyn Write, diff: &FileDiff, old_name: &[u8], new_name:
         Some(side) => side.content.as_ref().map(|content| content.to_vec()),
     };
     let (Some(old), Some(new)) = (bytes(&diff.old), bytes(&diff.new)) else {
-        return line(out, &[b"Binary files ", old_name, b" and ", new_name, b" differ"]);
+        return write_too_long(out, diff, old_name, new_name);
     };
     write_index(out, diff.old.is_some().then_some(&old), diff.new.is_some().then_some(&new))?;
     out.write_all(b"GIT binary patch\n")?;
     write_literal(out, &new)?;
     write_literal(out, &old)
+}
+
+/// A file whose content cannot be said. With a line of hashes in front of it git knows that this is a patch, without it a remark that it
+/// passes over; and hashes that are cut short it takes for no patch that it could apply. So it refuses, and changes none of the other files.
+fn write_too_long(out: &mut dyn Write, diff: &FileDiff, old_name: &[u8], new_name: &[u8]) -> io::Result<()> {
+    let nothing = &b"/dev/null"[..];
+    let old_name = if diff.old.is_some() { old_name } else { nothing };
+    let new_name = if diff.new.is_some() { new_name } else { nothing };
+    out.write_all(b"index 0000000..0000000\n")?;
+    line(out, &[b"Binary files ", old_name, b" and ", new_name, b" differ"])
 }
 
 fn write_hunk(out: &mut dyn Write, hunk: &Hunk) -> io::Result<()> {

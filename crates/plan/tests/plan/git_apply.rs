@@ -351,17 +351,39 @@ fn what_git_cannot_say_is_said_in_words() {
     assert_eq!(std::fs::read(ground.root.join("f")).unwrap(), b"y\n");
 }
 
-/// [chg-content]
+/// [chg-content]: a patch that leaves out a file which is too long must not look as if it had been applied, whatever became of the file.
 #[test]
-fn a_file_that_is_too_long_is_marked_and_git_refuses_it() {
-    let ground = Ground::new();
-    ground.write("long", "x");
-    let long = vec![b'a'; plan::TEXT_BYTES_MAX as usize + 1];
-    ground.sealed("coder", vec![write("long", &long)]);
-    let patch = ground.patch();
-    assert!(patch.ends_with(b"Binary files a/long and b/long differ\n"));
-    assert!(git_apply(&ground.root, &patch).is_err());
-    assert!(ground.diffs()[0].binary);
+fn git_refuses_all_of_a_patch_with_a_file_that_is_too_long() {
+    let long = |byte: u8| vec![byte; plan::TEXT_BYTES_MAX as usize + 1];
+    let check = |before: Option<Vec<u8>>, change: Vec<Change>, shown: &str| {
+        let ground = Ground::new();
+        ground.write("a text", "old\n");
+        if let Some(before) = before {
+            ground.write("long", before);
+        }
+        let tree = read(&ground.root);
+        ground.sealed("coder", vec![write("a text", "new\n")]);
+        ground.sealed("painter", change);
+        let patch = ground.patch();
+        let text = String::from_utf8_lossy(&patch);
+        assert!(text.contains(shown), "{text}");
+        let refused = git_apply(&ground.root, &patch).unwrap_err();
+        assert!(refused.contains("without full index line"), "{refused}");
+        assert_eq!(read(&ground.root), tree, "nothing was touched");
+        assert!(ground.diffs().iter().any(|diff| diff.binary));
+    };
+    let changed = "\nBinary files a/long and b/long differ\n";
+    check(Some(b"x".to_vec()), vec![write("long", long(b'a'))], changed);
+    check(Some(long(b'a')), vec![write("long", long(0))], changed);
+    check(Some(long(b'a')), vec![write("long", "x")], changed);
+    check(None, vec![write("long", long(b'a'))], "\nBinary files /dev/null and b/long differ\n");
+    check(
+        Some(long(b'a')),
+        vec![Change::delete(bytes("long"))],
+        "\nBinary files a/long and /dev/null differ\n",
+    );
+    let renamed = vec![Change::rename(bytes("long"), bytes("new")), write("new", long(b'b'))];
+    check(Some(long(b'a')), renamed, "\nBinary files a/long and b/new differ\n");
 }
 
 #[test]
