@@ -81,7 +81,8 @@ pub struct FileDiff {
 }
 
 impl Combined {
-    /// What is to be shown of the final changes: a renamed file once, under its new name.
+    /// What is to be shown of the final changes: a renamed file once, under its new name. One that was renamed in place of another is a
+    /// change of that other and a deletion, since git takes no rename onto a path where something was.
     pub fn shown(&self) -> Vec<Shown> {
         let change = |key: &PathKey| match self.paths.get(key) {
             Some(Settled::Change(change)) => Some(change),
@@ -89,7 +90,8 @@ impl Combined {
         };
         // The path that a file came from, if it is gone now; one that was made anew is a file of its own.
         let source = |key: &PathKey, change: &CombinedChange| {
-            let path = change.renamed_from.clone().filter(|_| change.after.is_some())?;
+            let is_new = change.base.is_none() && change.after.is_some();
+            let path = change.renamed_from.clone().filter(|_| is_new)?;
             Some(PathKey { root: key.root.clone(), path })
         };
         let renamed = |key: &PathKey, this: &CombinedChange| {

@@ -93,6 +93,9 @@ fn changes(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) -> Vec<Change
     let mut changes = Vec::new();
     let mut now = old.clone();
     for (from, to) in renames {
+        if now.remove(to).is_some() {
+            changes.push(Change::delete(bytes(to)));
+        }
         changes.push(Change::rename(bytes(from), bytes(to)));
         let thing = now.remove(from).unwrap();
         now.insert(to.clone(), thing);
@@ -241,11 +244,16 @@ fn generated_trees_go_through_git_apply_and_back() {
             }
         }
         let (mut new, mut renames) = (Tree::new(), Vec::new());
-        for (name, thing) in &old {
-            match random.u8(..6) {
+        let fates: Vec<u8> = old.keys().map(|_| random.u8(..6)).collect();
+        let gone = old.keys().zip(&fates).filter(|(_, fate)| **fate == 0);
+        let mut free: Vec<Vec<u8>> = gone.map(|(name, _)| name.clone()).collect();
+        for ((name, thing), fate) in old.iter().zip(&fates) {
+            match fate {
                 0 => {}
                 1 => {
-                    let to = [&b"moved/"[..], name.as_slice()].concat();
+                    // Also onto a name that another file had.
+                    let free = if random.bool() { free.pop() } else { None };
+                    let to = free.unwrap_or_else(|| [&b"moved/"[..], name.as_slice()].concat());
                     let same = if random.bool() { thing.clone() } else { edited(&mut random, thing) };
                     new.insert(to.clone(), same);
                     renames.push((name.clone(), to));
@@ -291,6 +299,20 @@ fn what_git_has_special_rules_for() {
         &tree(&[(b"c d", file(b"\0y"))]),
         &[(b"a b".to_vec(), b"c d".to_vec())],
     );
+}
+
+/// git takes no rename onto a path where something was: the one is changed, the other goes.
+#[test]
+fn a_rename_in_place_of_another_file_is_a_change_and_a_deletion() {
+    let ground = Ground::new();
+    ground.write("a", "a\n");
+    ground.write("b", "b\n");
+    ground.sealed("coder", vec![Change::delete(bytes("b")), Change::rename(bytes("a"), bytes("b"))]);
+    let shown: Vec<_> =
+        ground.diffs().iter().map(|diff| (diff.key.path.show().into_owned(), diff.what)).collect();
+    assert_eq!(shown, [("a".to_owned(), What::Deleted), ("b".to_owned(), What::Modified)]);
+    git_apply(&ground.root, &ground.patch()).unwrap();
+    assert_eq!(read(&ground.root), Tree::from([(b"b".to_vec(), Thing::File(b"a\n".to_vec(), false))]));
 }
 
 #[test]
