@@ -391,6 +391,23 @@ impl Error {
         Some(hint.to_owned())
     }
 
+    /// Whether the store looked for what the call wanted to write, did not find it, and refused. So an earlier call with the same id, whose
+    /// outcome was unknown, did not happen either. What is not found may have been removed after it happened.
+    pub fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Self::NameTaken { .. }
+                | Self::Reused { .. }
+                | Self::Conflict { .. }
+                | Self::WrongState { .. }
+                | Self::StillOpen { .. }
+                | Self::Closed { .. }
+                | Self::Stale { .. }
+                | Self::Held { .. }
+                | Self::MissingBlob { .. }
+        )
+    }
+
     /// What the failed call left.
     pub fn outcome(&self) -> Outcome {
         match self {
