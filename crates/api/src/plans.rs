@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use plan::{
-    Actor, ApplyOrder, Event, Force, Ground, Part, PathKey, Plan, Purpose, Selection, State, Status,
-    Strategy, UndoOrder,
+    Actor, ApplyOrder, Event, Force, Ground, Part, PathKey, Plan, Purpose, Selection, State, Strategy,
+    UndoOrder,
 };
 use store::Name;
 
@@ -176,7 +176,8 @@ impl Plans {
             let forced = if force && plan.is_some() { Force::Yes } else { Force::No };
             let state = PlanState::of(&one);
             if dry_run {
-                let goes = self.is_done(&one)? || (forced == Force::Yes && one.state != State::Applying);
+                let goes =
+                    self.inner.is_done(&one)? || (forced == Force::Yes && one.state != State::Applying);
                 let list = if goes { &mut cleaning.removed } else { &mut cleaning.kept };
                 list.push(state);
                 continue;
@@ -322,15 +323,6 @@ impl Plans {
             renames.extend(self.renames(&undone)?);
         }
         Ok(renames)
-    }
-
-    /// Whether a plan holds no work that was not applied.
-    fn is_done(&self, plan: &Plan) -> Result<bool, Error> {
-        let holds = |changeset: &store::Changeset| {
-            changeset.status == Status::Open || (changeset.status == Status::Sealed && changeset.entries > 0)
-        };
-        let work = self.inner.changesets(plan.id)?.iter().any(holds);
-        Ok(matches!(plan.state, State::Applied | State::Undone) || (!work && plan.state != State::Applying))
     }
 }
 

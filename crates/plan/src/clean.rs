@@ -1,8 +1,9 @@
 //! Clean-up: plans that are done are removed; work that was not applied never is, unless its plan is named and that is asked for.
 
 use serde::Serialize;
-use store::{Actor, PlanId, RequestId, Status};
+use store::{Actor, ChangesetId, PlanId, RequestId, Status};
 
+use crate::record::WRITTEN_DOWN;
 use crate::{Error, Plan, Plans, Result, State};
 
 /// What cleaning up came to.
@@ -41,19 +42,41 @@ impl Plans {
 
     /// Removes one plan. One that is being applied is never removed; one with work that was not applied only by force.
     pub fn remove(&self, plan: &Plan, force: Force, who: &Actor) -> Result<()> {
-        let work = self
-            .changesets(plan.id)?
-            .iter()
-            .filter(|changeset| {
-                changeset.status != Status::Abandoned
-                    && (changeset.entries > 0 || changeset.status == Status::Open)
-            })
-            .count();
-        let is_done = matches!(plan.state, State::Applied | State::Undone)
-            || work == 0 && plan.state != State::Applying;
-        if !is_done && (force == Force::No || plan.state == State::Applying) {
+        let work = self.work(plan)?;
+        if !is_done(plan, work) && (force == Force::No || plan.state == State::Applying) {
             return Err(Error::Unapplied { plan: plan.id, state: plan.state, changesets: work });
         }
         Ok(self.store().remove_plan(plan.id, plan.version, RequestId::new(), who)?)
     }
+
+    /// Whether a plan holds no work that was not applied, and is not being applied.
+    pub fn is_done(&self, plan: &Plan) -> Result<bool> {
+        Ok(is_done(plan, self.work(plan)?))
+    }
+
+    /// How many changesets hold what actors recorded, or may still get something. Abandoned ones do as well: it was said that their changes
+    /// are not to be applied, by their actor or by whoever cancelled the plan, and not that they may be deleted.
+    fn work(&self, plan: &Plan) -> Result<usize> {
+        let mut work = 0;
+        for changeset in self.changesets(plan.id)? {
+            let holds = match changeset.status {
+                Status::Open => true,
+                Status::Sealed => changeset.entries > 0,
+                Status::Abandoned => changeset.entries > 0 && !self.is_written_down(changeset.id)?,
+            };
+            work += usize::from(holds);
+        }
+        Ok(work)
+    }
+
+    /// Whether an apply wrote its changes down here. They come from the other changesets.
+    fn is_written_down(&self, changeset: ChangesetId) -> Result<bool> {
+        let first = self.store().entries(changeset, 0, 1)?;
+        let tool = first.first().and_then(|entry| entry.tool.as_ref());
+        Ok(tool.is_some_and(|tool| tool.as_str() == WRITTEN_DOWN))
+    }
+}
+
+fn is_done(plan: &Plan, work: usize) -> bool {
+    matches!(plan.state, State::Applied | State::Undone) || work == 0 && plan.state != State::Applying
 }

@@ -146,8 +146,8 @@ pub enum Error {
         /// Those who did.
         actors: Vec<Actor>,
     },
-    /// The tool's name is kept for resolutions.
-    #[error("entries of changeset {changeset} cannot name the tool `{tool}`, which stands for resolutions")]
+    /// The tool's name is kept for what this program records itself.
+    #[error("entries of changeset {changeset} cannot name the tool `{tool}`, which is the program's own")]
     ReservedTool {
         /// The changeset.
         changeset: ChangesetId,

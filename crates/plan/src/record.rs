@@ -18,6 +18,8 @@ const FILE_MODE: u32 = 0o644;
 const TOGETHER_BYTES_MAX: usize = 8 << 20;
 /// The tool of entries that resolve a conflict, which no other entry may name.
 pub(crate) const RESOLUTION: &str = "agents plan resolve";
+/// The tool of entries that say what an apply does (`intent`), which no other entry may name: they are nobody's work.
+pub(crate) const WRITTEN_DOWN: &str = "agents plan apply";
 
 /// A change that was looked at as far as that is possible without its base.
 pub(crate) struct Prepared {
@@ -44,7 +46,8 @@ impl Prepared {
         change: Change,
     ) -> Result<Self> {
         let Change { root, path, act, base, tool } = change;
-        if let Some(tool) = tool.as_ref().filter(|tool| tool.as_str() == RESOLUTION) {
+        let is_ours = |tool: &&Tool| [RESOLUTION, WRITTEN_DOWN].contains(&tool.as_str());
+        if let Some(tool) = tool.as_ref().filter(is_ours) {
             return Err(Error::ReservedTool { changeset, tool: tool.to_string() });
         }
         Self::unchecked(store, roots, Change { root, path, act, base, tool })

@@ -29,3 +29,44 @@ fn clean_up_keeps_work_that_was_not_applied() {
     ground.plans.remove(&ground.get(ready), Force::Yes, &actor("ana")).unwrap();
     assert!(ground.plans.get(ready).is_err());
 }
+
+/// [cln-keep] Cancelling closes what is open, and keeps it.
+#[test]
+fn clean_up_keeps_what_was_open_when_its_plan_was_cancelled() {
+    for ground in Ground::of_each_engine("clean_up_keeps_what_was_open_when_its_plan_was_cancelled") {
+        let plan = ground.plans.create(None, &[&ground.root("a")], &actor("ana")).unwrap();
+        let context = ground.plans.context(plan.id).unwrap();
+        let changeset = context.start_changeset(&actor("coder")).unwrap();
+        changeset.record_many(ground.rooted(vec![write("a/f", "1")])).unwrap();
+        let _empty = context.start_changeset(&actor("tester")).unwrap();
+        let cancelled = ground.plans.cancel(&ground.get(plan.id), &actor("ana"), "no").unwrap();
+        let error = ground.plans.remove(&cancelled, Force::No, &actor("ana")).unwrap_err();
+        assert!(matches!(error, plan::Error::Unapplied { changesets: 1, .. }), "{error}");
+        assert!(!ground.plans.is_done(&cancelled).unwrap());
+        assert_eq!(ground.plans.clean(&actor("ana")).unwrap().kept, [plan.id]);
+        ground.plans.remove(&cancelled, Force::Yes, &actor("ana")).unwrap();
+    }
+}
+
+/// [cln-keep] That a change is not to be applied does not say that it may be deleted.
+#[test]
+fn clean_up_keeps_what_its_actor_abandoned() {
+    let ground = Ground::new();
+    let plan = ground.plans.create(None, &[&ground.root("a")], &actor("ana")).unwrap();
+    let context = ground.plans.context(plan.id).unwrap();
+    let changeset = context.start_changeset(&actor("coder")).unwrap();
+    changeset.record_many(ground.rooted(vec![write("a/f", "1")])).unwrap();
+    changeset.abandon("wrong").unwrap();
+    assert_eq!(ground.plans.clean(&actor("ana")).unwrap().kept, [plan.id]);
+}
+
+#[test]
+fn what_an_apply_wrote_down_is_nobodys_work() {
+    let ground = Ground::new();
+    let id = ground.plan(vec![("coder", vec![write("a/f", "1"), write("b/g", "1")])]);
+    let report = ground.apply_with(id, |order| order.part.paths = vec!["f".to_owned()]).unwrap();
+    assert_eq!(report.left, 1);
+    assert_eq!(ground.plans.changesets(id).unwrap().len(), 2);
+    let error = ground.plans.remove(&ground.get(id), Force::No, &actor("ana")).unwrap_err();
+    assert!(matches!(error, plan::Error::Unapplied { changesets: 1, .. }), "{error}");
+}

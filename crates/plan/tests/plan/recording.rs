@@ -210,10 +210,12 @@ fn a_given_base_stands_unless_the_changeset_knows_better() {
 }
 
 #[test]
-fn the_tool_of_resolutions_is_not_for_others() {
+fn the_tools_of_resolutions_and_applies_are_not_for_others() {
     let ground = Ground::new();
-    let change = write("a", "x").with_tool(Tool::parse("agents plan resolve").unwrap());
-    assert_eq!(ground.refused(change), "reserved-tool");
+    for tool in ["agents plan resolve", "agents plan apply"] {
+        let change = write("a", "x").with_tool(Tool::parse(tool).unwrap());
+        assert_eq!(ground.refused(change), "reserved-tool");
+    }
 }
 
 #[test]
