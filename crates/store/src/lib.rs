@@ -80,7 +80,7 @@
 //! # Map of the modules
 //!
 //! - data: `id`, `text`, `time`, `hash`, `plan`, `changeset`, `lease`, `blob`, `audit`, `problem`
-//! - `store` is the trait, `error` what can go wrong, `limits` the limits; `line`, `note` and `prepared` are what engines share, `transfer` copies
+//! - `store` is the trait, `error` what can go wrong, `limits` the limits; `line`, `note` and `prepared` are what engines share, `verify` verifies the audit trail, `transfer` copies
 //! - `postgres` is an engine: `engine` tries again, `recorder` records groups, `pool` keeps sessions, the others are as in `sqlite`
 //! - `sqlite` is an engine: `writer` writes groups, `job` is a part of one, `engine` shares it in a process, `connect` opens and migrates, the others are one
 //!   table each
@@ -105,10 +105,9 @@ mod store;
 mod text;
 mod time;
 mod transfer;
+mod verify;
 
-pub use audit::{
-    AuditQuery, AuditRecord, Body, Fault, Finding, GENESIS, Head, Verdict, checkpoint, export, verify,
-};
+pub use audit::{AuditQuery, AuditRecord, Body, GENESIS, Head, checkpoint, export};
 pub use blob::{
     Blob, BlobReader, Chunk, Codec, Collect, CollectMode, Collected, PackedBlob, put_blob, read_blob,
     read_blobs,
@@ -130,3 +129,4 @@ pub use store::Store;
 pub use text::{Actor, Kind, Name, Owner, PathBytes, State, Tool};
 pub use time::Time;
 pub use transfer::{Cell, Cells, Counts, Kind as CellKind, TABLES, Table, Transfer, copy};
+pub use verify::{Fault, Finding, Verdict, verify};
