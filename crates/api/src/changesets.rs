@@ -119,7 +119,7 @@ impl Plans {
     /// The changesets of a plan, in the order in which they were started.
     pub fn changesets(&self, plan: &str) -> Result<Vec<ChangesetState>, Error> {
         let plan = self.find(plan)?;
-        Ok(self.inner.work(plan.id)?.iter().map(ChangesetState::of).collect())
+        Ok(self.inner.changesets_of_actors(plan.id)?.iter().map(ChangesetState::of).collect())
     }
 
     /// A changeset with its entries.

@@ -118,7 +118,7 @@ impl Plans {
     /// A plan with its changesets.
     pub fn show(&self, plan: &str) -> Result<PlanDetail, Error> {
         let plan = self.find(plan)?;
-        let changesets = self.inner.work(plan.id)?;
+        let changesets = self.inner.changesets_of_actors(plan.id)?;
         Ok(PlanDetail {
             plan: PlanState::of(&plan),
             changesets: changesets.iter().map(ChangesetState::of).collect(),

@@ -1,9 +1,8 @@
 //! Clean-up: plans that are done are removed; work that was not applied never is, unless its plan is named and that is asked for.
 
 use serde::Serialize;
-use store::{Actor, ChangesetId, PlanId, RequestId, Status};
+use store::{Actor, PlanId, RequestId, Status};
 
-use crate::record::WRITTEN_DOWN;
 use crate::{Error, Plan, Plans, Result, State};
 
 /// What cleaning up came to.
@@ -42,7 +41,7 @@ impl Plans {
 
     /// Removes one plan. One that is being applied is never removed; one with work that was not applied only by force.
     pub fn remove(&self, plan: &Plan, force: Force, who: &Actor) -> Result<()> {
-        let work = self.work(plan)?;
+        let work = self.unapplied(plan)?;
         if !is_done(plan, work) && (force == Force::No || plan.state == State::Applying) {
             return Err(Error::Unapplied { plan: plan.id, state: plan.state, changesets: work });
         }
@@ -51,29 +50,22 @@ impl Plans {
 
     /// Whether a plan holds no work that was not applied, and is not being applied.
     pub fn is_done(&self, plan: &Plan) -> Result<bool> {
-        Ok(is_done(plan, self.work(plan)?))
+        Ok(is_done(plan, self.unapplied(plan)?))
     }
 
     /// How many changesets hold what actors recorded, or may still get something. Abandoned ones do as well: it was said that their changes
     /// are not to be applied, by their actor or by whoever cancelled the plan, and not that they may be deleted.
-    fn work(&self, plan: &Plan) -> Result<usize> {
+    fn unapplied(&self, plan: &Plan) -> Result<usize> {
         let mut work = 0;
         for changeset in self.changesets(plan.id)? {
             let holds = match changeset.status {
                 Status::Open => true,
                 Status::Sealed => changeset.entries > 0,
-                Status::Abandoned => changeset.entries > 0 && !self.is_written_down(changeset.id)?,
+                Status::Abandoned => changeset.entries > 0 && !self.is_written_down(&changeset)?,
             };
             work += usize::from(holds);
         }
         Ok(work)
-    }
-
-    /// Whether an apply wrote its changes down here. They come from the other changesets.
-    fn is_written_down(&self, changeset: ChangesetId) -> Result<bool> {
-        let first = self.store().entries(changeset, 0, 1)?;
-        let tool = first.first().and_then(|entry| entry.tool.as_ref());
-        Ok(tool.is_some_and(|tool| tool.as_str() == WRITTEN_DOWN))
     }
 }
 

@@ -14,21 +14,15 @@ use store::{
 
 use crate::contents::Made;
 use crate::drift::{Target, Targets};
+use crate::record::WRITTEN_DOWN;
 use crate::{Conflict, Credit, PathKey, Piece, Plan, Plans, Result, Selection, State, Strategy, retry};
 
-/// The tool of entries that say what an apply does.
-const RECORD: &str = "agents plan apply";
-/// Why a changeset of such entries is abandoned.
+/// Why a changeset that says what an apply does is abandoned: it is whole.
 const REASON: &str = "what an apply changes, written down before it begins";
 /// Entries that are recorded in one call.
 const ENTRIES_MAX: usize = 1000;
 /// Bytes of contents that are recorded in one call.
 const BYTES_MAX: usize = 8 << 20;
-
-/// Whether a changeset says what an apply does, and is nobody's work.
-pub fn is_written_down(changeset: &store::Changeset) -> bool {
-    changeset.status == Status::Abandoned && changeset.reason.as_deref() == Some(REASON)
-}
 
 /// An apply that ended, as the plan's detail has it: one of the plan, or one of a plan that undoes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,8 +195,18 @@ impl Plans {
     pub(crate) fn is_written(&self, changeset: ChangesetId) -> Result<bool> {
         match self.changeset(changeset) {
             Err(crate::Error::Store(store::Error::NotFound { .. })) => Ok(false),
-            found => Ok(is_written_down(&found?)),
+            found => Ok(found?.reason.as_deref() == Some(REASON)),
         }
+    }
+
+    /// Whether a changeset says what an apply does, or was to, and is nobody's work.
+    pub(crate) fn is_written_down(&self, changeset: &store::Changeset) -> Result<bool> {
+        if changeset.status != Status::Abandoned {
+            return Ok(false);
+        }
+        let first = self.store().entries(changeset.id, 0, 1)?;
+        let tool = first.first().and_then(|entry| entry.tool.as_ref());
+        Ok(tool.is_some_and(|tool| tool.as_str() == WRITTEN_DOWN))
     }
 }
 
@@ -218,6 +222,6 @@ fn entry(key: &PathKey, target: &Target) -> NewEntry {
         operation,
         before: target.expected.clone(),
         after: target.after.clone(),
-        tool: Some(Tool::parse(RECORD).expect("a line")),
+        tool: Some(Tool::parse(WRITTEN_DOWN).expect("a line")),
     }
 }

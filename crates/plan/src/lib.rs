@@ -70,7 +70,6 @@ pub use drift::Drift;
 pub use error::{Error, Result};
 pub use fold::{Credit, FinalChange, Folded, PathKey, fold};
 pub use ground::Ground;
-pub use landed::is_written_down;
 pub use machine::Machine;
 pub use part::{Part, Paths};
 pub use patterns::{Patterns, may_overlap};

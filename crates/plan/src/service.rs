@@ -222,10 +222,14 @@ impl Plans {
     }
 
     /// Those of actors: without what applies wrote down.
-    pub fn work(&self, plan: PlanId) -> Result<Vec<store::Changeset>> {
-        let mut changesets = self.changesets(plan)?;
-        changesets.retain(|changeset| !crate::is_written_down(changeset));
-        Ok(changesets)
+    pub fn changesets_of_actors(&self, plan: PlanId) -> Result<Vec<store::Changeset>> {
+        let mut theirs = Vec::new();
+        for changeset in self.changesets(plan)? {
+            if !self.is_written_down(&changeset)? {
+                theirs.push(changeset);
+            }
+        }
+        Ok(theirs)
     }
 
     /// All entries of a changeset, in order.
