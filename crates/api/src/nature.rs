@@ -102,6 +102,7 @@ pub(crate) fn plan_nature(error: &plan::Error) -> (Kind, &'static str) {
         | E::IllegalStep { .. }
         | E::ForeignChangeset { .. }
         | E::Conflicts { .. }
+        | E::Entangled { .. }
         | E::Drifted { .. }
         | E::ChangedSince { .. }
         | E::OtherMachine { .. }

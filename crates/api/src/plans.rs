@@ -175,6 +175,10 @@ impl Plans {
         for one in plans {
             let forced = if force && plan.is_some() { Force::Yes } else { Force::No };
             let state = PlanState::of(&one);
+            if plan.is_none() && one.is_new() {
+                cleaning.kept.push(state);
+                continue;
+            }
             if dry_run {
                 let goes =
                     self.inner.is_done(&one)? || (forced == Force::Yes && one.state != State::Applying);

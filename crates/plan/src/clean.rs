@@ -24,10 +24,14 @@ pub enum Force {
 }
 
 impl Plans {
-    /// Removes all plans that are done: applied, undone, or without any change. Their contents are collected later.
+    /// Removes all plans that are done: applied, undone, or without any change for a day. Their contents are collected later.
     pub fn clean(&self, who: &Actor) -> Result<Cleaned> {
         let mut cleaned = Cleaned::default();
         for plan in self.list(&[], None)? {
+            if plan.is_new() {
+                cleaned.kept.push(plan.id);
+                continue;
+            }
             match self.remove(&plan, Force::No, who) {
                 Ok(()) => cleaned.removed.push(plan.id),
                 Err(Error::Unapplied { .. } | Error::Store(store::Error::Conflict { .. })) => {

@@ -194,6 +194,22 @@ pub enum Error {
         /// The conflicts.
         conflicts: Vec<Conflict>,
     },
+    /// Some actors' changes cannot be taken out of a file that others changed on top of them. Nothing was touched.
+    #[error(
+        "`{path}` cannot be taken back for {} alone: {} changed the same lines, or built on them; nothing was touched",
+        listed(actors),
+        listed(others)
+    )]
+    Entangled {
+        /// The plan that was to be undone.
+        plan: PlanId,
+        /// The file.
+        path: String,
+        /// Whose changes were to be taken back.
+        actors: Vec<Actor>,
+        /// Who changed it too.
+        others: Vec<Actor>,
+    },
     /// Files are not what the plan was made for. Nothing was touched.
     #[error("plan {plan} found {} changed since it was recorded, {}; nothing was touched", counted(drifts.len(), "file"), named(drifts.len(), &drifts[0].key.path.show()))]
     Drifted {
@@ -281,6 +297,7 @@ impl Error {
             Self::Nothing { .. } => "nothing-to-do",
             Self::BadPattern { .. } => "bad-pattern",
             Self::Conflicts { .. } => "conflicts",
+            Self::Entangled { .. } => "entangled",
             Self::Drifted { .. } => "drifted",
             Self::ChangedSince { .. } => "changed-since",
             Self::OtherMachine { .. } => "other-machine",
@@ -334,6 +351,11 @@ impl Error {
             Self::ChangedSince { .. } => {
                 "`agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first"
             }
+            Self::Entangled { plan, actors, others, .. } => {
+                let actor = |actor: &Actor| format!(" --actor {actor}");
+                let all: String = actors.iter().chain(others).map(actor).collect();
+                return Some(format!("`agents plan undo {plan}{all}` takes back both"));
+            }
             Self::OtherMachine { .. } | Self::CutOff { .. } => {
                 "run `agents doctor --fix` on the machine that has the folders"
             }
@@ -352,6 +374,11 @@ impl Error {
             _ => Outcome::Aborted,
         }
     }
+}
+
+fn listed(actors: &[Actor]) -> String {
+    let names: Vec<&str> = actors.iter().map(Actor::as_str).collect();
+    names.join(", ")
 }
 
 fn words(states: &[State]) -> String {
@@ -409,13 +436,14 @@ mod tests {
             Error::Unsettled { plan },
             Error::Detail { plan, source: serde_json::from_str::<u8>("x").unwrap_err() },
             Error::NoConflict { plan, path: path() },
-            Error::NotTheirs { actor: actor.clone(), path: path(), actors: vec![actor] },
+            Error::NotTheirs { actor: actor.clone(), path: path(), actors: vec![actor.clone()] },
             Error::ReservedTool { changeset, tool: "agents plan resolve".into() },
             Error::ForeignChangeset { changeset, plan },
             Error::TooLong { bytes: 9, limit: 8 },
             Error::Nothing { plan, act: "apply" },
             Error::BadPattern { pattern: "[".into(), reason: "it ends too early".into() },
             Error::Conflicts { plan, conflicts: Vec::new() },
+            Error::Entangled { plan, path: path(), actors: vec![actor.clone()], others: vec![actor.clone()] },
             Error::Drifted { plan, drifts: vec![drift()] },
             Error::ChangedSince { plan, files: vec![ChangedSince { drift: drift(), by: Vec::new() }] },
             Error::OtherMachine { plan, machine: Machine { host: "far".into(), id: String::new() } },

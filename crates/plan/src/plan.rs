@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use store::limits::GRACE;
 use store::{Actor, Epoch, Kind, Name, OpenChangesets, PathBytes, PlanId, RequestId, Time, Version};
 
 use crate::{Error, Result, State};
@@ -89,6 +90,11 @@ impl Plan {
 }
 
 impl Plan {
+    /// Whether it was made, or worked on, in the last day and holds no result yet: somebody may be about to start a changeset in it.
+    pub fn is_new(&self) -> bool {
+        matches!(self.state, State::Queued | State::Running) && self.changed_at.plus(GRACE) > Time::now()
+    }
+
     /// Whether it names an undo: one that is under way, or whose end is to be noted ([`Plans::note_undone`](crate::Plans::note_undone)).
     pub fn is_being_undone(&self) -> bool {
         self.detail.more.contains_key(crate::intent::UNDOING)

@@ -11,8 +11,8 @@ use crate::fold::{Credit, Folded, PathKey, fold};
 use crate::links::Links;
 use crate::record::RESOLUTION;
 use crate::{
-    Combined, Conflict, Error, Piece, Plan, Plans, Result, State, Step, StoredContents, Strategy, combine,
-    retry,
+    Combined, Conflict, Detail, Error, Piece, Plan, Plans, Result, State, Step, StoredContents, Strategy,
+    combine, retry,
 };
 
 /// Which changesets to look at.
@@ -147,6 +147,8 @@ impl Plans {
         let step = Step::to(to, who)
             .kind(Kind::parse("plan.resolved").expect("words with a dot"))
             .note(json!({ "root": key.root, "path": key.path, "take": take, "conflicts": left }))
+            // What was in the way is not any more.
+            .detail(Detail { error: plan.detail.error.clone().filter(|_| left > 0), ..plan.detail.clone() })
             .open(OpenChangesets::Leave);
         match self.step(&plan, &step) {
             // Somebody else was faster with another step; the resolution stands in its changeset.

@@ -13,8 +13,8 @@ use crate::intent::taking;
 use crate::landed::{LandedPath, LandedPaths};
 use crate::merge::merge;
 use crate::{
-    Act, ApplyOrder, Change, Conflict, Credit, Error, FileOutcome, FileReport, Folded, Ground, Over, Part,
-    PathKey, Piece, Plan, Plans, Report, Result, Selection, Source, State, StoredContents, retry,
+    Act, ApplyOrder, Change, Credit, Error, FileOutcome, FileReport, Folded, Ground, Over, Part, PathKey,
+    Piece, Plan, Plans, Report, Result, Selection, Source, State, StoredContents, retry,
 };
 
 /// Entries that are recorded in one call.
@@ -151,7 +151,11 @@ impl Plans {
             let credits: Vec<Credit> = theirs.iter().map(|touch| touch.credit.clone()).collect();
             let mut after = there.expected.clone();
             if !others.is_empty() {
-                let rest = self.without(plan, key, there, &theirs, &mut inverse.made)?;
+                let entangled = || {
+                    let (actors, others) = (names(&theirs), names(&others));
+                    Error::Entangled { plan: plan.id, path: key.path.show().into_owned(), actors, others }
+                };
+                let rest = self.without(there, &theirs, &mut inverse.made)?.ok_or_else(entangled)?;
                 let renamed = theirs.iter().find_map(|touch| touch.renamed_from);
                 match renamed.filter(|_| others.iter().all(|touch| touch.renamed_from.is_none())) {
                     // The name goes back too, with what others made of the file.
@@ -175,15 +179,14 @@ impl Plans {
         Ok(inverse)
     }
 
-    /// What a path holds without the changes of some actors: each is laid over it backwards, the last first.
+    /// What a path holds without the changes of some actors: each is laid over it backwards, the last first. None when lines of others are in
+    /// the way.
     fn without(
         &self,
-        plan: &Plan,
-        key: &PathKey,
         there: &LandedPath,
         theirs: &[&Touch<'_>],
         made: &mut Made,
-    ) -> Result<Option<Content>> {
+    ) -> Result<Option<Option<Content>>> {
         let stored = StoredContents(self.store().as_ref());
         let mut now = there.after.clone();
         for touch in theirs.iter().rev() {
@@ -191,20 +194,10 @@ impl Plans {
             let over = Over { made, below: &stored };
             let ended = merge(touch.after, now.as_ref(), touch.base, &over, &mut new)?;
             made.extend(new);
-            now = ended.map_err(|(clash, hunks)| Error::Conflicts {
-                plan: plan.id,
-                conflicts: vec![Conflict {
-                    key: key.clone(),
-                    clash,
-                    base: touch.after.cloned(),
-                    sides: Vec::new(),
-                    hunks,
-                    others: Vec::new(),
-                    old_names: Vec::new(),
-                }],
-            })?;
+            let Ok(without) = ended else { return Ok(None) };
+            now = without;
         }
-        Ok(now)
+        Ok(Some(now))
     }
 
     /// Makes the plan that undoes another, ready to be applied.
@@ -295,6 +288,12 @@ struct Touch<'a> {
     base: Option<&'a Content>,
     after: Option<&'a Content>,
     renamed_from: Option<&'a PathBytes>,
+}
+
+fn names(touches: &[&Touch<'_>]) -> Vec<Actor> {
+    let mut names: Vec<Actor> = touches.iter().map(|touch| touch.credit.actor.clone()).collect();
+    names.dedup();
+    names
 }
 
 /// Who did what to a path, in order. An edit of a file that another renamed is one of the new name.

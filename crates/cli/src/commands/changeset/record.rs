@@ -59,7 +59,7 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   agents changeset record $CHANGESET --path src/main.rs --content new.rs
-  git diff src/main.rs | agents changeset record $CHANGESET --path src/main.rs --patch -
+  agents changeset record $CHANGESET --path src/main.rs --patch fix.patch
   agents changeset record $CHANGESET --path old.rs --rename-to new.rs";
 
 /// `record` is done by the store, or by the run around.

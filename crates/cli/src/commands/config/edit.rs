@@ -25,7 +25,7 @@ const USUAL_EDITOR: &str = if cfg!(windows) { "notepad" } else { "vi" };
 /// that is wrong, or in the same lines as somebody else's, is kept beside the file. This is also the way to correct a file that does not parse.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Which file is edited [default: the project's, where there is one, else global]
+    /// Which file is edited [default: the project's, where that file is there, else global]
     #[arg(long, value_enum, value_name = "SCOPE")]
     scope: Option<ScopeName>,
 }

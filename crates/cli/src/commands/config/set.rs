@@ -18,7 +18,7 @@ pub(super) struct Args {
     /// KEY VALUE, or KEY=VALUE…
     #[arg(required = true, allow_negative_numbers = true, value_name = "KEY VALUE | KEY=VALUE")]
     words: Vec<String>,
-    /// Which file is changed [default: the project's, where there is one, else global]
+    /// Which file is changed [default: the project's, where that file is there, else global]
     #[arg(long, value_enum, value_name = "SCOPE")]
     scope: Option<ScopeName>,
     /// Read the value from standard input: the way for secrets, which must not stand in arguments

@@ -14,7 +14,7 @@ use crate::session::Session;
 pub(super) struct Args {
     /// The key
     key: String,
-    /// Which file is changed [default: the project's, where there is one, else global]
+    /// Which file is changed [default: the project's, where that file is there, else global]
     #[arg(long, value_enum, value_name = "SCOPE")]
     scope: Option<ScopeName>,
 }

@@ -9,7 +9,7 @@ use crate::output::{Answer, Output};
 
 /// Remove plans that are done; their audit trail stays
 ///
-/// Done are those that were applied or undone, and those without any change. Work that was not applied is removed only when its plan is
+/// Done are those that were applied or undone, and those without any change for a day. Work that was not applied is removed only when its plan is
 /// named and `--force` is given. Asks first; where nobody can be asked it needs `--yes`.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
