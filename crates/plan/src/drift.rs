@@ -3,7 +3,7 @@
 //! Each path holds what is expected, or what it is to hold anyway (then there is nothing to do), or it has *drifted*. A folder where a
 //! file is to be made is expected when the plan removes all that is in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use filetx::{At, Print, RelPath, Seen, Snapshot, Transaction};
@@ -126,11 +126,14 @@ pub(crate) fn check(
         .filter(|(_, target)| target.after.is_none())
         .map(|(key, _)| place(roots, key))
         .collect::<Result<_>>()?;
+    let mut folders = BTreeSet::new();
     for (key, target) in targets {
         let (key, target) = (key.clone(), target.clone());
         let at = place(roots, &key)?;
         let seen = sight.see(&at).map_err(files)?;
-        if holds(&seen, target.expected.as_ref()) {
+        if let Some(found) = in_the_way(&at, &target, sight, &removed, &mut folders)? {
+            checked.drifts.push(Drift { key, expected: target.expected, seen: as_content(&seen), found });
+        } else if holds(&seen, target.expected.as_ref()) {
             checked.todo.insert(key, target);
         } else if has_landed(&seen, &key, targets) {
             checked.there.insert(key, target);
@@ -151,6 +154,31 @@ pub(crate) fn check(
         }
     }
     Ok(checked)
+}
+
+/// A file that is where a new path needs a folder, and that the plan does not remove, in words. `folders` are those known to be none.
+fn in_the_way(
+    at: &At,
+    target: &Target,
+    sight: &mut dyn Sight,
+    removed: &[At],
+    folders: &mut BTreeSet<At>,
+) -> Result<Option<String>> {
+    if target.expected.is_some() || target.after.is_none() {
+        return Ok(None);
+    }
+    for path in folders_above(&at.path) {
+        let above = At { root: at.root, path };
+        if folders.contains(&above) {
+            break;
+        }
+        let seen = sight.see(&above).map_err(files)?;
+        if matches!(seen, Seen::File { .. }) && !removed.contains(&above) {
+            return Ok(Some(format!("below `{}`, which is {seen}", above.path)));
+        }
+        folders.insert(above);
+    }
+    Ok(None)
 }
 
 /// Whether a path holds exactly this.

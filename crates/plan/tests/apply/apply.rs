@@ -283,3 +283,20 @@ fn large_and_many_contents_come_in_batches() {
     assert_eq!(std::fs::read(ground.root("a/large")).unwrap(), large);
     assert_eq!(ground.read("a/many/599"), "text 599");
 }
+
+#[test]
+fn a_file_where_a_new_path_needs_a_folder_is_told_before_anything_is_touched() {
+    let ground = Ground::new();
+    let plan = ground.plan(vec![("coder", vec![write("a/notes/deep/one", "new"), write("a/other", "new")])]);
+    ground.write("a/notes", "a person's");
+    for dry_run in [true, false] {
+        let error = ground.apply_with(plan, |order| order.dry_run = dry_run).unwrap_err();
+        assert_eq!(drifted(&error), ["notes/deep/one"]);
+        let Error::Drifted { drifts, .. } = &error else { panic!("{error:?}") };
+        assert!(drifts[0].found.starts_with("below `notes`, which is a file"), "{}", drifts[0].found);
+    }
+    assert!(!ground.root("a/other").exists());
+    std::fs::remove_file(ground.root("a/notes")).unwrap();
+    let _ = ground.apply(plan).unwrap();
+    assert_eq!(ground.read("a/notes/deep/one"), "new");
+}
