@@ -79,7 +79,7 @@ pub use doctor::{Check, Health};
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::Inside;
 pub use error::{Error, Kind};
-pub use plan::{Conflict, Event as PlanEvent, FileDiff, FileSide, What, counted, write_patch};
+pub use plan::{Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, What, counted, write_patch};
 pub use plans::{ApplyOptions, PartOf, Plans};
 pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};

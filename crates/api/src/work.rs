@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use plan::{
-    ChangedSince, Changer, Conflict, FileChange, FileOutcome, FileReport, Operation, PathKey, Purpose,
-    RecoveryEnd,
+    ChangedSince, Changer, Clash, Conflict, ConflictHunk, Credit, FileChange, FileOutcome, FileReport,
+    Operation, PathKey, Purpose, RecoveryEnd,
 };
 use serde::{Deserialize, Serialize};
 
@@ -369,11 +369,18 @@ pub struct Cleaning {
 
 /// A conflict in a line.
 pub fn conflict_line(conflict: &Conflict) -> String {
-    let mut actors: Vec<&str> = conflict.sides.iter().map(|side| side.credit.actor.as_str()).collect();
+    // Of lines that clash, those who changed them; somebody else may have changed others.
+    let is_part = |credit: &Credit| {
+        let sides = |hunk: &ConflictHunk| hunk.ours_by.contains(credit) || hunk.theirs_by.contains(credit);
+        conflict.clash != Clash::Lines || conflict.hunks.iter().any(sides)
+    };
+    let credits = conflict.sides.iter().map(|side| &side.credit).filter(|credit| is_part(credit));
+    let mut actors: Vec<&str> = credits.map(|credit| credit.actor.as_str()).collect();
     actors.dedup();
     let clash = serde_json::to_value(conflict.clash).ok();
     let clash = clash.as_ref().and_then(|word| word.as_str()).unwrap_or_default().to_owned();
-    let lines: Vec<String> = conflict.hunks.iter().map(|hunk| hunk.line.to_string()).collect();
+    let mut lines: Vec<String> = conflict.hunks.iter().map(|hunk| hunk.line.to_string()).collect();
+    lines.dedup();
     let at = if lines.is_empty() { String::new() } else { format!(" at line {}", lines.join(", ")) };
     let by = if actors.is_empty() { String::new() } else { format!(", by {}", actors.join(" and ")) };
     format!("`{}`: {clash}{at}{by}", conflict.key.path.show())

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use store::{Content, PathBytes};
 
 use crate::claims::{Claim, Claims, beside, conflict, credits, root_base};
-use crate::merge::merge;
+use crate::three_way::three_way;
 use crate::{Clash, Conflict, Contents, Credit, Folded, Made, OtherPath, PathKey, Result, Side};
 
 /// What is made of a path that several actors changed.
@@ -111,7 +111,10 @@ fn settle(
         return Ok(one(key, claims, root_base(claims), last.and_then(|claim| claim.after.clone())));
     }
     match strategy {
-        Strategy::ThreeWay => three_way(key, claims, contents, made),
+        Strategy::ThreeWay => Ok(match three_way(key, claims, contents, made)? {
+            Ok((base, after)) => one(key, claims, base, after),
+            Err(conflict) => Settled::Conflict(conflict),
+        }),
         Strategy::FailOnConflict => {
             Ok(Settled::Conflict(conflict(key.clone(), Clash::Several, root_base(claims), claims)))
         }
@@ -152,35 +155,6 @@ fn hold_old_names_back(combined: &mut Combined) {
             combined.paths.remove(&key);
         }
     }
-}
-
-/// Lays one claim after the other over the first, each against its own base. All are about one file.
-fn three_way(key: &PathKey, claims: &[Claim], contents: &dyn Contents, made: &mut Made) -> Result<Settled> {
-    let [first, rest @ ..] = claims else { return Ok(one(key, claims, None, None)) };
-    let (mut root, mut from, mut now) = (first.root.clone(), first.from.clone(), first.after.clone());
-    for (place, claim) in rest.iter().enumerate() {
-        let earlier = &claims[..=place];
-        let known = claim.builds
-            || claim.from == from
-            || claim.from == now
-            || earlier.iter().any(|earlier| earlier.after == claim.from);
-        let mut steps = vec![(claim.from.clone(), claim.after.clone())];
-        if !known {
-            // Somebody outside changed the file between two actors. What was merged so far goes over that first.
-            steps.insert(0, (from, now));
-            (root, from, now) = (claim.root.clone(), claim.from.clone(), claim.from.clone());
-        }
-        for (base, theirs) in steps {
-            match merge(base.as_ref(), now.as_ref(), theirs.as_ref(), contents, made)? {
-                Ok(merged) => now = merged,
-                Err((clash, hunks)) => {
-                    let conflict = conflict(key.clone(), clash, root, claims);
-                    return Ok(Settled::Conflict(Conflict { hunks, ..conflict }));
-                }
-            }
-        }
-    }
-    Ok(one(key, claims, root, now))
 }
 
 /// A file where another path needs a folder is a conflict.

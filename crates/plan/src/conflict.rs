@@ -74,15 +74,19 @@ pub struct Side {
     pub after: Option<Content>,
 }
 
-/// Lines that clash. Of a line the line feed is part, where it has one.
+/// Lines that clash, of two sides. Where three clash there is one for each two of them. Of a line the line feed is part, where it has one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConflictHunk {
     /// The line of the base at which it begins, counted from 1.
     pub line: u64,
-    /// The lines that all started from.
+    /// The lines that both started from.
     pub base: Vec<String>,
-    /// The lines of those merged so far.
+    /// The lines of the one side.
     pub ours: Vec<String>,
-    /// The lines of the one that clashes.
+    /// Whose they are.
+    pub ours_by: Vec<Credit>,
+    /// The lines of the other.
     pub theirs: Vec<String>,
+    /// Whose they are; nobody's, when the file was changed outside of the plan.
+    pub theirs_by: Vec<Credit>,
 }

@@ -51,6 +51,7 @@ mod staging;
 mod state;
 mod sync;
 mod text;
+mod three_way;
 mod timeline;
 mod undo;
 mod undone;

@@ -62,7 +62,7 @@ fn both_made(ours: &Content, theirs: &Content, contents: &dyn Contents) -> Resul
 }
 
 /// The bytes of a content that can be merged by lines.
-fn text(content: &Content, contents: &dyn Contents) -> Result<Option<std::sync::Arc<[u8]>>> {
+pub(crate) fn text(content: &Content, contents: &dyn Contents) -> Result<Option<std::sync::Arc<[u8]>>> {
     match contents.bytes(content) {
         Ok(bytes) => Ok(Some(bytes).filter(|bytes| is_text(bytes))),
         Err(Error::TooLong { .. }) => Ok(None),

@@ -74,10 +74,25 @@ pub(crate) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Vec<u8>, 
     if clashes.is_empty() { Ok(merged) } else { Err(clashes) }
 }
 
+/// Whether a text differs from another in these lines of that other, or right beside them.
+pub(crate) fn differs_at(base: &[u8], text: &[u8], lines: &Range<u64>) -> bool {
+    let beside = |part: Differing| {
+        u64::from(part.before.start) <= lines.end && u64::from(part.before.end) >= lines.start
+    };
+    differing(base, text).into_iter().any(beside)
+}
+
 fn clash(start: usize, base: &[u8], [ours, theirs]: &[Vec<u8>; 2]) -> ConflictHunk {
     let show =
         |text: &[u8]| lines(text).iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
-    ConflictHunk { line: start as u64 + 1, base: show(base), ours: show(ours), theirs: show(theirs) }
+    ConflictHunk {
+        line: start as u64 + 1,
+        base: show(base),
+        ours: show(ours),
+        ours_by: Vec::new(),
+        theirs: show(theirs),
+        theirs_by: Vec::new(),
+    }
 }
 
 /// One side's changes of the base, as far as they were not taken yet.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use plan::{
-    Clash, Combined, CombinedChange, Conflict, Content, ContentKind, Contents, Credit, Error, FinalChange,
-    Folded, Over, PathKey, Result, Settled, Strategy, TEXT_BYTES_MAX, combine,
+    Clash, Combined, CombinedChange, Conflict, ConflictHunk, Content, ContentKind, Contents, Credit, Error,
+    FinalChange, Folded, Over, PathKey, Result, Settled, Strategy, TEXT_BYTES_MAX, combine,
 };
 use store::{BlobHash, ChangesetId, Time};
 
@@ -166,6 +166,82 @@ fn overlapping_edits_are_a_conflict_with_hunk_and_actors() {
     let json = serde_json::to_value(&conflict).unwrap();
     assert_eq!((json["path"].as_str(), json["clash"].as_str()), (Some("f"), Some("lines")));
     assert_eq!(json["sides"][1]["actor"], "two");
+}
+
+/// Who is on each side of every clash of a file: by name, with lines.
+fn sides(world: &World) -> Vec<(u64, String, String)> {
+    let side = |credits: &[Credit], lines: &[String]| {
+        let actors: Vec<&str> = credits.iter().map(|credit| credit.actor.as_str()).collect();
+        format!("{}: {}", actors.join(", "), lines.concat().trim_end())
+    };
+    let conflict = world.clash();
+    let hunk = |hunk: &ConflictHunk| {
+        (hunk.line, side(&hunk.ours_by, &hunk.ours), side(&hunk.theirs_by, &hunk.theirs))
+    };
+    conflict.hunks.iter().map(hunk).collect()
+}
+
+/// A text of 20 lines with some of them changed.
+fn twenty(world: &mut World, changed: &[(usize, &str)]) -> Option<Content> {
+    let line = |number| changed.iter().find(|(line, _)| *line == number).map(|(_, text)| (*text).to_owned());
+    let lines = (1..=20).map(|number| line(number).unwrap_or_else(|| format!("line {number}")) + "\n");
+    let text: String = lines.collect();
+    world.file(text)
+}
+
+/// [par-conflict]: a third actor who edits other lines has no part in the clash of two.
+#[test]
+fn lines_that_clash_are_credited_to_those_who_changed_them() {
+    let edits = [("one", vec![(5, "ONE")]), ("two", vec![(5, "TWO")]), ("three", vec![(15, "THREE")])];
+    for order in [[0, 1, 2], [0, 2, 1], [2, 0, 1]] {
+        let mut world = World::default();
+        let base = twenty(&mut world, &[]);
+        for (name, changed) in order.map(|place| edits[place].clone()) {
+            let after = twenty(&mut world, &changed);
+            world.actor(name).change("f", base.clone(), after);
+        }
+        assert_eq!(sides(&world), [(5, "one: ONE".to_owned(), "two: TWO".to_owned())], "{order:?}");
+    }
+}
+
+#[test]
+fn every_clash_of_a_file_is_reported() {
+    let mut world = World::default();
+    let base = twenty(&mut world, &[]);
+    let edits: [(&str, &[_]); 4] = [
+        ("one", &[(5, "ONE"), (10, "same")]),
+        ("two", &[(5, "TWO"), (15, "TWO")]),
+        ("three", &[(15, "THREE")]),
+        ("four", &[(10, "FOUR")]),
+    ];
+    for (name, changed) in edits {
+        let after = twenty(&mut world, changed);
+        world.actor(name).change("f", base.clone(), after);
+    }
+    let same = twenty(&mut world, &[(10, "same")]);
+    world.actor("five").change("f", base, same);
+    let clash = |line, one: &str, two: &str| (line, one.to_owned(), two.to_owned());
+    let expected = [
+        clash(5, "one: ONE", "two: TWO"),
+        clash(10, "one, five: same", "four: FOUR"),
+        clash(15, "two: TWO", "three: THREE"),
+    ];
+    assert_eq!(sides(&world), expected);
+    let json = serde_json::to_value(world.clash()).unwrap();
+    let hunk = &json["hunks"][0];
+    assert_eq!(
+        (&hunk["ours_by"][0]["actor"], &hunk["theirs_by"][0]["actor"]),
+        (&"one".into(), &"two".into())
+    );
+}
+
+#[test]
+fn lines_that_were_changed_outside_are_nobodys() {
+    let mut world = World::default();
+    let (first, second) = (twenty(&mut world, &[]), twenty(&mut world, &[(5, "PERSON")]));
+    let (one, two) = (twenty(&mut world, &[(5, "ONE")]), twenty(&mut world, &[(5, "PERSON"), (15, "TWO")]));
+    world.actor("one").change("f", first, one).actor("two").change("f", second, two);
+    assert_eq!(sides(&world), [(5, "one: ONE".to_owned(), ": PERSON".to_owned())]);
 }
 
 /// [par-base]: a person edits the file between two actors; each one's edit is against what it started from.

@@ -1,10 +1,10 @@
 //! Any sequence of changes folds to what a model of a folder says; any edits combine to what a model of lines says; and whatever actors do
 //! to files, the order of the actors changes nothing and nothing is lost without a conflict.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use plan::{
-    ChangeEntry, Content, ContentKind, Credit, Folded, Operation, PathKey, Strategy as Combining, fold,
+    ChangeEntry, Clash, Content, ContentKind, Credit, Folded, Operation, PathKey, Strategy as Combining, fold,
 };
 use proptest::prelude::*;
 use store::{BlobHash, ChangesetId, Time};
@@ -101,7 +101,7 @@ fn folded(number: usize, first: &Folder, acts: &[Act]) -> Folded {
 }
 
 /// What a combination comes to: the final contents, and the conflicts.
-type Outcome = (BTreeMap<PathKey, Option<Content>>, BTreeSet<PathKey>);
+type Outcome = (BTreeMap<PathKey, Option<Content>>, BTreeMap<PathKey, Clash>);
 
 fn outcome(changesets: &[Folded], strategy: Combining) -> Outcome {
     let mut world = World::default();
@@ -111,7 +111,7 @@ fn outcome(changesets: &[Folded], strategy: Combining) -> Outcome {
     }
     let combined = world.combined(strategy);
     let changes = combined.changes().map(|(key, change)| (key.clone(), change.after.clone()));
-    let conflicts = combined.conflicts().map(|conflict| conflict.key.clone());
+    let conflicts = combined.conflicts().map(|conflict| (conflict.key.clone(), conflict.clash));
     (changes.collect(), conflicts.collect())
 }
 

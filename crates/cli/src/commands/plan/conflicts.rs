@@ -1,6 +1,6 @@
 //! `agents plan conflicts`.
 
-use api::{Plans, conflict_line};
+use api::{Credit, Plans, conflict_line};
 
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
@@ -22,10 +22,10 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     for conflict in &conflicts {
         let paint = output.paint();
         output.say(paint.strong(conflict_line(conflict)))?;
-        let last = conflict.sides.last().map(|side| side.credit.actor.to_string()).unwrap_or_default();
         for hunk in &conflict.hunks {
             output.say(format!("  line {}", hunk.line))?;
-            let parts = [("was", &hunk.base), ("others", &hunk.ours), (last.as_str(), &hunk.theirs)];
+            let (ours, theirs) = (names(&hunk.ours_by), names(&hunk.theirs_by));
+            let parts = [("was", &hunk.base), (&ours, &hunk.ours), (&theirs, &hunk.theirs)];
             for (who, lines) in parts {
                 for line in lines {
                     output.say(format!("    {who}: {}", line.trim_end_matches(['\r', '\n'])))?;
@@ -35,4 +35,12 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     }
     let exit = if conflicts.is_empty() { Exit::Ok } else { Exit::Conflict };
     Ok(Answer { exit, data: serde_json::json!({ "conflicts": conflicts }).into() })
+}
+
+/// Whose lines they are.
+fn names(credits: &[Credit]) -> String {
+    match credits {
+        [] => "outside of the plan".to_owned(),
+        credits => credits.iter().map(|credit| credit.actor.as_str()).collect::<Vec<_>>().join(", "),
+    }
 }

@@ -19,7 +19,7 @@ fn conflicts_are_shown_with_lines_and_actors() {
 `b.txt`: lines at line 1, by coder and writer
   line 1
     was: old
-    others: coder
+    coder: coder
     writer: writer
 
 "#]]);
@@ -39,7 +39,32 @@ error: plan [PLAN] has 1 conflict, `b.txt`; nothing was touched
     let conflict = &envelope["data"]["conflicts"][0];
     assert_eq!((&conflict["path"], &conflict["clash"]), (&"b.txt".into(), &"lines".into()));
     assert_eq!(conflict["sides"][1]["actor"], "writer");
-    assert_eq!(conflict["hunks"][0]["theirs"][0], "writer\n");
+    let hunk = &conflict["hunks"][0];
+    assert_eq!((&hunk["ours"][0], &hunk["ours_by"][0]["actor"]), (&"coder\n".into(), &"coder".into()));
+    assert_eq!((&hunk["theirs"][0], &hunk["theirs_by"][0]["actor"]), (&"writer\n".into(), &"writer".into()));
+}
+
+/// Who edits other lines has no part in it, and every clash is shown.
+#[test]
+fn lines_are_shown_with_those_who_changed_them() {
+    let program = project();
+    program.write("long.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    changed(&program, "[CODER]", "coder", "long.txt", "coder\n2\n3\n4\ncoder\n6\n7\n8\n9\n");
+    changed(&program, "[WRITER]", "writer", "long.txt", "writer\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    changed(&program, "[TESTER]", "tester", "long.txt", "1\n2\n3\n4\ntester\n6\n7\n8\n9\n");
+    changed(&program, "[PAINTER]", "painter", "long.txt", "1\n2\n3\n4\n5\n6\n7\n8\nnine\n");
+    program.run("plan conflicts work").code(4).stderr_eq("").stdout_eq(str![[r#"
+`long.txt`: lines at line 1, 5, by coder and writer and tester
+  line 1
+    was: 1
+    coder: coder
+    writer: writer
+  line 5
+    was: 5
+    coder: coder
+    tester: tester
+
+"#]]);
 }
 
 #[test]
