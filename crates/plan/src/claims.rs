@@ -129,13 +129,13 @@ impl Claims {
     }
 
     /// A resolution stands for every claim of its path that came before it. It is about the file of those that it agrees with. A rename
-    /// of another file to the path did not happen.
+    /// of another file to the path did not happen, nor does any when nothing is to be there.
     fn resolve(&mut self, key: &PathKey, resolution: &mut Claim) {
         let earlier = self.paths.remove(key).unwrap_or_default();
         resolution.stands_for = credits(&earlier);
         let agreed: Vec<&Claim> = earlier.iter().filter(|claim| claim.after == resolution.after).collect();
         let about = if agreed.is_empty() { earlier.iter().collect() } else { agreed };
-        let renamed = about.first().filter(|first| first.origin != key.path);
+        let renamed = about.first().filter(|first| first.origin != key.path && resolution.after.is_some());
         match renamed.filter(|first| about.iter().all(|claim| claim.origin == first.origin)) {
             Some(renamed) => {
                 resolution.origin = renamed.origin.clone();
@@ -151,7 +151,10 @@ impl Claims {
     pub(crate) fn take_back_renames(&mut self, key: &PathKey, claims: Vec<Claim>) {
         for claim in claims.into_iter().filter(|claim| claim.origin != key.path) {
             let there = self.paths.entry(beside(key, &claim.origin)).or_default();
-            if claim.followed {
+            let settled = there.iter_mut().find(|left| left.resolves && left.order > claim.order);
+            if let Some(settled) = settled {
+                settled.stands_for.push(claim.credit);
+            } else if claim.followed {
                 there.push(Claim { root: claim.from.clone(), followed: false, ..claim });
                 there.sort_by_key(|claim| claim.order);
             } else {

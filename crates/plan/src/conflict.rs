@@ -54,7 +54,7 @@ pub enum Clash {
     Kind,
     /// Both renamed it, to different names; or one renamed it and the other deleted it.
     Renamed,
-    /// Different files came under one name: one was renamed to it, and the other was renamed to it too, was made there or was there.
+    /// Different files came under one name: one was renamed to it, and the other was renamed to it too, or was made, edited or deleted there.
     SameName,
     /// One needs a folder where the other has a file.
     Folder,

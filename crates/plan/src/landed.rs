@@ -15,7 +15,7 @@ use store::{
 use crate::contents::Made;
 use crate::drift::{Target, Targets};
 use crate::record::WRITTEN_DOWN;
-use crate::{Conflict, Credit, PathKey, Piece, Plan, Plans, Result, Selection, State, Strategy, retry};
+use crate::{PathKey, Piece, Plan, Plans, Result, Selection, State, Strategy, retry};
 
 /// Why a changeset that says what an apply does is abandoned: it is whole.
 const REASON: &str = "what an apply changes, written down before it begins";
@@ -70,23 +70,6 @@ pub(crate) struct LandedPaths {
 }
 
 impl LandedPaths {
-    /// Whether a path holds the changes of all of these.
-    pub(crate) fn holds<'a>(&self, key: &PathKey, credits: impl IntoIterator<Item = &'a Credit>) -> bool {
-        let there = self.paths.get(key);
-        there.is_some_and(|there| {
-            credits.into_iter().all(|credit| there.changesets.contains(&credit.changeset))
-        })
-    }
-
-    /// The same of all paths of a conflict.
-    pub(crate) fn holds_all(&self, conflict: &Conflict) -> bool {
-        self.holds(&conflict.key, conflict.sides.iter().map(|side| &side.credit))
-            && conflict.others.iter().all(|other| {
-                let key = PathKey { root: conflict.key.root.clone(), path: other.path.clone() };
-                self.holds(&key, &other.credits)
-            })
-    }
-
     /// Lays what an apply did over it.
     pub(crate) fn lay(&mut self, landed: &Landed, targets: Targets) {
         for (key, target) in targets {

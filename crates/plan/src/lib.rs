@@ -42,6 +42,7 @@ mod protect;
 mod record;
 mod recover;
 mod report;
+mod resolved;
 mod retry;
 mod review;
 mod root;

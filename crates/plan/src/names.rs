@@ -56,9 +56,7 @@ impl Claims {
         let mut conflicts = Vec::new();
         for key in self.contested() {
             let Some(claims) = self.paths.remove(&key) else { continue };
-            let deleted = claims.iter().any(|claim| claim.after.is_none());
-            let clash = if deleted { Clash::Deleted } else { Clash::SameName };
-            let conflict = conflict(key.clone(), clash, root_base(&claims), &claims);
+            let conflict = conflict(key.clone(), Clash::SameName, root_base(&claims), &claims);
             for old in &conflict.old_names {
                 self.paths.remove(&beside(&key, old));
             }

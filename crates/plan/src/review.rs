@@ -10,9 +10,10 @@ use crate::changeset::LEASE;
 use crate::fold::{Credit, Folded, PathKey, fold};
 use crate::links::Links;
 use crate::record::RESOLUTION;
+use crate::resolved::with_resolutions;
 use crate::{
-    Combined, Conflict, Detail, Error, Piece, Plan, Plans, Result, State, Step, StoredContents, Strategy,
-    combine, retry,
+    Clash, Combined, Conflict, Detail, Error, Piece, Plan, Plans, Result, State, Step, StoredContents,
+    Strategy, combine, retry,
 };
 
 /// Which changesets to look at.
@@ -64,10 +65,22 @@ impl Plans {
         Ok(folded)
     }
 
-    /// The sealed changesets of a plan, combined.
+    /// The sealed changesets of a plan, combined. What was resolved is part of what each actor made of these paths; of changesets that are
+    /// named it is not, unless it is one of them.
     pub fn combine(&self, plan: PlanId, selection: &Selection, strategy: Strategy) -> Result<Combined> {
-        let folded = self.folded(plan, selection)?;
-        combine(&folded, strategy, &StoredContents(self.store().as_ref()))
+        let contents = StoredContents(self.store().as_ref());
+        if selection.actors.is_empty() || !selection.changesets.is_empty() {
+            return combine(&self.folded(plan, selection)?, strategy, &contents);
+        }
+        let all = self.folded(plan, &Selection::default())?;
+        let is_chosen = |folded: &&Folded| selection.actors.contains(&folded.credit.actor);
+        let chosen: Vec<Folded> = all.iter().filter(is_chosen).cloned().collect();
+        let part = combine(&chosen, strategy, &contents)?;
+        if !all.iter().any(|folded| folded.changes.values().any(|change| change.resolves)) {
+            return Ok(part);
+        }
+        let whole = combine(&all, strategy, &contents)?;
+        Ok(with_resolutions(part, &chosen, &all, whole))
     }
 
     /// Resolves a conflict, for everybody and for good: the choice is recorded as a changeset of whoever makes it, which stands for all
@@ -158,7 +171,8 @@ impl Plans {
     }
 }
 
-/// The entries that a choice comes to: the path itself, and other paths of those who were not taken, which go.
+/// The entries that a choice comes to: the path itself, and other paths of those who were not taken, which go. A renamed file that is to go
+/// goes under its old name too; of different files under one name each stays under its own.
 fn resolution(conflict: &Conflict, choice: &Choice) -> Result<(Vec<NewEntry>, Vec<Piece>)> {
     let key = &conflict.key;
     let (after, taken, pieces) = match choice {
@@ -185,7 +199,13 @@ fn resolution(conflict: &Conflict, choice: &Choice) -> Result<(Vec<NewEntry>, Ve
         after,
         tool: Some(Tool::parse(RESOLUTION).expect("a line")),
     };
+    let is_gone =
+        after.is_none() && !matches!(conflict.clash, Clash::Renamed | Clash::SameName | Clash::Folder);
     let mut entries = vec![entry(&key.path, &conflict.base, after)];
+    if is_gone {
+        let base = conflict.sides.first().and_then(|side| side.base.clone());
+        entries.extend(conflict.old_names.iter().map(|old| entry(old, &base, None)));
+    }
     for other in &conflict.others {
         let is_taken = taken.is_some_and(|actor| other.credits.iter().any(|credit| credit.actor == *actor));
         if !is_taken {

@@ -7,13 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use store::ChangesetId;
 
+use crate::claims::beside;
 use crate::contents::Made;
 use crate::drift::{Target, Targets};
-use crate::landed::LandedPaths;
+use crate::landed::{LandedPath, LandedPaths};
 use crate::part::Paths;
+use crate::resolved::{covered, groups, resolutions_of, with_resolutions};
 use crate::{
-    ApplyOrder, Combined, CombinedChange, Conflict, Error, Folded, Part, PathKey, Plan, Plans, Result,
-    Selection, StoredContents, Strategy, combine,
+    ApplyOrder, Combined, CombinedChange, Conflict, Credit, Error, Folded, Part, PathKey, Plan, Plans,
+    Result, Selection, StoredContents, Strategy, combine,
 };
 
 /// What an apply is to do, as far as the store knows.
@@ -50,7 +52,8 @@ impl Plans {
         if left.targets.is_empty() {
             return Err(Error::Nothing { plan: plan.id, act: "apply" });
         }
-        let brings = chosen.into_iter().collect();
+        let resolutions = resolutions_of(&chosen, &folded);
+        let brings = chosen.union(&resolutions).copied().collect();
         Ok(Wanted { targets: left.targets, made: left.made, brings, folded, landed })
     }
 
@@ -70,6 +73,13 @@ impl Plans {
         paths: &Paths,
     ) -> Result<Left> {
         let known: Set = folded.iter().map(|folded| folded.credit.changeset).collect();
+        let groups = groups(folded);
+        let held = |key: &PathKey| {
+            landed.paths.get(key).map(|there| covered(&there.changesets, key, &groups, folded))
+        };
+        let holds = |key: &PathKey, credits: &[Credit]| {
+            held(key).is_some_and(|held| credits.iter().all(|credit| held.contains(&credit.changeset)))
+        };
         // What a path is to hold afterwards, by what it holds now.
         let wanted = |key: &PathKey| -> Set {
             let there = landed.paths.get(key).map(|there| &there.changesets);
@@ -91,25 +101,29 @@ impl Plans {
                 true => here.binary_search(&key).is_ok(),
                 false => set == *chosen,
             };
-            for conflict in combined.conflicts().filter(|conflict| conflict.keys().any(|key| is_here(&key))) {
-                if paths.takes(&conflict.key) && !landed.holds_all(conflict) {
+            for conflict in combined.conflicts().filter(|conflict| keys(conflict).any(|key| is_here(&key))) {
+                let sides: Vec<Credit> = conflict.sides.iter().map(|side| side.credit.clone()).collect();
+                let mut others = conflict.others.iter();
+                let is_there = holds(&conflict.key, &sides)
+                    && others.all(|other| holds(&beside(&conflict.key, &other.path), &other.credits));
+                if paths.takes(&conflict.key) && !is_there {
                     left.conflicts.push(conflict.clone());
                 }
             }
             let old_names = old_names(&combined, paths);
             for (key, change) in combined.changes().filter(|(key, _)| is_here(key)) {
                 let is_taken = paths.takes_change(key, change) || old_names.contains(key);
-                if is_taken && !landed.holds(key, &change.credits) {
-                    left.targets.insert(key.clone(), target(change, key, landed));
+                if is_taken && !holds(key, &change.credits) {
+                    left.targets.insert(key.clone(), target(change, landed.paths.get(key), held(key)));
                 }
             }
             // Changes that come to nothing: the path gets back what it held before the plan.
-            let clashes: BTreeSet<PathKey> = combined.conflicts().flat_map(Conflict::keys).collect();
+            let clashes: BTreeSet<PathKey> = combined.conflicts().flat_map(keys).collect();
             for key in here.into_iter().filter(|key| !combined.paths.contains_key(key)) {
-                let there = &landed.paths[key];
+                let (there, held) = (&landed.paths[key], held(key).unwrap_or_default());
                 let is_more = folded.iter().any(|folded| {
                     let id = &folded.credit.changeset;
-                    set.contains(id) && !there.changesets.contains(id) && folded.changes.contains_key(key)
+                    set.contains(id) && !held.contains(id) && folded.changes.contains_key(key)
                 });
                 if is_more && paths.takes(key) && !clashes.contains(key) && there.after != there.expected {
                     let (expected, after) = (there.after.clone(), there.expected.clone());
@@ -130,7 +144,12 @@ impl Plans {
             return combine(folded, strategy, &contents);
         }
         let some: Vec<Folded> = folded.iter().filter(is_in).cloned().collect();
-        combine(&some, strategy, &contents)
+        let part = combine(&some, strategy, &contents)?;
+        if groups(folded).is_empty() {
+            return Ok(part);
+        }
+        let whole = combine(folded, strategy, &contents)?;
+        Ok(with_resolutions(part, &some, folded, whole))
     }
 }
 
@@ -151,19 +170,15 @@ fn old_names(combined: &Combined, paths: &Paths) -> BTreeSet<PathKey> {
 }
 
 /// What a change comes to, on top of what has landed.
-fn target(change: &CombinedChange, key: &PathKey, landed: &LandedPaths) -> Target {
-    let expected = landed.paths.get(key).map_or(&change.base, |there| &there.after).clone();
-    let held = landed.paths.get(key).map(|there| &there.changesets);
-    let is_new = |credit: &&crate::Credit| held.is_none_or(|held| !held.contains(&credit.changeset));
+fn target(change: &CombinedChange, there: Option<&LandedPath>, held: Option<Set>) -> Target {
+    let expected = there.map_or(&change.base, |there| &there.after).clone();
+    let is_new = |credit: &&Credit| held.as_ref().is_none_or(|held| !held.contains(&credit.changeset));
     let credits = change.credits.iter().filter(is_new).cloned().collect();
     Target { expected, after: change.after.clone(), credits }
 }
 
-impl Conflict {
-    /// All paths that it is about.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = PathKey> {
-        let others =
-            self.others.iter().map(|other| PathKey { root: self.key.root.clone(), path: other.path.clone() });
-        std::iter::once(self.key.clone()).chain(others)
-    }
+/// All paths that a conflict is about.
+fn keys(conflict: &Conflict) -> impl Iterator<Item = PathKey> {
+    let others = conflict.others.iter().map(|other| beside(&conflict.key, &other.path));
+    std::iter::once(conflict.key.clone()).chain(others)
 }

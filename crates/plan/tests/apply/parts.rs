@@ -1,6 +1,6 @@
 //! Parts of a plan: by actor and by path.
 
-use plan::{FileOutcome, Part, State};
+use plan::{Choice, FileOutcome, Part, PathKey, State, Strategy};
 
 use super::ground::{Ground, actor, bytes, delete, outcomes, write};
 use plan::Change;
@@ -222,4 +222,59 @@ fn a_dry_run_says_how_much_will_be_left() {
     let report = ground.apply_with(plan, of("one")).unwrap();
     assert_eq!((shown.left, shown.files.len()), (1, 2));
     assert_eq!((report.left, report.files.len()), (1, 2));
+}
+
+/// What was resolved is the same for every part: whoever was not taken does not come back by being applied alone.
+#[test]
+fn a_resolution_is_part_of_every_part_that_it_is_about() {
+    let resolved = |take: &str, changes: Vec<(&str, Vec<Change>)>, path: &str| {
+        let ground = Ground::new();
+        ground.write("a/f", "old\n");
+        ground.write("a/apart", "old\n");
+        let plan = ground.plan(changes);
+        let key = PathKey { root: ground.root_bytes("a"), path: bytes(path) };
+        let choice = Choice::Take(actor(take));
+        let strategy = Strategy::ThreeWay;
+        let _ = ground.plans.resolve(&ground.get(plan), &key, &choice, strategy, &actor("ana")).unwrap();
+        (ground, plan)
+    };
+    let same_lines = || {
+        vec![
+            ("one", vec![write("a/f", "one\n"), write("a/mine", "one\n")]),
+            ("two", vec![write("a/f", "two\n")]),
+            ("three", vec![write("a/apart", "three\n")]),
+        ]
+    };
+    let (ground, plan) = resolved("two", same_lines(), "f");
+    let _ = ground.apply_with(plan, |order| order.part.actors = vec![actor("one")]).unwrap();
+    assert_eq!((ground.read("a/f"), ground.read("a/mine")), ("two\n".into(), "one\n".into()));
+    let report = ground.apply(plan).unwrap();
+    assert_eq!((report.plan.state, ground.read("a/f")), (State::Applied, "two\n".into()));
+    // Who has no part in it does not bring it along.
+    let (ground, plan) = resolved("two", same_lines(), "f");
+    let _ = ground.apply_with(plan, |order| order.part.actors = vec![actor("three")]).unwrap();
+    assert_eq!((ground.read("a/f"), ground.read("a/apart")), ("old\n".into(), "three\n".into()));
+    // A file that was renamed is one file under all its names.
+    let renamed = || {
+        vec![
+            ("one", vec![Change::rename(bytes("a/f"), bytes("a/new")), write("a/new", "one\n")]),
+            ("two", vec![write("a/f", "two\n")]),
+        ]
+    };
+    for part in ["one", "two"] {
+        let (ground, plan) = resolved("one", renamed(), "new");
+        let report = ground.apply_with(plan, |order| order.part.actors = vec![actor(part)]).unwrap();
+        assert_eq!((report.plan.state, ground.read("a/new")), (State::Applied, "one\n".into()));
+        assert!(!ground.root("a/f").exists());
+    }
+    let names = || {
+        let rename = |to: &str| vec![Change::rename(bytes("a/f"), bytes(to))];
+        vec![("one", rename("a/x")), ("two", rename("a/y"))]
+    };
+    for part in ["one", "two"] {
+        let (ground, plan) = resolved("two", names(), "f");
+        let _ = ground.apply_with(plan, |order| order.part.actors = vec![actor(part)]).unwrap();
+        assert_eq!(ground.read("a/y"), "old\n");
+        assert!(!ground.root("a/f").exists() && !ground.root("a/x").exists());
+    }
 }

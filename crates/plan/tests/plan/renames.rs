@@ -95,7 +95,7 @@ fn a_rename_onto_a_file_that_another_deletes_is_a_conflict() {
         let b = world.file("b\n");
         world.actor("two").change("b", b, None);
     }
-    check_clash(one_replaces, two, "b", Clash::Deleted, &["a"]);
+    check_clash(one_replaces, two, "b", Clash::SameName, &["a"]);
 }
 
 /// One puts `a` in the place of `b`, which two gave another name: as if one had deleted `b`.

@@ -156,6 +156,100 @@ fn of_two_new_names_the_taken_one_stays() {
     assert_eq!(ground.result(), [("old".into(), Some("kept\n".into()))]);
 }
 
+/// One renames a file and edits it, two edits the same line of it.
+fn clash_under_a_new_name() -> Ground {
+    let ground = Ground::new();
+    ground.write("old", "a\n");
+    let (one, two) = (ground.start("one"), ground.start("two"));
+    one.record_many(vec![Change::rename(bytes("old"), bytes("new")), write("new", "one\n")]).unwrap();
+    two.record(write("old", "two\n")).unwrap();
+    one.seal().unwrap();
+    two.seal().unwrap();
+    let ready = ground.settled();
+    ground.plans.step(&ready, &Step::to(State::Conflict, &actor("ana"))).unwrap();
+    assert_eq!(ground.conflicts(), [(Clash::Lines, "new".to_owned())]);
+    ground
+}
+
+#[test]
+fn a_clash_under_a_new_name_is_resolved_with_the_old_name() {
+    let check = |choice: Choice, expected: Option<&str>| {
+        let ground = clash_under_a_new_name();
+        assert_eq!(ground.resolve("new", choice).unwrap().state, State::Ready);
+        assert_eq!(ground.conflicts(), []);
+        let new = expected.map(|text| ("new".to_owned(), Some(text.to_owned())));
+        let expected: Vec<_> = new.into_iter().chain([("old".to_owned(), None)]).collect();
+        assert_eq!(ground.result(), expected);
+    };
+    check(Choice::Take(actor("one")), Some("one\n"));
+    check(Choice::Take(actor("two")), Some("two\n"));
+    check(Choice::Content(file("both\n")), Some("both\n"));
+    check(Choice::Content(None), None);
+}
+
+#[test]
+fn an_edit_of_the_old_name_follows_a_resolution_to_the_new_one() {
+    let ground = clash_under_a_new_name();
+    ground.resolve("new", Choice::Content(file("a\n\n\n"))).unwrap();
+    ground.sealed("three", vec![write("old", "x\na\n").on(file("a\n"))]);
+    assert_eq!(ground.conflicts(), []);
+    let changes = ground.plans.combine(ground.plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
+    let keys: Vec<_> = changes
+        .changes()
+        .map(|(key, change)| (key.path.show().into_owned(), change.after.is_some()))
+        .collect();
+    assert_eq!(keys, [("new".to_owned(), true), ("old".to_owned(), false)]);
+}
+
+/// One renames a file to a path that two makes; three edits it under its old name.
+fn same_name() -> Ground {
+    let ground = Ground::new();
+    ground.write("old", "1\n2\n3\n4\n");
+    let started = ["one", "two", "three"].map(|name| ground.start(name));
+    let rename = vec![Change::rename(bytes("old"), bytes("new")), write("new", "ONE\n2\n3\n4\n")];
+    started[0].record_many(rename).unwrap();
+    started[1].record(write("new", "two\n")).unwrap();
+    started[2].record(write("old", "1\n2\n3\nTHREE\n")).unwrap();
+    for changeset in started {
+        changeset.seal().unwrap();
+    }
+    ground.settled();
+    assert_eq!(ground.conflicts(), [(Clash::SameName, "new".to_owned())]);
+    ground
+}
+
+/// Nothing is lost either way: neither the file that does not get the name nor who edited it.
+#[test]
+fn of_two_files_under_one_name_the_taken_one_gets_it() {
+    let ground = same_name();
+    ground.resolve("new", Choice::Take(actor("two"))).unwrap();
+    assert_eq!(
+        ground.result(),
+        [("new".into(), Some("two\n".into())), ("old".into(), Some("1\n2\n3\nTHREE\n".into()))]
+    );
+    let ground = same_name();
+    ground.resolve("new", Choice::Take(actor("one"))).unwrap();
+    assert_eq!(ground.conflicts(), []);
+    let patch = String::from_utf8(ground.patch()).unwrap();
+    assert!(patch.contains("rename from old\nrename to new\n"), "{patch}");
+    assert!(patch.contains("-1\n+ONE\n") && patch.contains("-4\n+THREE\n"), "{patch}");
+    let ground = same_name();
+    ground.resolve("new", Choice::Content(None)).unwrap();
+    assert_eq!(ground.result(), [("old".into(), Some("1\n2\n3\nTHREE\n".into()))]);
+}
+
+/// A file that is not taken where another needs a folder keeps its old name.
+#[test]
+fn a_renamed_file_that_makes_way_for_a_folder_stays_under_its_old_name() {
+    let ground = Ground::new();
+    ground.write("old", "text\n");
+    ground.sealed("one", vec![Change::rename(bytes("old"), bytes("a"))]);
+    ground.sealed("two", vec![write("a/b", "below\n")]);
+    ground.settled();
+    ground.resolve("a", Choice::Take(actor("two"))).unwrap();
+    assert_eq!(ground.result(), [("a/b".into(), Some("below\n".into()))]);
+}
+
 #[test]
 fn of_a_file_and_a_folder_the_taken_one_stays() {
     let clash = || {
