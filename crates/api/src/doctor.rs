@@ -113,12 +113,13 @@ impl Plans {
         checks
     }
 
-    fn check_store(&self, store: &Location) -> Result<Vec<Check>, Error> {
-        let problems = self.inner.store().check().map_err(plan::Error::from)?;
+    fn check_store(&self, location: &Location) -> Result<Vec<Check>, Error> {
+        let mut problems = self.inner.store().check().map_err(plan::Error::from)?;
+        problems.extend(store::check_contents(self.inner.store().as_ref()).map_err(plan::Error::from)?);
         if problems.is_empty() {
-            return Ok(vec![Check::ok("store", format!("`{store}` is sound"))]);
+            return Ok(vec![Check::ok("store", format!("`{location}` is sound"))]);
         }
-        let fix = match store {
+        let fix = match location {
             Location::File(_) => "restore the file from a backup, together with its -wal file",
             Location::Server(_) => "restore the database from a backup",
         };

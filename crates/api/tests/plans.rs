@@ -91,6 +91,27 @@ fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
 }
 
 #[test]
+fn a_doctor_finds_a_content_that_was_changed() {
+    let (folder, plans) = two_roots();
+    let changeset = plans.start_changeset("work", "coder").unwrap().id;
+    plans.record(&changeset, &entry("app", "b.txt", Doing::Bytes(b"unmistakable".to_vec(), None))).unwrap();
+    plans.seal(&changeset).unwrap();
+    let of_store = || {
+        let checks = agents(&folder).doctor(false).into_iter().filter(|check| check.name == "store");
+        checks.map(|check| check.health).collect::<Vec<_>>()
+    };
+    assert_eq!(of_store(), [Health::Ok]);
+    // The last one to close the store leaves everything in its file.
+    drop(plans);
+    let file = folder.path().join("home/state.db");
+    let mut bytes = fs::read(&file).unwrap();
+    let place = bytes.windows(12).position(|found| found == b"unmistakable").unwrap();
+    bytes[place] = b'U';
+    fs::write(&file, bytes).unwrap();
+    assert_eq!(of_store(), [Health::Problem]);
+}
+
+#[test]
 fn a_doctor_names_leases_that_ran_out() {
     let (folder, plans) = two_roots();
     let store = store::SqliteStore::open(&folder.path().join("home/state.db")).unwrap();

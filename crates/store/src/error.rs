@@ -180,7 +180,7 @@ pub enum Error {
         /// What is there.
         reason: &'static str,
     },
-    /// The store's file is damaged. Nothing was touched.
+    /// The store's file is damaged, or a row of it is none that this program writes. Nothing was touched.
     #[error("store `{}` is damaged: cannot {doing}", path.display())]
     Damaged {
         /// The store.

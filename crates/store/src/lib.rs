@@ -80,7 +80,7 @@
 //! # Map of the modules
 //!
 //! - data: `id`, `text`, `time`, `hash`, `plan`, `changeset`, `lease`, `blob`, `audit`, `problem`
-//! - `store` is the trait, `error` what can go wrong, `limits` the limits; `line`, `note` and `prepared` are what engines share, `verify` verifies the audit trail, `transfer` copies
+//! - `store` is the trait, `error` what can go wrong, `limits` the limits; `line`, `note` and `prepared` are what engines share, `verify` verifies the audit trail, with `inventory` (the rows of a plan) and `told` (what its chain tells of them), `contents` reads all contents, `transfer` copies
 //! - `postgres` is an engine: `engine` tries again, `recorder` records groups, `pool` keeps sessions, the others are as in `sqlite`
 //! - `sqlite` is an engine: `writer` writes groups, `job` is a part of one, `engine` shares it in a process, `connect` opens and migrates, the others are one
 //!   table each
@@ -88,10 +88,12 @@
 mod audit;
 mod blob;
 mod changeset;
+mod contents;
 mod error;
 mod hash;
 mod hex;
 mod id;
+mod inventory;
 mod lease;
 pub mod limits;
 mod line;
@@ -104,6 +106,7 @@ mod sqlite;
 mod store;
 mod text;
 mod time;
+mod told;
 mod transfer;
 mod verify;
 
@@ -116,9 +119,11 @@ pub use changeset::{
     ChangeEntry, Changeset, Content, ContentKind, NewChangeset, NewEntry, Operation, Recorded, Recording,
     Status,
 };
+pub use contents::check_contents;
 pub use error::{Cause, Error, Outcome, Result};
 pub use hash::{BlobHash, ChainHash};
 pub use id::{ChangesetId, Epoch, NodeId, PlanId, RequestId, UploadId, Version};
+pub use inventory::Inventory;
 pub use lease::{Holding, Lease, Resource};
 pub use line::WriterCounts;
 pub use plan::{NewNode, NewPlan, Node, NodeStep, OpenChangesets, Plan, PlanQuery, PlanSelector, PlanStep};

@@ -4,9 +4,9 @@ use std::fmt::Debug;
 
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
-    Collected, Epoch, Head, Holding, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId, NodeStep,
-    PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded, Recording, RequestId,
-    Resource, Result, UploadId, Version,
+    Collected, Epoch, Head, Holding, Inventory, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
+    NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded, Recording,
+    RequestId, Resource, Result, UploadId, Version,
 };
 
 /// Records that only this program writes.
@@ -112,6 +112,9 @@ pub trait Store: Debug + Send + Sync {
     /// Of these contents those of one chunk, in any order, from one state of the store. [`read_blobs`](crate::read_blobs) verifies them.
     fn small_blobs(&self, hashes: &[BlobHash]) -> Result<Vec<(BlobHash, Chunk)>>;
 
+    /// Contents behind one, in the order of their hashes, a page at a time.
+    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>>;
+
     /// Removes, or counts, contents that no entry refers to. A content that somebody records meanwhile either stays, or the recording is
     /// refused: no entry ever refers to nothing.
     fn collect(&self, collect: &Collect) -> Result<Collected>;
@@ -122,6 +125,13 @@ pub trait Store: Debug + Send + Sync {
     /// The heads of the chains behind a plan, by plan, a page at a time; also of a plan or record that has none, with sequence 0.
     fn audit_heads(&self, after: Option<PlanId>) -> Result<Vec<Head>>;
 
-    /// Reads everything and lists what is wrong. Changes nothing.
+    /// Audit records that are in no chain, since their plan is no id or their number is none: what is left of both, of up to
+    /// [`PAGE_MAX`](crate::limits::PAGE_MAX). There are none unless somebody else writes to the tables.
+    fn audit_strays(&self) -> Result<Vec<(PlanId, u64)>>;
+
+    /// All rows of a plan that its chain tells of, with the end of the chain, from one state of the store; also of a plan that is gone.
+    fn inventory(&self, plan: PlanId) -> Result<Inventory>;
+
+    /// Looks through all tables and lists what is wrong. Changes nothing. [`check_contents`](crate::check_contents) reads the contents.
     fn check(&self) -> Result<Vec<Problem>>;
 }

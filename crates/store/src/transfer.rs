@@ -184,9 +184,6 @@ pub trait Transfer: Store {
 
     /// Writes rows; those that are there are brought up to date.
     fn put_rows(&self, table: &'static Table, rows: &[Cells]) -> Result<()>;
-
-    /// Contents behind one, in the order of their hashes.
-    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>>;
 }
 
 /// How much is in a store.

@@ -14,7 +14,8 @@ use crate::session::Session;
 /// Read and verify the trail of who did what
 ///
 /// Every step of a plan, every changeset that is started or closed, every apply, undo and taken lease is a record with the hash of the one
-/// before. `verify` finds the first record of a plan that was changed, removed or moved; a checkpoint shows whether the end was cut off.
+/// before. `verify` finds the first record of a plan that was changed, removed or moved, or is not true of what is there; a checkpoint shows
+/// whether the end was cut off.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -49,7 +50,8 @@ struct Select {
 
 /// Read every chain and tell what is wrong, and where
 ///
-/// Ends with 1 when something is. Compares with the last checkpoint, where there is one.
+/// Ends with 1 when something is. Compares each chain with its plan, nodes, changesets and entries, and with the last checkpoint, where
+/// there is one.
 #[derive(clap::Args, Debug)]
 struct VerifyArgs {
     /// Compare with this checkpoint instead; may be repeated
@@ -115,10 +117,11 @@ fn log(args: &LogArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
 
 fn verify(args: &VerifyArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let verdict = plans.verify(&args.checkpoint)?;
-    for Finding { plan, sequence, fault } in &verdict.findings {
+    for Finding { plan, sequence, fault, on } in &verdict.findings {
         let fault = serde_json::to_value(fault).expect("a fault is a word");
         let fault = fault.as_str().unwrap_or_default().to_owned();
-        output.say(format!("plan {plan}, record {sequence}: {}", output.paint().bad(fault)))?;
+        let on = on.map_or_else(String::new, |on| format!(", {on}"));
+        output.say(format!("plan {plan}, record {sequence}: {}{on}", output.paint().bad(fault)))?;
     }
     let (records, chains) =
         (counted(verdict.records as usize, "record"), counted(verdict.chains as usize, "chain"));

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use store::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
-    Collected, Epoch, Error, Head, Holding, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId, NodeStep,
-    PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded, Recording, RequestId,
-    Resource, Result, Store, UploadId, Version,
+    Collected, Epoch, Error, Head, Holding, Inventory, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
+    NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded, Recording,
+    RequestId, Resource, Result, Store, UploadId, Version,
 };
 use testkit::sim::SimDisk;
 
@@ -156,6 +156,10 @@ impl Store for Mortal {
         self.alive()?.small_blobs(hashes)
     }
 
+    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
+        self.alive()?.blob_hashes(after)
+    }
+
     fn collect(&self, collect: &Collect) -> Result<Collected> {
         self.alive()?.collect(collect)
     }
@@ -166,6 +170,14 @@ impl Store for Mortal {
 
     fn audit_heads(&self, after: Option<PlanId>) -> Result<Vec<Head>> {
         self.alive()?.audit_heads(after)
+    }
+
+    fn audit_strays(&self) -> Result<Vec<(PlanId, u64)>> {
+        self.alive()?.audit_strays()
+    }
+
+    fn inventory(&self, plan: PlanId) -> Result<Inventory> {
+        self.alive()?.inventory(plan)
     }
 
     fn check(&self) -> Result<Vec<Problem>> {

@@ -156,9 +156,12 @@ impl Store for ModelStore {
         blob(BlobHash) -> Option<Blob>;
         blob_chunk(BlobHash, u64) -> Option<Chunk>;
         small_blobs(&[BlobHash]) -> Vec<(BlobHash, Chunk)>;
+        blob_hashes(Option<BlobHash>) -> Vec<BlobHash>;
         collect(&Collect) -> Collected;
         audit(&AuditQuery) -> Vec<AuditRecord>;
         audit_heads(Option<PlanId>) -> Vec<Head>;
+        audit_strays() -> Vec<(PlanId, u64)>;
+        inventory(PlanId) -> Inventory;
         check() -> Vec<Problem>;
     }
 }

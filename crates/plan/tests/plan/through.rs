@@ -89,8 +89,11 @@ pass! {
     read blob(hash: BlobHash) -> Option<Blob>;
     read blob_chunk(hash: BlobHash, number: u64) -> Option<Chunk>;
     read small_blobs(hashes: &[BlobHash]) -> Vec<(BlobHash, Chunk)>;
+    read blob_hashes(after: Option<BlobHash>) -> Vec<BlobHash>;
     write collect(collect: &Collect) -> Collected;
     read audit(query: &AuditQuery) -> Vec<AuditRecord>;
     read audit_heads(after: Option<PlanId>) -> Vec<Head>;
+    read audit_strays() -> Vec<(PlanId, u64)>;
+    read inventory(plan: PlanId) -> Inventory;
     read check() -> Vec<Problem>;
 }

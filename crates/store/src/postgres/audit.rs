@@ -71,7 +71,7 @@ pub(super) async fn list(transaction: &Transaction<'_>, query: &AuditQuery) -> A
         }
         None => {
             let sql = format!(
-                "{SELECT} WHERE ($1::uuid IS NULL OR (plan, sequence) > ($1, $2)) AND at >= $3
+                "{SELECT} WHERE ($1::uuid IS NULL OR (plan, sequence) > ($1, $2)) AND at >= $3 AND sequence > 0
                  ORDER BY plan, sequence LIMIT $4"
             );
             transaction.rows(&sql, params![after, sequence, since, limit]).await?
@@ -90,8 +90,30 @@ pub(super) async fn heads(transaction: &Transaction<'_>, after: Option<PlanId>) 
             params![after, page(None)],
         )
         .await?;
-    let head = |row: &Row| Ok(Head { plan: get(row, 0)?, sequence: count(row, 1)?, hash: hash(row, 2)? });
     rows.iter().map(head).collect()
+}
+
+/// The head of one chain.
+pub(super) async fn head_of(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Head> {
+    let sql = "SELECT plan, sequence, hash FROM audit_heads WHERE plan = $1";
+    let row = transaction.row(sql, params![plan]).await?;
+    row.as_ref().map_or(Ok(Head { plan, sequence: 0, hash: GENESIS }), head)
+}
+
+/// Records that are in no chain.
+pub(super) async fn strays(transaction: &Transaction<'_>) -> Attempt<Vec<(PlanId, u64)>> {
+    let sql = "SELECT plan, sequence FROM audit WHERE sequence < 1 LIMIT $1";
+    let rows = transaction.rows(sql, params![page(None)]).await?;
+    rows.iter().map(|row| Ok((get(row, 0)?, number(row, 1)?))).collect()
+}
+
+fn head(row: &Row) -> Attempt<Head> {
+    Ok(Head { plan: get(row, 0)?, sequence: number(row, 1)?, hash: hash(row, 2)? })
+}
+
+/// A sequence number; 0 for one that is none.
+fn number(row: &Row, column: usize) -> Attempt<u64> {
+    Ok(u64::try_from(get::<i64>(row, column)?).unwrap_or(0))
 }
 
 /// What was tampered with must be readable, or it could not be located.
@@ -103,7 +125,7 @@ fn hash(row: &Row, column: usize) -> Attempt<ChainHash> {
 fn record(row: &Row) -> Attempt<AuditRecord> {
     Ok(AuditRecord {
         plan: get(row, 0)?,
-        sequence: count(row, 1)?,
+        sequence: number(row, 1)?,
         at: get(row, 2)?,
         request: get(row, 3)?,
         kind: get(row, 4)?,

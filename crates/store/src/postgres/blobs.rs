@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::failure::{Attempt, Failure};
 use super::transaction::Transaction;
-use super::values::{count, get as column, integer, params};
+use super::values::{count, get as column, integer, page, params};
 use crate::{Blob, BlobHash, Chunk, Codec, Collected, Error, PackedBlob, Time, UploadId};
 
 /// Contents that are removed in one transaction; others write in between.
@@ -154,6 +154,13 @@ pub(super) async fn small(
     let sql = "SELECT hash, codec, bytes, data FROM blobs WHERE hash = ANY ($1) AND data IS NOT NULL";
     let rows = transaction.rows(sql, params![hashes.to_vec()]).await?;
     rows.iter().map(|row| Ok((column(row, 0)?, chunk_of(row, 1)?))).collect()
+}
+
+/// Those behind one, in the order of their hashes.
+pub(super) async fn hashes(transaction: &Transaction<'_>, after: Option<BlobHash>) -> Attempt<Vec<BlobHash>> {
+    let sql = "SELECT hash FROM blobs WHERE $1::bytea IS NULL OR hash > $1 ORDER BY hash LIMIT $2";
+    let rows = transaction.rows(sql, params![after, page(None)]).await?;
+    rows.iter().map(|row| column(row, 0)).collect()
 }
 
 /// What nothing refers to, of contents and uploads that were last touched at this time or before.

@@ -91,8 +91,17 @@ pub(super) async fn get(transaction: &Transaction<'_>, id: ChangesetId) -> Attem
 
 pub(super) async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Changeset>> {
     plans::get(transaction, plan).await?;
+    rows_of(transaction, plan).await?.into_iter().map(|(_, changeset)| changeset).collect()
+}
+
+/// The same, readable or not, also when the plan is gone.
+pub(super) async fn rows_of(
+    transaction: &Transaction<'_>,
+    plan: PlanId,
+) -> Attempt<Vec<(ChangesetId, Attempt<Changeset>)>> {
     let sql = format!("{SELECT} WHERE plan = $1 ORDER BY started_at, id");
-    transaction.rows(&sql, params![plan]).await?.iter().map(changeset).collect()
+    let rows = transaction.rows(&sql, params![plan]).await?;
+    rows.iter().map(|row| Ok((values::get(row, 0)?, changeset(row)))).collect()
 }
 
 /// Refuses while a changeset of the plan is open.

@@ -1,6 +1,7 @@
 //! Entries in PostgreSQL: recorded for many at once, in one transaction of a few statements.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use futures_util::future::join3;
 use tokio_postgres::Row;
@@ -9,7 +10,7 @@ use super::blobs;
 use super::changesets::{self, Target};
 use super::failure::{Attempt, Failure};
 use super::recorder::Wish;
-use super::transaction::{Transaction, found};
+use super::transaction::Transaction;
 use super::values::{count, get, integer, page, params};
 use crate::changeset::{Formed, Place};
 use crate::{
@@ -192,8 +193,8 @@ pub(super) async fn list(
     let entry = |row: &Row| {
         let new = NewEntry::from_form(get(row, 2)?, get(row, 3)?, get(row, 4)?);
         // Somebody changed it: the digest of the changeset tells, and no reading of it is right.
-        let damaged = || Error::not_found("readable entry of changeset", id);
-        Ok(found(new, damaged)?.at(id, count(row, 0)?, &actor, get(row, 1)?))
+        let damaged = || Failure::Unreadable(Arc::from(Box::from("the form of an entry is none")));
+        Ok(new.ok_or_else(damaged)?.at(id, count(row, 0)?, &actor, get(row, 1)?))
     };
     rows.iter().map(entry).collect()
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_postgres::error::{Severity, SqlState};
 
-use crate::{Error, Outcome};
+use crate::{Cause, Error, Outcome};
 
 /// Why a transaction failed.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub(super) enum Failure {
     Again,
     /// The server does, or the connection to it.
     Server(Arc<tokio_postgres::Error>, Outcome),
+    /// A row holds what this program does not write.
+    Unreadable(Cause),
     /// No session could be had.
     NoSession(Arc<tokio_postgres::Error>),
     /// No answer came in time.
@@ -63,7 +65,7 @@ impl Failure {
     /// Whether the session can be used again after it.
     pub(super) fn keeps_session(&self) -> bool {
         match self {
-            Self::Refused(_) | Self::Again => true,
+            Self::Refused(_) | Self::Again | Self::Unreadable(_) => true,
             Self::Server(error, outcome) => {
                 let said = error.as_db_error();
                 *outcome == Outcome::Aborted
@@ -82,7 +84,7 @@ impl Failure {
                 Some(said) => prospect(said.code()),
                 None => Prospect::Later,
             },
-            Self::Refused(_) | Self::Silent(_) => Prospect::None,
+            Self::Refused(_) | Self::Unreadable(_) | Self::Silent(_) => Prospect::None,
         }
     }
 
@@ -91,6 +93,7 @@ impl Failure {
         let path = place.to_owned();
         match self {
             Self::Refused(error) => error,
+            Self::Unreadable(source) => Error::Damaged { path, doing, source },
             Self::Again | Self::Silent(Outcome::Aborted) => Error::Busy { path, doing, waited },
             Self::Silent(Outcome::Unknown) => Error::Stopped { path },
             Self::NoSession(source) => no_session(place, source),

@@ -15,6 +15,7 @@ mod connection;
 mod engine;
 mod entries;
 mod failure;
+mod inventory;
 mod known;
 mod leases;
 mod migrate;

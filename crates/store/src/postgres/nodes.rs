@@ -80,6 +80,15 @@ pub(super) async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt
     transaction.rows(&sql, params![plan]).await?.iter().map(node).collect()
 }
 
+/// The same, readable or not, also when the plan is gone.
+pub(super) async fn rows_of(
+    transaction: &Transaction<'_>,
+    plan: PlanId,
+) -> Attempt<Vec<(NodeId, Attempt<Node>)>> {
+    let rows = transaction.rows(&format!("{SELECT} WHERE plan = $1 ORDER BY id"), params![plan]).await?;
+    rows.iter().map(|row| Ok((values::get(row, 0)?, node(row)))).collect()
+}
+
 pub(super) async fn step(transaction: &Transaction<'_>, step: &NodeStep) -> Attempt<Version> {
     let changed = transaction
         .execute(

@@ -69,6 +69,12 @@ fn plan(row: &Row) -> Attempt<Plan> {
     })
 }
 
+/// The row of a plan, if there is one, readable or not.
+pub(super) async fn row(transaction: &Transaction<'_>, id: PlanId) -> Attempt<Vec<(PlanId, Attempt<Plan>)>> {
+    let rows = transaction.rows(&format!("{SELECT} WHERE id = $1"), params![id]).await?;
+    Ok(rows.iter().map(|row| (id, plan(row))).collect())
+}
+
 async fn find(transaction: &Transaction<'_>, id: PlanId) -> Attempt<Option<Plan>> {
     let row = transaction.row(&format!("{SELECT} WHERE id = $1"), params![id]).await?;
     row.as_ref().map(plan).transpose()

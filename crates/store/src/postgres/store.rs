@@ -8,14 +8,14 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::password::PasswordFile;
 use super::url::Target;
-use super::{audit, blobs, changesets, check, entries, leases, nodes, plans, transfer};
+use super::{audit, blobs, changesets, check, entries, inventory, leases, nodes, plans, transfer};
 use crate::prepared::Prepared;
 use crate::transfer::{Cell, Cells, Table, Transfer};
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
-    CollectMode, Collected, Epoch, Head, Holding, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
-    NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded, Recording,
-    RequestId, Resource, Result, Store, UploadId, Version, WriterCounts, limits,
+    CollectMode, Collected, Epoch, Head, Holding, Inventory, Lease, NewChangeset, NewNode, NewPlan, Node,
+    NodeId, NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded,
+    Recording, RequestId, Resource, Result, Store, UploadId, Version, WriterCounts, limits,
 };
 
 /// Sessions that one store keeps with the server, unless the caller says otherwise.
@@ -232,6 +232,10 @@ impl Store for PostgresStore {
         self.engine.read("read contents", async |transaction| blobs::small(transaction, hashes).await)
     }
 
+    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
+        self.engine.read("list contents", async |transaction| blobs::hashes(transaction, after).await)
+    }
+
     fn collect(&self, collect: &Collect) -> Result<Collected> {
         let grace = collect.grace;
         if collect.mode == CollectMode::DryRun {
@@ -257,6 +261,14 @@ impl Store for PostgresStore {
 
     fn audit_heads(&self, after: Option<PlanId>) -> Result<Vec<Head>> {
         self.engine.read("read the audit trail", async |transaction| audit::heads(transaction, after).await)
+    }
+
+    fn audit_strays(&self) -> Result<Vec<(PlanId, u64)>> {
+        self.engine.read("read the audit trail", async |transaction| audit::strays(transaction).await)
+    }
+
+    fn inventory(&self, plan: PlanId) -> Result<Inventory> {
+        self.engine.read("read all of a plan", async |transaction| inventory::read(transaction, plan).await)
     }
 
     fn check(&self) -> Result<Vec<Problem>> {
@@ -286,9 +298,5 @@ impl Transfer for PostgresStore {
         self.engine.write("write rows of a copy", async |transaction| {
             transfer::put_rows(transaction, table, rows).await
         })
-    }
-
-    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
-        self.engine.read("list contents", async |transaction| transfer::blob_hashes(transaction, after).await)
     }
 }

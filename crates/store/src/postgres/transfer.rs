@@ -5,9 +5,9 @@ use tokio_postgres::types::Type;
 
 use super::failure::Attempt;
 use super::transaction::Transaction;
-use super::values::{self, Parameter, get, page, parameter, params};
+use super::values::{self, Parameter, get, parameter};
 use crate::transfer::{Cell, Cells, Kind, ROWS_MAX, Table};
-use crate::{BlobHash, RequestId, Time};
+use crate::{RequestId, Time};
 
 pub(super) async fn schema_version(transaction: &Transaction<'_>) -> Attempt<u32> {
     let row = transaction.one("SELECT version FROM versions", &[]).await?;
@@ -17,15 +17,6 @@ pub(super) async fn schema_version(transaction: &Transaction<'_>) -> Attempt<u32
 pub(super) async fn count(transaction: &Transaction<'_>, table: &str) -> Attempt<u64> {
     let row = transaction.one(&format!("SELECT count(*) FROM {table}"), &[]).await?;
     values::count(&row, 0)
-}
-
-pub(super) async fn blob_hashes(
-    transaction: &Transaction<'_>,
-    after: Option<BlobHash>,
-) -> Attempt<Vec<BlobHash>> {
-    let sql = "SELECT hash FROM blobs WHERE $1::bytea IS NULL OR hash > $1 ORDER BY hash LIMIT $2";
-    let rows = transaction.rows(sql, params![after, page(None)]).await?;
-    rows.iter().map(|row| get(row, 0)).collect()
 }
 
 pub(super) async fn rows(

@@ -1,13 +1,14 @@
 //! How our types are kept in columns, and what the server is told about the type of a value.
 
 use std::error::Error as StdError;
+use std::sync::Arc;
 
 use bytes::{BufMut, BytesMut};
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use super::failure::Attempt;
+use super::failure::{Attempt, Failure};
 use crate::limits::PAGE_MAX;
 use crate::{
     Actor, BlobHash, ChainHash, ChangesetId, Codec, Epoch, Name, NodeId, Owner, PlanId, RequestId, State,
@@ -193,7 +194,7 @@ pub(super) fn page(limit: Option<usize>) -> i64 {
 
 /// A column of a row.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Attempt<T> {
-    Ok(row.try_get(column)?)
+    row.try_get(column).map_err(|error| Failure::Unreadable(Arc::new(error)))
 }
 
 /// A column that counts.

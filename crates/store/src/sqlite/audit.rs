@@ -50,6 +50,9 @@ pub(super) fn answer(connection: &Connection, request: RequestId) -> Attempt<Opt
     Ok(found)
 }
 
+/// A record that is in no chain.
+const STRAY: &str = "(length(plan) <> 16 OR sequence < 1)";
+
 const SELECT: &str = "SELECT plan, sequence, at, request, kind, who, body, previous, hash FROM audit";
 
 pub(super) fn list(connection: &Connection, query: &AuditQuery) -> Attempt<Vec<AuditRecord>> {
@@ -65,7 +68,7 @@ pub(super) fn list(connection: &Connection, query: &AuditQuery) -> Attempt<Vec<A
         None => rows(
             connection,
             &format!(
-                "{SELECT} WHERE (plan, sequence) > (coalesce(?1, x''), ?2) AND at >= ?3
+                "{SELECT} WHERE (plan, sequence) > (coalesce(?1, x''), ?2) AND at >= ?3 AND NOT {STRAY}
                  ORDER BY plan, sequence LIMIT ?4"
             ),
             params![plan, integer(sequence), since, page(query.limit)],
@@ -80,13 +83,48 @@ pub(super) fn heads(connection: &Connection, after: Option<PlanId>) -> Attempt<V
         "SELECT known.plan, coalesce(sequence, 0), hash
          FROM (SELECT plan FROM audit WHERE plan > ?1 UNION SELECT plan FROM audit_heads WHERE plan > ?1
                UNION SELECT id FROM plans WHERE id > ?1) AS known
-         LEFT JOIN audit_heads ON audit_heads.plan = known.plan ORDER BY known.plan LIMIT ?2",
+         LEFT JOIN audit_heads ON audit_heads.plan = known.plan WHERE length(known.plan) = 16
+         ORDER BY known.plan LIMIT ?2",
         params![after.map_or(Vec::new(), |plan| plan.to_bytes().to_vec()), page(None)],
+        head,
+    )
+}
+
+/// The head of one chain.
+pub(super) fn head_of(connection: &Connection, plan: PlanId) -> Attempt<Head> {
+    let found = connection
+        .prepare_cached("SELECT plan, sequence, hash FROM audit_heads WHERE plan = ?1")?
+        .query_row([plan], head)
+        .optional()?;
+    Ok(found.unwrap_or(Head { plan, sequence: 0, hash: GENESIS }))
+}
+
+/// Records and heads that are in no chain; of an id that is none as much as fits into one.
+pub(super) fn strays(connection: &Connection) -> Attempt<Vec<(PlanId, u64)>> {
+    rows(
+        connection,
+        &format!(
+            "SELECT plan, sequence FROM audit WHERE {STRAY}
+             UNION SELECT plan, sequence FROM audit_heads WHERE length(plan) <> 16 LIMIT ?1"
+        ),
+        [page(None)],
         |row| {
-            let hash = row.get::<_, Option<Bytes>>(2)?.map_or(GENESIS, |bytes| bytes.hash());
-            Ok(Head { plan: row.get(0)?, sequence: row.get::<_, Count>(1)?.0, hash })
+            let (found, mut id) = (row.get::<_, Bytes>(0)?.0, [0; 16]);
+            let length = found.len().min(id.len());
+            id[..length].copy_from_slice(&found[..length]);
+            Ok((PlanId::from_bytes(id), number(row, 1)?))
         },
     )
+}
+
+fn head(row: &Row<'_>) -> rusqlite::Result<Head> {
+    let hash = row.get::<_, Option<Bytes>>(2)?.map_or(GENESIS, |bytes| bytes.hash());
+    Ok(Head { plan: row.get(0)?, sequence: number(row, 1)?, hash })
+}
+
+/// A sequence number; 0 for one that is none.
+fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
 }
 
 /// What was tampered with must be readable, or it could not be located.
@@ -95,6 +133,10 @@ struct Bytes(Vec<u8>);
 impl Bytes {
     fn hash(self) -> ChainHash {
         ChainHash::from_bytes(self.0.try_into().unwrap_or([0; 32]))
+    }
+
+    fn request(self) -> RequestId {
+        RequestId::from_bytes(self.0.try_into().unwrap_or([0; 16]))
     }
 }
 
@@ -108,9 +150,9 @@ fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
     let text = |index| row.get::<_, Bytes>(index).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned());
     Ok(AuditRecord {
         plan: row.get(0)?,
-        sequence: row.get::<_, Count>(1)?.0,
+        sequence: number(row, 1)?,
         at: row.get(2)?,
-        request: row.get(3)?,
+        request: row.get::<_, Option<Bytes>>(3)?.map(Bytes::request),
         kind: text(4)?,
         who: text(5)?,
         body: Body(text(6)?),

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::failure::Attempt;
-use super::values::{Count, integer, rows};
+use super::values::{Count, integer, page, rows};
 use crate::{Blob, BlobHash, Chunk, Codec, Collected, Error, PackedBlob, Time, UploadId};
 
 /// Contents that are removed in one transaction; others write in between.
@@ -141,6 +141,13 @@ pub(super) fn small(connection: &Connection, hashes: &[BlobHash]) -> Attempt<Vec
         found.extend(chunk.optional()?.map(|chunk| (*hash, chunk)));
     }
     Ok(found)
+}
+
+/// Those behind one, in the order of their hashes.
+pub(super) fn hashes(connection: &Connection, after: Option<BlobHash>) -> Attempt<Vec<BlobHash>> {
+    let after = after.map_or(Vec::new(), |hash| hash.as_bytes().to_vec());
+    let sql = "SELECT hash FROM blobs WHERE hash > ?1 ORDER BY hash LIMIT ?2";
+    rows(connection, sql, params![after, page(None)], |row| row.get(0))
 }
 
 /// What nothing refers to, of contents and uploads that were last touched at this time or before.

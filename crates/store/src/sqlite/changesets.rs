@@ -78,7 +78,17 @@ pub(super) fn get(connection: &Connection, id: ChangesetId) -> Attempt<Changeset
 
 pub(super) fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Changeset>> {
     plans::get(connection, plan)?;
-    rows(connection, &format!("{SELECT} WHERE plan = ?1 ORDER BY started_at, id"), [plan], changeset)
+    rows(connection, &format!("{SELECT} {OF_PLAN}"), [plan], changeset)
+}
+
+const OF_PLAN: &str = "WHERE plan = ?1 ORDER BY started_at, id";
+
+/// The same, readable or not, also when the plan is gone.
+pub(super) fn rows_of(
+    connection: &Connection,
+    plan: PlanId,
+) -> Attempt<Vec<(ChangesetId, rusqlite::Result<Changeset>)>> {
+    rows(connection, &format!("{SELECT} {OF_PLAN}"), [plan], |row| Ok((row.get(0)?, changeset(row))))
 }
 
 pub(super) fn require_open(connection: &Connection, id: ChangesetId) -> Attempt<()> {

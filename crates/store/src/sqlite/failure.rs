@@ -63,6 +63,9 @@ impl Failure {
             Self::Sqlite(source, outcome) => (source, outcome),
         };
         let path = path.to_owned();
+        if is_unreadable(&source) {
+            return Error::Damaged { path, doing, source };
+        }
         match source.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path, doing, waited },
             Some(ErrorCode::NotADatabase) => {
@@ -73,6 +76,18 @@ impl Failure {
             _ => Error::Engine { path, doing, outcome, source },
         }
     }
+}
+
+/// Whether a row holds what this program does not write.
+pub(super) fn is_unreadable(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error as E;
+    matches!(
+        error,
+        E::FromSqlConversionFailure(..)
+            | E::IntegralValueOutOfRange(..)
+            | E::InvalidColumnType(..)
+            | E::Utf8Error(..)
+    )
 }
 
 #[cfg(test)]
@@ -118,5 +133,6 @@ mod tests {
         assert_eq!(code(ffi::SQLITE_FULL), "store-full");
         assert_eq!(code(ffi::SQLITE_IOERR_READ), "store-engine");
         assert_eq!(error(Failure::Stopped).code(), "store-stopped");
+        assert_eq!(error(rusqlite::Error::IntegralValueOutOfRange(0, -1).into()).code(), "store-damaged");
     }
 }

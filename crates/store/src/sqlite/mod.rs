@@ -9,6 +9,7 @@ mod connect;
 mod engine;
 mod entries;
 mod failure;
+mod inventory;
 mod job;
 mod known;
 mod leases;

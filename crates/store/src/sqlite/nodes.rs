@@ -80,6 +80,15 @@ pub(super) fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Node>> 
     rows(connection, &format!("{SELECT} WHERE plan = ?1 ORDER BY id"), [plan], node)
 }
 
+/// The same, readable or not, also when the plan is gone.
+pub(super) fn rows_of(
+    connection: &Connection,
+    plan: PlanId,
+) -> Attempt<Vec<(NodeId, rusqlite::Result<Node>)>> {
+    let sql = format!("{SELECT} WHERE plan = ?1 ORDER BY id");
+    rows(connection, &sql, [plan], |row| Ok((row.get(0)?, node(row))))
+}
+
 pub(super) fn step(connection: &Connection, now: Time, step: &NodeStep) -> Attempt<Version> {
     let node = get(connection, step.node)?;
     let resource = Resource::Node(step.node);

@@ -68,6 +68,11 @@ fn plan(row: &Row<'_>) -> rusqlite::Result<Plan> {
     })
 }
 
+/// The row of a plan, if there is one, readable or not.
+pub(super) fn row(connection: &Connection, id: PlanId) -> Attempt<Vec<(PlanId, rusqlite::Result<Plan>)>> {
+    rows(connection, &format!("{SELECT} WHERE id = ?1"), [id], |row| Ok((id, plan(row))))
+}
+
 fn find(connection: &Connection, id: PlanId) -> Attempt<Option<Plan>> {
     Ok(connection.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?.query_row([id], plan).optional()?)
 }

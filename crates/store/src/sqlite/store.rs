@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::engine::{Clock, Engine};
-use super::{audit, blobs, changesets, check, entries, leases, nodes, plans, transfer};
+use super::{audit, blobs, changesets, check, entries, inventory, leases, nodes, plans, transfer};
 use crate::prepared::Prepared;
 use crate::transfer::{Cell, Cells, Table, Transfer};
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
-    CollectMode, Collected, Epoch, Head, Holding, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
-    NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded, Recording,
-    RequestId, Resource, Result, Store, Time, UploadId, Version, WriterCounts, limits,
+    CollectMode, Collected, Epoch, Head, Holding, Inventory, Lease, NewChangeset, NewNode, NewPlan, Node,
+    NodeId, NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded,
+    Recording, RequestId, Resource, Result, Store, Time, UploadId, Version, WriterCounts, limits,
 };
 
 /// A store in one SQLite file.
@@ -233,6 +233,10 @@ impl Store for SqliteStore {
         self.engine.read("read contents", |connection, _| blobs::small(connection, hashes))
     }
 
+    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
+        self.engine.read("list contents", |connection, _| blobs::hashes(connection, after))
+    }
+
     fn collect(&self, collect: &Collect) -> Result<Collected> {
         let grace = collect.grace;
         if collect.mode == CollectMode::DryRun {
@@ -258,6 +262,14 @@ impl Store for SqliteStore {
 
     fn audit_heads(&self, after: Option<PlanId>) -> Result<Vec<Head>> {
         self.engine.read("read the audit trail", |connection, _| audit::heads(connection, after))
+    }
+
+    fn audit_strays(&self) -> Result<Vec<(PlanId, u64)>> {
+        self.engine.read("read the audit trail", |connection, _| audit::strays(connection))
+    }
+
+    fn inventory(&self, plan: PlanId) -> Result<Inventory> {
+        self.engine.read("read all of a plan", |connection, _| inventory::read(connection, plan))
     }
 
     fn check(&self) -> Result<Vec<Problem>> {
@@ -287,9 +299,5 @@ impl Transfer for SqliteStore {
         self.engine.write("write rows of a copy", 0, move |connection, _| {
             transfer::put_rows(connection, table, &rows)
         })
-    }
-
-    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
-        self.engine.read("list contents", |connection, _| transfer::blob_hashes(connection, after))
     }
 }

@@ -4,9 +4,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
 use super::failure::Attempt;
-use super::values::{Count, integer, rows as all_rows};
+use super::values::{Count, rows as all_rows};
 use crate::transfer::{Cell, Cells, ENTRIES, ROWS_MAX, Table};
-use crate::{BlobHash, limits::PAGE_MAX};
 
 pub(super) fn schema_version(connection: &Connection) -> Attempt<u32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
@@ -14,12 +13,6 @@ pub(super) fn schema_version(connection: &Connection) -> Attempt<u32> {
 
 pub(super) fn count(connection: &Connection, table: &str) -> Attempt<u64> {
     Ok(connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, Count>(0))?.0)
-}
-
-pub(super) fn blob_hashes(connection: &Connection, after: Option<BlobHash>) -> Attempt<Vec<BlobHash>> {
-    let after = after.map_or(Vec::new(), |hash| hash.as_bytes().to_vec());
-    let sql = "SELECT hash FROM blobs WHERE hash > ?1 ORDER BY hash LIMIT ?2";
-    all_rows(connection, sql, params![after, integer(PAGE_MAX as u64)], |row| row.get(0))
 }
 
 pub(super) fn rows(connection: &Connection, table: &Table, after: Option<&[Cell]>) -> Attempt<Vec<Cells>> {

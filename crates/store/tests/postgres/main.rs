@@ -15,6 +15,7 @@ mod refusals;
 mod sessions;
 mod standby;
 mod stopped;
+mod tampering;
 mod trips;
 
 use store::PostgresStore;

@@ -1,8 +1,12 @@
-//! Whoever changes, drops, moves or cuts off audit records is found, and where.
+//! Whoever changes, drops, moves or cuts off audit records, or the rows that they tell of, is found, and where.
 
 use std::path::Path;
 
-use store::{Fault, Head, PlanId, Store, checkpoint, verify};
+use store::limits::CHUNK_BYTES;
+use store::{
+    BlobHash, Fault, Finding, Head, NewNode, NodeId, NodeStep, OpenChangesets, PlanId, PlanStep, RequestId,
+    Resource, Store, Version, check_contents, checkpoint, put_blob, verify,
+};
 use testkit::folder::scratch;
 use testkit::store_conformance::fixtures::*;
 
@@ -23,23 +27,26 @@ fn trail(folder: &Path) -> (PlanId, Vec<Head>) {
     (plan.id, checkpoint(&store).unwrap())
 }
 
-/// What is found after somebody ran this on the file. `?1` is the plan.
+/// What is found after somebody ran this on the file. `PLAN` is the first plan.
 fn found(sql: &[&str], with_checkpoint: bool) -> Option<(u64, Fault)> {
     let folder = scratch();
     let (plan, heads) = trail(folder.path());
-    let edit = raw(folder.path());
-    edit.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON").unwrap();
-    for sql in sql {
-        let changed = edit.execute(&sql.replace("PLAN", &format!("x'{}'", hex(plan))), []).unwrap();
-        assert!(changed > 0, "{sql}");
-    }
-    drop(edit);
+    tamper(folder.path(), plan, sql);
     let findings = verify(&open(folder.path()), if with_checkpoint { &heads } else { &[] }).unwrap().findings;
     assert!(findings.len() <= 1, "{findings:?}");
     findings.first().map(|finding| {
         assert_eq!(finding.plan, plan);
         (finding.sequence, finding.fault)
     })
+}
+
+fn tamper(folder: &Path, plan: PlanId, sql: &[&str]) {
+    let edit = raw(folder);
+    edit.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON").unwrap();
+    for sql in sql {
+        let changed = edit.execute(&sql.replace("PLAN", &format!("x'{}'", hex(plan))), []).unwrap();
+        assert!(changed > 0, "{sql}");
+    }
 }
 
 fn hex(plan: PlanId) -> String {
@@ -51,6 +58,7 @@ fn each_field_that_is_changed_is_found() {
     for set in [
         "at = at + 1",
         "request = randomblob(16)",
+        "request = x'00'",
         "kind = 'plan.approved'",
         "who = 'mallory'",
         "who = CAST(x'ff' AS TEXT)",
@@ -95,11 +103,14 @@ fn records_in_another_order_are_found() {
 fn a_trail_that_was_cut_off_is_found() {
     let cut = "DELETE FROM audit WHERE plan = PLAN AND sequence > 5";
     assert_eq!(found(&[cut], false), Some((6, Fault::Missing)));
-    // With a head that fits, only a checkpoint tells.
+    // With a head that fits, there is a changeset that nothing tells of.
     let head = "UPDATE audit_heads SET sequence = 5, hash = (SELECT hash FROM audit WHERE plan = PLAN AND sequence = 5)
                 WHERE plan = PLAN";
-    assert_eq!(found(&[cut, head], false), None);
-    assert_eq!(found(&[cut, head], true), Some((6, Fault::Missing)));
+    assert_eq!(found(&[cut, head], false), Some((5, Fault::Unrecorded)));
+    // Without that, only a checkpoint tells.
+    let third = "DELETE FROM changesets WHERE actor = 'three'";
+    assert_eq!(found(&[cut, head, third], false), None);
+    assert_eq!(found(&[cut, head, third], true), Some((6, Fault::Missing)));
     let all = ["DELETE FROM audit WHERE plan = PLAN", "DELETE FROM audit_heads WHERE plan = PLAN"];
     assert_eq!(found(&all, false), Some((1, Fault::Missing)));
     let plan = "DELETE FROM plans WHERE id = PLAN";
@@ -129,7 +140,10 @@ fn a_trail_that_was_written_anew_is_found_against_a_checkpoint() {
     let edit = raw(folder.path());
     let mut previous = records[1].hash;
     for record in &mut records[2..] {
-        record.who = "mallory".to_owned();
+        // Of whoever sealed a changeset no row tells.
+        if record.kind == "changeset.sealed" {
+            record.who = "mallory".to_owned();
+        }
         record.previous = previous;
         record.hash = record.computed_hash();
         previous = record.hash;
@@ -183,17 +197,223 @@ fn entries_that_were_changed_after_sealing_are_found() {
     for sql in [
         "UPDATE entries SET form = replace(form, '\"b\"', '\"x\"') WHERE SECOND AND sequence = 2",
         "UPDATE entries SET sequence = 9 WHERE SECOND AND sequence = 2",
+        "UPDATE entries SET sequence = 1 << 60 WHERE SECOND AND sequence = 2",
         "UPDATE entries SET after_blob = (SELECT hash FROM blobs LIMIT 1 OFFSET 1) WHERE SECOND AND sequence = 1",
         "UPDATE entries SET at = at + 1 WHERE SECOND AND sequence = 3",
         "DELETE FROM entries WHERE SECOND AND sequence = 3",
         "DELETE FROM entries WHERE SECOND",
-        "UPDATE changesets SET actor = 'mallory' WHERE actor = 'two'",
-        "DELETE FROM changesets WHERE actor = 'two'",
     ] {
         assert_eq!(
             found(&[&sql.replace("SECOND", second)], false),
             Some((5, Fault::EntriesAltered)),
             "{sql}"
         );
+    }
+}
+
+#[test]
+fn entries_that_cannot_be_read_are_found() {
+    let second = "changeset = (SELECT id FROM changesets WHERE actor = 'two')";
+    for set in ["form = '[]'", "form = 'no JSON'", "after_blob = NULL", "after_blob = x'00'"] {
+        let sql = format!("UPDATE entries SET {set} WHERE {second} AND sequence = 1");
+        assert_eq!(found(&[&sql], false), Some((5, Fault::Unreadable)), "{set}");
+    }
+}
+
+#[test]
+fn changesets_that_were_changed_are_found() {
+    for (sql, sequence) in [
+        ("UPDATE changesets SET actor = 'mallory' WHERE actor = 'two'", 4),
+        ("UPDATE changesets SET started_at = started_at - 1000000 WHERE actor = 'two'", 4),
+        ("UPDATE changesets SET node = randomblob(16) WHERE actor = 'two'", 4),
+        ("UPDATE changesets SET status = 'abandoned' WHERE actor = 'two'", 5),
+        ("UPDATE changesets SET status = 'open', ended_at = NULL WHERE actor = 'two'", 5),
+        ("UPDATE changesets SET ended_at = ended_at + 1 WHERE actor = 'two'", 5),
+        ("UPDATE changesets SET reason = 'of no use' WHERE actor = 'two'", 5),
+        ("UPDATE changesets SET entries = entries + 1 WHERE actor = 'two'", 5),
+        ("UPDATE changesets SET digest = randomblob(32) WHERE actor = 'two'", 5),
+    ] {
+        assert_eq!(found(&[sql], false), Some((sequence, Fault::RowAltered)), "{sql}");
+    }
+    let dropped = "DELETE FROM changesets WHERE actor = 'two'";
+    assert_eq!(found(&[dropped], false), Some((4, Fault::RowMissing)));
+    for set in ["digest = x''", "status = 'on'", "actor = ''", "entries = -1"] {
+        let sql = format!("UPDATE changesets SET {set} WHERE actor = 'two'");
+        assert_eq!(found(&[&sql], false), Some((4, Fault::Unreadable)), "{set}");
+    }
+}
+
+#[test]
+fn changesets_that_were_forged_are_found() {
+    let changeset = "INSERT INTO changesets (id, plan, actor, status, entries, first_id, last_id, started_at, ended_at, epoch)
+                     SELECT x'00112233445566778899aabbccddeeff', plan, 'bot', 'sealed', 1, 100, 100, started_at, ended_at, 1
+                     FROM changesets WHERE actor = 'two'";
+    let entry = "INSERT INTO entries (id, changeset, sequence, at, form)
+                 SELECT 100, x'00112233445566778899aabbccddeeff', 1, at, form FROM entries WHERE after_blob IS NULL LIMIT 1";
+    assert_eq!(found(&[changeset, entry], false), Some((7, Fault::Unrecorded)));
+    assert_eq!(found(&[changeset, entry], true), Some((7, Fault::Unrecorded)));
+    // Taken from one plan and given to the other: both tell.
+    let folder = scratch();
+    let (plan, _) = trail(folder.path());
+    let other = "UPDATE changesets SET plan = (SELECT id FROM plans WHERE id <> PLAN) WHERE actor = 'two'";
+    tamper(folder.path(), plan, &[other]);
+    let findings = verify(&open(folder.path()), &[]).unwrap().findings;
+    let faults: Vec<_> = findings.iter().map(|finding| (finding.sequence, finding.fault)).collect();
+    assert_eq!(faults, [(4, Fault::RowMissing), (1, Fault::Unrecorded)]);
+}
+
+#[test]
+fn plans_that_were_changed_are_found() {
+    for set in [
+        "state = 'applied'",
+        "version = version + 1",
+        "name = 'other'",
+        "roots = '[\"/\"]'",
+        "undo_of = randomblob(16)",
+        "created_by = 'mallory'",
+        "created_at = created_at + 1",
+        "changed_by = 'mallory'",
+        "changed_at = changed_at + 1",
+    ] {
+        let sql = format!("UPDATE plans SET {set} WHERE id = PLAN");
+        assert_eq!(found(&[&sql], false), Some((1, Fault::RowAltered)), "{set}");
+    }
+    let unreadable = "UPDATE plans SET roots = 'none' WHERE id = PLAN";
+    assert_eq!(found(&[unreadable], false), Some((1, Fault::Unreadable)));
+}
+
+#[test]
+fn a_plan_that_went_without_a_record_of_it_is_found() {
+    let gone = [
+        "DELETE FROM entries",
+        "DELETE FROM changesets WHERE plan = PLAN",
+        "DELETE FROM plans WHERE id = PLAN",
+    ];
+    assert_eq!(found(&gone, false), Some((1, Fault::RowMissing)));
+    assert_eq!(found(&gone, true), Some((1, Fault::RowMissing)));
+}
+
+#[test]
+fn a_plan_that_came_back_without_a_record_of_it_is_found() {
+    let folder = scratch();
+    let store = open(folder.path());
+    let plan = make_plan(&store);
+    raw(folder.path()).execute_batch("CREATE TABLE kept AS SELECT * FROM plans").unwrap();
+    store.remove_plan(plan.id, plan.version, RequestId::new(), &actor("ana")).unwrap();
+    assert_eq!(verify(&store, &[]).unwrap().findings, []);
+    tamper(folder.path(), plan.id, &["INSERT INTO plans SELECT * FROM kept"]);
+    let on = Some(Resource::Plan(plan.id));
+    let back = Finding { plan: plan.id, sequence: 2, fault: Fault::Unrecorded, on };
+    assert_eq!(verify(&store, &[]).unwrap().findings, [back]);
+}
+
+#[test]
+fn the_last_step_of_a_plan_and_of_its_nodes_tells_what_they_are() {
+    let node = NewNode {
+        id: NodeId::new(),
+        name: store::Name::parse("build").unwrap(),
+        state: state("queued"),
+        detail: serde_json::Value::Null,
+    };
+    for (sql, expected) in [
+        ("UPDATE plans SET state = 'running'", (5, Fault::RowAltered)),
+        ("UPDATE plans SET version = 1", (5, Fault::RowAltered)),
+        ("UPDATE changesets SET status = 'sealed', reason = NULL", (4, Fault::RowAltered)),
+        ("UPDATE nodes SET state = 'queued'", (6, Fault::RowAltered)),
+        ("UPDATE nodes SET name = 'other'", (2, Fault::RowAltered)),
+        ("UPDATE nodes SET version = -1", (2, Fault::Unreadable)),
+        ("DELETE FROM nodes", (2, Fault::RowMissing)),
+        (
+            "INSERT INTO nodes SELECT randomblob(16), plan, 'x', state, version, detail, changed_by, changed_at, NULL, 0, NULL FROM nodes",
+            (6, Fault::Unrecorded),
+        ),
+    ] {
+        let folder = scratch();
+        let store = open(folder.path());
+        let plan = make_plan(&store);
+        store.create_nodes(plan.id, std::slice::from_ref(&node), &actor("ana")).unwrap();
+        start(&store, plan.id, "coder");
+        let cancelled = PlanStep { open: OpenChangesets::Abandon, ..step(&plan, "cancelled") };
+        store.step_plan(&cancelled).unwrap();
+        let step = NodeStep {
+            node: node.id,
+            request: RequestId::new(),
+            from: state("queued"),
+            version: Version(1),
+            to: state("stopped"),
+            epoch: None,
+            detail: None,
+            who: actor("ana"),
+            note: serde_json::Value::Null,
+        };
+        store.step_node(&step).unwrap();
+        assert_eq!(verify(&store, &[]).unwrap().findings, []);
+        tamper(folder.path(), plan.id, &[sql]);
+        let findings = verify(&store, &[]).unwrap().findings;
+        assert_eq!(findings.len(), 1, "{sql}: {findings:?}");
+        assert_eq!((findings[0].sequence, findings[0].fault), expected, "{sql}");
+    }
+}
+
+#[test]
+fn records_that_are_in_no_chain_are_found_and_keep_nobody_from_reading() {
+    let stray = |plan: &str, sequence: i64| {
+        format!(
+            "INSERT INTO audit SELECT {plan}, {sequence}, at, NULL, kind, who, body, previous, hash FROM audit
+             WHERE plan = PLAN AND sequence = 1"
+        )
+    };
+    for (plan, sequence, shown) in [
+        ("x'00'", 3, ("00000000000000000000000000".to_owned(), 3)),
+        ("x''", 1, ("00000000000000000000000000".to_owned(), 1)),
+        ("CAST(PLAN || x'ff' AS BLOB)", 1, (String::new(), 1)),
+        ("PLAN", 0, (String::new(), 0)),
+        ("PLAN", -5, (String::new(), 0)),
+    ] {
+        let folder = scratch();
+        let (id, heads) = trail(folder.path());
+        tamper(folder.path(), id, &[&stray(plan, sequence)]);
+        let store = open(folder.path());
+        let findings = verify(&store, &heads).unwrap().findings;
+        let plan = if shown.0.is_empty() { id } else { shown.0.parse().unwrap() };
+        let finding = Finding { plan, sequence: shown.1, fault: Fault::Stray, on: None };
+        assert_eq!(findings, [finding]);
+        assert_eq!(store::export(&store, store::AuditQuery::default()).map(Result::unwrap).count(), 8);
+    }
+    // A head of no chain is one as well; and one that cannot be is a wrong one.
+    let folder = scratch();
+    let (id, _) = trail(folder.path());
+    tamper(folder.path(), id, &["UPDATE audit_heads SET plan = x'00' WHERE plan = PLAN"]);
+    let findings = verify(&open(folder.path()), &[]).unwrap().findings;
+    let faults: Vec<_> = findings.iter().map(|finding| finding.fault).collect();
+    assert_eq!(faults, [Fault::WrongHead, Fault::Stray]);
+    let negative = "UPDATE audit_heads SET sequence = -1 WHERE plan = PLAN";
+    assert_eq!(found(&[negative], false), Some((7, Fault::WrongHead)));
+}
+
+#[test]
+fn contents_that_were_changed_are_found() {
+    for sql in [
+        "UPDATE blobs SET data = CAST('two' AS BLOB) WHERE hash = SHORT",
+        "UPDATE blobs SET codec = 1 WHERE hash = SHORT",
+        "UPDATE blobs SET codec = 7 WHERE hash = SHORT",
+        "UPDATE blobs SET bytes = 9 WHERE hash = SHORT",
+        "UPDATE blob_chunks SET data = (SELECT data FROM blob_chunks WHERE number = 1) WHERE number = 0",
+        "UPDATE blob_chunks SET bytes = 9 WHERE number = 2",
+        "UPDATE blobs SET chunks = 2 WHERE upload IS NOT NULL",
+        "DELETE FROM blob_chunks WHERE number = 1",
+    ] {
+        let folder = scratch();
+        let (plan, _) = trail(folder.path());
+        let store = open(folder.path());
+        let content: Vec<u8> = (0..5 * CHUNK_BYTES / 2).map(|place| (place / 1000) as u8).collect();
+        let long = put_blob(&store, &mut content.as_slice()).unwrap().hash;
+        assert_eq!(check_contents(&store).unwrap(), []);
+        let short = BlobHash::of(b"one");
+        tamper(folder.path(), plan, &[&sql.replace("SHORT", &format!("x'{short}'"))]);
+        let changed = if sql.contains("SHORT") { short } else { long };
+        let problems = check_contents(&store).unwrap();
+        assert_eq!(problems.len(), 1, "{sql}: {problems:?}");
+        assert_eq!(problems[0].place, format!("content {changed}"), "{sql}");
     }
 }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use store::limits::PAGE_MAX;
-use store::{AuditQuery, AuditRecord, Fault, Head, PlanId, Store, Time, checkpoint, export, verify};
+use store::{
+    AuditQuery, AuditRecord, Fault, Head, OpenChangesets, PlanId, PlanStep, RequestId, Store, Time, Version,
+    checkpoint, export, verify,
+};
 
 use super::Case;
 use super::fixtures::*;
@@ -11,6 +14,7 @@ use super::fixtures::*;
 pub(super) const CASES: &[Case] = &[
     ("each change appends a record that says who did what", says_what),
     ("chains verify, and a checkpoint shows what was cut off", verifies),
+    ("chains verify while others write", verifies_meanwhile),
     ("records are listed by plan, time and page", listed),
 ];
 
@@ -55,6 +59,29 @@ fn verifies(store: &Arc<dyn Store>) {
     assert_eq!(found(&[other]), [(plans[0].id, 2, Fault::NotAsCheckpointed)]);
     let gone = Head { plan: PlanId::new(), ..heads[0] };
     assert_eq!(found(&[gone]), [(gone.plan, 1, Fault::Missing)]);
+}
+
+fn verifies_meanwhile(store: &Arc<dyn Store>) {
+    let store = &**store;
+    let work = || {
+        for _ in 0..10 {
+            let plan = make_plan(store);
+            for name in ["one", "two", "three"] {
+                let (id, epoch) = start(store, plan.id, name);
+                store.record(id, epoch, &recording(&["a", "b"])).unwrap();
+                store.seal(id, epoch).unwrap();
+            }
+            start(store, plan.id, "four");
+            store.step_plan(&PlanStep { open: OpenChangesets::Abandon, ..step(&plan, "cancelled") }).unwrap();
+            store.remove_plan(plan.id, Version(2), RequestId::new(), &actor("ana")).unwrap();
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers = [scope.spawn(work), scope.spawn(work)];
+        while !workers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+            assert_eq!(verify(store, &[]).unwrap().findings, []);
+        }
+    });
 }
 
 fn listed(store: &Arc<dyn Store>) {
