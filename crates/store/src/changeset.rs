@@ -1,6 +1,7 @@
 //! Changesets and their entries, as data.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,12 @@ pub struct NewChangeset {
     pub holding: Holding,
     /// It is started only while the plan is in one of these states; in any when empty.
     pub plan_states: Vec<State>,
+}
+
+/// When a changeset starts whose plan has others, the last of which was started at this time: later than that, also when the clock went
+/// back since. So they are in the order in which they were started.
+pub(crate) fn next_start(now: Time, last: Option<Time>) -> Time {
+    last.map_or(now, |last| now.max(last.plus(Duration::from_micros(1))))
 }
 
 /// Whether a changeset takes entries.
@@ -82,7 +89,7 @@ pub struct Changeset {
     pub entries: u64,
     /// The hash of all of them, in order; see [`ChangeEntry::digest`].
     pub digest: ChainHash,
-    /// When it was started, by the store's clock.
+    /// When it was started, by the store's clock; later than those of its plan that were started before.
     pub started_at: Time,
     /// When it was sealed or abandoned.
     pub ended_at: Option<Time>,

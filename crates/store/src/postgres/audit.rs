@@ -12,11 +12,13 @@ use crate::{AuditQuery, AuditRecord, Body, ChainHash, Head, PlanId, RequestId, T
 /// Appends a record, in the transaction of the change that it is about. The head is locked, so that who appends next waits; chains are per
 /// plan, so plans do not wait for each other.
 pub(super) async fn append(transaction: &Transaction<'_>, note: Note<'_>) -> Attempt<()> {
-    let sql = "SELECT sequence, hash FROM audit_heads WHERE plan = $1 FOR UPDATE";
-    let row = transaction.row(sql, params![note.plan]).await?;
-    let head =
-        row.map(|row| Ok::<_, super::failure::Failure>((count(&row, 0)?, get(&row, 1)?))).transpose()?;
-    let record = note.behind(head.unwrap_or((0, GENESIS)), transaction.now)?;
+    append_at(transaction, transaction.now, note).await
+}
+
+/// The same, with the time of what it is about.
+pub(super) async fn append_at(transaction: &Transaction<'_>, at: Time, note: Note<'_>) -> Attempt<()> {
+    let head = hold(transaction, note.plan).await?;
+    let record = note.behind(head.unwrap_or((0, GENESIS)), at)?;
     let (sequence, hash) = (integer(record.sequence), record.hash);
     transaction
         .execute_one(
@@ -46,6 +48,13 @@ pub(super) async fn append(transaction: &Transaction<'_>, note: Note<'_>) -> Att
             transaction.execute_one(sql, params![record.plan, sequence, hash, integer(before)]).await
         }
     }
+}
+
+/// Locks the head of a chain, and gives it if there is one.
+pub(super) async fn hold(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Option<(u64, ChainHash)>> {
+    let sql = "SELECT sequence, hash FROM audit_heads WHERE plan = $1 FOR UPDATE";
+    let row = transaction.row(sql, params![plan]).await?;
+    row.map(|row| Ok((count(&row, 0)?, get(&row, 1)?))).transpose()
 }
 
 /// The record that answered a request before.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use futures_util::future::join;
 use serde_json::json;
 use tokio_postgres::Row;
 
@@ -10,11 +11,12 @@ use super::failure::{Attempt, Failure};
 use super::transaction::{Transaction, found};
 use super::values::{self, count, params};
 use super::{audit, leases, nodes, plans};
+use crate::changeset::next_start;
 use crate::lease::expiry;
 use crate::note::Note;
 use crate::{
     Actor, ChainHash, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, Owner, PlanId, Resource,
-    Status,
+    Status, Time,
 };
 
 pub(super) async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> Attempt<Lease> {
@@ -37,6 +39,10 @@ pub(super) async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> 
         return Err(Error::not_found("node of this plan", id).into());
     }
     let (epoch, expires_at) = (Epoch(1), expiry(transaction.now, new.holding.duration)?);
+    // The head of the chain is locked anyway, a moment later: from here on nobody else starts one.
+    let (held, last) = join(audit::hold(transaction, new.plan), last_start(transaction, new.plan)).await;
+    held?;
+    let started_at = next_start(transaction.now, last?);
     transaction
         .execute_one(
             "INSERT INTO changesets (id, plan, node, actor, status, digest, started_at, owner, epoch, expires_at)
@@ -47,7 +53,7 @@ pub(super) async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> 
                 new.node,
                 new.actor,
                 NO_ENTRIES,
-                transaction.now,
+                started_at,
                 new.holding.owner,
                 epoch,
                 expires_at
@@ -57,8 +63,14 @@ pub(super) async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> 
     let body = json!({"changeset": new.id, "node": new.node, "owner": new.holding.owner});
     let who = new.actor.as_str();
     let note = Note { plan: new.plan, request: None, kind: "changeset.started", who, body };
-    audit::append(transaction, note).await?;
+    audit::append_at(transaction, started_at, note).await?;
     Ok(Lease { resource: Resource::Changeset(new.id), owner: new.holding.owner.clone(), epoch, expires_at })
+}
+
+/// When the last changeset of a plan was started.
+async fn last_start(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Option<Time>> {
+    let sql = "SELECT max(started_at) FROM changesets WHERE plan = $1";
+    values::get(&transaction.one(sql, params![plan]).await?, 0)
 }
 
 const SELECT: &str =

@@ -8,6 +8,7 @@ use super::failure::Attempt;
 use super::leases;
 use super::values::{Count, integer, rows};
 use super::{nodes, plans};
+use crate::changeset::next_start;
 use crate::lease::expiry;
 use crate::note::Note;
 use crate::{
@@ -34,16 +35,29 @@ pub(super) fn start(connection: &Connection, now: Time, new: &NewChangeset) -> A
         return Err(Error::not_found("node of this plan", id).into());
     }
     let (epoch, expires_at) = (Epoch(1), expiry(now, new.holding.duration)?);
+    let last = connection
+        .prepare_cached("SELECT max(started_at) FROM changesets WHERE plan = ?1")?
+        .query_row([new.plan], |row| row.get(0))?;
+    let started_at = next_start(now, last);
     connection
         .prepare_cached(
             "INSERT INTO changesets (id, plan, node, actor, status, started_at, owner, epoch, expires_at)
              VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?6, ?7, ?8)",
         )?
-        .execute(params![new.id, new.plan, new.node, new.actor, now, new.holding.owner, epoch, expires_at])?;
+        .execute(params![
+            new.id,
+            new.plan,
+            new.node,
+            new.actor,
+            started_at,
+            new.holding.owner,
+            epoch,
+            expires_at
+        ])?;
     let body = json!({"changeset": new.id, "node": new.node, "owner": new.holding.owner});
     let note =
         Note { plan: new.plan, request: None, kind: "changeset.started", who: new.actor.as_str(), body };
-    audit::append(connection, now, note)?;
+    audit::append(connection, started_at, note)?;
     Ok(Lease { resource: Resource::Changeset(new.id), owner: new.holding.owner.clone(), epoch, expires_at })
 }
 

@@ -53,3 +53,13 @@ fn calls_at_the_same_time_have_an_order_that_explains_them() {
     let calls = linear::check(|| Arc::new(open(server, &database)));
     figure("calls of eight clients that one order explains, PostgreSQL", calls);
 }
+
+#[test]
+fn changesets_stay_in_order_when_the_clock_goes_back() {
+    let Some(server) = server_or_skip("postgres-order") else { return };
+    let database = server.database();
+    let store = open(server, &database);
+    // The clock of the server stays: what it has told before is moved on instead.
+    let ahead = "UPDATE agents.changesets SET started_at = started_at + interval '1 minute'";
+    store_conformance::order::check(&store, || _ = server.sql(&database, ahead));
+}

@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
-use store::{SqliteStore, Store};
+use store::{SqliteOptions, SqliteStore, Store, Time};
 use testkit::folder::scratch;
 use testkit::notes::figure;
 use testkit::store_conformance;
@@ -27,4 +28,15 @@ fn calls_at_the_same_time_have_an_order_that_explains_them() {
     let folder = scratch();
     let calls = store_conformance::linear::check(|| Arc::new(super::open(folder.path())));
     figure("calls of eight clients that one order explains, SQLite", calls);
+}
+
+#[test]
+fn changesets_stay_in_order_when_the_clock_goes_back() {
+    let folder = scratch();
+    let now = Arc::new(AtomicI64::new(1_000_000_000));
+    let clock = Arc::clone(&now);
+    let options = SqliteOptions::default().clock(move || Time::from_micros(clock.load(Ordering::SeqCst)));
+    let store = options.open(&folder.path().join("state.db")).unwrap();
+    store_conformance::order::check(&store, || now.store(940_000_000, Ordering::SeqCst));
+    assert_eq!(store::verify(&store, &[]).unwrap().findings, []);
 }

@@ -23,6 +23,7 @@ pub(super) const CASES: &[Case] = &[
     ("what is recorded together is recorded together or not at all", all_or_none),
     ("entries are listed by page", pages),
     ("too much is refused", limits),
+    ("changesets that are started at the same time are listed as the audit trail tells", listed_as_told),
 ];
 
 fn started(store: &Arc<dyn Store>) {
@@ -234,4 +235,20 @@ fn limits(store: &Arc<dyn Store>) {
     let heavy = Recording { blobs: vec![blob; 17], ..recording(&["a"]) };
     refused(store.record(id, epoch, &heavy), "limit");
     assert_eq!(store.changeset(id).unwrap().entries, 0);
+}
+
+fn listed_as_told(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store).id;
+    together(8, |number| {
+        for _ in 0..5 {
+            start(&**store, plan, &format!("actor {number}"));
+        }
+    });
+    let query = store::AuditQuery { plan: Some(plan), ..Default::default() };
+    let told = store.audit(&query).unwrap().into_iter().filter(|record| record.kind == "changeset.started");
+    let told: Vec<(String, store::Time)> = told.map(|record| (record.who, record.at)).collect();
+    let listed = store.changesets(plan).unwrap();
+    let listed = listed.iter().map(|changeset| (changeset.actor.to_string(), changeset.started_at));
+    assert_eq!(listed.collect::<Vec<_>>(), told);
+    assert!(told.is_sorted_by(|(_, one), (_, next)| one < next));
 }

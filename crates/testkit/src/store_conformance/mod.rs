@@ -12,6 +12,7 @@ mod leases;
 #[cfg(unix)]
 pub mod linear;
 pub mod model;
+pub mod order;
 mod plans;
 mod threads;
 
