@@ -208,7 +208,12 @@ impl Plans {
             Snapshot::of_tree(&plan::system_path(root), &plan::transaction_home(), &self.agents.wait())?;
         match snapshot.look(&relative)? {
             Look::File { mode, .. } => {
-                let bytes = snapshot.read(&relative)?.unwrap_or_default();
+                let Some(body) = snapshot.open(&relative)? else { return Ok(None) };
+                // As long as it is now: what is appended meanwhile is not read.
+                if body.len() > PATCH_BYTES_MAX {
+                    return Err(too_long_to_patch(path));
+                }
+                let bytes = body.read_range(0, body.len())?;
                 Ok(Some(Piece::of_reader(self.inner.store().as_ref(), mode, &mut bytes.as_slice())?))
             }
             _ => Ok(None),
@@ -284,11 +289,16 @@ pub(crate) fn patched(
         return Err(refuse("it is a symlink".to_owned()));
     }
     if bytes.len() as u64 > PATCH_BYTES_MAX {
-        return Err(refuse(format!("it has more than {PATCH_BYTES_MAX} bytes")));
+        return Err(too_long_to_patch(path));
     }
     let patch = diffy::Patch::from_bytes(patch).map_err(|error| refuse(error.to_string()))?;
     if patch.hunks().is_empty() {
         return Err(refuse("it changes no lines".to_owned()));
     }
     diffy::apply_bytes(&bytes, &patch).map_err(|error| refuse(error.to_string()))
+}
+
+fn too_long_to_patch(path: &PathBytes) -> Error {
+    let reason = format!("it has more than {PATCH_BYTES_MAX} bytes");
+    Error::Patch { path: path.show().into_owned(), reason }
 }

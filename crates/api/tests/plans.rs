@@ -90,6 +90,19 @@ fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
     assert_eq!(plans.diff("work", &part).unwrap_err().kind(), Kind::Usage);
 }
 
+/// So long that reading it would end the test.
+#[test]
+fn a_file_that_is_too_long_to_patch_is_not_read() {
+    let (folder, plans) = two_roots();
+    let file = fs::File::create(folder.path().join("app/long.txt")).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let changeset = plans.start_changeset("work", "coder").unwrap().id;
+    let patch = Doing::Patch(b"@@ -1 +1 @@\n-old\n+new\n".to_vec());
+    let error = plans.record(&changeset, &entry("app", "long.txt", patch)).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (Kind::Conflict, "patch"), "{error}");
+    assert!(error.to_string().contains("more than"), "{error}");
+}
+
 #[test]
 fn a_doctor_finds_a_content_that_was_changed() {
     let (folder, plans) = two_roots();
