@@ -151,6 +151,7 @@ fn store_kind(error: &store::Error) -> Kind {
         E::NameTaken { .. }
         | E::Reused { .. }
         | E::Conflict { .. }
+        | E::Grown { .. }
         | E::WrongState { .. }
         | E::StillOpen { .. }
         | E::Closed { .. }

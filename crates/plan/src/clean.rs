@@ -1,7 +1,7 @@
 //! Clean-up: plans that are done are removed; work that was not applied never is, unless its plan is named and that is asked for.
 
 use serde::Serialize;
-use store::{Actor, PlanId, RequestId, Status};
+use store::{Actor, Held, PlanId, PlanRemoval, RequestId, Status};
 
 use crate::{Error, Plan, Plans, Result, State};
 
@@ -45,27 +45,41 @@ impl Plans {
 
     /// Removes one plan. One that is being applied is never removed; one with work that was not applied only by force.
     pub fn remove(&self, plan: &Plan, force: Force, who: &Actor) -> Result<()> {
-        let work = self.unapplied(plan)?;
+        let changesets = self.changesets(plan.id)?;
+        let work = self.work(&changesets)?;
+        let unapplied = |changesets| Error::Unapplied { plan: plan.id, state: plan.state, changesets };
         if !is_done(plan, work) && (force == Force::No || plan.state == State::Applying) {
-            return Err(Error::Unapplied { plan: plan.id, state: plan.state, changesets: work });
+            return Err(unapplied(work));
         }
-        Ok(self.store().remove_plan(plan.id, plan.version, RequestId::new(), who)?)
+        let held = Held::of(changesets.iter().map(|changeset| changeset.entries));
+        let removal = PlanRemoval {
+            plan: plan.id,
+            request: RequestId::new(),
+            version: plan.version,
+            // What came in meanwhile was not looked at, and goes by force only.
+            held: Some(held).filter(|_| force == Force::No),
+            who: who.clone(),
+        };
+        match self.store().remove_plan(&removal) {
+            Err(store::Error::Grown { plan }) => Err(unapplied(self.work(&self.changesets(plan)?)?)),
+            removed => Ok(removed?),
+        }
     }
 
     /// Whether a plan holds no work that was not applied, and is not being applied.
     pub fn is_done(&self, plan: &Plan) -> Result<bool> {
-        Ok(is_done(plan, self.unapplied(plan)?))
+        Ok(is_done(plan, self.work(&self.changesets(plan.id)?)?))
     }
 
     /// How many changesets hold what actors recorded, or may still get something. Abandoned ones do as well: it was said that their changes
     /// are not to be applied, by their actor or by whoever cancelled the plan, and not that they may be deleted.
-    fn unapplied(&self, plan: &Plan) -> Result<usize> {
+    fn work(&self, changesets: &[store::Changeset]) -> Result<usize> {
         let mut work = 0;
-        for changeset in self.changesets(plan.id)? {
+        for changeset in changesets {
             let holds = match changeset.status {
                 Status::Open => true,
                 Status::Sealed => changeset.entries > 0,
-                Status::Abandoned => changeset.entries > 0 && !self.is_written_down(&changeset)?,
+                Status::Abandoned => changeset.entries > 0 && !self.is_written_down(changeset)?,
             };
             work += usize::from(holds);
         }

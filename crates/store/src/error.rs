@@ -76,6 +76,12 @@ pub enum Error {
         /// Who changed it last.
         by: String,
     },
+    /// The plan holds changesets or entries that came after the caller looked.
+    #[error("plan {plan} has got changesets or entries since it was looked at")]
+    Grown {
+        /// The plan.
+        plan: PlanId,
+    },
     /// The plan is in a state in which this may not be done.
     #[error("plan {plan} is {state}, which does not allow this")]
     WrongState {
@@ -301,6 +307,7 @@ impl Error {
             Self::NameTaken { .. } => "name-taken",
             Self::Reused { .. } => "id-reused",
             Self::Conflict { .. } => "conflict",
+            Self::Grown { .. } => "plan-grown",
             Self::WrongState { .. } => "wrong-state",
             Self::StillOpen { .. } => "still-open",
             Self::Closed { .. } => "changeset-closed",
@@ -339,7 +346,7 @@ impl Error {
                 "`agents changeset list PLAN` shows the changesets of a plan"
             }
             Self::NameTaken { .. } => "give another name, or none; `agents plan list` shows the names in use",
-            Self::Conflict { .. } | Self::WrongState { .. } => {
+            Self::Conflict { .. } | Self::Grown { .. } | Self::WrongState { .. } => {
                 "`agents plan log PLAN` shows who did what; look at the plan again, then decide"
             }
             Self::StillOpen { .. } => "seal them with `agents changeset seal ID`, or cancel the plan",
@@ -399,6 +406,7 @@ impl Error {
             Self::NameTaken { .. }
                 | Self::Reused { .. }
                 | Self::Conflict { .. }
+                | Self::Grown { .. }
                 | Self::WrongState { .. }
                 | Self::StillOpen { .. }
                 | Self::Closed { .. }
@@ -448,6 +456,7 @@ mod tests {
             Error::NameTaken { name: Name::parse("x").unwrap() },
             Error::request_reused(RequestId::new()),
             Error::Conflict { resource, state: state.clone(), version: Version(2), by: "ana".into() },
+            Error::Grown { plan },
             Error::WrongState { plan, state },
             Error::StillOpen { plan, count: 2, first: changeset },
             Error::Closed { changeset, status: Status::Sealed },

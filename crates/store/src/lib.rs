@@ -126,7 +126,10 @@ pub use id::{ChangesetId, Epoch, NodeId, PlanId, RequestId, UploadId, Version};
 pub use inventory::Inventory;
 pub use lease::{Holding, Lease, Resource};
 pub use line::WriterCounts;
-pub use plan::{NewNode, NewPlan, Node, NodeStep, OpenChangesets, Plan, PlanQuery, PlanSelector, PlanStep};
+pub use plan::{
+    Held, NewNode, NewPlan, Node, NodeStep, OpenChangesets, Plan, PlanQuery, PlanRemoval, PlanSelector,
+    PlanStep,
+};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use problem::Problem;
 pub use sqlite::{SqliteOptions, SqliteStore};

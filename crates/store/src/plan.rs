@@ -141,6 +141,49 @@ pub struct PlanStep {
     pub note: Value,
 }
 
+/// A plan to remove.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanRemoval {
+    /// The plan.
+    pub plan: PlanId,
+    /// The wish. It happens once, however often it is asked for.
+    pub request: RequestId,
+    /// The version that the caller saw.
+    pub version: Version,
+    /// How much the caller saw in it, when nothing else may go: starting changesets and recording do not change the version.
+    pub held: Option<Held>,
+    /// Who.
+    pub who: Actor,
+}
+
+/// How much a plan holds. Both only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Its changesets.
+    pub changesets: u64,
+    /// The entries of all of them.
+    pub entries: u64,
+}
+
+impl Held {
+    /// By the entries of each changeset.
+    pub fn of(entries: impl IntoIterator<Item = u64>) -> Self {
+        let add =
+            |held: Self, entries| Self { changesets: held.changesets + 1, entries: held.entries + entries };
+        entries.into_iter().fold(Self::default(), add)
+    }
+}
+
+impl PlanRemoval {
+    /// Refuses when the plan holds something else than what was seen.
+    pub(crate) fn check(&self, holds: Held) -> Result<()> {
+        match self.held {
+            Some(seen) if seen != holds => Err(Error::Grown { plan: self.plan }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A node to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewNode {

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
     Collected, Epoch, Head, Holding, Inventory, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
-    NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded, Recording,
-    RequestId, Resource, Result, UploadId, Version,
+    NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep, Problem, Recorded,
+    Recording, Resource, Result, UploadId, Version,
 };
 
 /// Records that only this program writes.
@@ -39,8 +39,9 @@ pub trait Store: Debug + Send + Sync {
     /// the other's error names the winner. Gives the new version.
     fn step_plan(&self, step: &PlanStep) -> Result<Version>;
 
-    /// Removes a plan with its nodes, changesets and entries, if it still has this version. Its audit chain stays.
-    fn remove_plan(&self, plan: PlanId, version: Version, request: RequestId, who: &Actor) -> Result<()>;
+    /// Removes a plan with its nodes, changesets and entries, if it still has this version and holds what the caller saw. Its audit
+    /// chain stays.
+    fn remove_plan(&self, removal: &PlanRemoval) -> Result<()>;
 
     /// Makes nodes of a plan: all or none. Asking again with the same ids makes nothing.
     fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Result<()>;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use store::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
     Collected, Epoch, Error, Head, Holding, Inventory, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
-    NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded, Recording,
-    RequestId, Resource, Result, Store, UploadId, Version,
+    NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep, Problem, Recorded,
+    Recording, Resource, Result, Store, UploadId, Version,
 };
 use testkit::sim::SimDisk;
 
@@ -64,8 +64,8 @@ impl Store for Mortal {
         self.alive()?.step_plan(step)
     }
 
-    fn remove_plan(&self, plan: PlanId, version: Version, request: RequestId, who: &Actor) -> Result<()> {
-        self.alive()?.remove_plan(plan, version, request, who)
+    fn remove_plan(&self, removal: &PlanRemoval) -> Result<()> {
+        self.alive()?.remove_plan(removal)
     }
 
     fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Result<()> {

@@ -139,7 +139,7 @@ impl Store for ModelStore {
     not_asked! {
         find_plan(&PlanSelector) -> Plan;
         plans(&PlanQuery) -> Vec<Plan>;
-        remove_plan(PlanId, Version, RequestId, &Actor) -> ();
+        remove_plan(&PlanRemoval) -> ();
         create_nodes(PlanId, &[NewNode], &Actor) -> ();
         node(NodeId) -> Node;
         nodes(PlanId) -> Vec<Node>;

@@ -66,7 +66,7 @@ pass! {
     read find_plan(selector: &PlanSelector) -> Plan;
     read plans(query: &PlanQuery) -> Vec<Plan>;
     write step_plan(step: &PlanStep) -> Version;
-    write remove_plan(plan: PlanId, version: Version, request: RequestId, who: &Actor) -> ();
+    write remove_plan(removal: &PlanRemoval) -> ();
     write create_nodes(plan: PlanId, nodes: &[NewNode], who: &Actor) -> ();
     read node(id: NodeId) -> Node;
     read nodes(plan: PlanId) -> Vec<Node>;

@@ -11,7 +11,7 @@ use crate::id::range_of_prefix;
 use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::note::{Note, version_of};
 use crate::{
-    Actor, Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, RequestId,
+    Error, Held, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep,
     Resource, State, Version,
 };
 
@@ -201,13 +201,8 @@ async fn taken_before(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt
     Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into())
 }
 
-pub(super) async fn remove(
-    transaction: &Transaction<'_>,
-    id: PlanId,
-    version: Version,
-    request: RequestId,
-    who: &Actor,
-) -> Attempt<()> {
+pub(super) async fn remove(transaction: &Transaction<'_>, removal: &PlanRemoval) -> Attempt<()> {
+    let PlanRemoval { plan: id, request, version, ref who, .. } = *removal;
     let sql = format!("{SELECT} WHERE id = $1 FOR UPDATE");
     let row = transaction.row(&sql, params![id]).await?;
     if let Some(answer) = audit::answer(transaction, request).await? {
@@ -220,8 +215,9 @@ pub(super) async fn remove(
         return Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into());
     }
     // Whoever records into one of them has done so, or finds that it is gone.
-    let changesets = "SELECT id FROM changesets WHERE plan = $1 ORDER BY id FOR UPDATE";
-    transaction.rows(changesets, params![id]).await?;
+    let changesets = "SELECT entries FROM changesets WHERE plan = $1 ORDER BY id FOR UPDATE";
+    let held = transaction.rows(changesets, params![id]).await?;
+    removal.check(Held::of(held.iter().map(|row| values::count(row, 0)).collect::<Attempt<Vec<u64>>>()?))?;
     let entries = "DELETE FROM entries WHERE changeset IN (SELECT id FROM changesets WHERE plan = $1)";
     let removed = transaction.execute(entries, params![id]).await?;
     for sql in [

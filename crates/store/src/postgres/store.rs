@@ -14,8 +14,8 @@ use crate::transfer::{Cell, Cells, Table, Transfer};
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
     CollectMode, Collected, Epoch, Head, Holding, Inventory, Lease, NewChangeset, NewNode, NewPlan, Node,
-    NodeId, NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded,
-    Recording, RequestId, Resource, Result, Store, UploadId, Version, WriterCounts, limits,
+    NodeId, NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep, Problem,
+    Recorded, Recording, Resource, Result, Store, UploadId, Version, WriterCounts, limits,
 };
 
 /// Sessions that one store keeps with the server, unless the caller says otherwise.
@@ -121,10 +121,8 @@ impl Store for PostgresStore {
         self.engine.write("change a plan's state", async |transaction| plans::step(transaction, step).await)
     }
 
-    fn remove_plan(&self, plan: PlanId, version: Version, request: RequestId, who: &Actor) -> Result<()> {
-        self.engine.write("remove a plan", async |transaction| {
-            plans::remove(transaction, plan, version, request, who).await
-        })
+    fn remove_plan(&self, removal: &PlanRemoval) -> Result<()> {
+        self.engine.write("remove a plan", async |transaction| plans::remove(transaction, removal).await)
     }
 
     fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Result<()> {

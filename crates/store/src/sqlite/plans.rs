@@ -12,7 +12,7 @@ use crate::id::range_of_prefix;
 use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::note::{Note, version_of};
 use crate::{
-    Actor, Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, RequestId,
+    Error, Held, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep,
     Resource, Time, Version,
 };
 
@@ -198,14 +198,8 @@ fn refusal(connection: &Connection, step: &PlanStep) -> Attempt<Error> {
     })
 }
 
-pub(super) fn remove(
-    connection: &Connection,
-    now: Time,
-    id: PlanId,
-    version: Version,
-    request: RequestId,
-    who: &Actor,
-) -> Attempt<()> {
+pub(super) fn remove(connection: &Connection, now: Time, removal: &PlanRemoval) -> Attempt<()> {
+    let PlanRemoval { plan: id, request, version, ref who, .. } = *removal;
     if let Some(answer) = audit::answer(connection, request)? {
         let same = answer.plan == id && answer.kind == "plan.removed";
         return if same { Ok(()) } else { Err(Error::request_reused(request).into()) };
@@ -216,8 +210,10 @@ pub(super) fn remove(
         let resource = Resource::Plan(id);
         return Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into());
     }
+    let changesets = changesets::list(connection, id)?;
+    removal.check(Held::of(changesets.iter().map(|changeset| changeset.entries)))?;
     let mut removed = 0;
-    for changeset in changesets::list(connection, id)? {
+    for changeset in changesets {
         removed += entries::remove(connection, changeset.id)?;
     }
     for sql in [

@@ -12,8 +12,8 @@ use crate::transfer::{Cell, Cells, Table, Transfer};
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
     CollectMode, Collected, Epoch, Head, Holding, Inventory, Lease, NewChangeset, NewNode, NewPlan, Node,
-    NodeId, NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanSelector, PlanStep, Problem, Recorded,
-    Recording, RequestId, Resource, Result, Store, Time, UploadId, Version, WriterCounts, limits,
+    NodeId, NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep, Problem,
+    Recorded, Recording, Resource, Result, Store, Time, UploadId, Version, WriterCounts, limits,
 };
 
 /// A store in one SQLite file.
@@ -106,11 +106,9 @@ impl Store for SqliteStore {
             .write("change a plan's state", 0, move |connection, now| plans::step(connection, now, &step))
     }
 
-    fn remove_plan(&self, plan: PlanId, version: Version, request: RequestId, who: &Actor) -> Result<()> {
-        let who = who.clone();
-        self.engine.write("remove a plan", 0, move |connection, now| {
-            plans::remove(connection, now, plan, version, request, &who)
-        })
+    fn remove_plan(&self, removal: &PlanRemoval) -> Result<()> {
+        let removal = removal.clone();
+        self.engine.write("remove a plan", 0, move |connection, now| plans::remove(connection, now, &removal))
     }
 
     fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Result<()> {

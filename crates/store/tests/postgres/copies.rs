@@ -35,7 +35,7 @@ fn fill(store: &dyn Store) -> (store::ChangesetId, Epoch, store::BlobHash, store
     store.release(&lease).unwrap();
     let long = put_blob(store, &mut b"long ".repeat(CHUNK_BYTES / 2).as_slice()).unwrap().hash;
     let gone = make_plan(store);
-    store.remove_plan(gone.id, gone.version, store::RequestId::new(), &actor("ana")).unwrap();
+    store.remove_plan(&removal(&gone)).unwrap();
     (id, epoch, long, wish)
 }
 

@@ -299,7 +299,7 @@ fn a_plan_that_came_back_without_a_record_of_it_is_found() {
     let store = open(folder.path());
     let plan = make_plan(&store);
     raw(folder.path()).execute_batch("CREATE TABLE kept AS SELECT * FROM plans").unwrap();
-    store.remove_plan(plan.id, plan.version, RequestId::new(), &actor("ana")).unwrap();
+    store.remove_plan(&removal(&plan)).unwrap();
     assert_eq!(verify(&store, &[]).unwrap().findings, []);
     tamper(folder.path(), plan.id, &["INSERT INTO plans SELECT * FROM kept"]);
     let on = Some(Resource::Plan(plan.id));

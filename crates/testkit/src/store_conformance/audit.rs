@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use store::limits::PAGE_MAX;
 use store::{
-    AuditQuery, AuditRecord, Fault, Head, OpenChangesets, PlanId, PlanStep, RequestId, Store, Time, Version,
-    checkpoint, export, verify,
+    AuditQuery, AuditRecord, Fault, Head, OpenChangesets, PlanId, PlanRemoval, PlanStep, Store, Time,
+    Version, checkpoint, export, verify,
 };
 
 use super::Case;
@@ -73,7 +73,7 @@ fn verifies_meanwhile(store: &Arc<dyn Store>) {
             }
             start(store, plan.id, "four");
             store.step_plan(&PlanStep { open: OpenChangesets::Abandon, ..step(&plan, "cancelled") }).unwrap();
-            store.remove_plan(plan.id, Version(2), RequestId::new(), &actor("ana")).unwrap();
+            store.remove_plan(&PlanRemoval { version: Version(2), ..removal(&plan) }).unwrap();
         }
     };
     std::thread::scope(|scope| {

@@ -107,7 +107,7 @@ fn kept(store: &Arc<dyn Store>) {
     assert_eq!(collect(store, CollectMode::Remove, NOW), Collected::default());
     assert_eq!(read_blob(store, before.hash(), 100).unwrap(), b"before");
     assert_eq!(read_blob(store, after.hash(), 100).unwrap(), b"after");
-    store.remove_plan(plan.id, plan.version, RequestId::new(), &actor("ana")).unwrap();
+    store.remove_plan(&removal(&plan)).unwrap();
     assert_eq!(collect(store, CollectMode::Remove, NOW), Collected { blobs: 2, bytes: 11, uploads: 0 });
 }
 

@@ -190,7 +190,7 @@ fn contents_are_there(store: &Arc<dyn Store>) {
     let other = make_plan(&**store);
     let (brought, its_epoch) = start(&**store, other.id, "coder");
     store.record(brought, its_epoch, &recording_of(&[("a", b"brought, and dropped with its plan")])).unwrap();
-    store.remove_plan(other.id, other.version, RequestId::new(), &actor("ana")).unwrap();
+    store.remove_plan(&removal(&other)).unwrap();
     let all = Collect { mode: CollectMode::Remove, grace: Duration::ZERO };
     assert_eq!(store.collect(&all).unwrap().blobs, 1);
     refused(store.record(id, epoch, &refers(content(&gone))), "blob-missing");

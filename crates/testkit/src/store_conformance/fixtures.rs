@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use store::{
     Actor, ChangeEntry, ChangesetId, Content, ContentKind, Epoch, Error, Holding, Kind, NewChangeset,
-    NewEntry, NewPlan, OpenChangesets, Operation, Owner, PackedBlob, PathBytes, Plan, PlanId, PlanStep,
-    Recording, RequestId, Result, State, Store, Version,
+    NewEntry, NewPlan, OpenChangesets, Operation, Owner, PackedBlob, PathBytes, Plan, PlanId, PlanRemoval,
+    PlanStep, Recording, RequestId, Result, State, Store, Version,
 };
 
 /// Time enough for any test.
@@ -66,6 +66,17 @@ pub fn step(plan: &Plan, to: &str) -> PlanStep {
         kind: Kind::parse("plan.step").expect("a plain kind"),
         who: actor("ben"),
         note: Value::Null,
+    }
+}
+
+/// Its removal, whatever it holds.
+pub fn removal(plan: &Plan) -> PlanRemoval {
+    PlanRemoval {
+        plan: plan.id,
+        request: RequestId::new(),
+        version: plan.version,
+        held: None,
+        who: actor("ana"),
     }
 }
 

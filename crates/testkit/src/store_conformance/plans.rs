@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use store::{
-    Name, NewNode, NewPlan, NodeId, NodeStep, OpenChangesets, PlanId, PlanQuery, PlanSelector, RequestId,
-    Store, Version,
+    Held, Name, NewNode, NewPlan, NodeId, NodeStep, OpenChangesets, PlanId, PlanQuery, PlanRemoval,
+    PlanSelector, RequestId, Store, Version,
 };
 
 use super::Case;
@@ -21,6 +21,7 @@ pub(super) const CASES: &[Case] = &[
     ("a step that is asked for again is taken once", step_again),
     ("a step may require that no changeset is open, or abandon those that are", open_changesets),
     ("a plan is removed as it was seen, and its audit stays", removed),
+    ("a plan that holds more than was seen is not removed", removed_as_seen),
     ("nodes are made together and step on their own", nodes),
     ("too much is refused", limits),
 ];
@@ -187,12 +188,12 @@ fn removed(store: &Arc<dyn Store>) {
     let new = store::NewChangeset { node: Some(node.id), ..new_changeset(plan.id, "coder") };
     let epoch = store.start_changeset(&new).unwrap().epoch;
     store.record(new.id, epoch, &recording(&["a", "b"])).unwrap();
-    let request = RequestId::new();
-    refused(store.remove_plan(plan.id, Version(7), request, &actor("ana")), "conflict");
-    store.remove_plan(plan.id, plan.version, request, &actor("ana")).unwrap();
-    store.remove_plan(plan.id, plan.version, request, &actor("ana")).unwrap();
-    refused(store.remove_plan(PlanId::new(), plan.version, request, &actor("ana")), "id-reused");
-    refused(store.remove_plan(plan.id, plan.version, RequestId::new(), &actor("ana")), "not-found");
+    let asked = removal(&plan);
+    refused(store.remove_plan(&PlanRemoval { version: Version(7), ..asked.clone() }), "conflict");
+    store.remove_plan(&asked).unwrap();
+    store.remove_plan(&asked).unwrap();
+    refused(store.remove_plan(&PlanRemoval { plan: PlanId::new(), ..asked }), "id-reused");
+    refused(store.remove_plan(&removal(&plan)), "not-found");
     refused(store.plan(plan.id), "not-found");
     refused(store.node(node.id), "not-found");
     refused(store.changeset(new.id), "not-found");
@@ -202,6 +203,24 @@ fn removed(store: &Arc<dyn Store>) {
         ["plan.created", "nodes.created", "changeset.started", "plan.removed"]
     );
     assert_eq!(store::verify(&**store, &[]).unwrap().findings, []);
+}
+
+fn removed_as_seen(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let seen =
+        |changesets, entries| PlanRemoval { held: Some(Held { changesets, entries }), ..removal(&plan) };
+    // Neither a changeset that is started nor an entry that is recorded changes the plan's version.
+    let (id, epoch) = start(&**store, plan.id, "coder");
+    refused(store.remove_plan(&seen(0, 0)), "plan-grown");
+    store.record(id, epoch, &recording(&["a", "b"])).unwrap();
+    refused(store.remove_plan(&seen(1, 0)), "plan-grown");
+    refused(store.remove_plan(&seen(1, 1)), "plan-grown");
+    assert_eq!(store.plan(plan.id).unwrap(), plan);
+    assert_eq!(all_entries(&**store, id).len(), 2);
+    let asked = seen(1, 2);
+    store.remove_plan(&asked).unwrap();
+    store.remove_plan(&asked).unwrap();
+    refused(store.plan(plan.id), "not-found");
 }
 
 fn nodes(store: &Arc<dyn Store>) {
