@@ -135,15 +135,22 @@ fn a_symlink_swapped_in_between_check_and_use_leads_nowhere() {
         // Also when a round panics: the thread is waited for.
         let _stop = Stop(&stop);
         for round in 0..rounds {
-            swaps.store(SWAPS, Ordering::Relaxed);
             let name = format!("a/sub/{round}x");
             let plan = ground.plan(vec![(
                 "coder",
                 vec![write(&name, "new").on(None), write("a/plain", format!("{round}")).on(None)],
             )]);
+            // It is under way when the apply begins.
+            swaps.store(SWAPS, Ordering::Relaxed);
+            while swaps.load(Ordering::Relaxed) == SWAPS {
+                std::thread::yield_now();
+            }
             match ground.apply(plan) {
                 Ok(_) => applied += 1,
-                Err(_) => refused += 1,
+                Err(error) => {
+                    assert!(!ground.root("a/plain").exists(), "refused, and half of it is there: {error}");
+                    refused += 1;
+                }
             }
             if ground.state(plan) == State::Applied {
                 drop(ground.undo(plan));
