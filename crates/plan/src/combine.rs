@@ -107,7 +107,11 @@ fn settle(
     // Who gave a file another name and nothing else has no say in its content.
     let edits: Vec<&Claim> = claims.iter().filter(|claim| claim.from != claim.after).collect();
     let last = edits.last().copied().or(claims.last());
-    if is_alike(&edits) || is_chain(&edits) {
+    // But what it found may be somebody's edit from outside, which is merged like any other.
+    let is_known = |claim: &Claim| {
+        claim.builds || edits.iter().any(|edit| edit.from == claim.from || edit.after == claim.from)
+    };
+    if (is_alike(&edits) || is_chain(&edits)) && (edits.is_empty() || claims.iter().all(is_known)) {
         return Ok(one(key, claims, root_base(claims), last.and_then(|claim| claim.after.clone())));
     }
     match strategy {

@@ -235,6 +235,17 @@ fn the_old_name_is_expected_to_hold_what_the_last_one_found() {
     assert_eq!((base("old"), base("new")), (second, None));
 }
 
+/// The same with the rename last: what it found under the old name is not lost under the new one.
+#[test]
+fn a_rename_brings_along_what_it_found() {
+    let mut world = World::default();
+    let (first, second) = (world.file("a\nb\nc\nd\ne\n"), world.file("a\nb\nPERSON\nd\ne\n"));
+    let one = world.file("ONE\nb\nc\nd\ne\n");
+    world.actor("one").change("old", first, one);
+    world.actor("two").rename("old", "new", second.clone(), second);
+    check(&world, &[("new", Some("ONE\nb\nPERSON\nd\ne\n")), ("old", None)]);
+}
+
 /// The time at which a rename was recorded decides, not the order of the changesets.
 #[test]
 fn the_last_is_the_one_that_was_recorded_last() {
