@@ -18,16 +18,9 @@ pub fn write_patch(out: &mut dyn Write, diff: &FileDiff) -> io::Result<()> {
     let old_path = diff.renamed_from.as_ref().map_or(new_path, |path| path.as_bytes());
     let (old_name, new_name) = (quoted(b"a/", old_path), quoted(b"b/", new_path));
     let modes = (diff.old.as_ref().map(git_mode), diff.new.as_ref().map(git_mode));
-    if let (Some(old), Some(new)) = (&diff.old, &diff.new)
-        && old.mode != new.mode
-        && modes.0 == modes.1
-    {
-        write!(out, "# mode {:04o} becomes {:04o}: ", old.mode, new.mode)?;
-        out.write_all(&quoted(b"", new_path))?;
-        out.write_all(b"\n")?;
-        if diff.hunks.is_empty() && !diff.binary && diff.renamed_from.is_none() {
-            return Ok(());
-        }
+    write_mode_comment(out, diff)?;
+    if modes.0 == modes.1 && diff.hunks.is_empty() && !diff.binary && diff.renamed_from.is_none() {
+        return Ok(());
     }
     line(out, &[b"diff --git ", &old_name, b" ", &new_name])?;
     match modes {
@@ -51,6 +44,20 @@ pub fn write_patch(out: &mut dyn Write, diff: &FileDiff) -> io::Result<()> {
         name_line(out, b"+++ ", diff.new.is_some().then_some(&new_name))?;
     }
     diff.hunks.iter().try_for_each(|hunk| write_hunk(out, hunk))
+}
+
+/// Permission bits that git does not keep.
+fn write_mode_comment(out: &mut dyn Write, diff: &FileDiff) -> io::Result<()> {
+    let Some(new) = diff.new.as_ref().filter(|new| new.kind == ContentKind::File) else { return Ok(()) };
+    let is_kept = matches!(new.mode, 0o644 | 0o755);
+    let comment = match &diff.old {
+        Some(old) if old.mode != new.mode && (!is_kept || git_mode(old) == git_mode(new)) => {
+            format!("# mode {:04o} becomes {:04o}: ", old.mode, new.mode)
+        }
+        None if !is_kept => format!("# mode {:04o}: ", new.mode),
+        _ => return Ok(()),
+    };
+    line(out, &[comment.as_bytes(), &quoted(b"", diff.key.path.as_bytes())])
 }
 
 fn write_binary(out: &mut dyn Write, diff: &FileDiff, old_name: &[u8], new_name: &[u8]) -> io::Result<()> {

@@ -373,6 +373,40 @@ fn what_git_cannot_say_is_said_in_words() {
     assert_eq!(std::fs::read(ground.root.join("f")).unwrap(), b"y\n");
 }
 
+#[test]
+fn permission_bits_of_new_files_are_said_too() {
+    let ground = Ground::new();
+    ground.write("known", "x\n");
+    let new = |path: &str, mode| write_with_mode(path, "x\n", mode);
+    ground.sealed(
+        "coder",
+        vec![
+            new("group", 0o655),
+            new("odd \" name", 0o4755),
+            new("plain", 0o644),
+            new("secret", 0o600),
+            new("tool", 0o755),
+            write_with_mode("empty", "", 0o640),
+            Change::symlink(bytes("link"), "plain"),
+            Change::mode(bytes("known"), 0o700),
+        ],
+    );
+    let patch = ground.patch();
+    let text = String::from_utf8_lossy(&patch).into_owned();
+    let comments: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
+    let expected = [
+        "# mode 0640: empty",
+        "# mode 0655: group",
+        "# mode 0644 becomes 0700: known",
+        "# mode 4755: \"odd \\\" name\"",
+        "# mode 0600: secret",
+    ];
+    assert_eq!(comments, expected, "{text}");
+    assert!(text.contains("diff --git a/known b/known\nold mode 100644\nnew mode 100755\n"), "{text}");
+    git_apply(&ground.root, &patch).unwrap();
+    assert_eq!(read(&ground.root).len(), 8);
+}
+
 /// [chg-content]: a patch that leaves out a file which is too long must not look as if it had been applied, whatever became of the file.
 #[test]
 fn git_refuses_all_of_a_patch_with_a_file_that_is_too_long() {
