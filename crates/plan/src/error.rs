@@ -206,9 +206,9 @@ pub enum Error {
         /// The file.
         path: String,
         /// Whose changes were to be taken back.
-        actors: Vec<Actor>,
+        actors: Box<[Actor]>,
         /// Who changed it too.
-        others: Vec<Actor>,
+        others: Box<[Actor]>,
     },
     /// Files are not what the plan was made for. Nothing was touched.
     #[error("plan {plan} found {} changed since it was recorded, {}; nothing was touched", counted(drifts.len(), "file"), named(drifts.len(), &drifts[0].key.path.show()))]
@@ -353,7 +353,7 @@ impl Error {
             }
             Self::Entangled { plan, actors, others, .. } => {
                 let actor = |actor: &Actor| format!(" --actor {actor}");
-                let all: String = actors.iter().chain(others).map(actor).collect();
+                let all: String = actors.iter().chain(&**others).map(actor).collect();
                 return Some(format!("`agents plan undo {plan}{all}` takes back both"));
             }
             Self::OtherMachine { .. } | Self::CutOff { .. } => {
@@ -443,7 +443,12 @@ mod tests {
             Error::Nothing { plan, act: "apply" },
             Error::BadPattern { pattern: "[".into(), reason: "it ends too early".into() },
             Error::Conflicts { plan, conflicts: Vec::new() },
-            Error::Entangled { plan, path: path(), actors: vec![actor.clone()], others: vec![actor.clone()] },
+            Error::Entangled {
+                plan,
+                path: path(),
+                actors: [actor.clone()].into(),
+                others: [actor.clone()].into(),
+            },
             Error::Drifted { plan, drifts: vec![drift()] },
             Error::ChangedSince { plan, files: vec![ChangedSince { drift: drift(), by: Vec::new() }] },
             Error::OtherMachine { plan, machine: Machine { host: "far".into(), id: String::new() } },

@@ -290,10 +290,10 @@ struct Touch<'a> {
     renamed_from: Option<&'a PathBytes>,
 }
 
-fn names(touches: &[&Touch<'_>]) -> Vec<Actor> {
+fn names(touches: &[&Touch<'_>]) -> Box<[Actor]> {
     let mut names: Vec<Actor> = touches.iter().map(|touch| touch.credit.actor.clone()).collect();
     names.dedup();
-    names
+    names.into()
 }
 
 /// Who did what to a path, in order. An edit of a file that another renamed is one of the new name.

@@ -185,7 +185,10 @@ impl World {
                     Err(Error::ChangedSince { .. }) => assert!(drifts),
                     Err(Error::IllegalStep { state, .. }) => assert_ne!(state, State::Applied),
                     Err(Error::Nothing { .. }) => {
-                        assert!(changed.iter().all(|path| holds(&before, path)), "there was something to undo");
+                        assert!(
+                            changed.iter().all(|path| holds(&before, path)),
+                            "there was something to undo"
+                        );
                     }
                     Err(error) => panic!("{error:?}"),
                 }
