@@ -285,7 +285,7 @@ Arguments:
 
 Options:
       --scope <SCOPE>
-          Which file is changed [default: the project's, where there is one, else global]
+          Which file is changed [default: the project's, where that file is there, else global]
 
           Possible values:
           - global:  For all your projects

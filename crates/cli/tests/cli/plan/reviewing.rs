@@ -176,6 +176,7 @@ diff --git a/a.txt b/a.txt
  one
 -two
 +TWO
+# mode 0600: n.txt
 diff --git a/n.txt b/n.txt
 new file mode 100644
 --- /dev/null
