@@ -133,7 +133,7 @@ impl Ours {
         let new = self.plans.create(None, &[&self.place.join("root")], &ana()?)?;
         let changeset = self.plans.context(new.id)?.start_changeset(&ana()?)?;
         let mut changes = Vec::new();
-        for entry in self.plans.changesets(redo.id)?.iter().map(|set| self.plans.entries(set.id)) {
+        for entry in self.plans.changesets_of_actors(redo.id)?.iter().map(|set| self.plans.entries(set.id)) {
             for entry in entry? {
                 let change = match entry.after {
                     Some(after) => Change::new(
