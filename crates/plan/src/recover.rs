@@ -63,7 +63,7 @@ impl Plans {
 
     /// Whether an apply that is under way is this machine's: it says so, or a root has its journal. A machine may have got another name.
     pub fn is_here(&self, ground: &Ground, plan: &Plan) -> Result<bool> {
-        let Some(begun) = intent(plan)? else { return Ok(true) };
+        let Some(begun) = intent(plan)? else { return Ok(false) };
         if begun.machine == *ground.machine() {
             return Ok(true);
         }

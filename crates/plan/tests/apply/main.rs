@@ -9,6 +9,7 @@ mod clean;
 mod crashes;
 mod escape;
 mod ground;
+mod history;
 mod merged;
 mod model;
 mod mortal;

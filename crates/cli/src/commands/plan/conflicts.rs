@@ -17,7 +17,13 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let conflicts = plans.conflicts(&args.plan)?;
     if conflicts.is_empty() {
-        output.confirm("no conflicts")?;
+        let plan = plans.show(&args.plan)?.plan;
+        // It may be in conflict with what somebody made of the files.
+        let why = plan.error.filter(|_| plan.state == "conflict");
+        output.confirm(match why {
+            Some(why) => format!("no conflicts between actors; {why}"),
+            None => "no conflicts".to_owned(),
+        })?;
     }
     for conflict in &conflicts {
         let paint = output.paint();

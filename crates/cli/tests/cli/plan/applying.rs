@@ -128,6 +128,10 @@ changed by ana at [..]
 changeset [CODER]  sealed     coder, 1 change
 
 "#]]);
+    program.run("plan conflicts work").success().stdout_eq(str![[r#"
+no conflicts between actors; plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing was touched
+
+"#]]);
     program.run("plan apply work --merge-drift").success().stderr_eq("").stdout_eq(str![[r#"
   done       modify  a.txt  coder
 applied 1 file of plan [PLAN] (work)
