@@ -3,19 +3,21 @@
 //! A path that nothing has landed at gets the changes of the chosen changesets, combined. One that holds changes of others already gets
 //! theirs and the chosen ones combined, so one part after the other comes to the same as all at once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 
-use store::ChangesetId;
+use store::{ChangesetId, Content};
 
 use crate::claims::beside;
 use crate::contents::Made;
 use crate::drift::{Target, Targets};
 use crate::landed::{LandedPath, LandedPaths};
+use crate::merge::{Merged, merge};
 use crate::part::Paths;
 use crate::resolved::{covered, groups, resolutions_of, with_resolutions};
 use crate::{
-    ApplyOrder, Combined, CombinedChange, Conflict, Credit, Error, Folded, Part, PathKey, Plan, Plans,
-    Result, Selection, StoredContents, Strategy, combine,
+    ApplyOrder, Clash, Combined, CombinedChange, Conflict, ConflictHunk, Credit, Error, Folded, Over, Part,
+    PathKey, Plan, Plans, Result, Selection, Settled, Side, StoredContents, Strategy, combine,
 };
 
 /// What an apply is to do, as far as the store knows.
@@ -95,6 +97,7 @@ impl Plans {
             sets.entry(wanted(key)).or_default().push(key);
         }
         let mut left = Left { targets: Targets::new(), made: Made::default(), conflicts: Vec::new() };
+        let mut declared = Declared { folded, strategy, known: &known, combined: BTreeMap::new() };
         for (set, here) in sets {
             let combined = self.combine_some(folded, &set, strategy)?;
             let is_here = |key: &PathKey| match landed.paths.contains_key(key) {
@@ -113,9 +116,21 @@ impl Plans {
             let old_names = old_names(&combined, paths);
             for (key, change) in combined.changes().filter(|(key, _)| is_here(key)) {
                 let is_taken = paths.takes_change(key, change) || old_names.contains(key);
-                if is_taken && !holds(key, &change.credits) {
-                    left.targets.insert(key.clone(), target(change, landed.paths.get(key), held(key)));
+                if !is_taken || holds(key, &change.credits) {
+                    continue;
                 }
+                let mut target = target(change, landed.paths.get(key), held(key));
+                if let Some(there) = landed.paths.get(key) {
+                    let declared = declared.of(self, there, key)?;
+                    match self.over_edits(there, &declared, target.after, &combined.made, &mut left.made)? {
+                        Ok(after) => target.after = after,
+                        Err((clash, hunks)) => {
+                            left.conflicts.push(with_edits(key, change, there, clash, hunks));
+                            continue;
+                        }
+                    }
+                }
+                left.targets.insert(key.clone(), target);
             }
             // Changes that come to nothing: the path gets back what it held before the plan.
             let clashes: BTreeSet<PathKey> = combined.conflicts().flat_map(keys).collect();
@@ -137,6 +152,25 @@ impl Plans {
         Ok(left)
     }
 
+    /// What a path is to become, with what people had made of it when it was merged with their edits.
+    fn over_edits(
+        &self,
+        there: &LandedPath,
+        declared: &Option<Content>,
+        after: Option<Content>,
+        combined: &Made,
+        made: &mut Made,
+    ) -> Result<Merged> {
+        if there.after == *declared {
+            return Ok(Ok(after));
+        }
+        let stored = StoredContents(self.store().as_ref());
+        let (mut new, over) = (Made::default(), Over { made: combined, below: &stored });
+        let merged = merge(declared.as_ref(), there.after.as_ref(), after.as_ref(), &over, &mut new)?;
+        made.extend(new);
+        Ok(merged)
+    }
+
     fn combine_some(&self, folded: &[Folded], set: &Set, strategy: Strategy) -> Result<Combined> {
         let contents = StoredContents(self.store().as_ref());
         let is_in = |folded: &&Folded| set.contains(&folded.credit.changeset);
@@ -151,6 +185,51 @@ impl Plans {
         let whole = combine(folded, strategy, &contents)?;
         Ok(with_resolutions(part, &some, folded, whole))
     }
+}
+
+/// What the changes that paths hold come to without what people did to them.
+struct Declared<'a> {
+    folded: &'a [Folded],
+    strategy: Strategy,
+    known: &'a Set,
+    combined: BTreeMap<Set, Combined>,
+}
+
+impl Declared<'_> {
+    fn of(&mut self, plans: &Plans, there: &LandedPath, key: &PathKey) -> Result<Option<Content>> {
+        let set: Set = there.changesets.intersection(self.known).copied().collect();
+        let combined = match self.combined.entry(set) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let combined = plans.combine_some(self.folded, entry.key(), self.strategy)?;
+                entry.insert(combined)
+            }
+        };
+        Ok(match combined.paths.get(key) {
+            Some(Settled::Change(change)) => change.after.clone(),
+            // It landed by another strategy.
+            Some(Settled::Conflict(_)) => there.after.clone(),
+            None => there.expected.clone(),
+        })
+    }
+}
+
+/// What is left of a path clashes with what people did to it.
+fn with_edits(
+    key: &PathKey,
+    change: &CombinedChange,
+    there: &LandedPath,
+    clash: Clash,
+    hunks: Vec<ConflictHunk>,
+) -> Conflict {
+    let side = |credit: &Credit| Side {
+        credit: credit.clone(),
+        base: there.after.clone(),
+        after: change.after.clone(),
+    };
+    let sides = change.credits.iter().map(side).collect();
+    let (key, base) = (key.clone(), there.after.clone());
+    Conflict { key, clash, base, sides, hunks, others: Vec::new(), old_names: Vec::new() }
 }
 
 /// The changesets of the actors of a part.

@@ -278,3 +278,28 @@ fn a_resolution_is_part_of_every_part_that_it_is_about() {
         assert!(!ground.root("a/f").exists() && !ground.root("a/x").exists());
     }
 }
+
+/// What a person did was merged with the first part, and is not in what actors made of the file.
+#[test]
+fn a_later_part_keeps_what_a_person_did_before() {
+    let ground = Ground::new();
+    ground.write("a/f", lines(&[]));
+    let plan = ground.plan(vec![
+        ("one", vec![write("a/f", lines(&[(2, "one")]))]),
+        ("two", vec![write("a/f", lines(&[(17, "two")]))]),
+    ]);
+    ground.write("a/f", lines(&[(10, "a person")]));
+    let merged = |name: &'static str| {
+        move |order: &mut plan::ApplyOrder| {
+            of(name)(order);
+            order.merge_drift = true;
+        }
+    };
+    let _ = ground.apply_with(plan, merged("one")).unwrap();
+    assert_eq!(ground.read("a/f"), lines(&[(2, "one"), (10, "a person")]));
+    let report = ground.apply_with(plan, of("two")).unwrap();
+    assert_eq!(ground.read("a/f"), lines(&[(2, "one"), (10, "a person"), (17, "two")]));
+    assert_eq!(report.plan.state, State::Applied);
+    let _ = ground.undo(plan).unwrap();
+    assert_eq!(ground.read("a/f"), lines(&[(10, "a person")]));
+}
