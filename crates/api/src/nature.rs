@@ -103,6 +103,7 @@ pub(crate) fn plan_nature(error: &plan::Error) -> (Kind, &'static str) {
         | E::ForeignChangeset { .. }
         | E::Conflicts { .. }
         | E::Entangled { .. }
+        | E::StillNeeded { .. }
         | E::Drifted { .. }
         | E::ChangedSince { .. }
         | E::OtherMachine { .. }

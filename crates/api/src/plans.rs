@@ -169,7 +169,8 @@ impl Plans {
     pub fn clean(&self, plan: Option<&str>, force: bool, dry_run: bool) -> Result<Cleaning, Error> {
         let plans = match plan {
             Some(plan) => vec![self.find(plan)?],
-            None => self.inner.list(&[], None)?,
+            // An undo comes behind the plan that it undoes.
+            None => self.inner.list(&[], None)?.into_iter().rev().collect(),
         };
         let mut cleaning = Cleaning { removed: Vec::new(), kept: Vec::new(), dry_run };
         for one in plans {
@@ -199,10 +200,14 @@ impl Plans {
                     self.runs()?.remove_files(one.id)?;
                     cleaning.removed.push(state);
                 }
-                Err(plan::Error::Unapplied { .. }) if plan.is_none() => cleaning.kept.push(state),
+                Err(plan::Error::Unapplied { .. } | plan::Error::StillNeeded { .. }) if plan.is_none() => {
+                    cleaning.kept.push(state);
+                }
                 Err(error) => return Err(error.into()),
             }
         }
+        cleaning.removed.reverse();
+        cleaning.kept.reverse();
         Ok(cleaning)
     }
 

@@ -171,6 +171,10 @@ fn plans() {
     check_hinted(P::IllegalStep { plan: id(), state, to, allowed: &[] }, Kind::Conflict, "illegal-step");
     check_hinted(P::Conflicts { plan: id(), conflicts: Vec::new() }, Kind::Conflict, "conflicts");
     check_hinted(P::Unapplied { plan: id(), state, changesets: 1 }, Kind::Conflict, "unapplied");
+    check_hinted(P::StillNeeded { plan: id(), by: id() }, Kind::Conflict, "still-needed");
+    let one = || [plan::Actor::parse("one").unwrap()].into();
+    let entangled = P::Entangled { plan: id(), path: text(), actors: one(), others: one() };
+    check_hinted(entangled, Kind::Conflict, "entangled");
     let machine = plan::Machine { host: text(), id: text() };
     check_hinted(P::OtherMachine { plan: id(), machine }, Kind::Conflict, "other-machine");
     check_hinted(P::Unsettled { plan: id() }, Kind::Busy, "unsettled");

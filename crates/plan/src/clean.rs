@@ -27,14 +27,19 @@ impl Plans {
     /// Removes all plans that are done: applied, undone, or without any change for a day. Their contents are collected later.
     pub fn clean(&self, who: &Actor) -> Result<Cleaned> {
         let mut cleaned = Cleaned::default();
-        for plan in self.list(&[], None)? {
+        // An undo behind the plan that it undoes, which tells by it what is left.
+        for plan in self.list(&[], None)?.into_iter().rev() {
             if plan.is_new() {
                 cleaned.kept.push(plan.id);
                 continue;
             }
             match self.remove(&plan, Force::No, who) {
                 Ok(()) => cleaned.removed.push(plan.id),
-                Err(Error::Unapplied { .. } | Error::Store(store::Error::Conflict { .. })) => {
+                Err(
+                    Error::Unapplied { .. }
+                    | Error::StillNeeded { .. }
+                    | Error::Store(store::Error::Conflict { .. }),
+                ) => {
                     cleaned.kept.push(plan.id);
                 }
                 Err(error) => return Err(error),
@@ -43,13 +48,17 @@ impl Plans {
         Ok(cleaned)
     }
 
-    /// Removes one plan. One that is being applied is never removed; one with work that was not applied only by force.
+    /// Removes one plan. One that is being applied is never removed, nor an undo of a part as long as the plan it undoes is there; one with work
+    /// that was not applied only by force.
     pub fn remove(&self, plan: &Plan, force: Force, who: &Actor) -> Result<()> {
         let changesets = self.changesets(plan.id)?;
         let work = self.work(&changesets)?;
         let unapplied = |changesets| Error::Unapplied { plan: plan.id, state: plan.state, changesets };
         if !is_done(plan, work) && (force == Force::No || plan.state == State::Applying) {
             return Err(unapplied(work));
+        }
+        if let Some(by) = self.needed_by(plan)? {
+            return Err(Error::StillNeeded { plan: plan.id, by });
         }
         let held = Held::of(changesets.iter().map(|changeset| changeset.entries));
         let removal = PlanRemoval {

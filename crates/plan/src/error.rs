@@ -194,6 +194,14 @@ pub enum Error {
         /// The conflicts.
         conflicts: Vec<Conflict>,
     },
+    /// An undo of a part says what is left of the plan that it undoes.
+    #[error("plan {plan} cannot be removed: plan {by} tells by it what is left in the files")]
+    StillNeeded {
+        /// The undo.
+        plan: PlanId,
+        /// The plan.
+        by: PlanId,
+    },
     /// Some actors' changes cannot be taken out of a file that others changed on top of them. Nothing was touched.
     #[error(
         "`{path}` cannot be taken back for {} alone: {} changed the same lines, or built on them; nothing was touched",
@@ -298,6 +306,7 @@ impl Error {
             Self::BadPattern { .. } => "bad-pattern",
             Self::Conflicts { .. } => "conflicts",
             Self::Entangled { .. } => "entangled",
+            Self::StillNeeded { .. } => "still-needed",
             Self::Drifted { .. } => "drifted",
             Self::ChangedSince { .. } => "changed-since",
             Self::OtherMachine { .. } => "other-machine",
@@ -350,6 +359,9 @@ impl Error {
             }
             Self::ChangedSince { .. } => {
                 "`agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first"
+            }
+            Self::StillNeeded { by, .. } => {
+                return Some(format!("remove that first: `agents plan clean {by}`"));
             }
             Self::Entangled { plan, actors, others, .. } => {
                 let actor = |actor: &Actor| format!(" --actor {actor}");
@@ -443,6 +455,7 @@ mod tests {
             Error::Nothing { plan, act: "apply" },
             Error::BadPattern { pattern: "[".into(), reason: "it ends too early".into() },
             Error::Conflicts { plan, conflicts: Vec::new() },
+            Error::StillNeeded { plan, by: plan },
             Error::Entangled {
                 plan,
                 path: path(),

@@ -87,6 +87,13 @@ pub(crate) fn with_landed(plan: &Plan, new: impl IntoIterator<Item = Landed>) ->
     Ok(detail)
 }
 
+/// The detail of a plan of which nothing is left.
+pub(crate) fn without_landed(detail: Detail) -> Detail {
+    let mut detail = detail;
+    detail.more.remove(LANDED);
+    detail
+}
+
 /// The detail with these plans as the ones that take it back.
 pub(crate) fn with_undoing(detail: Detail, undoing: &[PlanId]) -> Detail {
     let mut detail = detail;

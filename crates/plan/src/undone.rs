@@ -8,7 +8,7 @@ use serde_json::json;
 use store::{Actor, ChangesetId, PlanId};
 
 use crate::apply::kind;
-use crate::intent::{landed, takes, undoing, with_landed, with_undoing};
+use crate::intent::{landed, takes, undoing, with_landed, with_undoing, without_landed};
 use crate::landed::Landed;
 use crate::{Error, Plan, Plans, Purpose, Result, State, Step};
 
@@ -60,9 +60,12 @@ impl Plans {
                 return Ok(None);
             }
             let by: Vec<PlanId> = new.iter().filter_map(|landed| landed.by).collect();
-            let detail = with_undoing(with_landed(plan, new)?, &under_way);
+            let mut detail = with_undoing(with_landed(plan, new)?, &under_way);
             let is_empty =
                 self.landed_paths(&Plan { detail: detail.clone(), ..plan.clone() })?.paths.is_empty();
+            if is_empty {
+                detail = without_landed(detail);
+            }
             let to = match plan.state {
                 State::Applied if is_empty => State::Undone,
                 State::Undone if !is_empty => State::Applied,
@@ -71,6 +74,18 @@ impl Plans {
             let step = Step::to(to, who).kind(kind("plan.undone")).note(json!({ "by": by }));
             Ok(Some(step.detail(detail)))
         })
+    }
+
+    /// A plan that is there and tells by what this one did what has landed of it.
+    pub(crate) fn needed_by(&self, undo: &Plan) -> Result<Option<PlanId>> {
+        for member in self.line(undo)? {
+            if let Some(plan) = self.get_if_there(member.plan)?
+                && landed(&plan)?.iter().any(|landed| landed.by == Some(undo.id))
+            {
+                return Ok(Some(plan.id));
+            }
+        }
+        Ok(None)
     }
 
     /// What an undo did to a plan, as far as the plan does not have it.

@@ -70,3 +70,27 @@ fn what_an_apply_wrote_down_is_nobodys_work() {
     let error = ground.plans.remove(&ground.get(id), Force::No, &actor("ana")).unwrap_err();
     assert!(matches!(error, plan::Error::Unapplied { changesets: 1, .. }), "{error}");
 }
+
+#[test]
+fn an_undo_of_a_part_stays_as_long_as_the_plan_tells_by_it_what_is_left() {
+    let ground = Ground::new();
+    ground.write("a/f", "old");
+    let plan =
+        ground.plan(vec![("coder", vec![write("a/f", "new"), write("a/g", "new"), write("a/h", "new")])]);
+    let only = |path: &str| vec![path.to_owned()];
+    let _ = ground.apply_with(plan, |order| order.part.paths = vec!["f".to_owned(), "g".to_owned()]).unwrap();
+    let undo = ground.undo_with(plan, |order| order.part.paths = only("f")).unwrap().plan.id;
+    let error = ground.plans.remove(&ground.get(undo), Force::No, &actor("ana")).unwrap_err();
+    assert_eq!(error.code(), "still-needed");
+    let cleaned = ground.plans.clean(&actor("ana")).unwrap();
+    assert_eq!((cleaned.removed.len(), cleaned.kept.len()), (0, 2));
+    // With nothing of it left, the plan needs no undo any more.
+    let _ = ground.undo(plan).unwrap();
+    let cleaned = ground.plans.clean(&actor("ana")).unwrap();
+    assert_eq!((cleaned.removed.len(), cleaned.kept), (2, vec![plan]));
+    let report = ground.apply(plan).unwrap();
+    assert_eq!((report.files.len(), report.plan.state), (3, State::Applied));
+    // A plan goes with its undos.
+    let _ = ground.undo_with(plan, |order| order.part.paths = only("f")).unwrap();
+    assert_eq!(ground.plans.clean(&actor("ana")).unwrap().removed.len(), 2);
+}
