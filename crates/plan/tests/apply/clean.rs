@@ -94,3 +94,12 @@ fn an_undo_of_a_part_stays_as_long_as_the_plan_tells_by_it_what_is_left() {
     let _ = ground.undo_with(plan, |order| order.part.paths = only("f")).unwrap();
     assert_eq!(ground.plans.clean(&actor("ana")).unwrap().removed.len(), 2);
 }
+
+#[test]
+fn a_plan_that_was_just_made_stays_unless_it_is_named() {
+    let ground = Ground::new();
+    let plan = ground.plans.create(None, &[&ground.root("a")], &actor("ana")).unwrap();
+    assert_eq!(ground.plans.clean(&actor("bob")).unwrap().kept, [plan.id]);
+    ground.plans.remove(&plan, Force::No, &actor("ana")).unwrap();
+    assert!(ground.plans.list(&[], None).unwrap().is_empty());
+}

@@ -303,3 +303,17 @@ fn a_later_part_keeps_what_a_person_did_before() {
     let _ = ground.undo(plan).unwrap();
     assert_eq!(ground.read("a/f"), lines(&[(10, "a person")]));
 }
+
+#[test]
+fn a_plan_whose_last_conflict_was_resolved_tells_of_none() {
+    let ground = Ground::new();
+    ground.write("a/f", "old\n");
+    let plan = ground.plan(vec![("one", vec![write("a/f", "one\n")]), ("two", vec![write("a/f", "two\n")])]);
+    assert_eq!(ground.apply(plan).unwrap_err().code(), "conflicts");
+    assert!(ground.get(plan).detail.error.is_some());
+    let key = PathKey { root: ground.root_bytes("a"), path: bytes("f") };
+    let choice = Choice::Take(actor("two"));
+    let resolved = ground.plans.resolve(&ground.get(plan), &key, &choice, Strategy::ThreeWay, &actor("ana"));
+    let resolved = resolved.unwrap();
+    assert_eq!((resolved.state, resolved.detail.error), (State::Ready, None));
+}
