@@ -70,6 +70,11 @@ pub(crate) struct LandedPaths {
 }
 
 impl LandedPaths {
+    /// Whether every path is as it was before the plan: taken back, or never anything else.
+    pub(crate) fn changes_nothing(&self) -> bool {
+        self.paths.values().all(|path| path.after == path.expected)
+    }
+
     /// Lays what an apply did over it.
     pub(crate) fn lay(&mut self, landed: &Landed, targets: Targets) {
         for (key, target) in targets {

@@ -104,11 +104,8 @@ impl Plans {
             .filter_map(|found| Some((found.id, std::str::from_utf8(&found.owner).ok()?.parse().ok()?)))
             .collect();
         for (transaction, owner) in marks {
-            let plan = match self.get(owner) {
-                // Another store's.
-                Err(Error::Store(store::Error::NotFound { .. })) => continue,
-                plan => plan?,
-            };
+            // One that is not there is another store's.
+            let Some(plan) = self.get_if_there(owner)? else { continue };
             if intent(&plan)?.is_none_or(|begun| begun.transaction != transaction_text(transaction)) {
                 trees.acknowledge(transaction).map_err(files)?;
             }

@@ -191,6 +191,14 @@ impl Plans {
         }
     }
 
+    /// A plan, unless it was removed.
+    pub(crate) fn get_if_there(&self, id: PlanId) -> Result<Option<Plan>> {
+        match self.get(id) {
+            Err(Error::Store(store::Error::NotFound { .. })) => Ok(None),
+            plan => plan.map(Some),
+        }
+    }
+
     /// Everything that happened to a plan, from its audit chain, in order.
     pub fn timeline(&self, id: PlanId) -> Result<Vec<Event>> {
         timeline(self.store.as_ref(), id)

@@ -61,8 +61,8 @@ impl Plans {
             }
             let by: Vec<PlanId> = new.iter().filter_map(|landed| landed.by).collect();
             let mut detail = with_undoing(with_landed(plan, new)?, &under_way);
-            let is_empty =
-                self.landed_paths(&Plan { detail: detail.clone(), ..plan.clone() })?.paths.is_empty();
+            let left = self.landed_paths(&Plan { detail: detail.clone(), ..plan.clone() })?;
+            let is_empty = left.changes_nothing();
             if is_empty {
                 detail = without_landed(detail);
             }
@@ -115,13 +115,6 @@ impl Plans {
             below = plan;
         }
         Ok(line)
-    }
-
-    fn get_if_there(&self, id: PlanId) -> Result<Option<Plan>> {
-        match self.get(id) {
-            Err(Error::Store(store::Error::NotFound { .. })) => Ok(None),
-            plan => plan.map(Some),
-        }
     }
 
     /// Takes a step of a plan that is worked out from what the plan is, again when somebody else was faster.

@@ -22,3 +22,20 @@ impl Inventory {
         Self { head, plan: None, nodes: Vec::new(), changesets: Vec::new(), unreadable: Vec::new() }
     }
 }
+
+/// Keeps the rows that can be read, and names the rest. Any other failure ends it.
+pub(crate) fn sort<I, T, E>(
+    rows: Vec<(I, Result<T, E>)>,
+    is_unreadable: impl Fn(&E) -> bool,
+    resource: impl Fn(I) -> Resource,
+    kept: &mut Vec<T>,
+    unreadable: &mut Vec<Resource>,
+) -> Result<(), E> {
+    for (id, row) in rows {
+        match row {
+            Err(error) if is_unreadable(&error) => unreadable.push(resource(id)),
+            row => kept.push(row?),
+        }
+    }
+    Ok(())
+}

@@ -188,3 +188,14 @@ fn an_undo_beside_a_file_that_somebody_took_back_is_whole() {
     let _ = ground.undo(plan).unwrap();
     assert_eq!((ground.read("a/f"), ground.state(plan)), ("old".into(), State::Undone));
 }
+
+#[test]
+fn a_file_that_was_as_wanted_before_the_plan_is_nothing_to_take_back() {
+    let ground = Ground::new();
+    let plan = ground.plan(vec![("one", vec![write("a/f", "new"), write("a/g", "new")])]);
+    ground.write("a/f", "new");
+    let _ = ground.apply(plan).unwrap();
+    let _ = ground.undo(plan).unwrap();
+    assert_eq!((ground.read("a/f"), ground.state(plan)), ("new".into(), State::Undone));
+    assert!(!ground.root("a/g").exists());
+}
