@@ -46,9 +46,14 @@ impl Plans {
             recovered.extend(self.recover(ground, roots, who)?);
             let mut trees = ground.open(roots)?;
             // Nobody begins one any more; but somebody may have been cut off before we had the locks.
-            let mut left = self.applying_in(roots)?;
-            left.retain(|plan| matches!(self.is_here(ground, plan), Ok(true)));
-            if left.is_empty() {
+            let mut is_left = false;
+            for plan in self.applying_in(roots)? {
+                // Looking for the journal would want the locks that we hold; opening the roots has found it.
+                is_left |= intent(&plan)?.is_some_and(|begun| {
+                    begun.machine == *ground.machine() || found(&trees, &begun.transaction).is_some()
+                });
+            }
+            if !is_left {
                 self.acknowledge_known(&mut trees)?;
                 return Ok((trees, recovered));
             }
@@ -124,7 +129,7 @@ impl Plans {
     }
 
     fn finish(&self, plan: &Plan, begun: &Intent, trees: &mut Trees) -> Result<Recovery> {
-        let found = trees.recovered().iter().find(|found| transaction_text(found.id) == begun.transaction);
+        let found = found(trees, &begun.transaction);
         let (transaction, kept) = found.map(|found| (found.id, found.kept.clone())).unzip();
         let untouched = || {
             let act = "finish: the apply was cut off before anything was touched";
@@ -175,6 +180,11 @@ impl Plans {
         let end = if is_whole { RecoveryEnd::Finished } else { RecoveryEnd::Conflict };
         Ok(recovery(plan, begun, end, &reports))
     }
+}
+
+/// A transaction that was found in the roots when they were opened.
+fn found<'a>(trees: &'a Trees, transaction: &str) -> Option<&'a filetx::Recovered> {
+    trees.recovered().iter().find(|found| transaction_text(found.id) == transaction)
 }
 
 /// Tells a file that somebody changed after ours had come to its path from one that ours never came to. The first has landed: taking it back is

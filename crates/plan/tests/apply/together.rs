@@ -78,3 +78,37 @@ fn disjoint_roots_do_not_wait_for_each_other() {
     });
     assert_eq!((ground.read("a/f"), ground.read("b/f")), ("1".into(), "2".into()));
 }
+
+/// Its folders have the same names as ours; nothing of it is waited for.
+#[test]
+fn an_apply_of_another_machine_keeps_nobody_waiting() {
+    let ground = Ground::new();
+    let [theirs, ours] =
+        ["theirs", "ours"].map(|name| ground.plan(vec![("coder", vec![write(&format!("a/{name}"), "new")])]));
+    let plan = ground.get(theirs);
+    let step = store::PlanStep {
+        plan: theirs,
+        request: store::RequestId::new(),
+        from: State::Ready.stored(),
+        version: plan.version,
+        to: State::Applying.stored(),
+        epoch: None,
+        open: store::OpenChangesets::Refuse,
+        detail: Some(serde_json::json!({ "apply": {
+            "machine": { "host": "elsewhere", "id": "2" }, "process": 1, "transaction": format!("{:032x}", 1),
+            "changeset": null, "who": "ana", "from": "ready",
+        } })),
+        kind: store::Kind::parse("plan.applying").unwrap(),
+        who: actor("ana"),
+        note: serde_json::Value::Null,
+    };
+    ground.plans.store().step_plan(&step).unwrap();
+    let wait = filetx::Wait {
+        notice_after: std::time::Duration::ZERO,
+        on_wait: Some(Arc::new(|waiting| panic!("it waited for {}", waiting.lock.display()))),
+        ..filetx::Wait::default()
+    };
+    let order = plan::ApplyOrder::by(&actor("bob"));
+    let report = ground.plans.apply(&plan::Ground::here(wait), ours, &order).unwrap();
+    assert_eq!((report.plan.state, ground.state(theirs)), (State::Applied, State::Applying));
+}
