@@ -32,7 +32,7 @@ records     1
 
 "#]]);
     program.run("store migrate").success().stderr_eq("").stdout_eq(str![[r#"
-sqlite:[PLACE]/agents-home/state.db has schema version 1, the newest
+sqlite:[PLACE]/agents-home/state.db has schema version 2, the newest
 
 "#]]);
     program.run("store copy --from agents-home/state.db --to copy.db").success().stderr_eq("").stdout_eq(

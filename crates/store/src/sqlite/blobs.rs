@@ -3,38 +3,60 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::failure::Attempt;
-use super::values::{Count, integer, page, rows};
+use super::hashes::Eras;
+use super::values::{Count, integer, rows};
 use crate::{Blob, BlobHash, Chunk, Codec, Collected, Error, PackedBlob, Time, UploadId};
 
 /// Contents that are removed in one transaction; others write in between.
 const COLLECT_MAX: i64 = 1000;
 
 /// Stores a content that an entry of the same transaction refers to.
-pub(super) fn put_with_entry(connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
-    insert(connection, now, blob, "NOTHING")
+pub(super) fn put_with_entry(
+    connection: &Connection,
+    eras: &mut Eras,
+    now: Time,
+    blob: &PackedBlob,
+) -> Attempt<()> {
+    match eras.find(connection, blob.hash())? {
+        Some(_) => Ok(()),
+        None => insert(connection, eras, now, blob),
+    }
 }
 
 /// Stores a content on its own; when it is there, its time begins anew.
 pub(super) fn put(connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
-    insert(connection, now, blob, "UPDATE SET touched_at = excluded.touched_at")
+    let mut eras = Eras::read(connection)?;
+    match touch(connection, &eras, now, blob.hash())? {
+        Some(_) => Ok(()),
+        None => insert(connection, &mut eras, now, blob),
+    }
 }
 
-fn insert(connection: &Connection, now: Time, blob: &PackedBlob, otherwise: &str) -> Attempt<()> {
+fn insert(connection: &Connection, eras: &mut Eras, now: Time, blob: &PackedBlob) -> Attempt<()> {
     let chunk = blob.chunk();
     connection
-        .prepare_cached(&format!(
-            "INSERT INTO blobs (hash, bytes, chunks, codec, data, touched_at) VALUES (?1, ?2, 1, ?3, ?4, ?5)
-             ON CONFLICT (hash) DO {otherwise}"
-        ))?
+        .prepare_cached(
+            "INSERT INTO blobs (hash, bytes, chunks, codec, data, touched_at) VALUES (?1, ?2, 1, ?3, ?4, ?5)",
+        )?
         .execute(params![blob.hash(), chunk.bytes(), chunk.codec(), chunk.stored(), now])?;
-    Ok(())
+    eras.add(connection, blob.hash(), connection.last_insert_rowid())
+}
+
+/// Has the time of a content begin anew, if it is there; its number.
+fn touch(connection: &Connection, eras: &Eras, now: Time, hash: BlobHash) -> Attempt<Option<i64>> {
+    let number = eras.find(connection, hash)?;
+    connection
+        .prepare_cached("UPDATE blobs SET touched_at = ?2 WHERE number = ?1")?
+        .execute(params![number, now])?;
+    Ok(number)
 }
 
 /// Whether a content of this length is in the store.
-pub(super) fn is_there(connection: &Connection, hash: BlobHash, bytes: u64) -> Attempt<bool> {
+pub(super) fn is_there(connection: &Connection, eras: &Eras, hash: BlobHash, bytes: u64) -> Attempt<bool> {
+    let Some(number) = eras.find(connection, hash)? else { return Ok(false) };
     Ok(connection
-        .prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND bytes = ?2")?
-        .exists(params![hash, integer(bytes)])?)
+        .prepare_cached("SELECT 1 FROM blobs WHERE number = ?1 AND hash = ?2 AND bytes = ?3")?
+        .exists(params![number, hash, integer(bytes)])?)
 }
 
 pub(super) fn append(
@@ -66,13 +88,11 @@ pub(super) fn append(
 }
 
 pub(super) fn finish(connection: &Connection, now: Time, upload: UploadId, blob: &Blob) -> Attempt<()> {
-    let known = connection
-        .prepare_cached("UPDATE blobs SET touched_at = ?2 WHERE hash = ?1")?
-        .execute(params![blob.hash, now])?;
-    if known == 1 {
+    let mut eras = Eras::read(connection)?;
+    if let Some(number) = touch(connection, &eras, now, blob.hash)? {
         let finished: Option<UploadId> = connection
-            .prepare_cached("SELECT upload FROM blobs WHERE hash = ?1")?
-            .query_row([blob.hash], |row| row.get(0))?;
+            .prepare_cached("SELECT upload FROM blobs WHERE number = ?1")?
+            .query_row([number], |row| row.get(0))?;
         return if finished == Some(upload) { Ok(()) } else { drop_upload(connection, upload) };
     }
     let (chunks, bytes) = connection
@@ -91,7 +111,7 @@ pub(super) fn finish(connection: &Connection, now: Time, upload: UploadId, blob:
             "INSERT INTO blobs (hash, bytes, chunks, upload, touched_at) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
         .execute(params![blob.hash, integer(bytes), integer(chunks), upload, now])?;
-    Ok(())
+    eras.add(connection, blob.hash, connection.last_insert_rowid())
 }
 
 /// Drops what has not become a content.
@@ -105,8 +125,8 @@ pub(super) fn drop_upload(connection: &Connection, upload: UploadId) -> Attempt<
 
 pub(super) fn get(connection: &Connection, hash: BlobHash) -> Attempt<Option<Blob>> {
     let found = connection
-        .prepare_cached("SELECT bytes, chunks FROM blobs WHERE hash = ?1")?
-        .query_row([hash], |row| {
+        .prepare_cached("SELECT bytes, chunks FROM blobs WHERE number = ?1")?
+        .query_row([Eras::read(connection)?.find(connection, hash)?], |row| {
             Ok(Blob { hash, bytes: row.get::<_, Count>(0)?.0, chunks: row.get::<_, Count>(1)?.0 })
         })
         .optional()?;
@@ -116,12 +136,12 @@ pub(super) fn get(connection: &Connection, hash: BlobHash) -> Attempt<Option<Blo
 pub(super) fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Attempt<Option<Chunk>> {
     let found = connection
         .prepare_cached(
-            "SELECT codec, bytes, data FROM blobs WHERE hash = ?1 AND data IS NOT NULL AND ?2 = 0
+            "SELECT codec, bytes, data FROM blobs WHERE number = ?1 AND data IS NOT NULL AND ?2 = 0
              UNION ALL
              SELECT blob_chunks.codec, blob_chunks.bytes, blob_chunks.data FROM blobs
-             JOIN blob_chunks ON blob_chunks.upload = blobs.upload AND blob_chunks.number = ?2 WHERE hash = ?1",
+             JOIN blob_chunks ON blob_chunks.upload = blobs.upload AND blob_chunks.number = ?2 WHERE blobs.number = ?1",
         )?
-        .query_row(params![hash, integer(number)], |row| {
+        .query_row(params![Eras::read(connection)?.find(connection, hash)?, integer(number)], |row| {
             let data: Vec<u8> = row.get(2)?;
             Ok(Chunk::from_stored(row.get::<_, Codec>(0)?, row.get(1)?, data))
         })
@@ -130,24 +150,18 @@ pub(super) fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Att
 }
 
 /// Those of one chunk.
-pub(super) fn small(connection: &Connection, hashes: &[BlobHash]) -> Attempt<Vec<(BlobHash, Chunk)>> {
+pub(super) fn small(connection: &Connection, wanted: &[BlobHash]) -> Attempt<Vec<(BlobHash, Chunk)>> {
     let mut statement = connection
-        .prepare_cached("SELECT codec, bytes, data FROM blobs WHERE hash = ?1 AND data IS NOT NULL")?;
-    let mut found = Vec::with_capacity(hashes.len());
-    for hash in hashes {
-        let chunk = statement.query_row([hash], |row| {
+        .prepare_cached("SELECT codec, bytes, data FROM blobs WHERE number = ?1 AND data IS NOT NULL")?;
+    let eras = Eras::read(connection)?;
+    let mut found = Vec::with_capacity(wanted.len());
+    for hash in wanted {
+        let chunk = statement.query_row([eras.find(connection, *hash)?], |row| {
             Ok(Chunk::from_stored(row.get::<_, Codec>(0)?, row.get(1)?, row.get_ref(2)?.as_blob()?))
         });
         found.extend(chunk.optional()?.map(|chunk| (*hash, chunk)));
     }
     Ok(found)
-}
-
-/// Those behind one, in the order of their hashes.
-pub(super) fn hashes(connection: &Connection, after: Option<BlobHash>) -> Attempt<Vec<BlobHash>> {
-    let after = after.map_or(Vec::new(), |hash| hash.as_bytes().to_vec());
-    let sql = "SELECT hash FROM blobs WHERE hash > ?1 ORDER BY hash LIMIT ?2";
-    rows(connection, sql, params![after, page(None)], |row| row.get(0))
 }
 
 /// What nothing refers to, of contents and uploads that were last touched at this time or before.
@@ -170,12 +184,21 @@ pub(super) fn remove_unused(connection: &Connection, until: Time) -> Attempt<Col
     let mut collected = Collected::default();
     let unused = rows(
         connection,
-        &format!("SELECT number, bytes, upload {UNUSED} LIMIT ?2"),
+        &format!("SELECT number, hash, bytes, upload {UNUSED} LIMIT ?2"),
         params![until, COLLECT_MAX],
-        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Count>(1)?.0, row.get::<_, Option<UploadId>>(2)?)),
+        |row| {
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get(1)?,
+                row.get::<_, Count>(2)?.0,
+                row.get::<_, Option<UploadId>>(3)?,
+            ))
+        },
     )?;
-    for (number, bytes, upload) in unused {
+    let eras = Eras::read(connection)?;
+    for (number, hash, bytes, upload) in unused {
         connection.prepare_cached("DELETE FROM blobs WHERE number = ?1")?.execute([number])?;
+        eras.remove(connection, hash)?;
         connection.prepare_cached("DELETE FROM blob_chunks WHERE upload = ?1")?.execute([upload])?;
         collected.blobs += 1;
         collected.bytes += bytes;

@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::changesets::{self, Target};
 use super::failure::{Attempt, Failure};
 use super::known::Known;
+use super::leases;
 use super::values::{integer, page, rows};
-use super::{blobs, leases};
 use crate::changeset::{Formed, Place};
 use crate::prepared::Prepared;
 use crate::{
@@ -60,8 +60,7 @@ fn finish(
     prepared: &Prepared,
 ) -> Attempt<()> {
     for blob in &prepared.blobs {
-        blobs::put_with_entry(connection, now, blob)?;
-        known.stored(blob.hash(), u64::from(blob.chunk().bytes()));
+        known.put(connection, now, blob)?;
     }
     changesets::advance(connection, id, target)
 }

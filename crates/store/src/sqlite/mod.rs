@@ -9,6 +9,7 @@ mod connect;
 mod engine;
 mod entries;
 mod failure;
+mod hashes;
 mod inventory;
 mod job;
 mod known;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::engine::{Clock, Engine};
-use super::{audit, blobs, changesets, check, entries, inventory, leases, nodes, plans, transfer};
+use super::{audit, blobs, changesets, check, entries, hashes, inventory, leases, nodes, plans, transfer};
 use crate::prepared::Prepared;
 use crate::transfer::{Cell, Cells, Table, Transfer};
 use crate::{
@@ -232,7 +232,7 @@ impl Store for SqliteStore {
     }
 
     fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
-        self.engine.read("list contents", |connection, _| blobs::hashes(connection, after))
+        self.engine.read("list contents", |connection, _| hashes::list(connection, after))
     }
 
     fn collect(&self, collect: &Collect) -> Result<Collected> {
