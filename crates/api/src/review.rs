@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plan::{Choice, Conflict, FileDiff, Over, PathKey, Selection, Status, StoredContents};
+use plan::{Choice, Conflict, FileDiff, Over, PathBytes, PathKey, Selection, Status, StoredContents};
 
 use crate::plans::{PartOf, actor_of};
 use crate::work::PlanState;
@@ -62,7 +62,7 @@ impl Plans {
         Ok(combined.conflicts().cloned().collect())
     }
 
-    /// Resolves a conflict.
+    /// Resolves a conflict, or anew one that was.
     pub fn resolve(
         &self,
         plan: &str,
@@ -73,15 +73,13 @@ impl Plans {
         let plan = self.find(plan)?;
         let root = root.map(|root| self.inner.context(plan.id)?.root(&self.agents.absolute(root)));
         let root = root.transpose()?;
-        let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy_of(&plan))?;
-        let here = |conflict: &&Conflict| {
-            conflict.key.path.as_bytes() == path.as_bytes()
-                && root.as_ref().is_none_or(|root| *root == conflict.key.root)
-        };
-        let found: Vec<&Conflict> = combined.conflicts().filter(here).collect();
+        let no_conflict = || plan::Error::NoConflict { plan: plan.id, path: path.to_owned() };
+        let at = PathBytes::parse(path).map_err(|_| no_conflict())?;
+        let mut found = self.inner.resolvable(plan.id, &at, self.strategy_of(&plan))?;
+        found.retain(|conflict| root.as_ref().is_none_or(|root| *root == conflict.key.root));
         let conflict = match found.as_slice() {
-            [] => return Err(plan::Error::NoConflict { plan: plan.id, path: path.to_owned() }.into()),
-            [only] => *only,
+            [] => return Err(no_conflict().into()),
+            [only] => only,
             _ => return Err(Error::WhichRoot { plan: plan.id, path: path.to_owned() }),
         };
         let choice = match resolution {

@@ -72,11 +72,34 @@ fn content_and_nothing_resolve_too_and_the_later_counts() {
     let ground = Ground::in_conflict();
     ground.resolve("f", Choice::Content(file("both\n"))).unwrap();
     assert_eq!(ground.result(), [("f".to_owned(), Some("both\n".to_owned()))]);
-    let again = ground.resolve("f", Choice::Content(None)).unwrap_err();
-    assert_eq!(again.code(), "no-conflict", "it is resolved");
-    let ground = Ground::in_conflict();
     ground.resolve("f", Choice::Content(None)).unwrap();
     assert_eq!(ground.result(), [("f".to_owned(), None)]);
+}
+
+#[test]
+fn who_thinks_better_of_a_resolution_makes_it_anew() {
+    let ground = Ground::in_conflict();
+    for (take, text) in [("two", "two\n"), ("one", "one\n"), ("two", "two\n")] {
+        let plan = ground.resolve("f", Choice::Take(actor(take))).unwrap();
+        assert_eq!(plan.state, State::Ready);
+        assert_eq!(ground.result(), [("f".to_owned(), Some(text.to_owned()))]);
+    }
+    let error = ground.resolve("f", Choice::Take(actor("ana"))).unwrap_err();
+    assert_eq!(error.code(), "not-theirs", "whoever resolved it is not one of them");
+    let combined = ground.plans.combine(ground.plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
+    let (_, change) = combined.changes().next().unwrap();
+    assert!(change.base.is_some(), "the root is still expected to hold what was there");
+}
+
+#[test]
+fn a_resolution_that_others_built_on_stays() {
+    let ground = Ground::in_conflict();
+    ground.resolve("f", Choice::Content(file("1\n2\n"))).unwrap();
+    ground.sealed("three", vec![write("f", "1\ntwo\n").on(file("1\n2\n"))]);
+    ground.settled();
+    let error = ground.resolve("f", Choice::Take(actor("one"))).unwrap_err();
+    assert_eq!(error.code(), "no-conflict");
+    assert_eq!(ground.result(), [("f".to_owned(), Some("1\ntwo\n".to_owned()))]);
 }
 
 #[test]
