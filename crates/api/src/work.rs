@@ -394,6 +394,10 @@ pub(crate) fn changed_line(changed: &ChangedSince) -> String {
             format!("by plan {plan} ({})", actors.join(", "))
         }
         Changer::Outside => "outside of any plan".to_owned(),
+        Changer::Cleaned { plans } => {
+            let plans: Vec<String> = plans.iter().map(ToString::to_string).collect();
+            format!("outside of any plan, or by one that was cleaned up ({})", plans.join(", "))
+        }
     });
     let by: Vec<String> = by.collect();
     format!("`{}` was changed {}", changed.drift.key.path.show(), by.join(", then "))

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use store::{Actor, ChangesetId, Content, NewPlan, PathBytes, PlanId};
+use store::{Actor, AuditQuery, ChangesetId, Content, NewPlan, PathBytes, PlanId, Time, export};
 
 use crate::contents::Made;
 use crate::drift::{Drift, Target, Targets, check};
@@ -51,6 +51,11 @@ pub enum Changer {
     },
     /// Somebody who did not go through a plan.
     Outside,
+    /// One of these plans, which were applied and cleaned up since, so that nobody knows what they changed; or somebody outside.
+    Cleaned {
+        /// The plans.
+        plans: Vec<PlanId>,
+    },
 }
 
 /// A file that cannot be taken back, because it was changed since.
@@ -249,6 +254,8 @@ impl Plans {
             }
         }
         later.sort_by_key(|(other, _)| other.changed_at);
+        let plans = self.cleaned_since(plan.changed_at).unwrap_or_default();
+        let unknown = if plans.is_empty() { Changer::Outside } else { Changer::Cleaned { plans } };
         let files = drifts.into_iter().map(|drift| {
             let mut by = Vec::new();
             for (other, targets) in &later {
@@ -258,11 +265,25 @@ impl Plans {
             }
             let last = later.iter().rev().find_map(|(_, targets)| targets.get(&drift.key));
             if last.is_none_or(|target| drift.seen != target.after) {
-                by.push(Changer::Outside);
+                by.push(unknown.clone());
             }
             ChangedSince { drift, by }
         });
         Error::ChangedSince { plan: plan.id, files: files.collect() }
+    }
+
+    /// The plans that were applied since and are not there any more: of those the trail alone tells.
+    fn cleaned_since(&self, since: Time) -> Result<Vec<PlanId>> {
+        let query = AuditQuery { since: Some(since), ..AuditQuery::default() };
+        let mut applied = BTreeSet::new();
+        for record in export(self.store().as_ref(), query) {
+            let record = record?;
+            if record.kind.as_str() == "plan.applied" {
+                applied.insert(record.plan);
+            }
+        }
+        let is_gone = |plan: &PlanId| matches!(self.store().plan(*plan), Err(store::Error::NotFound { .. }));
+        Ok(applied.into_iter().filter(is_gone).collect())
     }
 
     fn actors_of(&self, plan: &Plan, there: &LandedPath) -> Vec<Actor> {

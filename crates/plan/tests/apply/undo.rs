@@ -73,6 +73,26 @@ fn files_that_changed_since_are_refused_with_who_changed_them() {
     assert_eq!((ground.read("a/fine"), ground.state(first)), ("old".into(), State::Applied));
 }
 
+/// [und-drift]
+#[test]
+fn a_plan_that_was_cleaned_up_is_not_taken_for_somebody_outside() {
+    let ground = Ground::new();
+    ground.write("a/f", "old");
+    let [before, first, second] = ["zero", "one", "two"].map(|text| {
+        let plan = ground.plan(vec![(text, vec![write("a/f", text)])]);
+        let _ = ground.apply(plan).unwrap();
+        plan
+    });
+    for cleaned in [before, second] {
+        let plan = ground.plans.get(cleaned).unwrap();
+        ground.plans.remove(&plan, plan::Force::No, &actor("ana")).unwrap();
+    }
+    let error = ground.undo(first).unwrap_err();
+    let Error::ChangedSince { files, .. } = &error else { panic!("{error:?}") };
+    let by: Vec<_> = files.iter().map(|file| file.by.clone()).collect();
+    assert_eq!(by, [[Changer::Cleaned { plans: vec![second] }]]);
+}
+
 #[test]
 fn undo_of_one_actor_leaves_the_others() {
     let lines: Vec<String> = (0..20).map(|line| format!("line {line}\n")).collect();
