@@ -16,8 +16,8 @@ use crate::merge::{Merged, merge};
 use crate::part::Paths;
 use crate::resolved::{covered, groups, resolutions_of, with_resolutions};
 use crate::{
-    ApplyOrder, Clash, Combined, CombinedChange, Conflict, ConflictHunk, Credit, Error, Folded, Over, Part,
-    PathKey, Plan, Plans, Result, Selection, Settled, Side, StoredContents, Strategy, combine,
+    ApplyOrder, Clash, Combined, CombinedChange, Conflict, ConflictHunk, Contents, Credit, Error, Folded,
+    Over, Part, PathKey, Plan, Plans, Result, Selection, Settled, Side, StoredContents, Strategy, combine,
 };
 
 /// What an apply is to do, as far as the store knows.
@@ -97,6 +97,7 @@ impl Plans {
             sets.entry(wanted(key)).or_default().push(key);
         }
         let mut left = Left { targets: Targets::new(), made: Made::default(), conflicts: Vec::new() };
+        let stored = StoredContents(self.store().as_ref());
         let mut declared = Declared { folded, strategy, known: &known, combined: BTreeMap::new() };
         for (set, here) in sets {
             let combined = self.combine_some(folded, &set, strategy)?;
@@ -121,8 +122,9 @@ impl Plans {
                 }
                 let mut target = target(change, landed.paths.get(key), held(key));
                 if let Some(there) = landed.paths.get(key) {
-                    let declared = declared.of(self, there, key)?;
-                    match self.over_edits(there, &declared, target.after, &combined.made, &mut left.made)? {
+                    let (declared, made) = declared.of(&stored, there, key, held(key).unwrap_or_default())?;
+                    let contents = Over { made: &combined.made, below: &Over { made, below: &stored } };
+                    match over_edits(there, &declared, target.after, &contents, &mut left.made)? {
                         Ok(after) => target.after = after,
                         Err((clash, hunks)) => {
                             left.conflicts.push(with_edits(key, change, there, clash, hunks));
@@ -152,25 +154,6 @@ impl Plans {
         Ok(left)
     }
 
-    /// What a path is to become, with what people had made of it when it was merged with their edits.
-    fn over_edits(
-        &self,
-        there: &LandedPath,
-        declared: &Option<Content>,
-        after: Option<Content>,
-        combined: &Made,
-        made: &mut Made,
-    ) -> Result<Merged> {
-        if there.after == *declared {
-            return Ok(Ok(after));
-        }
-        let stored = StoredContents(self.store().as_ref());
-        let (mut new, over) = (Made::default(), Over { made: combined, below: &stored });
-        let merged = merge(declared.as_ref(), there.after.as_ref(), after.as_ref(), &over, &mut new)?;
-        made.extend(new);
-        Ok(merged)
-    }
-
     fn combine_some(&self, folded: &[Folded], set: &Set, strategy: Strategy) -> Result<Combined> {
         let contents = StoredContents(self.store().as_ref());
         let is_in = |folded: &&Folded| set.contains(&folded.credit.changeset);
@@ -196,22 +179,48 @@ struct Declared<'a> {
 }
 
 impl Declared<'_> {
-    fn of(&mut self, plans: &Plans, there: &LandedPath, key: &PathKey) -> Result<Option<Content>> {
-        let set: Set = there.changesets.intersection(self.known).copied().collect();
+    /// Of a path that holds the changes of `held`: what was resolved later is not in it. With contents that had to be made for it.
+    fn of(
+        &mut self,
+        stored: &StoredContents<'_>,
+        there: &LandedPath,
+        key: &PathKey,
+        held: Set,
+    ) -> Result<(Option<Content>, &Made)> {
+        let set: Set = held.intersection(self.known).copied().collect();
         let combined = match self.combined.entry(set) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let combined = plans.combine_some(self.folded, entry.key(), self.strategy)?;
-                entry.insert(combined)
+                let is_in = |folded: &&Folded| entry.key().contains(&folded.credit.changeset);
+                let some: Vec<Folded> = self.folded.iter().filter(is_in).cloned().collect();
+                entry.insert(combine(&some, self.strategy, stored)?)
             }
         };
-        Ok(match combined.paths.get(key) {
-            Some(Settled::Change(change)) => change.after.clone(),
+        let declared = match combined.paths.get(key) {
+            Some(Settled::Change(change)) => &change.after,
             // It landed by another strategy.
-            Some(Settled::Conflict(_)) => there.after.clone(),
-            None => there.expected.clone(),
-        })
+            Some(Settled::Conflict(_)) => &there.after,
+            None => &there.expected,
+        };
+        Ok((declared.clone(), &combined.made))
     }
+}
+
+/// What a path is to become, with what people had made of it when it was merged with their edits.
+fn over_edits(
+    there: &LandedPath,
+    declared: &Option<Content>,
+    after: Option<Content>,
+    contents: &dyn Contents,
+    made: &mut Made,
+) -> Result<Merged> {
+    if there.after == *declared {
+        return Ok(Ok(after));
+    }
+    let mut new = Made::default();
+    let merged = merge(declared.as_ref(), there.after.as_ref(), after.as_ref(), contents, &mut new)?;
+    made.extend(new);
+    Ok(merged)
 }
 
 /// What is left of a path clashes with what people did to it.

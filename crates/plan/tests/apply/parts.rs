@@ -279,6 +279,55 @@ fn a_resolution_is_part_of_every_part_that_it_is_about() {
     }
 }
 
+/// What landed by an earlier choice, or by none, is not taken for what a person did.
+#[test]
+fn a_resolution_after_a_part_has_landed_counts() {
+    let ground = Ground::new();
+    let resolve = |plan, take: &str| {
+        let key = PathKey { root: ground.root_bytes("a"), path: bytes("f") };
+        let choice = Choice::Take(actor(take));
+        let _ = ground
+            .plans
+            .resolve(&ground.get(plan), &key, &choice, Strategy::ThreeWay, &actor("ana"))
+            .unwrap();
+    };
+    let plan = || {
+        ground.write("a/f", "old\n");
+        ground.write("a/apart", "old\n");
+        ground.plan(vec![
+            ("one", vec![write("a/f", "one\n")]),
+            ("two", vec![write("a/f", "two\n"), write("a/apart", "two\n")]),
+        ])
+    };
+    let apply = |plan, text: &str| {
+        let report = ground.apply(plan).unwrap();
+        assert_eq!((report.plan.state, report.left, ground.read("a/f")), (State::Applied, 0, text.into()));
+        let _ = ground.undo(plan).unwrap();
+        assert_eq!((ground.read("a/f"), ground.state(plan)), ("old\n".into(), State::Undone));
+    };
+    // One's part, and then it is two's that is taken.
+    let first = plan();
+    let _ = ground.apply_with(first, of("one")).unwrap();
+    assert_eq!(ground.apply(first).unwrap_err().code(), "conflicts");
+    resolve(first, "two");
+    apply(first, "two\n");
+    // The file alone by a choice that somebody thinks better of.
+    let second = plan();
+    resolve(second, "one");
+    let _ = ground.apply_with(second, only("f")).unwrap();
+    assert_eq!(ground.read("a/f"), "one\n");
+    resolve(second, "two");
+    apply(second, "two\n");
+    // And what a person did to it then is still in the way.
+    let third = plan();
+    resolve(third, "one");
+    let _ = ground.apply_with(third, only("f")).unwrap();
+    resolve(third, "two");
+    ground.write("a/f", "a person\n");
+    assert_eq!(ground.apply(third).unwrap_err().code(), "drifted");
+    assert_eq!(ground.read("a/f"), "a person\n");
+}
+
 /// What a person did was merged with the first part, and is not in what actors made of the file.
 #[test]
 fn a_later_part_keeps_what_a_person_did_before() {
@@ -302,6 +351,29 @@ fn a_later_part_keeps_what_a_person_did_before() {
     assert_eq!(report.plan.state, State::Applied);
     let _ = ground.undo(plan).unwrap();
     assert_eq!(ground.read("a/f"), lines(&[(10, "a person")]));
+}
+
+/// The same where what actors made of the file had to be merged first, which is nowhere as such.
+#[test]
+fn a_later_part_keeps_what_a_person_did_before_to_what_was_merged() {
+    let ground = Ground::new();
+    ground.write("a/f", lines(&[]));
+    let plan = ground.plan(vec![
+        ("one", vec![write("a/f", lines(&[(2, "one")]))]),
+        ("three", vec![write("a/f", lines(&[(6, "three")]))]),
+        ("two", vec![write("a/f", lines(&[(17, "two")]))]),
+    ]);
+    ground.write("a/f", lines(&[(11, "a person")]));
+    let _ = ground
+        .apply_with(plan, |order| {
+            order.part.actors = vec![actor("one"), actor("two")];
+            order.merge_drift = true;
+        })
+        .unwrap();
+    assert_eq!(ground.read("a/f"), lines(&[(2, "one"), (11, "a person"), (17, "two")]));
+    let report = ground.apply_with(plan, of("three")).unwrap();
+    assert_eq!(ground.read("a/f"), lines(&[(2, "one"), (6, "three"), (11, "a person"), (17, "two")]));
+    assert_eq!(report.plan.state, State::Applied);
 }
 
 #[test]
