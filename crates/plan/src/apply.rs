@@ -166,7 +166,7 @@ impl Plans {
         };
         let (plan, left) = self.conclude(&applying, &intent, end).map_err(cut_off)?;
         drop(trees.acknowledge(transaction));
-        reports.extend(checked.there.iter().map(|(key, target)| report(key, target, FileOutcome::Untouched)));
+        reports.extend(untouched(&checked));
         reports.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(Report { plan, files: reports, left, recovered, dry_run: false })
     }
@@ -180,7 +180,7 @@ impl Plans {
         let done = if plan.purpose == Purpose::Work { FileOutcome::Done } else { FileOutcome::Restored };
         let mut files: Vec<FileReport> =
             checked.todo.iter().map(|(key, target)| report(key, target, done.clone())).collect();
-        files.extend(checked.there.iter().map(|(key, target)| report(key, target, FileOutcome::Untouched)));
+        files.extend(untouched(&checked));
         files.sort_by(|a, b| a.key.cmp(&b.key));
         wanted.landed.lay(&Landed { brought: wanted.brings, ..Landed::default() }, wanted.targets);
         let left = self.left(&wanted.folded, &wanted.landed)?;
@@ -333,6 +333,12 @@ pub(crate) fn verify(
         reports.push(report(key, target, outcome));
     }
     Ok(reports)
+}
+
+/// Paths that are as wanted. One that neither was nor is to be there is nothing to tell of.
+fn untouched(checked: &Checked) -> impl Iterator<Item = FileReport> {
+    let is_told = |(_, target): &(&PathKey, &Target)| target.expected.is_some() || target.after.is_some();
+    checked.there.iter().filter(is_told).map(|(key, target)| report(key, target, FileOutcome::Untouched))
 }
 
 pub(crate) fn report(key: &PathKey, target: &Target, outcome: FileOutcome) -> FileReport {

@@ -134,7 +134,10 @@ pub(crate) fn check(
         if let Some(found) = in_the_way(&at, &target, sight, &removed, &mut folders)? {
             checked.drifts.push(Drift { key, expected: target.expected, seen: as_content(&seen), found });
         } else if holds(&seen, target.expected.as_ref()) {
-            checked.todo.insert(key, target);
+            // What others brought there may be what is wanted.
+            let is_there = target.expected == target.after;
+            let done = if is_there { &mut checked.there } else { &mut checked.todo };
+            done.insert(key, target);
         } else if has_landed(&seen, &key, targets) {
             checked.there.insert(key, target);
         } else if matches!(seen, Seen::Folder { .. })

@@ -70,8 +70,8 @@ pub enum FileChange {
 impl FileChange {
     pub(crate) fn of(before: Option<&Content>, after: Option<&Content>) -> Self {
         match (before, after) {
-            (None, _) => Self::Create,
             (_, None) => Self::Delete,
+            (None, _) => Self::Create,
             (Some(before), Some(after)) if before.blob == after.blob && before.kind == after.kind => {
                 Self::Mode
             }

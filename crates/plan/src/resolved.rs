@@ -58,7 +58,8 @@ pub(crate) fn covered(
     covered
 }
 
-fn is_about(folded: &Folded, group: &BTreeSet<PathKey>) -> bool {
+/// Whether a changeset resolves one of these paths.
+pub(crate) fn is_about(folded: &Folded, group: &BTreeSet<PathKey>) -> bool {
     folded.changes.iter().any(|(key, change)| change.resolves && group.contains(key))
 }
 

@@ -14,7 +14,7 @@ use crate::drift::{Target, Targets};
 use crate::landed::{LandedPath, LandedPaths};
 use crate::merge::{Merged, merge};
 use crate::part::Paths;
-use crate::resolved::{covered, groups, resolutions_of, with_resolutions};
+use crate::resolved::{covered, groups, is_about, resolutions_of, with_resolutions};
 use crate::{
     ApplyOrder, Clash, Combined, CombinedChange, Conflict, ConflictHunk, Contents, Credit, Error, Folded,
     Over, Part, PathKey, Plan, Plans, Result, Selection, Settled, Side, StoredContents, Strategy, combine,
@@ -110,19 +110,25 @@ impl Plans {
                 let mut others = conflict.others.iter();
                 let is_there = holds(&conflict.key, &sides)
                     && others.all(|other| holds(&beside(&conflict.key, &other.path), &other.credits));
-                if paths.takes(&conflict.key) && !is_there {
+                if keys(conflict).any(|key| paths.takes(&key)) && !is_there {
                     left.conflicts.push(conflict.clone());
                 }
             }
             let old_names = old_names(&combined, paths);
             for (key, change) in combined.changes().filter(|(key, _)| is_here(key)) {
                 let is_taken = paths.takes_change(key, change) || old_names.contains(key);
-                if !is_taken || holds(key, &change.credits) {
+                // A resolution may take away what has landed, and leave nobody's name there that is new.
+                let is_settled = groups.iter().any(|group| group.contains(key));
+                let is_held = holds(key, &change.credits);
+                if !is_taken || is_held && !is_settled {
                     continue;
                 }
                 let mut target = target(change, landed.paths.get(key), held(key));
                 if let Some(there) = landed.paths.get(key) {
                     let (declared, made) = declared.of(&stored, there, key, held(key).unwrap_or_default())?;
+                    if is_held && declared == change.after {
+                        continue;
+                    }
                     let contents = Over { made: &combined.made, below: &Over { made, below: &stored } };
                     match over_edits(there, &declared, target.after, &contents, &mut left.made)? {
                         Ok(after) => target.after = after,
@@ -132,15 +138,26 @@ impl Plans {
                         }
                     }
                 }
+                // Its old name speaks of the same file, and gets it back should the rename be undone.
+                if let Some(old) = change.renamed_from.as_ref().map(|old| beside(key, old))
+                    && let Some(LandedPath { after: None, .. }) = landed.paths.get(&old)
+                {
+                    let gone = Target { expected: None, after: None, credits: target.credits.clone() };
+                    left.targets.entry(old).or_insert(gone);
+                }
                 left.targets.insert(key.clone(), target);
             }
             // Changes that come to nothing: the path gets back what it held before the plan.
+            let resolutions = resolutions_of(&set, folded);
             let clashes: BTreeSet<PathKey> = combined.conflicts().flat_map(keys).collect();
             for key in here.into_iter().filter(|key| !combined.paths.contains_key(key)) {
                 let (there, held) = (&landed.paths[key], held(key).unwrap_or_default());
                 let is_more = folded.iter().any(|folded| {
                     let id = &folded.credit.changeset;
-                    set.contains(id) && !held.contains(id) && folded.changes.contains_key(key)
+                    let settles =
+                        || groups.iter().any(|group| group.contains(key) && is_about(folded, group));
+                    let is_new = !held.contains(id) && (set.contains(id) || resolutions.contains(id));
+                    is_new && (folded.changes.contains_key(key) || settles())
                 });
                 if is_more && paths.takes(key) && !clashes.contains(key) && there.after != there.expected {
                     let (expected, after) = (there.after.clone(), there.expected.clone());
@@ -261,12 +278,13 @@ fn old_names(combined: &Combined, paths: &Paths) -> BTreeSet<PathKey> {
 fn target(change: &CombinedChange, there: Option<&LandedPath>, held: Option<Set>) -> Target {
     let expected = there.map_or(&change.base, |there| &there.after).clone();
     let is_new = |credit: &&Credit| held.as_ref().is_none_or(|held| !held.contains(&credit.changeset));
-    let credits = change.credits.iter().filter(is_new).cloned().collect();
+    let new: Vec<Credit> = change.credits.iter().filter(is_new).cloned().collect();
+    let credits = if new.is_empty() { change.credits.clone() } else { new };
     Target { expected, after: change.after.clone(), credits }
 }
 
-/// All paths that a conflict is about.
+/// All paths that a conflict is about, the old names of files that it is about among them.
 fn keys(conflict: &Conflict) -> impl Iterator<Item = PathKey> {
-    let others = conflict.others.iter().map(|other| beside(&conflict.key, &other.path));
-    std::iter::once(conflict.key.clone()).chain(others)
+    let others = conflict.others.iter().map(|other| &other.path).chain(&conflict.old_names);
+    std::iter::once(conflict.key.clone()).chain(others.map(|path| beside(&conflict.key, path)))
 }

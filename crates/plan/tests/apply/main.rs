@@ -19,6 +19,7 @@ mod simulated;
 mod together;
 mod undo;
 mod verified;
+mod ways;
 
 #[path = "../support/mod.rs"]
 mod support;
