@@ -156,7 +156,9 @@ impl Plans {
     /// Gives a plan up. What was recorded is kept.
     pub fn cancel(&self, plan: &str, reason: &str) -> Result<PlanState, Error> {
         let plan = self.find(plan)?;
-        Ok(PlanState::of(&self.inner.cancel(&plan, &self.who, reason)?))
+        let cancelled = self.inner.cancel(&plan, &self.who, reason)?;
+        self.runs()?.give_up_nodes(plan.id, &self.who)?;
+        Ok(PlanState::of(&cancelled))
     }
 
     /// Everything that happened to a plan.

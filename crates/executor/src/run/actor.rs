@@ -13,7 +13,9 @@ use plan::{Actor, Changeset, Patterns, Terms};
 use super::Event;
 use super::engine::Engine;
 use super::front::{Found, Front, Recorder};
+use super::holder::is_given_up;
 use super::layout::files;
+use super::schedule::is_taken;
 use super::socket::request::{SOCKET_VARIABLE, TOKEN_VARIABLE};
 use super::socket::{Place, Taken};
 use super::state::{NodeState, Outcome};
@@ -87,6 +89,7 @@ impl Engine<'_> {
             });
             let lines = LastLines::default();
             let ended = self.attempt(node, attempt, &changeset, retries > 0, &lines);
+            let ended = ended.or_else(|error| self.given_up(error));
             let end = ended.or_else(|error| self.out_of_room(node, attempt, error))?;
             let is_failure = matches!(end.outcome, Outcome::Failed | Outcome::TimedOut);
             if is_failure && retries > 0 && !self.cancel.is_stopping() {
@@ -117,10 +120,19 @@ impl Engine<'_> {
                 let room = self.out_of_room(node, attempt, error)?;
                 done(&End { notes: [&end.notes[..], &room.notes].concat(), ..end })
             })?;
-            changeset.seal()?;
             self.tell_end(node);
+            changeset.seal()?;
             return Ok(());
         }
+    }
+
+    /// What it means for a node that nothing can be recorded for it any more: that its plan was given up. Any other error stays one.
+    fn given_up(&self, error: Error) -> Result<End> {
+        if !is_taken(&error) || !is_given_up(self.store(), self.plan)? {
+            return Err(error);
+        }
+        self.cancel.cancel_once();
+        Ok(End { is_whole: false, ..self.cut_off() })
     }
 
     /// What a full disk means for a node whose actor has ended: its sandbox goes, as it may be what fills the disk, so that the end can be recorded and

@@ -15,7 +15,7 @@ use super::check::Checked;
 use super::layout::Layout;
 use super::options::Cancel;
 use super::overlap::Watched;
-use super::record::{NodeRecord, RunRecord};
+use super::record::{NodeRecord, RunRecord, again};
 use super::socket::Socket;
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeReport};
@@ -191,13 +191,4 @@ impl Engine<'_> {
         let real = |folder: &std::path::Path| folder.canonicalize().ok();
         [Some(runs), runs.parent()].into_iter().flatten().filter_map(real).collect()
     }
-}
-
-/// Asks again when it is not known how a call ended: every step happens once for one request.
-pub(crate) fn again<T>(mut call: impl FnMut() -> store::Result<T>) -> Result<T> {
-    let ended = match call() {
-        Err(error) if error.outcome() == store::Outcome::Unknown => call(),
-        ended => ended,
-    };
-    Ok(ended.map_err(plan::Error::from)?)
 }

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::Scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plan::{Machine, PlanId, Plans, State};
 use store::{Holding, Lease, Owner, RequestId, Resource, Store};
@@ -19,6 +19,8 @@ use crate::{Error, Result};
 const LEASE: Duration = Duration::from_secs(60);
 /// How often it gives one.
 const RENEW: Duration = Duration::from_secs(10);
+/// How often it is looked whether somebody gave the plan up: one row is read.
+const LOOK: Duration = Duration::from_millis(500);
 /// How often a lease is tried that changes hands all the time.
 const TRIES_MAX: usize = 10;
 
@@ -90,7 +92,7 @@ pub(crate) fn take(plans: &Plans, plan: PlanId) -> Result<Lease> {
     Err(Error::Held { plan, owner: "processes that come and go".to_owned() })
 }
 
-/// Gives signs of life until it is dropped. When somebody has taken the plan over nevertheless, everything is stopped.
+/// Gives signs of life until it is dropped. When somebody has taken the plan over nevertheless, or has given it up, everything is stopped.
 pub(crate) struct Renewing<'a> {
     lost: &'a AtomicBool,
     _end: Sender<()>,
@@ -110,16 +112,20 @@ impl<'a> Renewing<'a> {
     {
         let (end, ended) = channel();
         scope.spawn(move || {
-            while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(RENEW) {
-                // Any other error may pass, and without a lease nobody is worse off until somebody takes it.
-                if let Err(store::Error::Stale { .. }) = store.renew(&lease, LEASE) {
-                    lost.store(true, Ordering::SeqCst);
-                    cancel.stop();
-                    return;
+            let mut renewed = Instant::now();
+            while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK) {
+                if renewed.elapsed() >= RENEW {
+                    renewed = Instant::now();
+                    // Any other error may pass, and without a lease nobody is worse off until somebody takes it.
+                    if let Err(store::Error::Stale { .. }) = store.renew(&lease, LEASE) {
+                        lost.store(true, Ordering::SeqCst);
+                        cancel.stop();
+                        return;
+                    }
                 }
                 // Another process may have given the plan up.
-                if store.plan(plan).is_ok_and(|plan| plan.state == State::Cancelled.stored()) {
-                    cancel.cancel();
+                if !cancel.is_cancelled() && is_given_up(store, plan).unwrap_or(false) {
+                    cancel.cancel_once();
                 }
             }
         });
@@ -129,6 +135,12 @@ impl<'a> Renewing<'a> {
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::SeqCst)
     }
+}
+
+/// Whether somebody gave the plan up.
+pub(crate) fn is_given_up(store: &dyn Store, plan: PlanId) -> Result<bool> {
+    let plan = store.plan(plan).map_err(plan::Error::from)?;
+    Ok(plan.state == State::Cancelled.stored())
 }
 
 /// Gives the lease back; one that has changed hands is somebody else's.

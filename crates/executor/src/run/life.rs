@@ -13,13 +13,13 @@ use store::{Kind, Lease, NewNode, NodeId, OpenChangesets, Store};
 
 use super::actor::chain;
 use super::check::Checked;
-use super::engine::{Engine, Tracked, again};
+use super::engine::{Engine, Tracked};
 use super::front::strategy;
 use super::holder::{self, Renewing};
 use super::layout::Layout;
 use super::options::Cancel;
 use super::overlap::Watched;
-use super::record::{NodeRecord, RunRecord};
+use super::record::{NodeRecord, RunRecord, again};
 use super::schedule::is_taken;
 use super::socket::{Answers, Socket};
 use super::state::{NodeState, Outcome};
@@ -213,13 +213,17 @@ impl Engine<'_> {
         };
         self.end(lease, state, error)?;
         let summary = self.summary(&combined)?;
+        self.tell_run_end(&summary);
+        Ok(summary)
+    }
+
+    fn tell_run_end(&self, summary: &Summary) {
         let mut counts = BTreeMap::new();
         for outcome in summary.nodes.iter().filter_map(|node| node.state.outcome()) {
             *counts.entry(outcome).or_insert(0) += 1;
         }
         let state = summary.state.as_str().to_owned();
         self.tell(Event::RunEnded { plan: self.plan.to_string(), state, counts });
-        Ok(summary)
     }
 
     fn first_failure(&self) -> String {
@@ -260,7 +264,13 @@ impl Engine<'_> {
     /// Somebody else has changed what was this run's: by taking it over, or by cancelling the plan.
     fn taken(&self, error: Error) -> Result<Summary> {
         match self.plans.get(self.plan)?.state {
-            State::Cancelled => self.summary(&self.combined()?),
+            State::Cancelled => {
+                self.cancel.cancel_once();
+                self.give_up_the_rest()?;
+                let summary = self.summary(&self.combined()?)?;
+                self.tell_run_end(&summary);
+                Ok(summary)
+            }
             _ if is_taken(&error) => Err(Error::Lost { plan: self.plan }),
             _ => Err(error),
         }

@@ -69,6 +69,12 @@ impl Cancel {
         self.0.stop.store(true, Ordering::SeqCst);
     }
 
+    /// As the first time, however often it was called.
+    pub(crate) fn cancel_once(&self) {
+        self.0.cancelled.store(true, Ordering::SeqCst);
+        self.0.stop.store(true, Ordering::SeqCst);
+    }
+
     /// Whether somebody cancelled the run.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::SeqCst)

@@ -137,3 +137,12 @@ impl NodeRecord {
             .map_err(|source| plan::Error::Detail { plan: node.plan, source }.into())
     }
 }
+
+/// Asks again when it is not known how a call ended: every step happens once for one request.
+pub(crate) fn again<T>(mut call: impl FnMut() -> store::Result<T>) -> Result<T> {
+    let ended = match call() {
+        Err(error) if error.outcome() == store::Outcome::Unknown => call(),
+        ended => ended,
+    };
+    Ok(ended.map_err(plan::Error::from)?)
+}

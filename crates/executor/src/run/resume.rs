@@ -28,17 +28,11 @@ impl Engine<'_> {
     }
 
     fn end_orphans(&self, node: NodeIndex) -> Result<()> {
-        let NodeRecord { process, changeset, .. } = self.node(node).record.clone();
-        let Some(changeset) = changeset.filter(|_| self.node(node).state == NodeState::Running) else {
-            return Ok(());
+        let (record, state) = {
+            let tracked = self.node(node);
+            (tracked.record.clone(), tracked.state)
         };
-        let mark = changeset.to_string();
-        let identity = match process {
-            Some((pid, started_ticks, boot)) => Identity { pid, started_ticks, boot, mark },
-            None => Identity::by_mark(&mark),
-        };
-        if identity.is_running() {
-            identity.end(GRACE)?;
+        if state == NodeState::Running && end_orphans(record)? {
             self.recovered(node, "its processes, which a dead run had left, were ended");
         }
         Ok(())
@@ -91,4 +85,19 @@ impl Engine<'_> {
     fn recovered(&self, node: NodeIndex, what: &str) {
         self.tell(Event::Recovered { node: self.spec(node).name.clone(), what: what.to_owned() });
     }
+}
+
+/// Ends the processes that a dead run left of a node that was running. Whether there were any.
+pub(crate) fn end_orphans(record: NodeRecord) -> Result<bool> {
+    let NodeRecord { process, changeset: Some(changeset), .. } = record else { return Ok(false) };
+    let mark = changeset.to_string();
+    let identity = match process {
+        Some((pid, started_ticks, boot)) => Identity { pid, started_ticks, boot, mark },
+        None => Identity::by_mark(&mark),
+    };
+    let is_running = identity.is_running();
+    if is_running {
+        identity.end(GRACE)?;
+    }
+    Ok(is_running)
 }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Sender, channel};
 
 use super::engine::Engine;
-use super::state::{NodeState, Outcome};
+use super::state::Outcome;
 use crate::{Error, NodeIndex, Ready, Result};
 
 /// Tells that a node's thread is over, however it ended.
@@ -85,9 +85,10 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn give_up_the_rest(&self) -> Result<()> {
+    /// Ends what has not ended: what waits, and what was under way when the plan was given up.
+    pub(crate) fn give_up_the_rest(&self) -> Result<()> {
         for node in self.checked.graph.order().to_vec() {
-            if self.node(node).state == NodeState::Queued {
+            if self.node(node).state.outcome().is_none() {
                 let (outcome, reason) = match self.cancel.is_cancelled() {
                     true => (Outcome::Cancelled, "the run was cancelled"),
                     false => (Outcome::Stopped, "another node failed"),
@@ -103,8 +104,11 @@ impl Engine<'_> {
 pub(crate) fn is_taken(error: &Error) -> bool {
     matches!(
         error,
-        Error::Plan(plan::Error::Store(
-            store::Error::Conflict { .. } | store::Error::Stale { .. } | store::Error::Closed { .. }
-        ))
+        Error::Plan(
+            plan::Error::IllegalStep { .. }
+                | plan::Error::Store(
+                    store::Error::Conflict { .. } | store::Error::Stale { .. } | store::Error::Closed { .. }
+                )
+        )
     )
 }

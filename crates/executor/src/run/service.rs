@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use plan::{Actor, PlanId, Plans, State};
-use store::{Owner, Resource};
+use serde_json::Value;
+use store::{NodeStep, Owner, RequestId, Resource};
 
-use super::record::{NodeRecord, RunRecord};
-use super::{Cancel, Event, NodeReport, NodeState, Options, Output, Summary, Unfinished};
+use super::record::{NodeRecord, RunRecord, again};
+use super::{Cancel, Event, NodeReport, NodeState, Options, Outcome, Output, Summary, Unfinished};
 use crate::{Error, Result};
 
 /// What is told while a run is under way, from one thread at a time.
@@ -144,6 +145,44 @@ impl Runs {
             Some(owner) => Err(Error::Held { plan, owner: owner.to_string() }),
             None => Ok(()),
         }
+    }
+
+    /// Ends the nodes of a plan that was given up after its run was cut off, with what their actors left running on this machine. A run that is
+    /// under way does so itself.
+    pub fn give_up_nodes(&self, plan: PlanId, who: &Actor) -> Result<()> {
+        if self.holder(plan)?.is_some() {
+            return Ok(());
+        }
+        let store = self.plans.store();
+        for node in store.nodes(plan).map_err(plan::Error::from)? {
+            let state = NodeState::from_stored(&node.state);
+            if state.is_none_or(|state| state.outcome().is_some()) {
+                continue;
+            }
+            let record = NodeRecord::of(&node)?;
+            #[cfg(target_os = "linux")]
+            if state == Some(NodeState::Running) {
+                super::resume::end_orphans(record.clone())?;
+            }
+            let record = NodeRecord { reason: Some("the plan was cancelled".to_owned()), ..record };
+            let step = NodeStep {
+                node: node.id,
+                request: RequestId::new(),
+                from: node.state,
+                version: node.version,
+                to: NodeState::Ended(Outcome::Cancelled).stored(),
+                epoch: None,
+                detail: Some(record.to_json()),
+                who: who.clone(),
+                note: Value::Null,
+            };
+            match again(|| store.step_node(&step)) {
+                // Somebody else was faster.
+                Err(Error::Plan(plan::Error::Store(store::Error::Conflict { .. }))) => {}
+                stepped => drop(stepped?),
+            }
+        }
+        Ok(())
     }
 
     /// Who runs a plan now.

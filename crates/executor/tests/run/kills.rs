@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use executor::Error;
 use executor::run::{Cancel, Event, NodeState, Outcome, Runs};
@@ -12,7 +13,7 @@ use testkit::children::{role, say, start};
 use testkit::notes::{figure, is_proof};
 use testkit::seed;
 
-use crate::ground::{Ground, files, is_marked, options, plans, who};
+use crate::ground::{Ground, files, is_marked, options, outcome, plans, who};
 
 /// Twelve nodes: four layers of three, each of which needs two of the layer before, changes a file of its own, lines of a shared one that are its
 /// own, and leaves a child behind for a moment.
@@ -157,18 +158,26 @@ fn check(ground: &Ground, plan: PlanId, done: &BTreeMap<String, u32>) {
 #[test]
 fn a_run_that_lost_its_plan_stops() {
     let ground = Ground::new(&[]);
-    let options =
-        ground.options("[nodes.a]\nrun = 'echo ready; sleep 600'\n[nodes.b]\nneeds = ['a']\nrun = 'true'\n");
-    let stop = Cancel::default();
+    let options = ground.options(
+        "[nodes.a]\nrun = 'touch new; echo ready; sleep 600'\n[nodes.b]\nneeds = ['a']\nrun = 'true'\n",
+    );
+    let (stop, given_up) = (Cancel::default(), Mutex::new(None));
     let tell = |event| {
         if matches!(event, Event::NodeOutput { .. }) {
             let plan = ground.plans.find("@latest").unwrap();
             ground.plans.cancel(&plan, &who(), "not needed any more").unwrap();
-            stop.cancel();
+            *given_up.lock().unwrap() = Some(Instant::now());
         }
     };
+    // It is not told: it looks.
     let summary = ground.runs().start(&options, &stop, &tell).unwrap();
+    let took = given_up.lock().unwrap().unwrap().elapsed();
+    assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!((summary.state, summary.cancelled), (State::Cancelled, true));
+    assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::Cancelled, Outcome::Cancelled));
+    let stored = ground.runs().nodes(summary.plan).unwrap();
+    assert!(stored.iter().all(|node| node.state == NodeState::Ended(Outcome::Cancelled)), "{stored:?}");
+    assert!(stored.iter().any(|node| node.seconds.is_some()), "how long it ran is known: {stored:?}");
 
     let stop = Cancel::default();
     let tell = |event| {
@@ -198,7 +207,7 @@ fn a_run_that_finds_its_lease_with_another_writes_nothing_more() {
         "[nodes.a]\nretries = 3\nrun = 'echo 2 > file; echo ready; sleep 600'\n[nodes.b]\nneeds = ['a']\nrun = 'true'\n",
     );
     let (store, resource) = (ground.plans.store(), store::Resource::Plan);
-    let written = std::sync::Mutex::new(None);
+    let written = Mutex::new(None);
     let state = |plan: PlanId| {
         let nodes: Vec<_> =
             store.nodes(plan).unwrap().into_iter().map(|node| (node.state, node.version)).collect();
@@ -257,7 +266,7 @@ fn two_programs_do_not_run_one_plan() {
     let line = format!("until [ -e {} ]; do sleep 0.01; done; touch done", go.display());
     fs::write(ground.folder.path().join("plan"), "").unwrap();
     let options = ground.options(&format!("[nodes.a]\ntimeout = '300s'\nrun = \"echo ready; {line}\"\n"));
-    let asked = std::sync::Mutex::new(Vec::new());
+    let asked = Mutex::new(Vec::new());
     let tell = |event| {
         if matches!(event, Event::NodeOutput { .. }) {
             // Another process, and another thread of this one.

@@ -131,7 +131,8 @@ fn next(summary: &RunSummary) -> Vec<String> {
             vec!["agents plan diff @latest".to_owned(), "agents plan apply @latest".to_owned()]
         }
         "conflict" => vec!["agents plan conflicts @latest".to_owned()],
-        "cancelled" => vec!["agents run --resume @latest".to_owned()],
+        // It was given up, and stays so.
+        "cancelled" => Vec::new(),
         _ => logs.into_iter().chain(["agents run --resume @latest".to_owned()]).collect(),
     }
 }

@@ -96,6 +96,40 @@ fn ctrl_c_twice_kills_actors_that_do_not_listen() {
     check_gone(&program, "out/pid");
 }
 
+/// Another command gives the plan up: the run notices soon, and no node is left as if it ran.
+#[test]
+fn a_run_whose_plan_is_cancelled_ends_soon() {
+    let program = planned("");
+    endless(&program, "");
+    let (mut child, lines) = started(program.command("run plan.toml --writable out"), "endless | ready");
+    program.run("plan cancel work").success();
+    let start = Instant::now();
+    let said = rest(lines);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(said.contains("endless: cancelled") && !said.contains("--resume"), "{said}");
+    check_gone(&program, "out/pid");
+    let shown = text(&program.run("plan show work").success());
+    assert!(shown.contains("cancelled: ") && shown.contains("node endless  cancelled"), "{shown}");
+}
+
+#[test]
+fn a_plan_whose_run_was_killed_is_cancelled_with_its_nodes() {
+    let program = planned("");
+    endless(&program, "");
+    let (mut child, lines) = started(program.command("run plan.toml --writable out"), "endless | ready");
+    child.kill().expect("it is there");
+    child.wait().expect("it ends");
+    drop(lines);
+    program.run("plan cancel work").success();
+    let shown = text(&program.run("plan show work").success());
+    assert!(
+        shown.contains("node first    succeeded") && shown.contains("node endless  cancelled"),
+        "{shown}"
+    );
+    check_gone(&program, "out/pid");
+}
+
 #[test]
 fn what_actors_print_is_followed_while_they_run() {
     let program = planned("");
