@@ -298,6 +298,14 @@ impl Error {
         })
     }
 
+    /// What it is about, for programs: the plans, paths and actors that its text names. Null where there are none.
+    pub fn data(&self) -> serde_json::Value {
+        match self {
+            Self::Plan(error) => crate::details::details(error),
+            _ => serde_json::Value::Null,
+        }
+    }
+
     /// Whether it says that an edit was not taken, and where it is kept.
     pub fn is_kept(&self) -> bool {
         matches!(self, Self::Config(config::Error::NotTaken { .. }))

@@ -46,6 +46,7 @@ mod asking;
 mod audit;
 mod changesets;
 mod contexts;
+mod details;
 mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;

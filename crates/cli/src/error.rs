@@ -103,6 +103,14 @@ impl Error {
         }
     }
 
+    /// What it is about, for programs.
+    pub(crate) fn data(&self) -> serde_json::Value {
+        match self {
+            Error::Api(error) => error.data(),
+            _ => serde_json::Value::Null,
+        }
+    }
+
     /// What to tell about it: a code that scripts may rely on, the causes, and a hint.
     pub(crate) fn problem(&self) -> Problem {
         let own = |code| Problem::new(Kind::Error, code, self);

@@ -243,7 +243,7 @@ impl Output {
             if !is_closed_pipe(&error) {
                 self.message(Level::Error, error.problem());
             }
-            Answer { exit: error.exit(), data: Value::Null.into() }
+            Answer { exit: error.exit(), data: error.data().into() }
         });
         for problem in problems {
             self.warn_of(problem);

@@ -4,6 +4,7 @@ mod applying;
 mod auditing;
 mod conflicts;
 mod failing;
+mod refusals;
 mod reviewing;
 mod undoing;
 

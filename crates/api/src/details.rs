@@ -1,0 +1,25 @@
+//! What a refusal is about, for programs: the plans, paths and actors that its text names.
+
+use plan::Error as E;
+use serde_json::{Value, json};
+
+/// Null for an error that has no more than its text.
+pub(crate) fn details(error: &E) -> Value {
+    match error {
+        E::Conflicts { plan, conflicts } => json!({ "plan": plan, "conflicts": conflicts }),
+        E::Drifted { plan, drifts } => json!({ "plan": plan, "files": drifts }),
+        E::ChangedSince { plan, files } => json!({ "plan": plan, "files": files }),
+        E::Entangled { plan, path, actors, others } => {
+            json!({ "plan": plan, "path": path, "actors": actors, "others": others })
+        }
+        E::StillNeeded { plan, by } => json!({ "plan": plan, "by": by }),
+        E::Unapplied { plan, state, changesets } => {
+            json!({ "plan": plan, "state": state, "changesets": changesets })
+        }
+        E::IllegalStep { plan, state, to, allowed } => {
+            json!({ "plan": plan, "state": state, "to": to, "allowed": allowed })
+        }
+        E::NotTheirs { actor, path, actors } => json!({ "actor": actor, "path": path, "actors": actors }),
+        _ => Value::Null,
+    }
+}

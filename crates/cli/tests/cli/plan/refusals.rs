@@ -1,0 +1,71 @@
+//! Refusals hold for programs what their text lists for people.
+
+use serde_json::{Value, json};
+
+use super::{changed, project, start};
+use crate::program::{Program, json as envelope};
+
+/// The code of the message, and what it is about.
+fn refused(program: &Program, words: &str) -> (Value, Value) {
+    let mut refused = envelope(&program.run(&format!("{words} --format json")).code(4));
+    (refused["messages"][0]["code"].take(), refused["data"].take())
+}
+
+#[test]
+fn drift_names_files_with_what_was_expected_and_found() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "a.txt", "ONE\n");
+    program.write("a.txt", "mine\n");
+    let (code, data) = refused(&program, "plan apply work");
+    assert_eq!(code, "drifted");
+    let file = &data["files"][0];
+    assert_eq!(file["path"], "a.txt");
+    assert_eq!((&file["expected"]["bytes"], &file["seen"]["bytes"]), (&json!(24), &json!(5)), "{data}");
+    assert!(file["found"].is_string() && file["root"].is_string() && data["plan"].is_string(), "{data}");
+}
+
+#[test]
+fn conflicts_come_as_from_the_command_that_shows_them() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "b.txt", "coder\n");
+    changed(&program, "[WRITER]", "writer", "b.txt", "writer\n");
+    let (code, data) = refused(&program, "plan apply work");
+    assert_eq!(code, "conflicts");
+    let shown = envelope(&program.run("plan conflicts work --format json").code(4));
+    assert_eq!(data["conflicts"], shown["data"]["conflicts"]);
+    assert_eq!(data["conflicts"][0]["sides"][1]["actor"], "writer");
+}
+
+#[test]
+fn an_undo_names_who_is_in_the_way() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "b.txt", "coder\n");
+    program.run("plan apply work").success();
+    program.write("b.txt", "mine\n");
+    let (code, data) = refused(&program, "plan undo work");
+    assert_eq!((code, &data["files"][0]["by"]), (json!("changed-since"), &json!([{ "kind": "outside" }])));
+
+    let program = project();
+    changed(&program, "[CODER]", "coder", "a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
+    // The second builds on the first.
+    let writer = start(&program, "[WRITER]", "writer");
+    program.write("base", "ONE\ntwo\nthree\nfour\nfive\n");
+    program.write("content", "One\ntwo\nthree\nfour\nfive\n");
+    program.run(&format!("changeset record {writer} --path a.txt --content content --base base")).success();
+    program.run(&format!("changeset seal {writer}")).success();
+    program.run("plan apply work").success();
+    let (code, data) = refused(&program, "plan undo work --actor coder");
+    assert_eq!(code, "entangled", "{data}");
+    assert_eq!(
+        (&data["path"], &data["actors"], &data["others"]),
+        (&json!("a.txt"), &json!(["coder"]), &json!(["writer"]))
+    );
+}
+
+#[test]
+fn work_that_was_not_applied_is_counted() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "b.txt", "coder\n");
+    let (code, data) = refused(&program, "plan clean work --yes");
+    assert_eq!((code, &data["state"], &data["changesets"]), (json!("unapplied"), &json!("ready"), &json!(1)));
+}
