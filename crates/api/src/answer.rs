@@ -324,8 +324,14 @@ impl Problem {
         }
         let mut problem =
             Problem { hint: error.hint(), spot: spot(error), ..Self::new(error.kind(), error.code(), error) };
-        if let Error::Plan(error) = error {
-            problem.causes.splice(0..0, crate::error::plan_details(error));
+        match error {
+            Error::Plan(error) => drop(problem.causes.splice(0..0, crate::error::plan_details(error))),
+            // Each by itself, not as lines of one text.
+            Error::Run(executor::Error::PlanFile { file, problems }) if problems.len() > 1 => {
+                problem.text = format!("plan file `{}` has {} problems", file.display(), problems.len());
+                problem.causes = problems.iter().map(ToString::to_string).collect();
+            }
+            _ => {}
         }
         problem
     }

@@ -10,6 +10,7 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::args::GlobalArgs;
+use crate::escape::{blotted, escaped};
 
 /// How to print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -174,10 +175,10 @@ impl Paint {
             Level::Warning => self.strong("warning"),
             Level::Note => self.faint("note"),
         };
-        let mut text = format!("{level}: {}\n", problem.text);
+        let mut text = format!("{level}: {}\n", escaped(&problem.text));
         text.extend(problem.spot.iter().map(|spot| self.spot(spot)));
-        text.extend(problem.causes.iter().map(|cause| format!("  because: {cause}\n")));
-        text.extend(problem.hint.iter().map(|hint| format!("  hint: {hint}\n")));
+        text.extend(problem.causes.iter().map(|cause| format!("  because: {}\n", escaped(cause))));
+        text.extend(problem.hint.iter().map(|hint| format!("  hint: {}\n", escaped(hint))));
         text
     }
 
@@ -188,6 +189,7 @@ impl Paint {
         // Tabs stay tabs, so that the caret is under its character whatever their width.
         let before: String = spot.excerpt.chars().take(spot.caret).map(blank).collect();
         let Spot { file, line, column, byte_offset, excerpt, .. } = spot;
+        let (file, excerpt) = (escaped(file), blotted(excerpt));
         format!(
             "  {margin}--> {file}:{line}:{column} (byte {byte_offset})\n  {margin} |\n  {number} | {excerpt}\n  {margin} | {before}{}\n",
             self.bad("^")

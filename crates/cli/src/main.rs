@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod commands;
 mod error;
+mod escape;
 mod input;
 mod interrupt;
 mod later;

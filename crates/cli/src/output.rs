@@ -15,6 +15,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::{Error, Exit, Result};
+use crate::escape::{escaped, escaped_painted};
 use crate::look::{Color, Format, Level, Look, Paint, Volume};
 
 /// What a command came to.
@@ -132,13 +133,25 @@ impl Output {
         self.look.volume == Volume::Quiet
     }
 
-    /// Prints a line of what was asked for.
+    /// Prints a line of what was asked for. Control characters in it, of names of files, are spelled out.
     pub(crate) fn say(&mut self, line: impl Display) -> Result<()> {
         if self.is_json() {
             return Ok(());
         }
+        let line = line.to_string();
+        match self.look.format {
+            Format::Rich => self.say_text(escaped_painted(&line)),
+            Format::Plain | Format::Json => self.say_text(escaped(&line)),
+        }
+    }
+
+    /// Prints a text of any number of lines, as it is.
+    pub(crate) fn say_text(&mut self, text: impl Display) -> Result<()> {
+        if self.is_json() {
+            return Ok(());
+        }
         self.end_progress();
-        writeln!(self.stdout, "{line}").map_err(|source| Error::Print { source })
+        writeln!(self.stdout, "{text}").map_err(|source| Error::Print { source })
     }
 
     /// Where bytes go that are the whole answer, in every format: no envelope follows, and what is told beside goes to people.
@@ -169,12 +182,17 @@ impl Output {
         if self.look.volume == Volume::Quiet { Ok(()) } else { self.say(line) }
     }
 
+    /// The same for a text of somebody else, as it is.
+    pub(crate) fn confirm_text(&mut self, text: impl Display) -> Result<()> {
+        if self.look.volume == Volume::Quiet { Ok(()) } else { self.say_text(text) }
+    }
+
     /// Shows how far long work is, on a terminal only.
     pub(crate) fn progress(&mut self, line: impl Display) {
         if self.look.format == Format::Rich && self.look.volume > Volume::Quiet && io::stderr().is_terminal()
         {
             self.in_progress = true;
-            let line = line.to_string();
+            let line = escaped(&line.to_string()).into_owned();
             // Progress that cannot be shown is no reason to stop.
             let _ = write!(stderr(), "\r\x1b[2K{}", line.dimmed()).and_then(|()| stderr().flush());
         }
@@ -203,7 +221,7 @@ impl Output {
     /// Tells people on a terminal what happens now.
     pub(crate) fn hint_at(&mut self, text: String) {
         if !self.is_json() && self.look.volume > Volume::Quiet {
-            let _ = writeln!(stderr(), "{}", self.paint().faint(text));
+            let _ = writeln!(stderr(), "{}", self.paint().faint(escaped(&text)));
         }
     }
 
@@ -226,7 +244,7 @@ impl Output {
         let (paint, is_told) = (self.paint(), self.look.volume > Volume::Quiet && !self.is_json());
         move |text| {
             if is_told {
-                let _ = writeln!(stderr(), "{}", paint.faint(text));
+                let _ = writeln!(stderr(), "{}", paint.faint(escaped(text)));
             }
         }
     }

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     line.build();
     clap_complete::generate(args.shell, &mut with_keys(line), "agents", &mut script);
     let script = String::from_utf8(script).expect("shell scripts are made of names and help texts");
-    output.say(script.trim_end())?;
+    output.say_text(script.trim_end())?;
     Ok(Answer::ok(json!({ "shell": args.shell.to_string(), "script": script })))
 }
 

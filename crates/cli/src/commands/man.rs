@@ -54,7 +54,7 @@ fn print_one(pages: &[Page], command: &[String], output: &mut Output) -> Result<
     let name = ["agents"].into_iter().chain(command.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
     let page = pages.iter().find(|page| page.name == name);
     let page = page.ok_or_else(|| Error::NoPage { command: command.join(" ") })?;
-    output.say(page.text.trim_end())?;
+    output.say_text(page.text.trim_end())?;
     Ok(Answer::ok(json!({ "name": page.name, "page": page.text })))
 }
 

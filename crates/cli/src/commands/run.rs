@@ -260,7 +260,7 @@ fn word(word: impl ValueEnum) -> String {
 
 fn schema(output: &mut Output) -> Result<Answer> {
     let schema = api::plan_file_schema();
-    output.say(serde_json::to_string_pretty(&schema).expect("a schema is made of text and lists"))?;
+    output.say_text(serde_json::to_string_pretty(&schema).expect("a schema is made of text and lists"))?;
     Ok(Answer::ok(schema))
 }
 
@@ -271,7 +271,7 @@ fn check(words: &Args, options: &RunOptions, agents: &Agents, output: &mut Outpu
         Some(GraphWord::Mermaid) => &checked.mermaid,
         _ => &checked.graph,
     };
-    output.say(graph.trim_end())?;
+    output.say_text(graph.trim_end())?;
     warn_of(words.file.as_ref(), &checked.warnings, output);
     Ok(Answer::of(&checked))
 }

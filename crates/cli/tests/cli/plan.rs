@@ -3,6 +3,7 @@
 mod applying;
 mod auditing;
 mod conflicts;
+mod control_characters;
 mod failing;
 mod refusals;
 mod reviewing;

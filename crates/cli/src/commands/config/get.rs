@@ -39,7 +39,7 @@ pub(super) fn run(
         let origin = got.entry.origin.as_ref().filter(|_| args.show_origin);
         let origin = origin.map(|origin| format!("{}\t", output.paint().faint(origin))).unwrap_or_default();
         let value = got.entry.value.as_ref().map(|value| value.text.as_str()).unwrap_or_default();
-        output.say(format!("{origin}{value}"))?;
+        output.say_text(format!("{origin}{value}"))?;
     }
     Ok(Answer::of(&got))
 }

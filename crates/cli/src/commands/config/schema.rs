@@ -17,6 +17,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let schema = session.agents().schema(args.scope.map(Into::into));
-    output.say(format!("{schema:#}"))?;
+    output.say_text(format!("{schema:#}"))?;
     Ok(Answer::ok(schema))
 }

@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         ))?;
         for line in &hit.lines {
             let mark = if line.is_match { ":" } else { "-" };
-            output.say(format!("  {}{mark} {}", line.number, line.text))?;
+            output.say_text(format!("  {}{mark} {}", line.number, line.text))?;
         }
         count += 1;
     }

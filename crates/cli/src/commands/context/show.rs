@@ -82,10 +82,10 @@ fn say(said: &Said, output: &mut Output) -> Result<()> {
         paint.faint(time)
     ))?;
     if !said.text.is_empty() {
-        output.say(said.text.trim_end())?;
+        output.say_text(said.text.trim_end())?;
     }
     if let Some(calls) = &said.tool_calls {
-        output.say(format!("tool calls: {calls}"))?;
+        output.say_text(format!("tool calls: {calls}"))?;
     }
     output.say("")
 }

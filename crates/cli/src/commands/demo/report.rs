@@ -101,7 +101,7 @@ pub(super) fn print_start(output: &mut Output, seed: u64) -> Result<()> {
     let title = paint.strong("What a kill leaves");
     let seed = paint.faint(format_args!("(seed {seed})"));
     output.say(format_args!("{title} {seed}"))?;
-    output.say(
+    output.say_text(
         "Four files of a conversation belong together. A program saves them over and over, and is killed.\n",
     )
 }
@@ -115,7 +115,7 @@ pub(super) fn print_tallies(output: &mut Output, usual: &Tally, ours: &Tally) ->
     let paint = output.paint();
     let head =
         format!("   {:LABEL_WIDTH$}{:>FIGURE_WIDTH$}{:>FIGURE_WIDTH$}", "", "four renames", "one commit");
-    output.say(format_args!("\n{}", paint.strong(head)))?;
+    output.say_text(format_args!("\n{}", paint.strong(head)))?;
     let counted = |count: u64| format!("{count:>FIGURE_WIDTH$}");
     let judged = |count: u32| {
         let text = counted(count.into());
@@ -142,7 +142,7 @@ pub(super) fn print_tree(output: &mut Output, killed: &Killed) -> Result<()> {
     let label = LABEL_WIDTH - 10;
     let [old, some, new] = [&[Content::Old][..], &[Content::Old, Content::New], &[Content::New]]
         .map(|files| picture(paint, files));
-    output.say(format_args!(
+    output.say_text(format_args!(
         "\n   A sign is {FILES_PER_SIGN} files: {old} old, {some} some new, {new} new.\n"
     ))?;
     let head = paint.strong(format_args!("{:SIGNS$}  {}", ROOTS[0], ROOTS[1]));
@@ -166,7 +166,7 @@ pub(super) fn print_plan(output: &mut Output, planned: &Planned) -> Result<()> {
     }
     let width = super::plan::SIGNS;
     let head = paint.strong(format_args!("{:width$}  {}", super::plan::FOLDERS[0], super::plan::FOLDERS[1]));
-    output.say(format_args!("\n   {:label$}{head}", "`plan apply`, killed half-way"))?;
+    output.say_text(format_args!("\n   {:label$}{head}", "`plan apply`, killed half-way"))?;
     let mut row = |text: &str, files: &Files| say_files(output, label, text, files);
     row("right after the kill", &planned.at_kill)?;
     row("after the next command", &planned.after_next)?;
@@ -184,7 +184,7 @@ pub(super) fn print_contention(output: &mut Output, contention: &Contention) -> 
     let paint = output.paint();
     let Contention { usual, ours } = contention;
     let head = format!("   {:LABEL_WIDTH$}{:>FIGURE_WIDTH$}{:>FIGURE_WIDTH$}", "", "usual way", "config set");
-    output.say(format_args!("\n{}", paint.strong(head)))?;
+    output.say_text(format_args!("\n{}", paint.strong(head)))?;
     let judged = |count: u32| {
         let text = format!("{count:>FIGURE_WIDTH$}");
         if count == 0 { paint.good(text) } else { paint.bad(text) }

@@ -159,6 +159,6 @@ impl Tail {
         if output.is_json() {
             return output.stream(&json!({ "event": "node-output", "node": self.node, "line": line }));
         }
-        output.say(format!("{} | {line}", output.paint().strong(&self.node)))
+        output.say_text(format!("{} | {line}", output.paint().strong(&self.node)))
     }
 }

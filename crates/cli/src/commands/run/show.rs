@@ -14,6 +14,7 @@ use super::draw;
 use super::live::{FRAME, Live};
 use super::telling::{End, ended, took};
 use crate::error::Result;
+use crate::escape::escaped;
 use crate::look::{Level, Paint};
 use crate::output::Output;
 
@@ -142,7 +143,7 @@ impl<'a> View<'a> {
                 let end = End { outcome: *outcome, code: *code, signal: *signal, reason: reason.as_deref() };
                 if end.mark() == super::board::Mark::Bad {
                     let sign = self.paint.bad(self.paint.sign("✗", "!"));
-                    self.above.push(format!("{sign} {}: {}", self.paint.strong(node), end.words()));
+                    self.above.push(format!("{sign} {}: {}", self.paint.strong(node), escaped(&end.words())));
                     let line = |line: &String| format!("    {}", self.paint.faint(on_one_line(line)));
                     self.above.extend(last_lines.iter().map(line));
                 }
@@ -167,7 +168,7 @@ impl<'a> View<'a> {
             RunEvent::NodeStarted { node, attempt, .. } => (node, format!(": started, try {attempt}")),
             RunEvent::NodeOutput { node, line } => {
                 let line = anstream::adapter::strip_str(line.trim_end()).to_string();
-                (node, format!(" | {line}"))
+                return self.output.confirm_text(format!("{} | {line}", paint.strong(node)));
             }
             RunEvent::NodeEnded { node, outcome, code, signal, seconds, files, reason, .. } => {
                 let end = End { outcome, code, signal, reason: reason.as_deref() };

@@ -49,9 +49,9 @@ flowchart TD
 fn all_mistakes_of_a_plan_file_are_told_with_line_and_column() {
     let program = planned("nmae = 'x'\n[nodes.a]\nrun = 'true'\nneeds = ['b']\ntimeout = 'soon'\n");
     program.run("run plan.toml").code(2).stdout_eq("").stderr_eq(str![[r#"
-error: plan file `[PLACE]/plan.toml` has 2 problems:
-  1:1: unknown field `nmae` (did you mean `name`?)
-  5:11: `timeout` is not a duration such as "90s" or "1h30m", of a year at most
+error: plan file `[PLACE]/plan.toml` has 2 problems
+  because: 1:1: unknown field `nmae` (did you mean `name`?)
+  because: 5:11: `timeout` is not a duration such as "90s" or "1h30m", of a year at most
   hint: correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing
 
 "#]]);
