@@ -72,8 +72,8 @@ impl Plans {
 
     /// Records a change. When this returns it is durable.
     pub fn record(&self, changeset: &str, entry: &NewEntry) -> Result<Entered, Error> {
-        let id = changeset_id(changeset)?;
-        let plan = self.inner.get(self.inner.changeset(id)?.plan)?;
+        let found = self.inner.find_changeset(changeset)?;
+        let (id, plan) = (found.id, self.inner.get(found.plan)?);
         let context = self.inner.context(plan.id)?;
         let root = entry.root.as_ref().map(|root| context.root(&self.agents.absolute(root))).transpose()?;
         let path = PathBytes::parse(entry.path.as_bytes()).map_err(plan::Error::from)?;
@@ -98,7 +98,7 @@ impl Plans {
 
     /// Closes a changeset as whole. Its plan is ready when it was the last one.
     pub fn seal(&self, changeset: &str) -> Result<Closed, Error> {
-        let id = changeset_id(changeset)?;
+        let id = self.inner.find_changeset(changeset)?.id;
         let sealed = match self.take_over(id) {
             Ok(handle) => handle.seal()?,
             // Sealing again changes nothing, but its plan may not have been made ready.
@@ -112,7 +112,7 @@ impl Plans {
 
     /// Closes a changeset as given up. Its entries are kept and do not count.
     pub fn abandon(&self, changeset: &str, reason: &str) -> Result<Closed, Error> {
-        let handle = self.take_over(changeset_id(changeset)?)?;
+        let handle = self.take_over(self.inner.find_changeset(changeset)?.id)?;
         self.closed(&handle.abandon(reason)?)
     }
 
@@ -124,9 +124,8 @@ impl Plans {
 
     /// A changeset with its entries.
     pub fn changeset(&self, changeset: &str) -> Result<ChangesetDetail, Error> {
-        let id = changeset_id(changeset)?;
-        let found = self.inner.changeset(id)?;
-        let entries = self.inner.entries(id)?.into_iter().map(EntryState::of).collect();
+        let found = self.inner.find_changeset(changeset)?;
+        let entries = self.inner.entries(found.id)?.into_iter().map(EntryState::of).collect();
         Ok(ChangesetDetail { changeset: ChangesetState::of(&found), entries })
     }
 
@@ -257,12 +256,6 @@ impl Plans {
         let piece = Piece::of_reader(self.inner.store().as_ref(), USUAL_MODE, &mut all)?;
         Ok(Source::Stored(piece.content))
     }
-}
-
-/// The id of a changeset.
-fn changeset_id(text: &str) -> Result<ChangesetId, Error> {
-    let unknown = |_| store::Error::NotFound { what: "changeset", name: text.to_owned() };
-    Ok(text.parse().map_err(unknown).map_err(plan::Error::from)?)
 }
 
 /// The bytes of what a path holds.

@@ -231,7 +231,7 @@ fn stores() {
     let resource = store::Resource::Changeset(changeset);
     let cause = || Arc::new(io::Error::other("no"));
     check(S::BadText { what: "name", text: "".into(), reason: "" }, Kind::Usage, "bad-text");
-    check(S::Ambiguous { prefix: "".into(), candidates: vec![plan] }, Kind::Usage, "ambiguous");
+    check(S::Ambiguous { what: "plan", prefix: "".into(), candidates: Vec::new() }, Kind::Usage, "ambiguous");
     check(S::NotFound { what: "changeset", name: "".into() }, Kind::NotFound, "not-found");
     check(S::Closed { changeset, status: plan::Status::Sealed }, Kind::Conflict, "changeset-closed");
     check(S::StillOpen { plan, count: 1, first: changeset }, Kind::Conflict, "still-open");

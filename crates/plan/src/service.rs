@@ -224,6 +224,11 @@ impl Plans {
         Ok(self.store.changeset(id)?)
     }
 
+    /// The changeset that a person means: by its id, or the beginning of one.
+    pub fn find_changeset(&self, text: &str) -> Result<store::Changeset> {
+        Ok(self.store.find_changeset(text)?)
+    }
+
     /// The changesets of a plan, in the order in which they were started.
     pub fn changesets(&self, plan: PlanId) -> Result<Vec<store::Changeset>> {
         Ok(self.store.changesets(plan)?)

@@ -42,13 +42,15 @@ pub enum Error {
         /// As it was asked for.
         name: String,
     },
-    /// The beginning of an id fits several plans.
-    #[error("`{prefix}` fits several plans")]
+    /// The beginning of an id fits several plans, or several changesets.
+    #[error("`{prefix}` fits several {what}s")]
     Ambiguous {
+        /// What kind of thing.
+        what: &'static str,
         /// As it was given.
         prefix: String,
         /// Some of them.
-        candidates: Vec<PlanId>,
+        candidates: Vec<String>,
     },
     /// Another plan, or another node of the plan, has this name.
     #[error("the name `{name}` is taken")]
@@ -338,8 +340,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Ambiguous { candidates, .. } => {
-                let ids: Vec<String> = candidates.iter().map(ToString::to_string).collect();
-                return Some(format!("give more of the id; it may be {}", ids.join(" or ")));
+                return Some(format!("give more of the id; it may be {}", candidates.join(" or ")));
             }
             Self::NotFound { what: "plan", .. } => "`agents plan list` shows the plans there are",
             Self::NotFound { what: "changeset", .. } => {
@@ -452,7 +453,7 @@ mod tests {
         vec![
             Error::bad_text("name", "@x", "it begins with @"),
             Error::not_found("plan", "x"),
-            Error::Ambiguous { prefix: "01".into(), candidates: vec![plan, plan] },
+            Error::Ambiguous { what: "plan", prefix: "01".into(), candidates: vec!["01A".into()] },
             Error::NameTaken { name: Name::parse("x").unwrap() },
             Error::request_reused(RequestId::new()),
             Error::Conflict { resource, state: state.clone(), version: Version(2), by: "ana".into() },

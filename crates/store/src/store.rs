@@ -62,6 +62,9 @@ pub trait Store: Debug + Send + Sync {
     /// The changeset with this id.
     fn changeset(&self, id: ChangesetId) -> Result<Changeset>;
 
+    /// The changeset that a person means: by its id, or the beginning of one.
+    fn find_changeset(&self, text: &str) -> Result<Changeset>;
+
     /// The changesets of a plan, in the order in which they were started.
     fn changesets(&self, plan: PlanId) -> Result<Vec<Changeset>>;
 

@@ -92,6 +92,10 @@ impl Store for Mortal {
         self.alive()?.changeset(id)
     }
 
+    fn find_changeset(&self, text: &str) -> Result<Changeset> {
+        self.alive()?.find_changeset(text)
+    }
+
     fn changesets(&self, plan: PlanId) -> Result<Vec<Changeset>> {
         self.alive()?.changesets(plan)
     }

@@ -138,6 +138,7 @@ impl Store for ModelStore {
 
     not_asked! {
         find_plan(&PlanSelector) -> Plan;
+        find_changeset(&str) -> Changeset;
         plans(&PlanQuery) -> Vec<Plan>;
         remove_plan(&PlanRemoval) -> ();
         create_nodes(PlanId, &[NewNode], &Actor) -> ();

@@ -73,6 +73,7 @@ pass! {
     write step_node(step: &NodeStep) -> Version;
     write start_changeset(changeset: &NewChangeset) -> Lease;
     read changeset(id: ChangesetId) -> Changeset;
+    read find_changeset(text: &str) -> Changeset;
     read changesets(plan: PlanId) -> Vec<Changeset>;
     write record(changeset: ChangesetId, epoch: Epoch, recording: &Recording) -> Recorded;
     read entries(changeset: ChangesetId, after: u64, limit: usize) -> Vec<ChangeEntry>;

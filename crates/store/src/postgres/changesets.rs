@@ -12,7 +12,9 @@ use super::transaction::{Transaction, found};
 use super::values::{self, count, params};
 use super::{audit, leases, nodes, plans};
 use crate::changeset::next_start;
+use crate::id::range_of_prefix;
 use crate::lease::expiry;
+use crate::limits::CANDIDATES_MAX;
 use crate::note::Note;
 use crate::{
     Actor, ChainHash, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, Owner, PlanId, Resource,
@@ -99,6 +101,28 @@ async fn find(transaction: &Transaction<'_>, id: ChangesetId) -> Attempt<Option<
 
 pub(super) async fn get(transaction: &Transaction<'_>, id: ChangesetId) -> Attempt<Changeset> {
     found(find(transaction, id).await?, || Error::not_found("changeset", id))
+}
+
+/// By its id, or the beginning of one.
+pub(super) async fn select(transaction: &Transaction<'_>, text: &str) -> Attempt<Changeset> {
+    if let Ok(id) = text.parse() {
+        return get(transaction, id).await;
+    }
+    let Some((first, last)) = range_of_prefix(text) else {
+        return Err(Error::not_found("changeset", text).into());
+    };
+    let sql = format!("{SELECT} WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3");
+    let (first, last) = (ChangesetId::from_bytes(first), ChangesetId::from_bytes(last));
+    let rows = transaction.rows(&sql, params![first, last, CANDIDATES_MAX as i64]).await?;
+    match rows.as_slice() {
+        [] => Err(Error::not_found("changeset", text).into()),
+        [one] => changeset(one),
+        several => {
+            let id = |row| values::get::<ChangesetId>(row, 0).map(|id| id.to_string());
+            let candidates = several.iter().map(id).collect::<Attempt<_>>()?;
+            Err(Error::Ambiguous { what: "changeset", prefix: text.to_owned(), candidates }.into())
+        }
+    }
 }
 
 pub(super) async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Changeset>> {

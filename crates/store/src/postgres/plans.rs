@@ -123,8 +123,9 @@ pub(super) async fn select(transaction: &Transaction<'_>, selector: &PlanSelecto
         [] => Err(Error::not_found("plan", text).into()),
         [one] => plan(one),
         several => {
-            let candidates = several.iter().map(|row| values::get(row, 0)).collect::<Attempt<_>>()?;
-            Err(Error::Ambiguous { prefix: text.clone(), candidates }.into())
+            let id = |row| values::get::<PlanId>(row, 0).map(|id| id.to_string());
+            let candidates = several.iter().map(id).collect::<Attempt<_>>()?;
+            Err(Error::Ambiguous { what: "plan", prefix: text.clone(), candidates }.into())
         }
     }
 }

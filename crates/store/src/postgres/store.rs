@@ -151,6 +151,10 @@ impl Store for PostgresStore {
         self.engine.read("read a changeset", async |transaction| changesets::get(transaction, id).await)
     }
 
+    fn find_changeset(&self, text: &str) -> Result<Changeset> {
+        self.engine.read("find a changeset", async |transaction| changesets::select(transaction, text).await)
+    }
+
     fn changesets(&self, plan: PlanId) -> Result<Vec<Changeset>> {
         self.engine.read("list changesets", async |transaction| changesets::list(transaction, plan).await)
     }

@@ -9,7 +9,9 @@ use super::leases;
 use super::values::{Count, integer, rows};
 use super::{nodes, plans};
 use crate::changeset::next_start;
+use crate::id::range_of_prefix;
 use crate::lease::expiry;
+use crate::limits::CANDIDATES_MAX;
 use crate::note::Note;
 use crate::{
     Actor, ChainHash, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, PlanId, Resource, Status,
@@ -88,6 +90,26 @@ fn find(connection: &Connection, id: ChangesetId) -> Attempt<Option<Changeset>> 
 
 pub(super) fn get(connection: &Connection, id: ChangesetId) -> Attempt<Changeset> {
     find(connection, id)?.ok_or_else(|| Error::not_found("changeset", id).into())
+}
+
+/// By its id, or the beginning of one.
+pub(super) fn select(connection: &Connection, text: &str) -> Attempt<Changeset> {
+    if let Ok(id) = text.parse() {
+        return get(connection, id);
+    }
+    let Some((first, last)) = range_of_prefix(text) else {
+        return Err(Error::not_found("changeset", text).into());
+    };
+    let sql = format!("{SELECT} WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3");
+    let mut found = rows(connection, &sql, params![first, last, CANDIDATES_MAX as i64], changeset)?;
+    match found.len() {
+        0 => Err(Error::not_found("changeset", text).into()),
+        1 => Ok(found.remove(0)),
+        _ => {
+            let candidates = found.iter().map(|changeset| changeset.id.to_string()).collect();
+            Err(Error::Ambiguous { what: "changeset", prefix: text.to_owned(), candidates }.into())
+        }
+    }
 }
 
 pub(super) fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Changeset>> {

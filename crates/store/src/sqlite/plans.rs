@@ -109,8 +109,8 @@ pub(super) fn select(connection: &Connection, selector: &PlanSelector) -> Attemp
         0 => Err(Error::not_found("plan", text).into()),
         1 => Ok(plans.remove(0)),
         _ => {
-            let candidates = plans.iter().map(|plan| plan.id).collect();
-            Err(Error::Ambiguous { prefix: text.clone(), candidates }.into())
+            let candidates = plans.iter().map(|plan| plan.id.to_string()).collect();
+            Err(Error::Ambiguous { what: "plan", prefix: text.clone(), candidates }.into())
         }
     }
 }

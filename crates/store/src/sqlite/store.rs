@@ -142,6 +142,10 @@ impl Store for SqliteStore {
         self.engine.read("read a changeset", |connection, _| changesets::get(connection, id))
     }
 
+    fn find_changeset(&self, text: &str) -> Result<Changeset> {
+        self.engine.read("find a changeset", |connection, _| changesets::select(connection, text))
+    }
+
     fn changesets(&self, plan: PlanId) -> Result<Vec<Changeset>> {
         self.engine.read("list changesets", |connection, _| changesets::list(connection, plan))
     }

@@ -13,6 +13,7 @@ use super::fixtures::*;
 
 pub(super) const CASES: &[Case] = &[
     ("a changeset is there with its plan as soon as it is started", started),
+    ("a changeset is found by the beginning of its id", found_by_prefix),
     ("starting again with its id starts one changeset", starting_again),
     ("a changeset is started only while the plan is in a state that allows it", guarded_by_state),
     ("entries read back in order, credited to the changeset's actor", reads_back),
@@ -42,6 +43,24 @@ fn started(store: &Arc<dyn Store>) {
     refused(store.start_changeset(&new_changeset(PlanId::new(), "coder")), "not-found");
     refused(store.changeset(ChangesetId::new()), "not-found");
     refused(store.changesets(PlanId::new()), "not-found");
+}
+
+fn found_by_prefix(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let (first, second) = (start(&**store, plan.id, "coder").0, start(&**store, plan.id, "tester").0);
+    let ids = [first, second].map(|id| id.to_string());
+    for id in [ids[0].clone(), ids[0].to_lowercase()] {
+        assert_eq!(store.find_changeset(&id).unwrap().id, first);
+    }
+    // They were made within a moment, so their ids begin alike and end otherwise.
+    let error = refused(store.find_changeset(&ids[0][..4]), "ambiguous");
+    assert!(error.to_string().ends_with("fits several changesets"), "{error}");
+    assert!(ids.iter().all(|id| error.hint().unwrap().contains(id)));
+    let unique = (1..=26).find(|length| !ids[1].starts_with(&ids[0][..*length])).unwrap();
+    assert_eq!(store.find_changeset(&ids[0][..unique]).unwrap().id, first);
+    for text in ["7ZZZ", "", "no such id", &ChangesetId::new().to_string()] {
+        refused(store.find_changeset(text), "not-found");
+    }
 }
 
 fn starting_again(store: &Arc<dyn Store>) {

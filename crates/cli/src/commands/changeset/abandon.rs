@@ -9,7 +9,7 @@ use crate::output::{Answer, Output};
 /// Close a changeset as given up: its changes are kept and do not count
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The changeset
+    /// The changeset: its id, or the beginning of it
     id: String,
     /// Why, for the log
     #[arg(long, value_name = "TEXT", default_value = "abandoned by hand")]

@@ -22,7 +22,7 @@ const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 #[command(group = clap::ArgGroup::new("act").required(true).multiple(true)
     .args(["content", "patch", "delete", "rename_to", "mode", "symlink"]))]
 pub(super) struct Args {
-    /// The changeset
+    /// The changeset: its id, or the beginning of it
     id: String,
     /// The path, below the root
     #[arg(long, value_name = "PATH")]

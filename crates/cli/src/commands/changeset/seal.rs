@@ -9,7 +9,7 @@ use crate::output::{Answer, Output};
 /// Close a changeset as whole; its plan is ready when it was the last
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The changeset
+    /// The changeset: its id, or the beginning of it
     id: String,
 }
 

@@ -9,7 +9,7 @@ use crate::output::{Answer, Output};
 /// Show a changeset with its changes, in order
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The changeset
+    /// The changeset: its id, or the beginning of it
     id: String,
 }
 

@@ -37,6 +37,39 @@ error: `@latest` is not usable as name: `@` begins the names that stand for some
 }
 
 #[test]
+fn a_changeset_is_named_by_the_beginning_of_its_id() {
+    let program = project();
+    let coder = start(&program, "[CODER]", "coder");
+    let writer = start(&program, "[WRITER]", "writer");
+    program.write("new", "new\n");
+    let short = &coder[..24];
+    assert_ne!(short, &writer[..24], "ids differ early enough");
+    program.run(&format!("changeset record {short} --path a.txt --content new")).success().stdout_eq(str![[
+        r#"
+recorded 1 of [CODER]
+
+"#
+    ]]);
+    program.run(&format!("changeset seal {}", short.to_lowercase())).success();
+    program.run(&format!("changeset show {short}")).success().stdout_eq(str![[r#"
+changeset [CODER] of plan [PLAN]
+coder: sealed, 1 change
+   1  modify  a.txt  4 bytes, mode 0644
+
+"#]]);
+    program.run(&format!("changeset abandon {}", &coder[..2])).code(2).stdout_eq("").stderr_eq(str![[r#"
+error: `01` fits several changesets
+  hint: give more of the id; it may be [CODER] or [WRITER]
+
+"#]]);
+    program.run("changeset seal 0Z").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: there is no changeset `0Z`
+  hint: `agents changeset list PLAN` shows the changesets of a plan
+
+"#]]);
+}
+
+#[test]
 fn only_the_first_plan_makes_a_store() {
     let program = Program::in_project();
     program.run("plan list").success().stdout_eq("").stderr_eq("");
