@@ -15,6 +15,7 @@ use plan::{
 use store::Store;
 use store::limits::CHUNK_BYTES;
 
+use crate::below::{Below, below};
 use crate::plans::{actor_of, open};
 use crate::work::{ChangesetDetail, ChangesetState, Closed, Entered, EntryState};
 use crate::{Error, Plans};
@@ -76,7 +77,7 @@ impl Plans {
         let (id, plan) = (found.id, self.inner.get(found.plan)?);
         let context = self.inner.context(plan.id)?;
         let root = entry.root.as_ref().map(|root| context.root(&self.agents.absolute(root))).transpose()?;
-        let path = PathBytes::parse(entry.path.as_bytes()).map_err(plan::Error::from)?;
+        let Below { root, path } = below(&plan.roots, root.as_ref(), &entry.path)?;
         // What is long to read is in the store before the changeset is taken.
         let tool = entry.tool.as_deref().map(Tool::parse).transpose().map_err(plan::Error::from)?;
         let given =
@@ -163,7 +164,9 @@ impl Plans {
             Doing::Bytes(bytes, mode) => Act::Write { content: Source::Bytes(bytes.clone()), mode: *mode },
             Doing::Delete => Act::Delete,
             Doing::RenameTo(to) => {
-                Act::Rename { to: PathBytes::parse(to.as_bytes()).map_err(plan::Error::from)? }
+                // Below the same root, so an absolute path must lead into that.
+                let root = root.or_else(|| plan.roots.first());
+                Act::Rename { to: below(&plan.roots, root, to)?.path }
             }
             Doing::Mode(mode) => Act::Mode(*mode),
             Doing::Symlink(target) => Act::Symlink { target: target.as_bytes().to_vec() },

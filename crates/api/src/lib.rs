@@ -44,6 +44,7 @@ mod answering;
 #[cfg(target_os = "linux")]
 mod asking;
 mod audit;
+mod below;
 mod changesets;
 mod contexts;
 mod details;

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use plan::{Choice, Conflict, FileDiff, Over, PathBytes, PathKey, Selection, Status, StoredContents};
+use plan::{Choice, Conflict, FileDiff, Over, PathKey, Selection, Status, StoredContents};
 
+use crate::below::{Below, below};
 use crate::plans::{PartOf, actor_of};
 use crate::work::PlanState;
 use crate::{Error, Plans};
@@ -74,7 +75,7 @@ impl Plans {
         let root = root.map(|root| self.inner.context(plan.id)?.root(&self.agents.absolute(root)));
         let root = root.transpose()?;
         let no_conflict = || plan::Error::NoConflict { plan: plan.id, path: path.to_owned() };
-        let at = PathBytes::parse(path).map_err(|_| no_conflict())?;
+        let Below { root, path: at } = below(&plan.roots, root.as_ref(), path)?;
         let mut found = self.inner.resolvable(plan.id, &at, self.strategy_of(&plan))?;
         found.retain(|conflict| root.as_ref().is_none_or(|root| *root == conflict.key.root));
         let conflict = match found.as_slice() {

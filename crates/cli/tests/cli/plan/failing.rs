@@ -157,6 +157,28 @@ error: there is nothing at `missing` to delete
 }
 
 #[test]
+fn paths_may_begin_with_a_dot_or_the_root() {
+    let program = project();
+    let coder = start(&program, "[CODER]", "coder");
+    program.write("new", "new\n");
+    let whole = |name: &str| program.path(name).display().to_string();
+    for path in ["./a.txt", &whole("b.txt")] {
+        program.run(&format!("changeset record {coder} --path {path} --content new")).success();
+    }
+    program.run(&format!("changeset record {coder} --path ./b.txt --rename-to {}", whole("c.txt"))).success();
+    let shown = program.run(&format!("changeset show {coder}")).success();
+    let shown = crate::program::text(&shown);
+    let paths: Vec<_> = shown.lines().skip(2).map(|line| line.split("  ").nth(3).unwrap().trim()).collect();
+    assert_eq!(paths, ["a.txt", "b.txt", "b.txt -> c.txt"], "{shown}");
+    for path in ["./../x", &whole("../x"), &whole(".git/config"), &whole(""), "."] {
+        program.run(&format!("changeset record {coder} --path {path} --content new")).code(2).stdout_eq("");
+    }
+    program.run(&format!("changeset seal {coder}")).success();
+    changed(&program, "[WRITER]", "writer", "a.txt", "other\n");
+    program.run("plan resolve work ./a.txt --take coder").success();
+}
+
+#[test]
 fn a_sealed_changeset_refuses_late_records() {
     let program = project();
     let coder = changed(&program, "[CODER]", "coder", "a.txt", "ONE\n");
