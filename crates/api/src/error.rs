@@ -43,6 +43,16 @@ pub enum Error {
         /// The name that is most like it.
         nearest: Option<String>,
     },
+    /// An actor was named who has no changeset in the plan.
+    #[error("no changeset of plan {plan} is {actor}'s")]
+    NoSuchActor {
+        /// The plan.
+        plan: plan::PlanId,
+        /// As it was given.
+        actor: plan::Actor,
+        /// Those who have one.
+        actors: Vec<plan::Actor>,
+    },
     /// There are no plans at all, and no store of them.
     #[error("there are no plans yet")]
     NoPlans,
@@ -242,6 +252,13 @@ impl Error {
             Self::UnknownPlan { nearest: None, .. } => {
                 "`agents plan list` shows the plans there are".to_owned()
             }
+            Self::NoSuchActor { actors, .. } if actors.is_empty() => {
+                "nobody has started one yet: `agents changeset start PLAN --actor NAME`".to_owned()
+            }
+            Self::NoSuchActor { actors, .. } => {
+                let actors: Vec<&str> = actors.iter().map(plan::Actor::as_str).collect();
+                format!("there are changesets of {}", actors.join(", "))
+            }
             Self::NoPlans => "make one with `agents plan create`".to_owned(),
             Self::WhichRoot { .. } => "name one with `--root DIR`".to_owned(),
             Self::NoRoot => {
@@ -327,6 +344,7 @@ impl Error {
             Self::Run(error) => run_nature(error),
             Self::NoSuchWord { .. } => (Kind::Usage, "no-such-word"),
             Self::UnknownPlan { .. } => (Kind::NotFound, "not-found"),
+            Self::NoSuchActor { .. } => (Kind::NotFound, "no-such-actor"),
             Self::NoPlans => (Kind::NotFound, "no-plans"),
             Self::WhichRoot { .. } => (Kind::Usage, "which-root"),
             Self::NoRoot => (Kind::NotFound, "no-root"),

@@ -1,8 +1,9 @@
 //! What a plan comes to before it is applied: its diff, and conflicts with how they are resolved.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use plan::{Choice, Conflict, FileDiff, Over, PathKey, Selection, Status, StoredContents};
+use plan::{Actor, Choice, Conflict, FileDiff, Over, PathKey, PlanId, Selection, Status, StoredContents};
 
 use crate::below::{Below, below};
 use crate::plans::{PartOf, actor_of};
@@ -39,6 +40,8 @@ impl Plans {
         let plan = self.find(plan)?;
         let part = self.part(part)?;
         let paths = part.paths()?;
+        let changesets = self.inner.changesets(plan.id)?;
+        check_actors(plan.id, &part.actors, &changesets)?;
         let selection = Selection { actors: part.actors.clone(), ..Selection::default() };
         let combined = self.inner.combine(plan.id, &selection, self.strategy_of(&plan))?;
         let stored = StoredContents(self.inner.store().as_ref());
@@ -51,7 +54,6 @@ impl Plans {
             }
         }
         let conflicts = combined.conflicts().filter(|conflict| paths.takes(&conflict.key)).cloned();
-        let changesets = self.inner.changesets(plan.id)?;
         let open = changesets.iter().filter(|changeset| changeset.status == Status::Open).count();
         Ok(Difference { plan: PlanState::of(&plan), files, conflicts: conflicts.collect(), open })
     }
@@ -95,5 +97,17 @@ impl Plans {
         let key = conflict.key.clone();
         let plan = self.inner.resolve(&plan, &key, &choice, self.strategy_of(&plan), &self.who)?;
         Ok(PlanState::of(&plan))
+    }
+}
+
+/// Refuses an actor who has no changeset: what they changed would be nothing, whatever the plan changes.
+fn check_actors(plan: PlanId, named: &[Actor], changesets: &[store::Changeset]) -> Result<(), Error> {
+    let known: BTreeSet<&Actor> = changesets.iter().map(|changeset| &changeset.actor).collect();
+    match named.iter().find(|actor| !known.contains(actor)) {
+        None => Ok(()),
+        Some(actor) => {
+            let actors = known.into_iter().cloned().collect();
+            Err(Error::NoSuchActor { plan, actor: actor.clone(), actors })
+        }
     }
 }

@@ -187,6 +187,11 @@ fn plans() {
     }
     check_hinted(Error::WhichRoot { plan: id(), path: text() }, Kind::Usage, "which-root");
     check_hinted(Error::NoPlans, Kind::NotFound, "no-plans");
+    let actor = plan::Actor::parse("ana").unwrap();
+    for actors in [Vec::new(), vec![actor.clone()]] {
+        let error = Error::NoSuchActor { plan: id(), actor: actor.clone(), actors };
+        check_hinted(error, Kind::NotFound, "no-such-actor");
+    }
     check_hinted(Error::NoRoot, Kind::NotFound, "no-root");
     check_hinted(Error::StoreUrl { kind: text() }, Kind::Usage, "store-url");
     check_hinted(Error::PasswordArgument { flag: "--to" }, Kind::Usage, "secret-argument");

@@ -40,6 +40,11 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         let patch = patch(&difference, output.paint());
         pager::show(&patch, output)?;
     }
+    if difference.files.is_empty() && difference.conflicts.is_empty() && !args.part.path.is_empty() {
+        let text = format!("no path that changes is one of {}", args.part.path.join(", "));
+        let hint = format!("`agents plan diff {} --stat` lists those that do", difference.plan.id);
+        output.warn("no-such-path", text, Some(hint));
+    }
     if difference.open > 0 {
         let open = counted(difference.open, "changeset");
         output.warn("open", format!("{open} not sealed yet, and not shown"), None);

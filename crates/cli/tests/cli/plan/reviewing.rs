@@ -205,3 +205,26 @@ fn without_a_root_the_plan_is_for_the_project() {
     let made = json(&program.check(nameless.env_remove("USER").env_remove("LOGNAME")).success());
     assert!(made["data"]["created_by"].as_str().unwrap().starts_with("uid "), "{made}");
 }
+
+#[test]
+fn a_diff_of_nobody_or_nothing_says_so() {
+    let program = project();
+    program.run("plan diff work --actor nobody").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: no changeset of plan [PLAN] is nobody's
+  hint: nobody has started one yet: `agents changeset start PLAN --actor NAME`
+
+"#]]);
+    changed(&program, "[CODER]", "coder", "a.txt", "ONE\n");
+    changed(&program, "[WRITER]", "writer", "b.txt", "new\n");
+    program.run("plan diff work --actor coder --actor nobody").code(3).stdout_eq("").stderr_eq(str![[r#"
+error: no changeset of plan [PLAN] is nobody's
+  hint: there are changesets of coder, writer
+
+"#]]);
+    program.run("plan diff work --path *.rs").success().stdout_eq("").stderr_eq(str![[r#"
+warning: no path that changes is one of *.rs
+  hint: `agents plan diff [PLAN] --stat` lists those that do
+
+"#]]);
+    program.run("plan diff work --actor coder --path a.txt").success().stderr_eq("");
+}
