@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub(crate) fn details(error: &E) -> Value {
     match error {
         E::Conflicts { plan, conflicts } => json!({ "plan": plan, "conflicts": conflicts }),
-        E::Drifted { plan, drifts } => json!({ "plan": plan, "files": drifts }),
+        E::Drifted { plan, drifts, .. } => json!({ "plan": plan, "files": drifts }),
         E::ChangedSince { plan, files } => json!({ "plan": plan, "files": files }),
         E::Entangled { plan, path, actors, others } => {
             json!({ "plan": plan, "path": path, "actors": actors, "others": others })

@@ -267,7 +267,8 @@ fn an_error_about_many_paths_lists_some() {
         found: "a file".to_owned(),
     };
     let drifts = (0..25).map(|n| content(&format!("f{n}"))).collect();
-    let problem = Problem::of(&plan::Error::Drifted { plan: plan::PlanId::new(), drifts }.into());
+    let problem =
+        Problem::of(&plan::Error::Drifted { plan: plan::PlanId::new(), drifts, is_merging: false }.into());
     assert_eq!(problem.causes.len(), 21);
     assert_eq!((&*problem.causes[0], &*problem.causes[20]), ("`f0` is a file", "and 5 more"));
 }

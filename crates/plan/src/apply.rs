@@ -200,7 +200,11 @@ impl Plans {
         let contents: Option<&dyn Contents> = if order.merge_drift { Some(&over) } else { None };
         let mut checked = check(&plan.roots, &wanted.targets, sight, contents)?;
         if !checked.drifts.is_empty() {
-            return Err(Error::Drifted { plan: plan.id, drifts: checked.drifts });
+            return Err(Error::Drifted {
+                plan: plan.id,
+                drifts: checked.drifts,
+                is_merging: order.merge_drift,
+            });
         }
         checked.made.extend(wanted.made.clone());
         Ok(checked)

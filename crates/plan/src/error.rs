@@ -225,6 +225,8 @@ pub enum Error {
         plan: PlanId,
         /// The files; at least one.
         drifts: Vec<Drift>,
+        /// Whether edits of other lines were to be merged, so that only others are left.
+        is_merging: bool,
     },
     /// Files were changed since a plan left them. Nothing was touched.
     #[error("{} changed since plan {plan} was applied, {}; nothing was touched", counted_were(files.len(), "file"), named(files.len(), &files[0].drift.key.path.show()))]
@@ -354,8 +356,11 @@ impl Error {
             Self::Conflicts { .. } => {
                 "`agents plan conflicts PLAN` shows them; `agents plan resolve PLAN PATH --take ACTOR` settles one"
             }
-            Self::Drifted { .. } => {
+            Self::Drifted { is_merging: false, .. } => {
                 "look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines"
+            }
+            Self::Drifted { is_merging: true, .. } => {
+                "these cannot be merged: put the files back as they were, or leave them out with `--path GLOB`"
             }
             Self::ChangedSince { .. } => {
                 "`agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first"
@@ -462,7 +467,7 @@ mod tests {
                 actors: [actor.clone()].into(),
                 others: [actor.clone()].into(),
             },
-            Error::Drifted { plan, drifts: vec![drift()] },
+            Error::Drifted { plan, drifts: vec![drift()], is_merging: false },
             Error::ChangedSince { plan, files: vec![ChangedSince { drift: drift(), by: Vec::new() }] },
             Error::OtherMachine { plan, machine: Machine { host: "far".into(), id: String::new() } },
             Error::Files { source: Box::new(bad_path()) },

@@ -141,6 +141,19 @@ applied 1 file of plan [PLAN] (work)
 }
 
 #[test]
+fn what_cannot_be_merged_is_not_told_to_be_merged() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "b.txt", "coder\n");
+    program.write("b.txt", "mine\n");
+    program.run("plan apply work --merge-drift").code(4).stdout_eq("").stderr_eq(str![[r#"
+error: plan [PLAN] found 1 file changed since it was recorded, `b.txt`; nothing was touched
+  because: `b.txt` is a file of 5 bytes with hash [..]
+  hint: these cannot be merged: put the files back as they were, or leave them out with `--path GLOB`
+
+"#]]);
+}
+
+#[test]
 fn a_plan_without_changes_is_not_applied() {
     let program = project();
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
