@@ -94,11 +94,13 @@ impl Surroundings {
     }
 
     pub(crate) fn absolute(&self, path: &Path) -> Result<PathBuf, Error> {
-        match &self.current {
-            _ if path.is_absolute() => Ok(path.to_owned()),
-            Some(current) => Ok(current.join(path)),
-            None => Err(Error::NoCurrentFolder { path: path.to_owned() }),
-        }
+        let path = match &self.current {
+            _ if path.is_absolute() => path.to_owned(),
+            Some(current) => current.join(path),
+            None => return Err(Error::NoCurrentFolder { path: path.to_owned() }),
+        };
+        // Without the `.` that people write, as paths are shown.
+        Ok(path.components().collect())
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {

@@ -299,3 +299,14 @@ For more information, try '--help'.
 "#]]);
     assert!(!program.path("agents-home").exists());
 }
+
+#[test]
+fn a_project_that_is_the_current_folder_is_shown_by_its_name() {
+    let program = Program::in_project();
+    program.run("config set --project . --scope project x.a 1").success().stderr_eq("").stdout_eq(str![[
+        r#"
+set x.a in [PLACE]/.cleveragents/config.toml (project)
+
+"#
+    ]]);
+}
