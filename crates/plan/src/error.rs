@@ -89,7 +89,7 @@ pub enum Error {
         path: String,
     },
     /// There is no such step from the state that the plan is in.
-    #[error("plan {plan} is {state} and cannot become {to}; allowed: {}", words(allowed))]
+    #[error("plan {plan} cannot {}: it is {state} ({})", deed(*to), state.meaning())]
     IllegalStep {
         /// The plan.
         plan: PlanId,
@@ -338,7 +338,7 @@ impl Error {
             Self::Doubtful { .. } => {
                 "reopen the changeset; `agents changeset show ID` lists what was recorded"
             }
-            Self::IllegalStep { .. } => "`agents plan log PLAN` shows how it came to be so",
+            Self::IllegalStep { plan, state, to, .. } => return Some(way_out(*plan, *state, *to)),
             Self::OutsideScope { .. } => {
                 "enter a changeset's scope first, or record through its handle; `agents changeset start PLAN --actor NAME` starts one"
             }
@@ -398,9 +398,48 @@ fn listed(actors: &[Actor]) -> String {
     names.join(", ")
 }
 
-fn words(states: &[State]) -> String {
-    let words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
-    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+/// What was to be done with a plan that was to come to this state.
+fn deed(to: State) -> &'static str {
+    match to {
+        State::Queued => "begin again",
+        State::Running => "be worked on",
+        State::Ready => "be resolved, or made ready",
+        State::Applying | State::Applied => "be applied",
+        State::Conflict => "be found in conflict",
+        State::Failed => "fail",
+        State::Cancelled => "be cancelled",
+        State::Undone => "be undone",
+    }
+}
+
+/// The command that helps whoever wanted a plan to come to a state that cannot follow.
+fn way_out(plan: PlanId, state: State, to: State) -> String {
+    match (state, to) {
+        (State::Queued, _) => {
+            format!("record something first: `agents changeset start {plan} --actor NAME`")
+        }
+        (State::Running, _) => format!(
+            "wait for its run, or seal what is open: `agents changeset list {plan}`, `agents changeset seal ID`"
+        ),
+        (State::Ready | State::Conflict, State::Undone) => {
+            format!("nothing of it is in the folders: `agents plan apply {plan}` brings it there")
+        }
+        (State::Ready | State::Conflict, _) => format!("`agents plan show {plan}` says more"),
+        (State::Applying, _) => {
+            "wait for who applies it; if that was cut off, run `agents doctor --fix`".to_owned()
+        }
+        (State::Applied, _) => format!("`agents plan undo {plan}` takes it back"),
+        (State::Failed, _) => {
+            format!("`agents run --resume {plan}` goes on with it, and `agents plan log {plan}` says why")
+        }
+        (State::Cancelled, _) => {
+            "it stays so: make another one with `agents plan create` or `agents run`".to_owned()
+        }
+        (State::Undone, _) => {
+            "`agents plan list` shows the plan that took it back; `agents plan undo` of that one brings it back"
+                .to_owned()
+        }
+    }
 }
 
 /// The only path, or the first of several.

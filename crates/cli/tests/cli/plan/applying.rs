@@ -157,14 +157,14 @@ error: plan [PLAN] found 1 file changed since it was recorded, `b.txt`; nothing 
 fn a_plan_without_changes_is_not_applied() {
     let program = project();
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] is queued and cannot become applying; allowed: running, cancelled
-  hint: `agents plan log PLAN` shows how it came to be so
+error: plan [PLAN] cannot be applied: it is queued (made; nobody works on it yet)
+  hint: record something first: `agents changeset start [PLAN] --actor NAME`
 
 "#]]);
     let coder = start(&program, "[CODER]", "coder");
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] is running and cannot become applying; allowed: ready, conflict, failed, cancelled
-  hint: `agents plan log PLAN` shows how it came to be so
+error: plan [PLAN] cannot be applied: it is running (changesets are started and recorded into)
+  hint: wait for its run, or seal what is open: `agents changeset list [PLAN]`, `agents changeset seal ID`
 
 "#]]);
     program.run(&format!("changeset seal {coder}")).success();

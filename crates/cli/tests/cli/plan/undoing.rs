@@ -13,8 +13,8 @@ fn an_undo_previews_takes_back_and_can_be_taken_back() {
     program.run(&format!("changeset record {coder} --path b.txt --rename-to c.txt")).success();
     program.run(&format!("changeset seal {coder}")).success();
     program.run("plan undo work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] is ready and cannot become undone; allowed: ready, running, applying, conflict, cancelled
-  hint: `agents plan log PLAN` shows how it came to be so
+error: plan [PLAN] cannot be undone: it is ready (all changesets are closed; to be reviewed, resolved and applied)
+  hint: nothing of it is in the folders: `agents plan apply [PLAN]` brings it there
 
 "#]]);
     program.run("plan apply work").success();

@@ -1,5 +1,5 @@
 @case-pln-illegal
-Feature: A step that the table does not allow names those that it does
+Feature: A step that the table does not allow says where the plan stands and what helps
 
   Scenario: A plan that was given up cannot be applied
     Given the file "a.txt" says:
@@ -14,4 +14,5 @@ Feature: A step that the table does not allow names those that it does
     When I run "agents plan cancel work"
     And I run "agents plan apply work"
     Then it ends with 4
-    And standard error contains "is cancelled and cannot become applying; allowed: nothing"
+    And standard error contains "cannot be applied: it is cancelled (given up; what was recorded is kept)"
+    And standard error contains "make another one with `agents plan create`"
