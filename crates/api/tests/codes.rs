@@ -244,6 +244,7 @@ fn stores() {
     check(S::Held { resource, owner, expires_at: store::Time::now() }, Kind::Busy, "lease-held");
     check(S::Busy { path: path(), doing: "d", waited: Duration::ZERO }, Kind::Busy, "store-busy");
     check(S::Full { path: path(), doing: "d", source: cause() }, Kind::Error, "store-full");
+    check(S::Unwritable { path: path(), doing: "d", source: cause() }, Kind::Error, "store-unwritable");
     let engine = |outcome| S::Engine { path: path(), doing: "d", outcome, source: cause() };
     check(engine(store::Outcome::Unknown), Kind::OutcomeUnknown, "store-engine");
     check(engine(store::Outcome::Aborted), Kind::Error, "store-engine");

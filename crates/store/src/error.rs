@@ -224,6 +224,16 @@ pub enum Error {
         /// What the engine said.
         source: Cause,
     },
+    /// The store's file, or the folder around it, cannot be written. Reading needs that too, for the files beside it. Nothing was changed.
+    #[error("store `{}`: cannot {doing}: the file, or the folder that it is in, cannot be written", path.display())]
+    Unwritable {
+        /// The store.
+        path: PathBuf,
+        /// What we were doing.
+        doing: &'static str,
+        /// What the engine said.
+        source: Cause,
+    },
     /// The engine refused, for a reason that the caller can do nothing about by asking otherwise: a failing disk, a full one of a server.
     #[error("store `{}`: cannot {doing}{}", path.display(), left(*outcome))]
     Engine {
@@ -326,6 +336,7 @@ impl Error {
             Self::Place { .. } => "store-place",
             Self::Gone { .. } => "store-gone",
             Self::Full { .. } => "store-full",
+            Self::Unwritable { .. } => "store-unwritable",
             Self::Engine { .. } => "store-engine",
             Self::Url { .. } => "store-url",
             Self::Unreachable { .. } => "store-unreachable",
@@ -371,6 +382,12 @@ impl Error {
                 return Some(format!(
                     "make room, `df -h {}` shows how much there is; then try again",
                     path.display()
+                ));
+            }
+            Self::Unwritable { path, .. } => {
+                let folder = path.parent().unwrap_or(path).display();
+                return Some(format!(
+                    "reading needs files beside it too: `ls -ld {folder}` shows who may write, `findmnt -T {folder}` whether it is mounted read-only; or use another home folder with `--home DIR`"
                 ));
             }
             Self::Engine { outcome: Outcome::Aborted, .. } => {
@@ -474,6 +491,7 @@ mod tests {
             Error::Place { doing: "make", path: path.clone(), source: cause() },
             Error::Gone { path: path.clone() },
             Error::Full { path: path.clone(), doing: "seal", source: cause() },
+            Error::Unwritable { path: path.clone(), doing: "open it", source: cause() },
             engine(Outcome::Aborted),
             engine(Outcome::Unknown),
             Error::Url { reason: "it names no host".into() },

@@ -73,6 +73,9 @@ impl Failure {
             }
             Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, doing, source },
             Some(ErrorCode::DiskFull) => Error::Full { path, doing, source },
+            Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+                Error::Unwritable { path, doing, source }
+            }
             _ => Error::Engine { path, doing, outcome, source },
         }
     }
@@ -131,6 +134,8 @@ mod tests {
         assert_eq!(code(ffi::SQLITE_NOTADB), "not-a-store");
         assert_eq!(code(ffi::SQLITE_CORRUPT), "store-damaged");
         assert_eq!(code(ffi::SQLITE_FULL), "store-full");
+        assert_eq!(code(ffi::SQLITE_CANTOPEN), "store-unwritable");
+        assert_eq!(code(ffi::SQLITE_READONLY_DIRECTORY), "store-unwritable");
         assert_eq!(code(ffi::SQLITE_IOERR_READ), "store-engine");
         assert_eq!(error(Failure::Stopped).code(), "store-stopped");
         assert_eq!(error(rusqlite::Error::IntegralValueOutOfRange(0, -1).into()).code(), "store-damaged");

@@ -45,3 +45,26 @@ error: cannot prepare to write `[PLACE]/small/config.toml`
     program.run("config get x.a --home small").success().stdout_eq("1\n").stderr_eq("");
     disk.remount("rw").expect("what was mounted can be remounted");
 }
+
+/// Room for a store.
+const STORE_BYTES: u64 = 8 << 20;
+
+#[test]
+fn a_store_that_cannot_be_written_is_told_also_to_who_reads() {
+    let program = Program::in_project();
+    let disk = match SmallDisk::new(&program.path(""), STORE_BYTES) {
+        Ok(disk) => disk,
+        Err(reason) => return skipped("cli::disk", &reason),
+    };
+    program.run("plan create --name work --home small").success();
+    disk.remount("ro").expect("what was mounted can be remounted");
+    program.run("config get core.color --home small").success().stderr_eq("");
+    program.run("plan list --home small").code(1).stdout_eq("").stderr_eq(str![[r#"
+error: store `[PLACE]/small/state.db`: cannot open it: the file, or the folder that it is in, cannot be written
+  because: unable to open database file
+  because: Error code 14: unable to open database file
+  hint: reading needs files beside it too: `ls -ld [PLACE]/small` shows who may write, `findmnt -T [PLACE]/small` whether it is mounted read-only; or use another home folder with `--home DIR`
+
+"#]]);
+    disk.remount("rw").expect("what was mounted can be remounted");
+}
