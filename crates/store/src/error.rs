@@ -224,8 +224,8 @@ pub enum Error {
         /// What the engine said.
         source: Cause,
     },
-    /// The store's file, or the folder around it, cannot be written. Reading needs that too, for the files beside it. Nothing was changed.
-    #[error("store `{}`: cannot {doing}: the file, or the folder that it is in, cannot be written", path.display())]
+    /// The store's file, or one of those beside it, cannot be opened for writing, which reading needs too. Nothing was changed.
+    #[error("store `{}`: cannot {doing}: the file, or one beside it, cannot be opened for writing", path.display())]
     Unwritable {
         /// The store.
         path: PathBuf,

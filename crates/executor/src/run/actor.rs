@@ -120,8 +120,10 @@ impl Engine<'_> {
                 let room = self.out_of_room(node, attempt, error)?;
                 done(&End { notes: [&end.notes[..], &room.notes].concat(), ..end })
             })?;
+            // Who hears of its end finds it whole; and hears of it also when the plan was given up meanwhile.
+            let sealed = changeset.seal();
             self.tell_end(node);
-            changeset.seal()?;
+            sealed?;
             return Ok(());
         }
     }
