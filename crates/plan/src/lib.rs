@@ -30,6 +30,7 @@ mod ground;
 mod intent;
 mod known;
 mod landed;
+mod left;
 mod links;
 mod machine;
 mod merge;

@@ -178,7 +178,9 @@ impl Plans {
         }
         for (old, after, credits) in back {
             let expected = landed.get(&old).and_then(|there| there.after.clone());
-            inverse.targets.insert(old, Target { expected, after, credits });
+            if expected != after {
+                inverse.targets.insert(old, Target { expected, after, credits });
+            }
         }
         inverse.takes.extend(takes);
         Ok(inverse)

@@ -224,7 +224,7 @@ fn check(edits: &[Vec<Edit>], ways: &[Way]) {
 #[test]
 fn ways_that_went_astray() {
     use Edit::{Delete, Line, Rename};
-    use Way::{Apply, Undo};
+    use Way::{Apply, Resolve, Undo};
     let line = || vec![Line(0, 0)];
     for (edits, ways) in [
         ([vec![Delete(0)], line(), line()], vec![Apply(vec![0], None)]),
@@ -238,6 +238,10 @@ fn ways_that_went_astray() {
         (
             [line(), vec![Rename(0)], vec![Rename(1), Line(0, 0)]],
             vec![Apply(vec![1], None), Apply(vec![], Some(0))],
+        ),
+        (
+            [vec![Delete(0)], line(), vec![Line(1, 0), Rename(0)]],
+            vec![Apply(vec![2], None), Resolve(0, 4), Apply(vec![], None), Undo(vec![2], None)],
         ),
     ] {
         check(&edits, &ways);
