@@ -41,6 +41,8 @@ pub(crate) struct Left {
     pub targets: Targets,
     pub made: Made,
     pub conflicts: Vec<Conflict>,
+    /// The changesets whose changes that is: the chosen ones, and what was resolved of paths that they and those before are about.
+    pub brings: Set,
 }
 
 impl Asked<'_> {
@@ -51,7 +53,9 @@ impl Asked<'_> {
         let stored = StoredContents(store);
         let mut work =
             Work { asked: self, known, groups, stored, declared: BTreeMap::new(), left: Left::default() };
+        work.left.brings.clone_from(self.chosen);
         for (set, here) in work.sets() {
+            work.left.brings.extend(resolutions_of(&set, self.folded));
             let combined = work.combine(&set)?;
             let share = Share { set, here, combined };
             work.add_conflicts(&share);

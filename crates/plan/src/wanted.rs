@@ -6,7 +6,6 @@ use crate::contents::Made;
 use crate::drift::Targets;
 use crate::landed::LandedPaths;
 use crate::left::{Asked, Set};
-use crate::resolved::resolutions_of;
 use crate::{ApplyOrder, Error, Folded, Part, Plan, Plans, Result, Selection, Strategy};
 
 /// What an apply is to do, as far as the store knows.
@@ -42,8 +41,7 @@ impl Plans {
         if left.targets.is_empty() {
             return Err(Error::Nothing { plan: plan.id, act: "apply" });
         }
-        let resolutions = resolutions_of(&chosen, &folded);
-        let brings = chosen.union(&resolutions).copied().collect();
+        let brings = left.brings.into_iter().collect();
         Ok(Wanted { targets: left.targets, made: left.made, brings, folded, landed })
     }
 

@@ -223,7 +223,7 @@ fn check(edits: &[Vec<Edit>], ways: &[Way]) {
 /// Each came to something else once.
 #[test]
 fn ways_that_went_astray() {
-    use Edit::{Delete, Line, Rename};
+    use Edit::{Delete, Line, Make, Rename};
     use Way::{Apply, Resolve, Undo};
     let line = || vec![Line(0, 0)];
     for (edits, ways) in [
@@ -242,6 +242,14 @@ fn ways_that_went_astray() {
         (
             [vec![Delete(0)], line(), vec![Line(1, 0), Rename(0)]],
             vec![Apply(vec![2], None), Resolve(0, 4), Apply(vec![], None), Undo(vec![2], None)],
+        ),
+        (
+            [line(), vec![Make], vec![Line(0, 0), Make]],
+            vec![Apply(vec![1], None), Resolve(3, 4), Apply(vec![0], None), Resolve(3, 0)],
+        ),
+        (
+            [line(), vec![Make], vec![Make]],
+            vec![Apply(vec![2], None), Resolve(3, 3), Apply(vec![0], None), Resolve(3, 0)],
         ),
     ] {
         check(&edits, &ways);
