@@ -110,6 +110,7 @@ impl Plans {
             transaction: transaction_text(tx.id()),
             changeset: Some(written),
             brings: wanted.brings,
+            along: wanted.along,
             who: order.who.clone(),
             from: plan.state,
         };
@@ -182,7 +183,8 @@ impl Plans {
             checked.todo.iter().map(|(key, target)| report(key, target, done.clone())).collect();
         files.extend(untouched(&checked));
         files.sort_by(|a, b| a.key.cmp(&b.key));
-        wanted.landed.lay(&Landed { brought: wanted.brings, ..Landed::default() }, wanted.targets);
+        let landed = Landed { brought: wanted.brings, along: wanted.along, ..Landed::default() };
+        wanted.landed.lay(&landed, wanted.targets);
         let left = self.left(&wanted.folded, &wanted.landed)?;
         Ok(Report { plan: plan.clone(), files, left, recovered: Vec::new(), dry_run: true })
     }
@@ -265,7 +267,8 @@ impl Plans {
                 Some(id)
             }
         };
-        let new = Landed { changeset, brought: intent.brings.clone(), ..Landed::default() };
+        let (brought, along) = (intent.brings.clone(), intent.along.clone());
+        let new = Landed { changeset, brought, along, ..Landed::default() };
         let new = Some(new).filter(|_| !done.is_empty());
         if let Some(new) = &new {
             landed.lay(new, done);

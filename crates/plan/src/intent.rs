@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Actor, ChangesetId, PlanId};
 
-use crate::landed::Landed;
+use crate::landed::{Along, Landed};
 use crate::{Detail, Error, Machine, Plan, Result, State};
 
 const APPLY: &str = "apply";
@@ -26,6 +26,9 @@ pub(crate) struct Intent {
     /// The changesets whose changes it brings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brings: Vec<ChangesetId>,
+    /// What goes to another name with its file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub along: Vec<Along>,
     /// Who began it.
     pub who: Actor,
     /// In which state the plan was.

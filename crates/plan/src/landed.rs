@@ -32,6 +32,9 @@ pub(crate) struct Landed {
     /// The changesets whose changes its paths hold from then on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brought: Vec<ChangesetId>,
+    /// More of them that single paths hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub along: Vec<Along>,
     /// Those whose changes they do not hold any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<ChangesetId>,
@@ -48,6 +51,26 @@ pub(crate) struct Landed {
 pub(crate) struct Place {
     root: PathBytes,
     path: PathBytes,
+}
+
+impl Place {
+    fn is(&self, key: &PathKey) -> bool {
+        self.root == key.root && self.path == key.path
+    }
+}
+
+/// What had landed under the old name of a file, and goes with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Along {
+    #[serde(flatten)]
+    to: Place,
+    changesets: Vec<ChangesetId>,
+}
+
+impl Along {
+    pub(crate) fn new(key: &PathKey, changesets: Vec<ChangesetId>) -> Self {
+        Self { to: Place { root: key.root.clone(), path: key.path.clone() }, changesets }
+    }
 }
 
 /// What a path holds of a plan.
@@ -85,6 +108,8 @@ impl LandedPaths {
             });
             path.after = target.after;
             path.changesets.extend(&landed.brought);
+            let along = landed.along.iter().filter(|along| along.to.is(&key));
+            path.changesets.extend(along.flat_map(|along| &along.changesets));
             path.changesets.retain(|changeset| !landed.taken.contains(changeset));
             // What was taken back is as if it had never landed.
             if landed.by.is_some() && path.after == path.expected {
@@ -105,8 +130,7 @@ impl Plans {
                 let folded = self.folded(plan.id, &Selection::default())?;
                 landed.brought = folded.iter().map(|folded| folded.credit.changeset).collect();
             }
-            let kept =
-                |key: &PathKey| landed.except.iter().any(|at| at.root == key.root && at.path == key.path);
+            let kept = |key: &PathKey| landed.except.iter().any(|at| at.is(key));
             targets.retain(|key, _| !kept(key));
             all.lay(&landed, targets);
         }

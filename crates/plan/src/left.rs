@@ -11,7 +11,7 @@ use store::{ChangesetId, Content, Store};
 use crate::claims::beside;
 use crate::contents::Made;
 use crate::drift::{Target, Targets};
-use crate::landed::{LandedPath, LandedPaths};
+use crate::landed::{Along, LandedPath, LandedPaths};
 use crate::merge::{Merged, merge};
 use crate::part::Paths;
 use crate::resolved::{covered, groups, is_about, resolutions_of, with_resolutions};
@@ -43,6 +43,8 @@ pub(crate) struct Left {
     pub conflicts: Vec<Conflict>,
     /// The changesets whose changes that is: the chosen ones, and what was resolved of paths that they and those before are about.
     pub brings: Set,
+    /// What goes to another name with its file.
+    pub along: Vec<Along>,
 }
 
 impl Asked<'_> {
@@ -51,10 +53,12 @@ impl Asked<'_> {
         let known = self.folded.iter().map(|folded| folded.credit.changeset).collect();
         let groups = groups(self.folded);
         let stored = StoredContents(store);
-        let mut work =
-            Work { asked: self, known, groups, stored, declared: BTreeMap::new(), left: Left::default() };
+        let (landed_at, declared, left) = (BTreeSet::new(), BTreeMap::new(), Left::default());
+        let mut work = Work { asked: self, known, groups, stored, landed_at, declared, left };
         work.left.brings.clone_from(self.chosen);
-        for (set, here) in work.sets() {
+        let sets = work.sets();
+        work.landed_at = sets.values().flatten().copied().collect();
+        for (set, here) in sets {
             work.left.brings.extend(resolutions_of(&set, self.folded));
             let combined = work.combine(&set)?;
             let share = Share { set, here, combined };
@@ -73,8 +77,8 @@ impl Asked<'_> {
 /// The paths that are to hold the changes of the same changesets.
 struct Share<'a> {
     set: Set,
-    /// Those of them that something has landed at.
-    here: Vec<&'a PathKey>,
+    /// Those of them that something has landed at, under this name or an old one.
+    here: BTreeSet<&'a PathKey>,
     /// What these changesets come to.
     combined: Combined,
 }
@@ -85,19 +89,30 @@ struct Work<'a> {
     /// The paths that were settled by resolutions, those together that are settled at once.
     groups: Vec<BTreeSet<PathKey>>,
     stored: StoredContents<'a>,
+    /// The paths that something has landed at: each is in the share of what it is to hold.
+    landed_at: BTreeSet<&'a PathKey>,
     /// What changesets that have landed come to.
     declared: BTreeMap<Set, Combined>,
     left: Left,
 }
 
 impl<'a> Work<'a> {
-    /// The changesets that paths are to hold the changes of, by what they hold now.
-    fn sets(&self) -> BTreeMap<Set, Vec<&'a PathKey>> {
-        let Asked { landed, chosen, .. } = self.asked;
-        let mut sets: BTreeMap<Set, Vec<&PathKey>> = BTreeMap::from([(chosen.clone(), Vec::new())]);
-        for (key, there) in &landed.paths {
-            let wanted = chosen.iter().chain(&there.changesets).filter(|id| self.known.contains(id));
-            sets.entry(wanted.copied().collect()).or_default().push(key);
+    /// The changesets that paths are to hold the changes of, by what they hold now. A file that gets another name takes along what has
+    /// landed under the old one.
+    fn sets(&self) -> BTreeMap<Set, BTreeSet<&'a PathKey>> {
+        let Asked { folded, landed, chosen, .. } = self.asked;
+        let mut held: BTreeMap<&PathKey, Set> =
+            landed.paths.iter().map(|(key, there)| (key, there.changesets.clone())).collect();
+        for (key, change) in folded.iter().flat_map(|folded| &folded.changes) {
+            let old = change.renamed_from.as_ref().and_then(|old| landed.paths.get(&beside(key, old)));
+            if let Some(old) = old.filter(|_| !landed.paths.contains_key(key)) {
+                held.entry(key).or_default().extend(&old.changesets);
+            }
+        }
+        let mut sets: BTreeMap<Set, BTreeSet<&PathKey>> = BTreeMap::from([(chosen.clone(), BTreeSet::new())]);
+        for (key, held) in held {
+            let wanted = chosen.iter().chain(&held).filter(|id| self.known.contains(id));
+            sets.entry(wanted.copied().collect()).or_default().insert(key);
         }
         sets
     }
@@ -125,10 +140,7 @@ impl<'a> Work<'a> {
     }
 
     fn is_here(&self, share: &Share<'_>, key: &PathKey) -> bool {
-        match self.asked.landed.paths.contains_key(key) {
-            true => share.here.binary_search(&key).is_ok(),
-            false => share.set == *self.asked.chosen,
-        }
+        share.here.contains(key) || share.set == *self.asked.chosen && !self.landed_at.contains(key)
     }
 
     /// Conflicts, but for those that have landed by another strategy.
@@ -159,8 +171,12 @@ impl<'a> Work<'a> {
                 Some(there) => self.over(key, there, change, target, &share.combined.made)?,
                 None => Some(target),
             };
+            if there.is_none() && share.here.contains(key) {
+                let others = share.set.difference(self.asked.chosen).copied();
+                self.left.along.push(Along::new(key, others.collect()));
+            }
             if let Some(target) = target {
-                self.add_old_name(key, change, &target);
+                self.add_old_name(share, key, change, &target);
                 self.left.targets.insert(key.clone(), target);
             }
         }
@@ -219,10 +235,11 @@ impl<'a> Work<'a> {
         Ok((declared.clone(), &combined.made))
     }
 
-    /// The old name of a file speaks of the same file, and gets it back should the rename be undone.
-    fn add_old_name(&mut self, key: &PathKey, change: &CombinedChange, target: &Target) {
+    /// The old name of a file speaks of the same file, and gets it back should the rename be undone. Not where that is in conflict.
+    fn add_old_name(&mut self, share: &Share<'_>, key: &PathKey, change: &CombinedChange, target: &Target) {
         let Some(old) = change.renamed_from.as_ref().map(|old| beside(key, old)) else { return };
-        if let Some(LandedPath { after: None, .. }) = self.asked.landed.paths.get(&old) {
+        let is_gone = self.asked.landed.paths.get(&old).is_some_and(|there| there.after.is_none());
+        if is_gone && !matches!(share.combined.paths.get(&old), Some(Settled::Conflict(_))) {
             let gone = Target { expected: None, after: None, credits: target.credits.clone() };
             self.left.targets.entry(old).or_insert(gone);
         }
@@ -233,7 +250,8 @@ impl<'a> Work<'a> {
         let resolutions = resolutions_of(&share.set, self.asked.folded);
         let clashes: BTreeSet<PathKey> = share.combined.conflicts().flat_map(keys).collect();
         for key in share.here.iter().filter(|key| !share.combined.paths.contains_key(key)) {
-            let (there, held) = (&self.asked.landed.paths[*key], self.held(key).unwrap_or_default());
+            let Some(there) = self.asked.landed.paths.get(key) else { continue };
+            let held = self.held(key).unwrap_or_default();
             let is_more = self.asked.folded.iter().any(|folded| {
                 let id = &folded.credit.changeset;
                 let is_new = !held.contains(id) && (share.set.contains(id) || resolutions.contains(id));

@@ -4,7 +4,7 @@ use store::ChangesetId;
 
 use crate::contents::Made;
 use crate::drift::Targets;
-use crate::landed::LandedPaths;
+use crate::landed::{Along, LandedPaths};
 use crate::left::{Asked, Set};
 use crate::{ApplyOrder, Error, Folded, Part, Plan, Plans, Result, Selection, Strategy};
 
@@ -14,6 +14,8 @@ pub(crate) struct Wanted {
     pub made: Made,
     /// The changesets whose changes that is.
     pub brings: Vec<ChangesetId>,
+    /// What goes to another name with its file.
+    pub along: Vec<Along>,
     /// All changesets of the plan that count.
     pub folded: Vec<Folded>,
     /// What has landed before.
@@ -42,7 +44,7 @@ impl Plans {
             return Err(Error::Nothing { plan: plan.id, act: "apply" });
         }
         let brings = left.brings.into_iter().collect();
-        Ok(Wanted { targets: left.targets, made: left.made, brings, folded, landed })
+        Ok(Wanted { targets: left.targets, made: left.made, brings, along: left.along, folded, landed })
     }
 
     /// How many paths of a plan do not hold all of its changes.

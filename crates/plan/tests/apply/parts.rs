@@ -170,6 +170,22 @@ fn an_edit_of_a_file_whose_new_name_has_landed_goes_to_the_new_name() {
 }
 
 #[test]
+fn a_file_that_gets_another_name_takes_along_what_has_landed() {
+    let ground = Ground::new();
+    ground.write("a/old", lines(&[]));
+    let plan = ground.plan(vec![
+        ("mover", vec![Change::rename(bytes("a/old"), bytes("a/new"))]),
+        ("editor", vec![write("a/old", lines(&[(3, "edited")]))]),
+    ]);
+    let _ = ground.apply_with(plan, of("editor")).unwrap();
+    let report = ground.apply_with(plan, of("mover")).unwrap();
+    assert_eq!((report.plan.state, ground.read("a/new")), (State::Applied, lines(&[(3, "edited")])));
+    assert!(!ground.root("a/old").exists());
+    let _ = ground.undo(plan).unwrap();
+    assert_eq!(ground.read("a/old"), lines(&[]));
+}
+
+#[test]
 fn what_is_recorded_after_a_part_has_landed_is_left_to_apply() {
     let ground = Ground::new();
     ground.write("a/f", "old");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use plan::{Actor, Change, Choice, Conflict, Piece, PlanId, Selection, State, Strategy as Merge};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use testkit::notes::is_proof;
 
 use super::ground::{Ground, actor, bytes, delete, write};
@@ -215,7 +216,8 @@ fn check(edits: &[Vec<Edit>], ways: &[Way]) {
     world.finish();
     if world.ground.state(world.plan) != State::Undone {
         assert_eq!(world.found(), world.expected(), "{edits:?} {ways:?}");
-        allow(world.ground.undo(world.plan), &["nothing-to-do"]);
+        // Of one that comes to nothing, nothing has landed.
+        allow(world.ground.undo(world.plan), &["nothing-to-do", "illegal-step"]);
     }
     assert_eq!(world.found(), before(), "{edits:?} {ways:?}");
 }
@@ -251,6 +253,14 @@ fn ways_that_went_astray() {
             [line(), vec![Make], vec![Make]],
             vec![Apply(vec![2], None), Resolve(3, 3), Apply(vec![0], None), Resolve(3, 0)],
         ),
+        (
+            [line(), vec![Rename(0)], vec![Line(0, 0), Rename(1)]],
+            vec![Apply(vec![1], None), Resolve(2, 2), Apply(vec![], Some(2))],
+        ),
+        (
+            [vec![Line(1, 0)], vec![Rename(1)], vec![Line(1, 2)]],
+            vec![Apply(vec![2], None), Apply(vec![0, 1], None), Undo(vec![1], None)],
+        ),
     ] {
         check(&edits, &ways);
     }
@@ -258,7 +268,9 @@ fn ways_that_went_astray() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: if is_proof() { 2000 } else { 40 },
+        cases: if is_proof() { 4000 } else { 40 },
+        // A proof goes ways that nobody has gone; otherwise they are the same each time.
+        rng_seed: if is_proof() { RngSeed::Random } else { RngSeed::Fixed(1) },
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
