@@ -3,6 +3,7 @@
 //! A path that nothing has landed at gets the changes of the chosen changesets, combined. One that holds changes of others already gets
 //! theirs and the chosen ones combined, so one part after the other comes to the same as all at once.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 
@@ -268,8 +269,12 @@ impl<'a> Work<'a> {
     }
 }
 
-fn some(folded: &[Folded], set: &Set) -> Vec<Folded> {
-    folded.iter().filter(|folded| set.contains(&folded.credit.changeset)).cloned().collect()
+fn some<'a>(folded: &'a [Folded], set: &Set) -> Cow<'a, [Folded]> {
+    let is_in = |folded: &&Folded| set.contains(&folded.credit.changeset);
+    match folded.iter().all(|folded| is_in(&folded)) {
+        true => Cow::Borrowed(folded),
+        false => Cow::Owned(folded.iter().filter(is_in).cloned().collect()),
+    }
 }
 
 /// What a path is to become, with what people had made of it when it was merged with their edits.
