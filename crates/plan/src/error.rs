@@ -360,7 +360,7 @@ impl Error {
                 "look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines"
             }
             Self::Drifted { is_merging: true, .. } => {
-                "these cannot be merged: put the files back as they were, or leave them out with `--path GLOB`"
+                "these cannot be merged: put the files back as they were, leave them out with `--path GLOB`, or take back what has landed of them with `agents plan undo PLAN --path GLOB`"
             }
             Self::ChangedSince { .. } => {
                 "`agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first"

@@ -11,14 +11,14 @@ use store::{ChangesetId, Content, Store};
 
 use crate::claims::beside;
 use crate::contents::Made;
-use crate::drift::{Target, Targets};
+use crate::drift::{Drift, Target, Targets};
 use crate::landed::{Along, LandedPath, LandedPaths};
 use crate::merge::{Merged, merge};
 use crate::part::Paths;
 use crate::resolved::{covered, groups, is_about, resolutions_of, with_resolutions};
 use crate::{
-    Clash, Combined, CombinedChange, Conflict, ConflictHunk, Contents, Credit, Folded, Over, PathKey, Result,
-    Settled, Side, StoredContents, Strategy, combine,
+    Combined, CombinedChange, Conflict, Contents, Credit, Folded, Over, PathKey, Result, Settled,
+    StoredContents, Strategy, combine,
 };
 
 pub(crate) type Set = BTreeSet<ChangesetId>;
@@ -42,6 +42,8 @@ pub(crate) struct Left {
     pub targets: Targets,
     pub made: Made,
     pub conflicts: Vec<Conflict>,
+    /// What cannot be brought together with edits of people that were merged with what has landed.
+    pub edited: Vec<Drift>,
     /// The changesets whose changes that is: the chosen ones, and what was resolved of paths that they and those before are about.
     pub brings: Set,
     /// What goes to another name with its file.
@@ -184,7 +186,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// What a path that something has landed at is to become: nothing else when it holds that, and a conflict when people are in the way.
+    /// What a path that something has landed at is to become: nothing else when it holds that, and none when edits of people are in the way.
     fn over(
         &mut self,
         key: &PathKey,
@@ -207,13 +209,13 @@ impl<'a> Work<'a> {
         let mut new = Made::default();
         let after = over_edits(there, &declared, target.after, &contents, &mut new)?;
         self.left.made.extend(new);
-        match after {
-            Ok(after) => Ok(Some(Target { after, ..target })),
-            Err((clash, hunks)) => {
-                self.left.conflicts.push(with_edits(key, change, there, clash, hunks));
-                Ok(None)
-            }
-        }
+        let Ok(after) = after else {
+            let found = "a file with edits of people, merged before, that clash with what is left".to_owned();
+            let drift = Drift { key: key.clone(), expected: declared, seen: there.after.clone(), found };
+            self.left.edited.push(drift);
+            return Ok(None);
+        };
+        Ok(Some(Target { after, ..target }))
     }
 
     /// What the changes that a path holds come to without what people did to it: what was resolved later is not in it. With contents that
@@ -289,24 +291,6 @@ fn over_edits(
         return Ok(Ok(after));
     }
     merge(declared.as_ref(), there.after.as_ref(), after.as_ref(), contents, made)
-}
-
-/// What is left of a path clashes with what people did to it.
-fn with_edits(
-    key: &PathKey,
-    change: &CombinedChange,
-    there: &LandedPath,
-    clash: Clash,
-    hunks: Vec<ConflictHunk>,
-) -> Conflict {
-    let side = |credit: &Credit| Side {
-        credit: credit.clone(),
-        base: there.after.clone(),
-        after: change.after.clone(),
-    };
-    let sides = change.credits.iter().map(side).collect();
-    let (key, base) = (key.clone(), there.after.clone());
-    Conflict { key, clash, base, sides, hunks, others: Vec::new(), old_names: Vec::new() }
 }
 
 /// The old names of renamed files that are taken: they go with the new ones.

@@ -40,6 +40,9 @@ impl Plans {
         if !left.conflicts.is_empty() {
             return Err(Error::Conflicts { plan: plan.id, conflicts: left.conflicts });
         }
+        if !left.edited.is_empty() {
+            return Err(Error::Drifted { plan: plan.id, drifts: left.edited, is_merging: true });
+        }
         if left.targets.is_empty() {
             return Err(Error::Nothing { plan: plan.id, act: "apply" });
         }
@@ -53,7 +56,7 @@ impl Plans {
         let (chosen, paths) = (chosen(folded, &all), all.paths()?);
         let asked = Asked { folded, landed, chosen: &chosen, strategy: Strategy::ThreeWay, paths: &paths };
         let left = asked.left(self.store().as_ref())?;
-        Ok(left.targets.len() + left.conflicts.len())
+        Ok(left.targets.len() + left.conflicts.len() + left.edited.len())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plan::{Choice, FileOutcome, Part, PathKey, State, Strategy};
 
-use super::ground::{Ground, actor, bytes, delete, outcomes, write};
+use super::ground::{Ground, actor, bytes, delete, drifted, outcomes, write};
 use plan::Change;
 
 #[test]
@@ -367,6 +367,32 @@ fn a_later_part_keeps_what_a_person_did_before() {
     assert_eq!(report.plan.state, State::Applied);
     let _ = ground.undo(plan).unwrap();
     assert_eq!(ground.read("a/f"), lines(&[(10, "a person")]));
+}
+
+#[test]
+fn a_later_part_over_lines_of_a_person_is_refused_and_there_is_a_way_out() {
+    let ground = Ground::new();
+    ground.write("a/f", lines(&[]));
+    let plan = ground.plan(vec![
+        ("one", vec![write("a/f", lines(&[(17, "one")]))]),
+        ("two", vec![write("a/f", lines(&[(2, "two")]))]),
+    ]);
+    ground.write("a/f", lines(&[(2, "a person")]));
+    let merged = |order: &mut plan::ApplyOrder| {
+        of("one")(order);
+        order.merge_drift = true;
+    };
+    let report = ground.apply_with(plan, merged).unwrap();
+    assert_eq!((report.left, ground.read("a/f")), (1, lines(&[(2, "a person"), (17, "one")])));
+    let error = ground.apply(plan).unwrap_err();
+    assert_eq!(drifted(&error), ["f"]);
+    assert!(error.hint().unwrap().contains("agents plan undo"), "{error}");
+    // What has landed is taken back, the person gives way, and all of it lands.
+    let _ = ground.undo(plan).unwrap();
+    assert_eq!(ground.read("a/f"), lines(&[(2, "a person")]));
+    ground.write("a/f", lines(&[]));
+    let report = ground.apply(plan).unwrap();
+    assert_eq!((report.plan.state, ground.read("a/f")), (State::Applied, lines(&[(2, "two"), (17, "one")])));
 }
 
 /// The same where what actors made of the file had to be merged first, which is nowhere as such.

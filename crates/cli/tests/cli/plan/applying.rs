@@ -148,7 +148,7 @@ fn what_cannot_be_merged_is_not_told_to_be_merged() {
     program.run("plan apply work --merge-drift").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: plan [PLAN] found 1 file changed since it was recorded, `b.txt`; nothing was touched
   because: `b.txt` is a file of 5 bytes with hash [..]
-  hint: these cannot be merged: put the files back as they were, or leave them out with `--path GLOB`
+  hint: these cannot be merged: put the files back as they were, leave them out with `--path GLOB`, or take back what has landed of them with `agents plan undo PLAN --path GLOB`
 
 "#]]);
 }
