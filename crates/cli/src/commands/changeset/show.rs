@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
 fn line(entry: &EntryState) -> String {
     let to = entry.to.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
     let after = match &entry.after {
-        Some(after) => format!("  {} bytes, mode {:04o}", after.bytes, after.mode),
+        Some(after) => format!("  {}, mode {:04o}", counted(after.bytes as usize, "byte"), after.mode),
         None => String::new(),
     };
     format!("{:>4}  {:<6}  {}{to}{after}", entry.sequence, entry.operation, entry.path)

@@ -4,6 +4,7 @@ use api::{Difference, FileDiff, Plans, What, conflict_line, write_patch};
 
 use super::{PartArgs, counted, pager};
 use crate::error::{Error, Result};
+use crate::escape::escaped;
 use crate::look::Paint;
 use crate::output::{Answer, Output};
 
@@ -64,7 +65,7 @@ fn patch(difference: &Difference, paint: Paint) -> Vec<u8> {
     for file in &difference.files {
         if several && root != Some(&file.key.root) {
             // git passes over what is before a file's own lines.
-            text.extend_from_slice(format!("# root {}\n", file.key.root.show()).as_bytes());
+            text.extend_from_slice(format!("# root {}\n", escaped(&file.key.root.show())).as_bytes());
             root = Some(&file.key.root);
         }
         let mut one = Vec::new();
@@ -103,14 +104,16 @@ fn bytes_of(side: &api::FileSide) -> u64 {
     side.bytes
 }
 
+/// As it is printed, so that columns are as wide as they are to be.
 fn name(file: &FileDiff) -> String {
     let path = file.key.path.show();
-    match (&file.renamed_from, file.what) {
+    let name = match (&file.renamed_from, file.what) {
         (Some(from), _) => format!("{} -> {path}", from.show()),
         (None, What::Created) => format!("{path} (new)"),
         (None, What::Deleted) => format!("{path} (gone)"),
         (None, _) => path.into_owned(),
-    }
+    };
+    escaped(&name).into_owned()
 }
 
 /// Prints bytes that are the answer for people.
