@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use store::{Actor, AuditQuery, ChangesetId, Content, NewPlan, PathBytes, PlanId, Time, export};
 
+use crate::claims::beside;
 use crate::contents::Made;
 use crate::drift::{Drift, Target, Targets, check};
 use crate::intent::taking;
@@ -162,12 +163,12 @@ impl Plans {
                 };
                 let rest = self.without(there, &theirs, &mut inverse.made)?.ok_or_else(entangled)?;
                 let renamed = theirs.iter().find_map(|touch| touch.renamed_from);
-                match renamed.filter(|_| others.iter().all(|touch| touch.renamed_from.is_none())) {
+                let renamed = renamed.filter(|_| others.iter().all(|touch| touch.renamed_from.is_none()));
+                // One that was resolved otherwise has not happened.
+                let old = renamed.map(|path| beside(key, path)).filter(|old| landed.contains_key(old));
+                match old {
                     // The name goes back too, with what others made of the file.
-                    Some(path) => {
-                        let old = PathKey { root: key.root.clone(), path: path.clone() };
-                        back.push((old, rest, credits.clone()));
-                    }
+                    Some(old) => back.push((old, rest, credits.clone())),
                     None => after = rest,
                 }
             }

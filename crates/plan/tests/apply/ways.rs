@@ -261,6 +261,10 @@ fn ways_that_went_astray() {
             [vec![Line(1, 0)], vec![Rename(1)], vec![Line(1, 2)]],
             vec![Apply(vec![2], None), Apply(vec![0, 1], None), Undo(vec![1], None)],
         ),
+        (
+            [vec![Rename(0)], vec![Rename(1)], vec![Line(1, 0)]],
+            vec![Resolve(2, 1), Apply(vec![0], None), Undo(vec![0], None)],
+        ),
     ] {
         check(&edits, &ways);
     }
