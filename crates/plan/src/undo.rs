@@ -13,6 +13,7 @@ use crate::drift::{Drift, Target, Targets, check};
 use crate::intent::taking;
 use crate::landed::{LandedPath, LandedPaths};
 use crate::merge::merge;
+use crate::resolved::resolutions_of;
 use crate::{
     Act, ApplyOrder, Change, Credit, Error, FileOutcome, FileReport, Folded, Ground, Over, Part, PathKey,
     Piece, Plan, Plans, Report, Result, Selection, Source, State, StoredContents, retry,
@@ -183,6 +184,8 @@ impl Plans {
                 inverse.targets.insert(old, Target { expected, after, credits });
             }
         }
+        // What was resolved stands for all that it is about: without one of them it has not landed any more.
+        takes.extend(resolutions_of(&takes, &folded));
         inverse.takes.extend(takes);
         Ok(inverse)
     }

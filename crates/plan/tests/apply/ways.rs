@@ -265,6 +265,10 @@ fn ways_that_went_astray() {
             [vec![Rename(0)], vec![Rename(1)], vec![Line(1, 0)]],
             vec![Resolve(2, 1), Apply(vec![0], None), Undo(vec![0], None)],
         ),
+        (
+            [vec![Line(1, 0)], vec![Line(0, 0), Rename(1)], vec![Rename(0)]],
+            vec![Apply(vec![1], Some(1)), Resolve(2, 2), Apply(vec![0], Some(1)), Undo(vec![1], None)],
+        ),
     ] {
         check(&edits, &ways);
     }
