@@ -50,17 +50,20 @@ pub(crate) struct Left {
     pub along: Vec<Along>,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
     /// What is left.
     pub(crate) fn left(self, store: &dyn Store) -> Result<Left> {
         let known = self.folded.iter().map(|folded| folded.credit.changeset).collect();
-        let groups = groups(self.folded);
-        let stored = StoredContents(store);
-        let (landed_at, declared, left) = (BTreeSet::new(), BTreeMap::new(), Left::default());
-        let mut work = Work { asked: self, known, groups, stored, landed_at, declared, left };
-        work.left.brings.clone_from(self.chosen);
-        let sets = work.sets();
-        work.landed_at = sets.values().flatten().copied().collect();
+        let sets = self.sets(&known);
+        let mut work = Work {
+            asked: self,
+            known,
+            groups: groups(self.folded),
+            stored: StoredContents(store),
+            landed_at: sets.values().flatten().copied().collect(),
+            declared: BTreeMap::new(),
+            left: Left { brings: self.chosen.clone(), ..Left::default() },
+        };
         for (set, here) in sets {
             work.left.brings.extend(resolutions_of(&set, self.folded));
             let combined = work.combine(&set)?;
@@ -74,6 +77,26 @@ impl Asked<'_> {
         left.conflicts.sort_by(|a, b| a.key.cmp(&b.key));
         left.conflicts.dedup_by(|a, b| a.key == b.key);
         Ok(left)
+    }
+
+    /// The changesets that paths are to hold the changes of, by what they hold now. A file that gets another name takes along what has
+    /// landed under the old one.
+    fn sets(self, known: &Set) -> BTreeMap<Set, BTreeSet<&'a PathKey>> {
+        let Asked { folded, landed, chosen, .. } = self;
+        let mut held: BTreeMap<&PathKey, Set> =
+            landed.paths.iter().map(|(key, there)| (key, there.changesets.clone())).collect();
+        for (key, change) in folded.iter().flat_map(|folded| &folded.changes) {
+            let old = change.renamed_from.as_ref().and_then(|old| landed.paths.get(&beside(key, old)));
+            if let Some(old) = old.filter(|_| !landed.paths.contains_key(key)) {
+                held.entry(key).or_default().extend(&old.changesets);
+            }
+        }
+        let mut sets: BTreeMap<Set, BTreeSet<&PathKey>> = BTreeMap::from([(chosen.clone(), BTreeSet::new())]);
+        for (key, held) in held {
+            let wanted = chosen.iter().chain(&held).filter(|id| known.contains(id));
+            sets.entry(wanted.copied().collect()).or_default().insert(key);
+        }
+        sets
     }
 }
 
@@ -99,27 +122,7 @@ struct Work<'a> {
     left: Left,
 }
 
-impl<'a> Work<'a> {
-    /// The changesets that paths are to hold the changes of, by what they hold now. A file that gets another name takes along what has
-    /// landed under the old one.
-    fn sets(&self) -> BTreeMap<Set, BTreeSet<&'a PathKey>> {
-        let Asked { folded, landed, chosen, .. } = self.asked;
-        let mut held: BTreeMap<&PathKey, Set> =
-            landed.paths.iter().map(|(key, there)| (key, there.changesets.clone())).collect();
-        for (key, change) in folded.iter().flat_map(|folded| &folded.changes) {
-            let old = change.renamed_from.as_ref().and_then(|old| landed.paths.get(&beside(key, old)));
-            if let Some(old) = old.filter(|_| !landed.paths.contains_key(key)) {
-                held.entry(key).or_default().extend(&old.changesets);
-            }
-        }
-        let mut sets: BTreeMap<Set, BTreeSet<&PathKey>> = BTreeMap::from([(chosen.clone(), BTreeSet::new())]);
-        for (key, held) in held {
-            let wanted = chosen.iter().chain(&held).filter(|id| self.known.contains(id));
-            sets.entry(wanted.copied().collect()).or_default().insert(key);
-        }
-        sets
-    }
-
+impl Work<'_> {
     /// What some changesets come to; with what was resolved for all of them.
     fn combine(&self, set: &Set) -> Result<Combined> {
         let Asked { folded, strategy, .. } = self.asked;

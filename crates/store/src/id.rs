@@ -127,6 +127,23 @@ pub(crate) fn range_of_prefix(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
     Some((filled("0").ok()?.to_bytes(), filled("Z").ok()?.to_bytes()))
 }
 
+/// The only one of those whose ids begin with a text.
+pub(crate) fn only<T, I: fmt::Display>(
+    what: &'static str,
+    prefix: &str,
+    mut found: Vec<T>,
+    id: impl Fn(&T) -> I,
+) -> crate::Result<T> {
+    match found.len() {
+        0 => Err(Error::not_found(what, prefix)),
+        1 => Ok(found.remove(0)),
+        _ => {
+            let candidates = found.iter().map(|one| id(one).to_string()).collect();
+            Err(Error::Ambiguous { what, prefix: prefix.to_owned(), candidates })
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ use super::transaction::{Transaction, found};
 use super::values::{self, count, params};
 use super::{audit, leases, nodes, plans};
 use crate::changeset::next_start;
-use crate::id::range_of_prefix;
+use crate::id::{only, range_of_prefix};
 use crate::lease::expiry;
 use crate::limits::CANDIDATES_MAX;
 use crate::note::Note;
@@ -114,15 +114,8 @@ pub(super) async fn select(transaction: &Transaction<'_>, text: &str) -> Attempt
     let sql = format!("{SELECT} WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3");
     let (first, last) = (ChangesetId::from_bytes(first), ChangesetId::from_bytes(last));
     let rows = transaction.rows(&sql, params![first, last, CANDIDATES_MAX as i64]).await?;
-    match rows.as_slice() {
-        [] => Err(Error::not_found("changeset", text).into()),
-        [one] => changeset(one),
-        several => {
-            let id = |row| values::get::<ChangesetId>(row, 0).map(|id| id.to_string());
-            let candidates = several.iter().map(id).collect::<Attempt<_>>()?;
-            Err(Error::Ambiguous { what: "changeset", prefix: text.to_owned(), candidates }.into())
-        }
-    }
+    let found = rows.iter().map(changeset).collect::<Attempt<Vec<_>>>()?;
+    Ok(only("changeset", text, found, |changeset| changeset.id)?)
 }
 
 pub(super) async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Changeset>> {

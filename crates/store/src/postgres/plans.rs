@@ -7,7 +7,7 @@ use super::failure::Attempt;
 use super::transaction::{Transaction, found};
 use super::values::{self, Json, page, params};
 use super::{audit, changesets, leases};
-use crate::id::range_of_prefix;
+use crate::id::{only, range_of_prefix};
 use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::note::{Note, version_of};
 use crate::{
@@ -119,15 +119,8 @@ pub(super) async fn select(transaction: &Transaction<'_>, selector: &PlanSelecto
     let sql = format!("{SELECT} WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3");
     let (first, last) = (PlanId::from_bytes(first), PlanId::from_bytes(last));
     let rows = transaction.rows(&sql, params![first, last, CANDIDATES_MAX as i64]).await?;
-    match rows.as_slice() {
-        [] => Err(Error::not_found("plan", text).into()),
-        [one] => plan(one),
-        several => {
-            let id = |row| values::get::<PlanId>(row, 0).map(|id| id.to_string());
-            let candidates = several.iter().map(id).collect::<Attempt<_>>()?;
-            Err(Error::Ambiguous { what: "plan", prefix: text.clone(), candidates }.into())
-        }
-    }
+    let found = rows.iter().map(plan).collect::<Attempt<Vec<_>>>()?;
+    Ok(only("plan", text, found, |plan| plan.id)?)
 }
 
 pub(super) async fn list(transaction: &Transaction<'_>, query: &PlanQuery) -> Attempt<Vec<Plan>> {

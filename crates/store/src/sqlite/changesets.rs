@@ -9,7 +9,7 @@ use super::leases;
 use super::values::{Count, integer, rows};
 use super::{nodes, plans};
 use crate::changeset::next_start;
-use crate::id::range_of_prefix;
+use crate::id::{only, range_of_prefix};
 use crate::lease::expiry;
 use crate::limits::CANDIDATES_MAX;
 use crate::note::Note;
@@ -101,15 +101,8 @@ pub(super) fn select(connection: &Connection, text: &str) -> Attempt<Changeset> 
         return Err(Error::not_found("changeset", text).into());
     };
     let sql = format!("{SELECT} WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3");
-    let mut found = rows(connection, &sql, params![first, last, CANDIDATES_MAX as i64], changeset)?;
-    match found.len() {
-        0 => Err(Error::not_found("changeset", text).into()),
-        1 => Ok(found.remove(0)),
-        _ => {
-            let candidates = found.iter().map(|changeset| changeset.id.to_string()).collect();
-            Err(Error::Ambiguous { what: "changeset", prefix: text.to_owned(), candidates }.into())
-        }
-    }
+    let found = rows(connection, &sql, params![first, last, CANDIDATES_MAX as i64], changeset)?;
+    Ok(only("changeset", text, found, |changeset| changeset.id)?)
 }
 
 pub(super) fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Changeset>> {

@@ -8,7 +8,7 @@ use super::audit;
 use super::failure::Attempt;
 use super::values::{Json, page, rows};
 use super::{changesets, entries};
-use crate::id::range_of_prefix;
+use crate::id::{only, range_of_prefix};
 use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::note::{Note, version_of};
 use crate::{
@@ -104,15 +104,8 @@ pub(super) fn select(connection: &Connection, selector: &PlanSelector) -> Attemp
         return Err(Error::not_found("plan", text).into());
     };
     let sql = format!("{SELECT} WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3");
-    let mut plans = rows(connection, &sql, params![first, last, CANDIDATES_MAX as i64], plan)?;
-    match plans.len() {
-        0 => Err(Error::not_found("plan", text).into()),
-        1 => Ok(plans.remove(0)),
-        _ => {
-            let candidates = plans.iter().map(|plan| plan.id.to_string()).collect();
-            Err(Error::Ambiguous { what: "plan", prefix: text.clone(), candidates }.into())
-        }
-    }
+    let found = rows(connection, &sql, params![first, last, CANDIDATES_MAX as i64], plan)?;
+    Ok(only("plan", text, found, |plan| plan.id)?)
 }
 
 pub(super) fn list(connection: &Connection, query: &PlanQuery) -> Attempt<Vec<Plan>> {
