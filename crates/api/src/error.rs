@@ -4,11 +4,9 @@ use std::io;
 use std::path::PathBuf;
 
 use config::Key;
-use serde::{Deserialize, Serialize};
+use filetx::io_code;
 
-use crate::nature::{
-    config_nature, context_nature, failure_nature, files_nature, plan_nature, run_nature, system_code,
-};
+use crate::Kind;
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -207,35 +205,15 @@ pub enum Error {
     },
 }
 
-/// What sort of failure it is: the exit code of a command, the status of an answer.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Something failed.
-    Error,
-    /// The call was wrong.
-    Usage,
-    /// What was named does not exist.
-    NotFound,
-    /// Something else stands in the way, or was changed meanwhile.
-    Conflict,
-    /// A lock stayed taken: try again.
-    Busy,
-    /// The next open finds out what became of a commit.
-    OutcomeUnknown,
-    /// A bug of this program.
-    Bug,
-}
-
 impl Error {
-    /// What sort of failure it is.
+    /// Class of the error.
     pub fn kind(&self) -> Kind {
-        self.nature().0
+        self.classify().0
     }
 
-    /// A name that scripts may rely on.
+    /// Stable name of the error, for scripts.
     pub fn code(&self) -> &'static str {
-        self.nature().1
+        self.classify().1
     }
 
     /// What a person may do about it; names a command where one helps.
@@ -336,12 +314,12 @@ impl Error {
         }
     }
 
-    fn nature(&self) -> (Kind, &'static str) {
+    fn classify(&self) -> (Kind, &'static str) {
         match self {
-            Self::Config(error) => config_nature(error),
-            Self::Context(error) => context_nature(error),
-            Self::Plan(error) => plan_nature(error),
-            Self::Run(error) => run_nature(error),
+            Self::Config(error) => (error.kind(), error.code()),
+            Self::Context(error) => (error.kind(), error.code()),
+            Self::Plan(error) => (error.kind(), error.code()),
+            Self::Run(error) => (error.kind(), error.code()),
             Self::NoSuchWord { .. } => (Kind::Usage, "no-such-word"),
             Self::UnknownPlan { .. } => (Kind::NotFound, "not-found"),
             Self::NoSuchActor { .. } => (Kind::NotFound, "no-such-actor"),
@@ -353,7 +331,7 @@ impl Error {
             Self::Given { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 (Kind::NotFound, "no-file")
             }
-            Self::Given { source, .. } => (Kind::Error, system_code(source)),
+            Self::Given { source, .. } => (Kind::Error, io_code(source)),
             Self::Patch { .. } => (Kind::Conflict, "patch"),
             Self::BadCheckpoint { .. } => (Kind::Error, "bad-checkpoint"),
             Self::NotJson(_) => (Kind::Usage, "not-json"),
@@ -363,8 +341,8 @@ impl Error {
             Self::Refused { problem } => (problem.kind, problem.code),
             Self::InSandbox { .. } => (Kind::Usage, "in-sandbox"),
             Self::SecretInSandbox { .. } => (Kind::Usage, "secret-in-sandbox"),
-            Self::Files(error) => files_nature(error),
-            Self::Commit(failure) => failure_nature(failure),
+            Self::Files(error) => (error.kind(), error.code()),
+            Self::Commit(failure) => (failure.kind(), failure.code()),
             Self::NotSet { .. } => (Kind::NotFound, "not-set"),
             Self::NoHome => (Kind::NotFound, "no-home"),
             Self::BadHome { .. } => (Kind::Usage, "bad-home"),
@@ -424,7 +402,7 @@ fn system_hint(error: &config::Error) -> Option<String> {
         | E::Folder { folder: place, .. } => place.display(),
         _ => return None,
     };
-    Some(match config_nature(error).1 {
+    Some(match error.code() {
         "permission-denied" => {
             format!("`ls -ld {place}` shows who may; or use another home folder with `--home DIR`")
         }

@@ -35,7 +35,7 @@
 //! - `runs`: actors run in parallel, each in a sandbox of its own
 //! - `answering` and `asking`: what actors ask the run that started them, on both sides; `wire`: the forms of that. On Linux only
 //! - `stores`: where plans are kept, and copying that; `doctor`: whether everything is sound
-//! - `answer`: what comes back; `error`: what can go wrong, `nature`: its kinds and codes
+//! - `answer`: what comes back; `error`: what can go wrong
 
 mod agents;
 mod answer;
@@ -52,7 +52,6 @@ mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod error;
-mod nature;
 mod plans;
 mod reading;
 mod review;
@@ -80,7 +79,8 @@ pub use contexts::{Contexts, Conversation, ExportFormat, NewMessage};
 pub use doctor::{Check, Health};
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::Inside;
-pub use error::{Error, Kind};
+pub use error::Error;
+pub use filetx::ErrorKind as Kind;
 pub use plan::{Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, What, counted, write_patch};
 pub use plans::{ApplyOptions, PartOf, Plans};
 pub use reading::{Preferences, Reading, Select};

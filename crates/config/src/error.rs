@@ -7,6 +7,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use filetx::{ErrorKind, io_code};
+
 use crate::{Key, Origin, Scope};
 
 /// Why a call failed. The cause, where the system gave one, is the `source`.
@@ -275,6 +277,57 @@ pub struct Unparsable {
 }
 
 impl Error {
+    /// Class of the error. A wrong value is the caller's mistake, unless it stands in a file.
+    pub fn kind(&self) -> ErrorKind {
+        self.classify().0
+    }
+
+    /// Stable name of the error, for scripts.
+    pub fn code(&self) -> &'static str {
+        self.classify().1
+    }
+
+    fn classify(&self) -> (ErrorKind, &'static str) {
+        let value = match self.origin() {
+            Some(Origin::File { .. }) => ErrorKind::Error,
+            _ => ErrorKind::Usage,
+        };
+        match self {
+            Self::BadKey { .. } => (ErrorKind::Usage, "bad-key"),
+            Self::UnknownKey { .. } => (value, "unknown-key"),
+            Self::WrongType { .. } => (value, "wrong-type"),
+            Self::OutOfRange { .. } => (value, "out-of-range"),
+            Self::NotInScope { .. } => (ErrorKind::Usage, "not-in-scope"),
+            Self::IsTable { .. } => (ErrorKind::Usage, "is-table"),
+            Self::BadAssignment { .. } => (ErrorKind::Usage, "bad-assignment"),
+            Self::Parse(_) => (ErrorKind::Error, "unparsable"),
+            Self::NotUtf8 { .. } => (ErrorKind::Error, "not-utf8"),
+            Self::VariableNotUtf8 { .. } => (ErrorKind::Usage, "variable-not-utf8"),
+            Self::TooLarge { .. } => (ErrorKind::Error, "too-large"),
+            Self::TableAndValue { .. } => (ErrorKind::Conflict, "table-and-value"),
+            Self::NoPlace { .. } => (ErrorKind::Error, "no-place"),
+            Self::Interpolation { .. } => (value, "interpolation"),
+            Self::SecretVariable { .. } => (value, "secret-variable"),
+            Self::LeadsOut { .. } => (ErrorKind::Error, "leads-out"),
+            Self::NotAFile { .. } => (ErrorKind::Error, "not-a-file"),
+            Self::ReadOnly { .. } => (ErrorKind::Error, "read-only"),
+            Self::NoHome { .. } => (ErrorKind::NotFound, "no-home"),
+            Self::NoProject { .. } => (ErrorKind::NotFound, "no-project"),
+            Self::Read { source, .. } | Self::Folder { source, .. } => (ErrorKind::Error, io_code(source)),
+            Self::Busy { .. } => (ErrorKind::Busy, "busy"),
+            Self::Nested { .. } => (ErrorKind::Bug, "already-held"),
+            Self::Prepare { source, .. } => (source.kind(), source.code()),
+            Self::Write { source, .. } => (source.kind(), source.code()),
+            Self::NotTaken { source, .. } => match source.classify() {
+                // The edit is a file, whatever is wrong with it.
+                (ErrorKind::Usage, code) => (ErrorKind::Error, code),
+                class => class,
+            },
+            Self::Conflict { .. } => (ErrorKind::Conflict, "conflict"),
+            Self::Watch { .. } => (ErrorKind::Error, "watch"),
+        }
+    }
+
     /// Where what is wrong stands, unless it was an argument or is not about a value.
     pub fn origin(&self) -> Option<&Origin> {
         match self {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use filetx::ErrorKind;
+
 use crate::{MessageId, Name, NotAMessage, NotJson, Revision};
 
 /// Why a call failed. The cause, where there is one, is the `source`. What a failed call left on the disk: [`Error::left`].
@@ -274,6 +276,46 @@ pub enum ImportProblem {
 }
 
 impl Error {
+    /// Class of the error.
+    pub fn kind(&self) -> ErrorKind {
+        self.classify().0
+    }
+
+    /// Stable name of the error, for scripts.
+    pub fn code(&self) -> &'static str {
+        self.classify().1
+    }
+
+    fn classify(&self) -> (ErrorKind, &'static str) {
+        match self {
+            Self::BadName { .. } => (ErrorKind::Usage, "bad-name"),
+            Self::NotFound { .. } => (ErrorKind::NotFound, "no-context"),
+            Self::Exists { .. } => (ErrorKind::Conflict, "exists"),
+            Self::Stale { .. } => (ErrorKind::Conflict, "stale"),
+            Self::Message { .. } => (ErrorKind::Usage, "bad-message"),
+            Self::IdNotRising { .. } => (ErrorKind::Conflict, "id-not-rising"),
+            Self::Damaged { .. } => (ErrorKind::Error, "damaged"),
+            Self::Edited { .. } => (ErrorKind::Conflict, "edited"),
+            Self::BothLayouts { .. } => (ErrorKind::Conflict, "two-layouts"),
+            Self::Newer { .. } => (ErrorKind::Error, "newer-format"),
+            Self::OutOfRange { .. } => (ErrorKind::Usage, "out-of-range"),
+            Self::Rewritten { .. } => (ErrorKind::Conflict, "rewritten"),
+            Self::NotAnObject { .. } => (ErrorKind::Usage, "not-an-object"),
+            Self::TooLarge { .. } => (ErrorKind::Usage, "too-large"),
+            Self::Import { source, .. } => match &**source {
+                ImportProblem::Read(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                    (ErrorKind::NotFound, "no-file")
+                }
+                _ => (ErrorKind::Error, "bad-import"),
+            },
+            Self::Export { .. } => (ErrorKind::Error, "export"),
+            Self::Folder { .. } => (ErrorKind::Error, "io"),
+            Self::Files { source, .. } => (source.kind(), source.code()),
+            Self::Commit { source, .. } => (source.kind(), source.code()),
+            Self::Unsynced { .. } => (ErrorKind::OutcomeUnknown, "outcome-unknown"),
+        }
+    }
+
     pub(crate) fn files(doing: &'static str, name: &Name, source: filetx::Error) -> Error {
         Error::Files { doing, name: name.clone(), source: Box::new(source) }
     }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use filetx::{ErrorKind, io_code};
+
 use crate::Problem;
 
 /// Why a call failed. The cause, where the system gave one, is the `source`.
@@ -191,6 +193,51 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Class of the error.
+    pub fn kind(&self) -> ErrorKind {
+        self.classify().0
+    }
+
+    /// Stable name of the error, for scripts.
+    pub fn code(&self) -> &'static str {
+        self.classify().1
+    }
+
+    fn classify(&self) -> (ErrorKind, &'static str) {
+        match self {
+            Self::Plan(error) => (error.kind(), error.code()),
+            Self::ReadPlanFile { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                (ErrorKind::NotFound, "no-file")
+            }
+            Self::ReadPlanFile { source, .. } => (ErrorKind::Error, io_code(source)),
+            Self::PlanFile { .. } => (ErrorKind::Usage, "plan-file"),
+            Self::NoRoot => (ErrorKind::NotFound, "no-root"),
+            Self::NotRun { .. } => (ErrorKind::NotFound, "not-run"),
+            Self::NoNode { .. } => (ErrorKind::NotFound, "no-node"),
+            Self::NothingToResume { .. } => (ErrorKind::Conflict, "nothing-to-resume"),
+            Self::Held { .. } => (ErrorKind::Busy, "run-held"),
+            Self::Lost { .. } => (ErrorKind::Conflict, "run-lost"),
+            Self::BadRequest { .. } => (ErrorKind::Usage, "bad-request"),
+            Self::TooManyRequests { .. } => (ErrorKind::Busy, "too-many-requests"),
+            Self::NoSeat => (ErrorKind::Conflict, "node-ended"),
+            Self::ForeignChangeset { .. } => (ErrorKind::Conflict, "foreign-changeset"),
+            Self::ForeignRoot { .. } => (ErrorKind::Usage, "foreign-root"),
+            Self::RefusedWrites { .. } => (ErrorKind::Error, "refused-writes"),
+            Self::NotHere => (ErrorKind::Usage, "not-here"),
+            #[cfg(target_os = "linux")]
+            Self::Socket { source, .. } => (source.kind(), source.code()),
+            #[cfg(target_os = "linux")]
+            Self::Files { .. }
+            | Self::TooManyChanges { .. }
+            | Self::NotWritable { .. }
+            | Self::Confine { .. }
+            | Self::NotConfined { .. }
+            | Self::Start { .. }
+            | Self::Output { .. }
+            | Self::StillRunning { .. } => (ErrorKind::Error, "run"),
+        }
+    }
+
     /// What a person can do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {

@@ -185,6 +185,76 @@ pub enum Error {
 /// The result of this crate's calls.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// The class of an error, by what its caller can do: the exit code of a command, the status of a response.
+#[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorKind {
+    /// Something failed.
+    Error,
+    /// The call was wrong.
+    Usage,
+    /// The named object does not exist.
+    NotFound,
+    /// Another object stands in the way, or another writer changed it.
+    Conflict,
+    /// A lock stayed taken: try again.
+    Busy,
+    /// The next open finds out whether the commit took effect.
+    OutcomeUnknown,
+    /// A bug of this program.
+    Bug,
+}
+
+impl Error {
+    /// Class of the error.
+    pub fn kind(&self) -> ErrorKind {
+        self.classify().0
+    }
+
+    /// Stable name of the error, for scripts.
+    pub fn code(&self) -> &'static str {
+        self.classify().1
+    }
+
+    fn classify(&self) -> (ErrorKind, &'static str) {
+        match self {
+            Self::BadPath { .. } => (ErrorKind::Usage, "bad-path"),
+            Self::Reserved { .. } => (ErrorKind::Usage, "reserved-path"),
+            Self::Missing { .. } => (ErrorKind::NotFound, "not-found"),
+            Self::Busy { .. } => (ErrorKind::Busy, "busy"),
+            Self::Conflict { .. } => (ErrorKind::Conflict, "conflict"),
+            Self::Drifted { .. } => (ErrorKind::Conflict, "drifted"),
+            Self::Exists { .. } => (ErrorKind::Conflict, "exists"),
+            Self::NotEmpty { .. } => (ErrorKind::Conflict, "not-empty"),
+            Self::AlreadyHeld { .. } => (ErrorKind::Bug, "already-held"),
+            Self::Group { source } => source.classify(),
+            Self::Io { source, .. } => (ErrorKind::Error, io_code(source)),
+            Self::LockGone { .. } => (ErrorKind::Error, "lock-gone"),
+            Self::FolderGone { .. } => (ErrorKind::NotFound, "folder-gone"),
+            Self::NetworkFileSystem { .. } => (ErrorKind::Error, "network-file-system"),
+            Self::Damaged { .. } => (ErrorKind::Error, "damaged-journal"),
+            Self::UnknownVersion { .. } => (ErrorKind::Error, "newer-journal"),
+            Self::RootGone { .. } => (ErrorKind::Error, "root-gone"),
+            Self::WrongKind { .. }
+            | Self::OtherMount { .. }
+            | Self::TooLarge { .. }
+            | Self::Cancelled { .. }
+            | Self::Superseded
+            | Self::Panicked => (ErrorKind::Error, "files"),
+        }
+    }
+}
+
+/// Code of an error of the system; those that a person can do something about have one of their own.
+pub fn io_code(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "permission-denied",
+        io::ErrorKind::ReadOnlyFilesystem => "read-only",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "disk-full",
+        _ => "io",
+    }
+}
+
 /// A commit that did not succeed, and what it left.
 #[derive(Debug)]
 pub struct Failure {
@@ -204,6 +274,22 @@ pub enum Left {
 }
 
 impl Failure {
+    /// Class of the failure.
+    pub fn kind(&self) -> ErrorKind {
+        match self.left {
+            Left::Unknown => ErrorKind::OutcomeUnknown,
+            Left::Nothing => self.error.kind(),
+        }
+    }
+
+    /// Stable name of the failure, for scripts.
+    pub fn code(&self) -> &'static str {
+        match self.left {
+            Left::Unknown => "outcome-unknown",
+            Left::Nothing => self.error.code(),
+        }
+    }
+
     pub(crate) fn aborted(error: Error) -> Self {
         Self { left: Left::Nothing, error }
     }

@@ -147,7 +147,7 @@ pub use copy::{COPY_DEPTH_MAX, Choice, Copied, CopyOptions, copy_tree};
 pub use disk::Disk;
 #[cfg(target_os = "linux")]
 pub use edit::TreeEdit;
-pub use error::{Error, Failure, Left, Result};
+pub use error::{Error, ErrorKind, Failure, Left, Result, io_code};
 pub use folder::{FOLDER_HOME, FolderOptions, OwnFolder};
 pub use hash::Hash;
 pub use holder::Holder;
