@@ -112,7 +112,7 @@ impl Inside {
     ) -> Result<T, Error> {
         let gone = |source| Error::RunGone { socket: self.socket.clone(), source };
         let unanswered = |source| Error::NoReply { socket: self.socket.clone(), source };
-        let stream = filetx::connect_private(&self.socket).map_err(gone)?;
+        let stream = executor::sandbox::connect_private(&self.socket).map_err(gone)?;
         stream.set_read_timeout(Some(ANSWER_MAX)).map_err(gone)?;
         stream.set_write_timeout(Some(ANSWER_MAX)).map_err(gone)?;
         let request = Request {

@@ -12,9 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use filetx::{FileId, Hash, Kind, RelPath, Survey, Surveyed};
+use filetx::{FileId, Hash, Kind, RelPath};
 use rustix::time::{ClockId, clock_getres};
 
+use crate::sandbox::{FileError, Survey, Surveyed};
 use crate::{Error, Result};
 
 /// How much earlier than now a change may be dated, in ticks of the clock that files are dated by. One would do where the kernel dates them.
@@ -317,7 +318,7 @@ impl<'a> Looking<'a> {
     }
 }
 
-fn failed(tree: &Path, source: filetx::Error) -> Error {
+fn failed(tree: &Path, source: FileError) -> Error {
     Error::Files { doing: "look through", folder: tree.to_owned(), source: Box::new(source) }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use filetx::{ErrorKind, io_code};
 
+#[cfg(target_os = "linux")]
+use crate::FileError;
 use crate::Problem;
 
 /// Why a call failed. The cause, where the system gave one, is the `source`.
@@ -119,7 +121,7 @@ pub enum Error {
         /// The socket.
         path: PathBuf,
         /// Why.
-        source: Box<filetx::Error>,
+        source: Box<FileError>,
     },
     /// A sandbox cannot be made, looked through or removed.
     #[cfg(target_os = "linux")]
@@ -130,7 +132,7 @@ pub enum Error {
         /// The folder concerned.
         folder: PathBuf,
         /// Why.
-        source: Box<filetx::Error>,
+        source: Box<FileError>,
     },
     /// An actor changed more paths than are recorded.
     #[cfg(target_os = "linux")]
@@ -225,7 +227,7 @@ impl Error {
             Self::RefusedWrites { .. } => (ErrorKind::Error, "refused-writes"),
             Self::NotHere => (ErrorKind::Usage, "not-here"),
             #[cfg(target_os = "linux")]
-            Self::Socket { source, .. } => (source.kind(), source.code()),
+            Self::Socket { source, .. } => (ErrorKind::Error, source.code()),
             #[cfg(target_os = "linux")]
             Self::Files { .. }
             | Self::TooManyChanges { .. }

@@ -23,7 +23,7 @@ mod process;
 mod ready;
 pub mod run;
 #[cfg(target_os = "linux")]
-mod sandbox;
+pub mod sandbox;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod terms;
@@ -45,5 +45,5 @@ pub use problem::{Place, Problem};
 pub use process::{Ended, LINE_BYTES_MAX, Limits, Outcome, Running, Start, start};
 pub use ready::Ready;
 #[cfg(target_os = "linux")]
-pub use sandbox::{CopyTree, Sandbox, Strategy, Wanted};
+pub use sandbox::{CopyTree, FileError, Sandbox, Strategy, Wanted};
 pub use terms::{Confine, Ignored};

@@ -21,6 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
 
 use crate::identity::MARK_VARIABLE;
+use crate::sandbox::create_private_file;
 use crate::terminal::Terminal;
 use crate::{Confine, Enforced, Error, Identity, Result, spawn_confined};
 
@@ -118,7 +119,7 @@ pub fn start(start: &Start<'_>, on_line: impl FnMut(&[u8]) + Send + 'static) -> 
         return Ok(Running::new(start, child, enforced, None, terminal, Arc::default()));
     }
     let failed = |source| Error::Output { file: start.output.to_owned(), source };
-    let file = filetx::create_private_file(start.output).map_err(|error| failed(io::Error::other(error)))?;
+    let file = create_private_file(start.output).map_err(|error| failed(io::Error::other(error)))?;
     let (reader, writer) = io::pipe().map_err(failed)?;
     let stdin = match start.stdin {
         Some(path) => {

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use executor::{
-    Changes, Confine, CopyTree, Edit, Enforced, Error, Ignored, Manifest, Sandbox, Strategy, Wanted, What,
-    spawn_confined,
+    Changes, Confine, CopyTree, Edit, Enforced, Error, FileError, Ignored, Manifest, Sandbox, Strategy,
+    Wanted, What, spawn_confined,
 };
 use tempfile::TempDir;
 
@@ -156,9 +156,7 @@ fn a_sandbox_that_cannot_be_made_leaves_nothing_and_never_replaces_another() {
     let wanted =
         Wanted { root: &root, folder: &folder, ignored: Ignored::Copy, left_out: &[], cancel: &cancelled };
     let error = COPY.make(&wanted).unwrap_err();
-    assert!(
-        matches!(&error, Error::Files { source, .. } if matches!(**source, filetx::Error::Cancelled { .. }))
-    );
+    assert!(matches!(&error, Error::Files { source, .. } if matches!(**source, FileError::Cancelled { .. })));
     assert!(!folder.exists());
     let missing = ground.folder.path().join("missing");
     assert!(COPY.make(&Wanted { root: &missing, cancel: &NEVER, ..wanted }).is_err());

@@ -22,8 +22,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::fs::{
-    Access, AtFlags, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, accessat, fchmod, fstat, linkat,
-    mkdirat, readlinkat, renameat, renameat_with, statat, symlinkat, unlinkat,
+    Access, AtFlags, Dir, Mode, OFlags, RawMode, RenameFlags, accessat, fchmod, fstat, linkat, mkdirat,
+    readlinkat, renameat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
@@ -81,7 +81,8 @@ impl Disk {
         Ok(file)
     }
 
-    pub(crate) fn open_folder(&self, folder: &RelPath) -> io::Result<OwnedFd> {
+    /// Opens a folder, to list it or to name things in it.
+    pub fn open_folder(&self, folder: &RelPath) -> io::Result<OwnedFd> {
         Ok(self.beneath.open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
     }
 }
@@ -289,15 +290,6 @@ fn check_plain(found: &Stat) -> io::Result<()> {
 
 fn refused(why: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
-}
-
-fn kind(found: FileType) -> Kind {
-    match found {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Folder,
-        FileType::Symlink => Kind::Symlink,
-        _ => Kind::Other,
-    }
 }
 
 fn to_mode(mode: u32) -> Mode {

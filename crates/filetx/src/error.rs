@@ -160,14 +160,6 @@ pub enum Error {
         /// How much is allowed.
         limit: u64,
     },
-    /// The caller asked for an end. What was done so far is there.
-    #[error("cancelled while about to {step} `{}`", path.display())]
-    Cancelled {
-        /// What we were doing.
-        step: Step,
-        /// How far it had come.
-        path: PathBuf,
-    },
     /// A commit that this one was staged on failed, so this one was not begun.
     #[error("a commit that this one builds on failed")]
     Superseded,
@@ -238,7 +230,6 @@ impl Error {
             Self::WrongKind { .. }
             | Self::OtherMount { .. }
             | Self::TooLarge { .. }
-            | Self::Cancelled { .. }
             | Self::Superseded
             | Self::Panicked => (ErrorKind::Error, "files"),
         }

@@ -19,7 +19,7 @@ impl Hash {
     }
 
     /// The hash of an open file from `start` up to `end`, or to the end of the file if that comes first.
-    pub(crate) fn of_file(file: &dyn StoredFile, start: u64, end: u64) -> io::Result<Self> {
+    pub fn of_file(file: &dyn StoredFile, start: u64, end: u64) -> io::Result<Self> {
         let mut hasher = blake3::Hasher::new();
         let mut buffer = vec![0; CHUNK_BYTES.min(end.saturating_sub(start) as usize)];
         let mut offset = start;

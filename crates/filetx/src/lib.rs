@@ -13,8 +13,7 @@
 //! | files are | written in place, after the commit point | replaced whole, before the commit returns |
 //! | a person's save in between | kept aside | left where it is; ours is kept aside |
 //!
-//! [`replace_file`] is the case of one file, without a journal. [`Snapshot`] reads. On Linux, `copy_tree`, `remove_tree` and `Survey` work on
-//! whole folders, confined like the rest, but are no transactions and sync nothing.
+//! [`replace_file`] is the case of one file, without a journal. [`Snapshot`] reads.
 //!
 //! # Promises
 //!
@@ -82,20 +81,15 @@
 //!   `shelf` (an own folder's recovery and checkpoints), `classify` (what recovery makes of what it finds), `step` (the numbers)
 //! - files: `stage` (content on its way in), `in_place` and `publish` (bringing it into the files, by policy), `view` (what is seen
 //!   meanwhile), `state`, `home` (the transaction folder), `root`, `path`, `hash`
-//! - whole folders, on Linux: `copy`, `remove`, `edit`, `survey`, `private`
 //! - threads: `group` (one sync for many), `registry` (which thread holds which lock), `holder` (who waits for whom), `sync`
 //! - disk: `storage` (the only seam), `disk` (the real one), `platform`, `sync_count`
 
 mod classify;
-#[cfg(target_os = "linux")]
-mod copy;
 #[cfg(unix)]
 mod disk;
 #[cfg(windows)]
 #[path = "disk_windows.rs"]
 mod disk;
-#[cfg(target_os = "linux")]
-mod edit;
 mod error;
 mod folder;
 #[cfg(not(feature = "shuttle"))]
@@ -113,8 +107,6 @@ mod marker;
 mod path;
 mod platform;
 mod pointer;
-#[cfg(target_os = "linux")]
-mod private;
 mod publish;
 mod reading;
 mod record;
@@ -123,8 +115,6 @@ mod registry;
 #[cfg(feature = "shuttle")]
 #[doc(hidden)]
 pub mod registry;
-#[cfg(target_os = "linux")]
-mod remove;
 mod replace;
 mod root;
 mod shelf;
@@ -133,8 +123,6 @@ mod stage;
 mod state;
 mod step;
 mod storage;
-#[cfg(target_os = "linux")]
-mod survey;
 mod sync;
 mod sync_count;
 mod transaction;
@@ -142,32 +130,20 @@ mod tree;
 mod view;
 mod waiter;
 
-#[cfg(target_os = "linux")]
-pub use copy::{COPY_DEPTH_MAX, Choice, Copied, CopyOptions, copy_tree};
 pub use disk::Disk;
-#[cfg(target_os = "linux")]
-pub use edit::TreeEdit;
 pub use error::{Error, ErrorKind, Failure, Left, Result, io_code};
 pub use folder::{FOLDER_HOME, FolderOptions, OwnFolder};
 pub use hash::Hash;
 pub use holder::Holder;
 pub use lock::{Guard, Held, Lock, Mode, NetworkRule, OnWait, Wait, Waiting, acquire_all};
 pub use path::{At, NAME_BYTES_MAX, PATH_BYTES_MAX, RelPath, ToAt};
-#[cfg(target_os = "linux")]
-pub use private::{
-    connect_private, create_private_file, listen_private, make_private_folder, remove_private_socket,
-};
 pub use reading::Expected;
-#[cfg(target_os = "linux")]
-pub use remove::remove_tree;
 pub use replace::{ReplaceOptions, Replaced, Sweep, SymlinkRule, replace_file, replace_in};
 pub use snapshot::Snapshot;
 pub use stage::StagedFile;
 pub use state::{Print, Seen};
 pub use step::Step;
 pub use storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
-#[cfg(target_os = "linux")]
-pub use survey::{SURVEY_ENTRIES_MAX, Survey, Surveyed, SurveyedFile};
 pub use sync_count::sync_count;
 pub use transaction::{CHANGES_MAX, Committed, INLINE_BYTES_MAX, Kept, Transaction};
 pub use tree::{Finder, ROOTS_MAX, Recovered, TreeOptions, Trees};

@@ -81,10 +81,6 @@ steps! {
     SyncReplacement "12.3" "sync the new content of",
     PlaceReplacement "12.4" "move the new content into place as",
     SyncReplacedFolder "12.5" "sync the folder of",
-    CopyTree "13.1" "copy",
-    RemoveTree "13.2" "remove",
-    MakePrivate "13.3" "make",
-    EditTree "13.4" "change",
 }
 
 impl fmt::Display for Step {

@@ -9,6 +9,9 @@
 use std::ffi::{OsStr, OsString};
 use std::{fmt, io};
 
+#[cfg(unix)]
+use rustix::fs::FileType;
+
 use crate::RelPath;
 
 /// One root folder on a disk.
@@ -115,6 +118,19 @@ pub enum Kind {
     Symlink,
     /// A FIFO, socket or device: never opened, never replaced.
     Other,
+}
+
+#[cfg(unix)]
+impl Kind {
+    /// The kind in the mode bits of an inode.
+    pub fn of_mode(mode: rustix::fs::RawMode) -> Self {
+        match FileType::from_raw_mode(mode) {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Folder,
+            FileType::Symlink => Self::Symlink,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// How to open a file.

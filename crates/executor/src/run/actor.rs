@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use filetx::{create_private_file, make_private_folder};
 use plan::{Actor, Changeset, Patterns, Terms};
 
 use super::Event;
@@ -20,7 +19,8 @@ use super::socket::request::{SOCKET_VARIABLE, TOKEN_VARIABLE};
 use super::socket::{Place, Taken};
 use super::state::{NodeState, Outcome};
 use crate::process::Ended;
-use crate::{Enforced, Error, Limits, Manifest, NodeIndex, Result, Run, Start, start};
+use crate::sandbox::{create_private_file, make_private_folder};
+use crate::{Enforced, Error, FileError, Limits, Manifest, NodeIndex, Result, Run, Start, start};
 
 /// How long an actor has to end by itself when it is asked to.
 const GRACE: Duration = Duration::from_secs(10);
@@ -329,7 +329,7 @@ impl Engine<'_> {
     fn fault(&self, error: Error) -> Result<End> {
         match error {
             Error::Plan(_) => Err(error),
-            Error::Files { source, .. } if matches!(*source, filetx::Error::Cancelled { .. }) => {
+            Error::Files { source, .. } if matches!(*source, FileError::Cancelled { .. }) => {
                 Ok(self.cut_off())
             }
             error => Ok(End::because(Outcome::Failed, chain(&error))),

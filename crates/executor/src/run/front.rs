@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use filetx::{Kind, RelPath, Survey, TreeEdit};
+use filetx::{Kind, RelPath};
 use plan::{
     Act, Base, Change, Changeset, ChangesetId, Combined, Content, ContentKind, PathBytes, PathKey, Patterns,
     Piece, PlanId, Plans, Selection, Source, Strategy, checked_path, path_bytes, protected,
@@ -14,6 +14,7 @@ use plan::{
 use store::{BlobReader, Store, read_blob};
 
 use super::layout::files;
+use crate::sandbox::{Survey, TreeEdit};
 use crate::{Changes, Edit, Manifest, Merge, Result, State, What};
 
 /// Changes that are recorded in one step.

@@ -15,9 +15,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use filetx::{create_private_file, make_private_folder, remove_tree};
-
 use crate::identity::boot;
+use crate::sandbox::{FileResult, create_private_file, make_private_folder, remove_tree};
 use crate::{CopyTree, Error, Ignored, Result, Sandbox, Strategy, Wanted};
 
 /// How much of the name of a run of the system is used: enough to tell it from the one before.
@@ -134,6 +133,6 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Says which folder it is about.
-pub(crate) fn files<T>(doing: &'static str, folder: &Path, result: filetx::Result<T>) -> Result<T> {
+pub(crate) fn files<T>(doing: &'static str, folder: &Path, result: FileResult<T>) -> Result<T> {
     result.map_err(|source| Error::Files { doing, folder: folder.to_owned(), source: Box::new(source) })
 }

@@ -24,7 +24,7 @@ use super::schedule::is_taken;
 use super::socket::{Answers, Socket};
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeInGraph, OnEvent, Summary};
-use crate::{Error, Result};
+use crate::{Error, FileError, Result};
 
 /// Events that wait to be told.
 const EVENTS_MAX: usize = 1024;
@@ -154,7 +154,7 @@ impl Engine<'_> {
         let based = self.layout.make_base(&roots, self.run.ignored, own_folders, self.cancel.stop_flag());
         match based {
             Ok(notes) => self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(notes),
-            Err(Error::Files { source, .. }) if matches!(*source, filetx::Error::Cancelled { .. }) => {}
+            Err(Error::Files { source, .. }) if matches!(*source, FileError::Cancelled { .. }) => {}
             Err(error) => return self.fail(lease, error),
         }
         let driven = std::thread::scope(|scope| {

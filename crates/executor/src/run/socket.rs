@@ -28,11 +28,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
-use filetx::{Hash, listen_private, make_private_folder, remove_private_socket};
+use filetx::Hash;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::Value;
 
-use crate::{Error, Result};
+use crate::sandbox::{FileResult, listen_private, make_private_folder, remove_private_socket};
+use crate::{Error, FileError, Result};
 pub use request::{Bodies, REQUEST_BYTES_MAX};
 use request::{Outcome, Reply, Request, VERSION, read_line};
 pub(crate) use seat::Place;
@@ -102,10 +103,9 @@ impl Socket {
 
     /// Answers until what is returned is dropped.
     pub(crate) fn serve<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Result<Serving<'scope>> {
-        let failed = |source| {
-            let step = filetx::Step::MakePrivate;
-            let source = filetx::Error::Io { step, path: self.path.clone(), source };
-            Error::Socket { path: self.path.clone(), source: Box::new(source) }
+        let failed = |error: io::Error| Error::Socket {
+            path: self.path.clone(),
+            source: Box::new(FileError::io("make", &self.path, error)),
         };
         let (ended, end) = pipe().map_err(failed)?;
         scope.spawn(move || {
@@ -281,12 +281,10 @@ struct Tokens {
 }
 
 impl Tokens {
-    fn new() -> filetx::Result<Self> {
+    fn new() -> FileResult<Self> {
         let mut secret = [0; 32];
         let read = File::open(RANDOM).and_then(|mut file| file.read_exact(&mut secret));
-        let failed =
-            |source| filetx::Error::Io { step: filetx::Step::MakePrivate, path: RANDOM.into(), source };
-        read.map_err(failed)?;
+        read.map_err(|error| FileError::io("make", RANDOM, error))?;
         Ok(Self { secret, number: AtomicU64::new(0) })
     }
 

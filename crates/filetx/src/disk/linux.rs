@@ -7,13 +7,12 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Statx, StatxFlags, chmodat, fstatfs, makedev, openat,
-    openat2, statx,
+    AtFlags, CWD, Mode, OFlags, ResolveFlags, Statx, StatxFlags, chmodat, fstatfs, makedev, openat, openat2,
+    statx,
 };
 use rustix::io::Result;
 
-use super::kind;
-use crate::storage::{FileId, Stat};
+use crate::storage::{FileId, Kind, Stat};
 
 /// A handle on a folder, to name things in it. Needs no read permission.
 pub(super) const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -56,7 +55,7 @@ fn from_statx(found: &Statx) -> Stat {
     // Kernels before 5.8 do not tell the mount; the device is then the nearest thing.
     let tells_mount = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
     Stat {
-        kind: kind(FileType::from_raw_mode(found.stx_mode.into())),
+        kind: Kind::of_mode(found.stx_mode.into()),
         mode: u32::from(found.stx_mode) & 0o7777,
         len: found.stx_size,
         links: found.stx_nlink.into(),

@@ -4,11 +4,10 @@ use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, openat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, fchmod, fstat, openat, statat};
 use rustix::io::{Errno, Result};
 
-use super::kind;
-use crate::storage::{FileId, Stat};
+use crate::storage::{FileId, Kind, Stat};
 
 /// A handle on a folder, to name things in it.
 pub(super) const HANDLE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -33,7 +32,7 @@ pub(super) fn stat_open(file: impl AsFd) -> Result<Stat> {
 fn from_stat(found: &rustix::fs::Stat) -> Stat {
     let device = found.st_dev as u64;
     Stat {
-        kind: kind(FileType::from_raw_mode(found.st_mode)),
+        kind: Kind::of_mode(found.st_mode),
         mode: u32::from(found.st_mode) & 0o7777,
         len: found.st_size as u64,
         links: found.st_nlink.into(),

@@ -8,31 +8,35 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE};
-use crate::{Error, Result, Step};
+use super::remove::REMOVE;
+use super::{FileError, FileResult};
+
+const MAKE: &str = "make";
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
 
 /// Makes a private folder with those above it that are missing; one that is there is fine.
-pub fn make_private_folder(folder: &Path) -> Result<()> {
-    let failed = |source| Error::Io { step: Step::MakePrivate, path: folder.to_owned(), source };
-    DirBuilder::new().mode(OUR_FOLDER_MODE).recursive(true).create(folder).map_err(failed)
+pub fn make_private_folder(folder: &Path) -> FileResult<()> {
+    let failed = |error| FileError::io(MAKE, folder, error);
+    DirBuilder::new().mode(FOLDER_MODE).recursive(true).create(folder).map_err(failed)
 }
 
 /// Makes a new private file to be written from the start; one that is there is an error.
-pub fn create_private_file(file: &Path) -> Result<File> {
-    let failed = |source| Error::Io { step: Step::MakePrivate, path: file.to_owned(), source };
-    File::options().write(true).create_new(true).mode(OUR_FILE_MODE).open(file).map_err(failed)
+pub fn create_private_file(file: &Path) -> FileResult<File> {
+    let failed = |error| FileError::io(MAKE, file, error);
+    File::options().write(true).create_new(true).mode(FILE_MODE).open(file).map_err(failed)
 }
 
 /// Makes a new private socket and listens at it; anything that is there is an error. Its path may be of any length. It should be in a private
 /// folder: for a moment others could connect elsewhere.
-pub fn listen_private(socket: &Path) -> Result<UnixListener> {
+pub fn listen_private(socket: &Path) -> FileResult<UnixListener> {
     let listen = || {
         let (_folder, short) = short_path(socket)?;
         let listener = UnixListener::bind(&short)?;
-        std::fs::set_permissions(&short, Permissions::from_mode(OUR_FILE_MODE))?;
+        std::fs::set_permissions(&short, Permissions::from_mode(FILE_MODE))?;
         Ok(listener)
     };
-    listen().map_err(|source| Error::Io { step: Step::MakePrivate, path: socket.to_owned(), source })
+    listen().map_err(|error: io::Error| FileError::io(MAKE, socket, error))
 }
 
 /// Connects to a socket, whose path may be of any length.
@@ -42,12 +46,10 @@ pub fn connect_private(socket: &Path) -> io::Result<UnixStream> {
 }
 
 /// Removes a socket; one that is gone is fine.
-pub fn remove_private_socket(socket: &Path) -> Result<()> {
+pub fn remove_private_socket(socket: &Path) -> FileResult<()> {
     match std::fs::remove_file(socket) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => {
-            removed.map_err(|source| Error::Io { step: Step::RemoveTree, path: socket.to_owned(), source })
-        }
+        removed => removed.map_err(|error| FileError::io(REMOVE, socket, error)),
     }
 }
 

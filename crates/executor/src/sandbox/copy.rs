@@ -18,14 +18,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, copy_file_range, mkdirat, openat, readlinkat, statat,
-    symlinkat,
+    AtFlags, CWD, Dir, Mode, OFlags, copy_file_range, mkdirat, openat, readlinkat, statat, symlinkat,
 };
 use rustix::io::Errno;
 
-use crate::storage::Kind;
-use crate::{Error, RelPath, Result, Step};
+use filetx::{Kind, RelPath};
 
+use super::{FileError, FileResult};
+
+const COPY: &str = "copy";
 /// How deep folders may lie in each other: every level keeps two handles open.
 pub const COPY_DEPTH_MAX: usize = 128;
 /// The most threads of one copy.
@@ -37,7 +38,9 @@ const CHUNK_BYTES: u64 = 8 * 1024 * 1024;
 /// The most that is named of what was left out.
 const NAMED_MAX: usize = 100;
 
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How a folder is opened whose names are listed or made.
+pub(super) const FOLDER: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// How a folder is copied.
 pub struct CopyOptions<'a> {
@@ -45,7 +48,7 @@ pub struct CopyOptions<'a> {
     pub threads: usize,
     /// What becomes of each path, asked from any of the threads; below what is not copied nothing is asked.
     pub choose: &'a (dyn Fn(&RelPath, Kind) -> Choice + Sync),
-    /// Ends the copy with [`Error::Cancelled`] once it is set.
+    /// Ends the copy with [`FileError::Cancelled`] once it is set.
     pub cancel: &'a AtomicBool,
 }
 
@@ -82,8 +85,8 @@ pub struct Copied {
 }
 
 /// Copies the folder `from` to `to`, which must not be there; the folder that it is in must. After an error what was copied so far is
-/// there: [`remove_tree`](crate::remove_tree) removes it.
-pub fn copy_tree(from: &Path, to: &Path, options: &CopyOptions<'_>) -> Result<Copied> {
+/// there: [`remove_tree`](super::remove_tree) removes it.
+pub fn copy_tree(from: &Path, to: &Path, options: &CopyOptions<'_>) -> FileResult<Copied> {
     let root = open_root(from, to)?;
     let copy = Copy {
         from,
@@ -106,11 +109,8 @@ pub fn copy_tree(from: &Path, to: &Path, options: &CopyOptions<'_>) -> Result<Co
     }
 }
 
-fn open_root(from: &Path, to: &Path) -> Result<Folder> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |error: Errno| Error::Io { step: Step::CopyTree, path, source: error.into() }
-    };
+fn open_root(from: &Path, to: &Path) -> FileResult<Folder> {
+    let failed = |path| move |error: Errno| FileError::io(COPY, path, error);
     // The caller's word: it may lead through symlinks.
     let source =
         openat(CWD, from, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(failed(from))?;
@@ -138,7 +138,7 @@ struct Work {
     jobs: Vec<Job>,
     /// How many threads are at a job, which may give more.
     busy: usize,
-    error: Option<Error>,
+    error: Option<FileError>,
     copied: Copied,
 }
 
@@ -187,7 +187,7 @@ impl Copy<'_> {
         None
     }
 
-    fn run(&self, job: Job, copied: &mut Copied) -> Result<Vec<Job>> {
+    fn run(&self, job: Job, copied: &mut Copied) -> FileResult<Vec<Job>> {
         let mut jobs = Vec::new();
         let mut folder = match job {
             Job::Enter { parent, name } => {
@@ -220,28 +220,26 @@ impl Copy<'_> {
     }
 
     /// Says which path a call was for; nothing when it has vanished.
-    fn at<T>(&self, path: &RelPath, result: io::Result<T>) -> Result<Option<T>> {
+    fn at<T>(&self, path: &RelPath, result: io::Result<T>) -> FileResult<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(_) if self.options.cancel.load(Ordering::Relaxed) => Err(self.cancelled(path)),
-            Err(source) => {
-                Err(Error::Io { step: Step::CopyTree, path: self.from.join(path.as_path()), source })
-            }
+            Err(error) => Err(FileError::io(COPY, self.from.join(path.as_path()), error)),
         }
     }
 
-    fn check_cancel(&self, path: &RelPath) -> Result<()> {
+    fn check_cancel(&self, path: &RelPath) -> FileResult<()> {
         if self.options.cancel.load(Ordering::Relaxed) { Err(self.cancelled(path)) } else { Ok(()) }
     }
 
-    fn cancelled(&self, path: &RelPath) -> Error {
-        Error::Cancelled { step: Step::CopyTree, path: self.from.join(path.as_path()) }
+    fn cancelled(&self, path: &RelPath) -> FileError {
+        FileError::Cancelled { action: COPY, path: self.from.join(path.as_path()) }
     }
 
-    fn list(&self, folder: &Arc<Folder>) -> Result<Vec<Job>> {
+    fn list(&self, folder: &Arc<Folder>) -> FileResult<Vec<Job>> {
         if folder.path.depth() > COPY_DEPTH_MAX {
-            return Err(Error::TooLarge { what: "the depth of folders", limit: COPY_DEPTH_MAX as u64 });
+            return Err(FileError::TooLarge { what: "the depth of folders", limit: COPY_DEPTH_MAX as u64 });
         }
         let names = self.at(&folder.path, names(&folder.from))?.unwrap_or_default();
         let batch = |names: &[OsString]| Job::Entries { folder: Arc::clone(folder), names: names.to_vec() };
@@ -264,7 +262,7 @@ impl Copy<'_> {
         copied: &mut Copied,
     ) -> io::Result<Option<Job>> {
         let stat = statat(&folder.from, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        let kind = kind(FileType::from_raw_mode(stat.st_mode));
+        let kind = Kind::of_mode(stat.st_mode);
         match (self.options.choose)(path, kind) {
             Choice::LeaveOut => return Ok(None),
             Choice::Link => {
@@ -374,7 +372,7 @@ fn keep_times_and_mode(found: &Metadata, to: &File) -> io::Result<()> {
 }
 
 /// The names in a folder, in no order.
-pub(crate) fn names(folder: &File) -> io::Result<Vec<OsString>> {
+pub(super) fn names(folder: &File) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
@@ -384,15 +382,6 @@ pub(crate) fn names(folder: &File) -> io::Result<Vec<OsString>> {
         }
     }
     Ok(names)
-}
-
-pub(crate) fn kind(found: FileType) -> Kind {
-    match found {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Folder,
-        FileType::Symlink => Kind::Symlink,
-        _ => Kind::Other,
-    }
 }
 
 fn share_blocks(from: &File, to: &File) -> bool {

@@ -15,19 +15,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
-use crate::copy::names;
-use crate::{Error, Result, Step};
+use super::copy::{FOLDER, names};
+use super::{FileError, FileResult};
 
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+pub(super) const REMOVE: &str = "remove";
 /// How often a folder is gone through again because something was put into it meanwhile.
 const ROUNDS_MAX: usize = 16;
 
 /// Removes a folder with all that is in it; one that is gone is fine, a symlink in its place is an error. Ends with
-/// [`Error::Cancelled`] once `cancel` is set; calling it again goes on.
-pub fn remove_tree(folder: &Path, cancel: &AtomicBool) -> Result<()> {
+/// [`FileError::Cancelled`] once `cancel` is set; calling it again goes on.
+pub fn remove_tree(folder: &Path, cancel: &AtomicBool) -> FileResult<()> {
     let failed = |source: io::Error| match cancel.load(Ordering::Relaxed) {
-        true => Error::Cancelled { step: Step::RemoveTree, path: folder.to_owned() },
-        false => Error::Io { step: Step::RemoveTree, path: folder.to_owned(), source },
+        true => FileError::Cancelled { action: REMOVE, path: folder.to_owned() },
+        false => FileError::io(REMOVE, folder, source),
     };
     let top = match open(CWD, folder.as_os_str()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

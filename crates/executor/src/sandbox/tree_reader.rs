@@ -4,13 +4,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, StatxFlags, makedev, statx};
+use filetx::{Disk, FileId, Hash, Kind, Open, RelPath, Storage, StoredFile};
+use rustix::fs::{AtFlags, StatxFlags, makedev, statx};
 use rustix::io::Errno;
 
-use crate::copy::{kind, names};
-use crate::disk::Disk;
-use crate::storage::{FileId, Kind, Open, Storage, StoredFile};
-use crate::{Error, Hash, RelPath, Result, Step};
+use super::copy::names;
+use super::{FileError, FileResult};
+
+const LOOK: &str = "look at";
 
 /// The most names in one folder tree.
 pub const SURVEY_ENTRIES_MAX: usize = 4_000_000;
@@ -55,13 +56,13 @@ pub struct Survey {
 
 impl Survey {
     /// Opens an existing folder.
-    pub fn open(root: &Path) -> Result<Self> {
-        let failed = |source| Error::Io { step: Step::Inspect, path: root.to_owned(), source };
-        Ok(Self { disk: Disk::open(root).map_err(failed)?, root: root.to_owned() })
+    pub fn open(root: &Path) -> FileResult<Self> {
+        let disk = Disk::open(root).map_err(|error| FileError::io(LOOK, root, error))?;
+        Ok(Self { disk, root: root.to_owned() })
     }
 
     /// All that is below it, by path. Nothing is said of what `skip` names, nor of what is below.
-    pub fn entries(&self, skip: &dyn Fn(&RelPath) -> bool) -> Result<Vec<Surveyed>> {
+    pub fn entries(&self, skip: &dyn Fn(&RelPath) -> bool) -> FileResult<Vec<Surveyed>> {
         let mut found = Vec::new();
         let mut folders = vec![RelPath::root()];
         while let Some(folder) = folders.pop() {
@@ -72,7 +73,7 @@ impl Survey {
             );
             found.extend(listed);
             if found.len() > SURVEY_ENTRIES_MAX {
-                return Err(Error::TooLarge {
+                return Err(FileError::TooLarge {
                     what: "the number of files",
                     limit: SURVEY_ENTRIES_MAX as u64,
                 });
@@ -83,31 +84,31 @@ impl Survey {
     }
 
     /// The content of a plain file, hashed.
-    pub fn hash(&self, path: &RelPath) -> Result<Hash> {
+    pub fn hash(&self, path: &RelPath) -> FileResult<Hash> {
         let hash =
             self.disk.open(path, Open::Read).and_then(|file| Hash::of_file(&*file, 0, file.stat()?.len));
         hash.map_err(|source| self.failed(path, source))
     }
 
     /// Where a symlink points, hashed like a content.
-    pub fn hash_of_symlink(&self, path: &RelPath) -> Result<Hash> {
+    pub fn hash_of_symlink(&self, path: &RelPath) -> FileResult<Hash> {
         let target = self.disk.read_link(path);
         target.map(|target| Hash::of(target.as_encoded_bytes())).map_err(|source| self.failed(path, source))
     }
 
     /// The content of a plain file, from the beginning to the end.
-    pub fn read(&self, path: &RelPath) -> Result<SurveyedFile> {
+    pub fn read(&self, path: &RelPath) -> FileResult<SurveyedFile> {
         let opened = self.disk.open(path, Open::Read);
         Ok(SurveyedFile { file: opened.map_err(|source| self.failed(path, source))?, offset: 0 })
     }
 
     /// Where a symlink points.
-    pub fn read_link(&self, path: &RelPath) -> Result<std::ffi::OsString> {
+    pub fn read_link(&self, path: &RelPath) -> FileResult<std::ffi::OsString> {
         self.disk.read_link(path).map_err(|source| self.failed(path, source))
     }
 
-    fn failed(&self, path: &RelPath, source: io::Error) -> Error {
-        Error::Io { step: Step::Inspect, path: self.root.join(path.as_path()), source }
+    fn failed(&self, path: &RelPath, source: io::Error) -> FileError {
+        FileError::io(LOOK, self.root.join(path.as_path()), source)
     }
 
     fn list(&self, folder: &RelPath, skip: &dyn Fn(&RelPath) -> bool) -> io::Result<Vec<Surveyed>> {
@@ -125,7 +126,7 @@ impl Survey {
             };
             listed.push(Surveyed {
                 path,
-                kind: kind(FileType::from_raw_mode(found.stx_mode.into())),
+                kind: Kind::of_mode(found.stx_mode.into()),
                 mode: u32::from(found.stx_mode) & 0o7777,
                 len: found.stx_size,
                 id: FileId {

@@ -1,5 +1,6 @@
 //! Copying, removing and looking through whole folders: what is kept, what is refused, and that nothing leaves the folder.
 #![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "plays an actor that edits files")]
 
 use std::fs;
 use std::io::{Read, Write};
@@ -9,11 +10,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use filetx::{
-    COPY_DEPTH_MAX, Choice, Copied, CopyOptions, Error, Hash, Kind, RelPath, Survey, TreeEdit,
-    connect_private, copy_tree, create_private_file, listen_private, make_private_folder,
-    remove_private_socket, remove_tree,
+use executor::sandbox::{
+    COPY_DEPTH_MAX, Choice, Copied, CopyOptions, FileError, FileResult, Survey, TreeEdit, connect_private,
+    copy_tree, create_private_file, listen_private, make_private_folder, remove_private_socket, remove_tree,
 };
+use filetx::{Hash, Kind, RelPath};
 use testkit::folder::tree;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -22,7 +23,7 @@ fn all(_: &RelPath, _: Kind) -> Choice {
     Choice::Copy
 }
 
-fn copy(from: &Path, to: &Path, threads: usize) -> filetx::Result<Copied> {
+fn copy(from: &Path, to: &Path, threads: usize) -> FileResult<Copied> {
     copy_tree(from, to, &CopyOptions { threads, choose: &all, cancel: &NEVER })
 }
 
@@ -116,7 +117,7 @@ fn what_is_chosen_is_linked_or_left_out_and_special_files_are_named() {
 fn errors_name_path_and_step() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing");
-    let check = |result: filetx::Result<Copied>, path: &Path| {
+    let check = |result: FileResult<Copied>, path: &Path| {
         let error = result.unwrap_err();
         assert_eq!(error.to_string(), format!("cannot copy `{}`", path.display()));
     };
@@ -129,14 +130,14 @@ fn errors_name_path_and_step() {
     (0..=COPY_DEPTH_MAX).for_each(|_| deep.push("x"));
     fs::create_dir_all(&deep).unwrap();
     let error = copy(&top, &folder.path().join("copy"), 2).unwrap_err();
-    assert!(matches!(error, Error::TooLarge { limit: 128, .. }), "{error}");
+    assert!(matches!(error, FileError::TooLarge { limit: 128, .. }), "{error}");
     assert!(make_private_folder(&folder.path().join("a/b")).is_ok());
     assert_eq!(folder.path().join("a").metadata().unwrap().mode() & 0o777, 0o700);
     let file = folder.path().join("a/out");
     create_private_file(&file).unwrap();
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
-    assert!(matches!(create_private_file(&file), Err(Error::Io { .. })));
-    assert!(matches!(make_private_folder(&file), Err(Error::Io { .. })));
+    assert!(matches!(create_private_file(&file), Err(FileError::Io { .. })));
+    assert!(matches!(make_private_folder(&file), Err(FileError::Io { .. })));
 }
 
 #[test]
@@ -154,14 +155,14 @@ fn a_private_socket_is_for_its_owner_and_may_be_anywhere() {
     let mut said = String::new();
     listener.accept().unwrap().0.read_to_string(&mut said).unwrap();
     assert_eq!(said, "hello");
-    assert!(matches!(listen_private(&socket), Err(Error::Io { .. })), "it is there");
+    assert!(matches!(listen_private(&socket), Err(FileError::Io { .. })), "it is there");
     drop(listener);
     assert!(connect_private(&socket).is_err(), "nobody listens");
     for _ in 0..2 {
         remove_private_socket(&socket).unwrap();
         assert!(!socket.exists());
     }
-    assert!(matches!(remove_private_socket(&deep), Err(Error::Io { .. })), "a folder is none");
+    assert!(matches!(remove_private_socket(&deep), Err(FileError::Io { .. })), "a folder is none");
     assert!(connect_private(Path::new("/")).is_err());
 }
 
@@ -174,10 +175,10 @@ fn copying_and_removing_can_be_cancelled() {
     let cancel = AtomicBool::new(true);
     let options = CopyOptions { threads: 1, choose: &all, cancel: &cancel };
     let error = copy_tree(&from, &to, &options).unwrap_err();
-    assert!(matches!(error, Error::Cancelled { .. }), "{error}");
+    assert!(matches!(error, FileError::Cancelled { .. }), "{error}");
     assert_eq!(fs::read_dir(&to).unwrap().count(), 0);
     fs::write(to.join("x"), "").unwrap();
-    assert!(matches!(remove_tree(&to, &cancel), Err(Error::Cancelled { .. })));
+    assert!(matches!(remove_tree(&to, &cancel), Err(FileError::Cancelled { .. })));
     assert!(to.join("x").exists());
     remove_tree(&to, &NEVER).unwrap();
 
@@ -190,7 +191,7 @@ fn copying_and_removing_can_be_cancelled() {
     let error = copy_tree(&from, &to, &CopyOptions { threads: 1, choose: &choose, cancel: &cancel });
     let copied = to.join("large").metadata().unwrap().len();
     match error {
-        Err(Error::Cancelled { path, .. }) => {
+        Err(FileError::Cancelled { path, .. }) => {
             assert_eq!(path, from.join("large"));
             assert!(copied < 20 * 1024 * 1024);
         }

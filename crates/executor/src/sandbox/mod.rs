@@ -5,6 +5,17 @@
 //! can read and commit there, and nothing of it is ever taken back.
 //!
 //! How the tree comes to be there is a [`Strategy`]; [`CopyTree`] is the one there is.
+//!
+//! The tools for whole folders are here too: [`copy_tree`], [`remove_tree`], [`TreeEdit`], [`Survey`], and what is private around sandboxes. None is a
+//! transaction and none syncs: a copy that was cut off is removed and made again, and whoever needs what is in it has recorded it elsewhere first.
+#![expect(clippy::disallowed_methods, reason = "writes sandboxes only, never a person's tree")]
+
+mod copy;
+mod edit;
+mod error;
+mod private;
+mod remove;
+mod tree_reader;
 
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
@@ -12,8 +23,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use filetx::{Choice, Copied, CopyOptions, Kind, RelPath, copy_tree, make_private_folder, remove_tree};
+use filetx::{Kind, RelPath};
 
+pub use self::copy::{COPY_DEPTH_MAX, Choice, Copied, CopyOptions, copy_tree};
+pub use self::edit::TreeEdit;
+pub use self::error::{FileError, FileResult};
+pub use self::private::{
+    connect_private, create_private_file, listen_private, make_private_folder, remove_private_socket,
+};
+pub use self::remove::remove_tree;
+pub use self::tree_reader::{SURVEY_ENTRIES_MAX, Survey, Surveyed, SurveyedFile};
 use crate::{Error, Ignored, Result};
 
 /// What is asked for.
@@ -75,11 +94,10 @@ impl Strategy for CopyTree {
             source: Box::new(source),
         };
         if std::fs::symlink_metadata(wanted.folder).is_ok() {
-            return Err(failed(filetx::Error::Exists { path: wanted.folder.to_owned() }));
+            return Err(failed(FileError::Exists { path: wanted.folder.to_owned() }));
         }
-        let root = wanted.root.canonicalize().map_err(|source| {
-            failed(filetx::Error::Io { step: filetx::Step::Inspect, path: wanted.root.to_owned(), source })
-        })?;
+        let root = wanted.root.canonicalize();
+        let root = root.map_err(|error| failed(FileError::io("look at", wanted.root, error)))?;
         let made = self.fill(&root, wanted).map_err(failed);
         if made.is_err() {
             // Never cancelled: it is what was asked for. Should it fail, the first error says more.
@@ -96,7 +114,7 @@ impl Strategy for CopyTree {
 }
 
 impl CopyTree {
-    fn fill(&self, root: &Path, wanted: &Wanted<'_>) -> filetx::Result<Sandbox> {
+    fn fill(&self, root: &Path, wanted: &Wanted<'_>) -> FileResult<Sandbox> {
         let mut notes = Vec::new();
         let ignored = match wanted.ignored {
             Ignored::Copy => HashSet::new(),
