@@ -70,18 +70,8 @@ impl Agents {
     ///
     /// Safe to call from any thread and process at any time: it takes no lock and writes nothing.
     pub fn read(&self) -> Reading<'_> {
-        self.read_by(ConfigService::layers)
-    }
-
-    /// As [`read`](Self::read), for [`Reading::preferences`] alone: a file that says nothing about them is not parsed. For commands that
-    /// parse the files they change anyway.
-    pub fn read_preferences(&self) -> Reading<'_> {
-        self.read_by(|service| service.layers_about("core"))
-    }
-
-    fn read_by<'a>(&'a self, layers: impl FnOnce(&'a ConfigService) -> Layers<'a>) -> Reading<'a> {
         match &self.home {
-            Home::Known(service) => Reading::new(service.registry(), layers(service), None),
+            Home::Known(service) => Reading::new(service.registry(), service.layers(), None),
             Home::Unknown { registry, flags, environment, why } => {
                 let layers = Layers::new(registry, flags, environment, Vec::new());
                 Reading::new(registry, layers, Some(why))

@@ -69,12 +69,6 @@ impl Agents {
         let scope = scope.unwrap_or_else(|| self.usual_scope(&keys));
         let values = keys.iter().zip(assignments.iter().map(|assignment| assignment.text.as_str()));
         let written = service.write_scoped_config(scope, values)?;
-        // The usual case: what was set is what holds, and the file need not be read again to say so.
-        let others = service.layers_without(scope);
-        let refers = |assignment: &Assignment| assignment.text.contains('$');
-        if !assignments.iter().any(refers) && keys.iter().all(|key| others.is_silent(key)) {
-            return Ok(Change::of(&written, &keys));
-        }
         Ok(self.change(&written, &keys))
     }
 

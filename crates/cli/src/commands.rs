@@ -64,8 +64,7 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
     }
     // The process ends behind this; taking parsed files apart would only delay that.
     let agents = ManuallyDrop::new(Agents::open(&surroundings)?);
-    let parses_itself = matches!(&*args.command, Command::Config(args) if args.is_set());
-    let reading = if parses_itself { agents.read_preferences() } else { agents.read() };
+    let reading = agents.read();
     let preferences = reading.preferences()?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
     let session = Session::new(&agents, reading, &preferences, &output);
@@ -94,7 +93,7 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
 /// A command in the sandbox of a run, which does what it is asked. No file of the home folder is read, not even for how to print.
 fn ask(args: &Args, inside: &Inside, surroundings: Surroundings) -> Result<ExitCode> {
     let agents = Agents::open(&surroundings.without_home())?;
-    let preferences = agents.read_preferences().preferences()?;
+    let preferences = agents.read().preferences()?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
     let result = match &*args.command {
         Command::Config(args) => config::ask(args, inside, &mut output),

@@ -3,15 +3,16 @@
 //! A document is never printed from its parsed form: changes are made in the text itself, see `splice`. So everything that is
 //! not touched stays byte for byte, line ends and a byte order mark included.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use crate::alike::{Alike, is_plain};
+use toml_edit::{Item, TableLike, TomlError};
+
 use crate::error::Unparsable;
-use crate::meaning::{Broken, Found, Meaning};
 use crate::value::REDACTED;
-use crate::{Error, Key, Registry};
+use crate::{Error, Key, Registry, Value};
 
 /// The largest file that is read or written.
 pub const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
@@ -19,23 +20,21 @@ pub const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// One TOML file.
-#[derive(Clone)]
 pub struct Document {
     file: PathBuf,
     has_mark: bool,
-    /// Without the byte order mark, so its offsets are ours less the mark.
-    text: Arc<str>,
-    /// What it says: known from the start, or once somebody asks when it is sure that the text can be parsed.
-    meaning: OnceLock<Arc<Meaning>>,
-    /// How it differs from a text whose meaning is known. That it does not differ much is why it is sure.
-    alike: Option<Alike>,
-    /// Where everything stands in it, once somebody asks.
-    tree: OnceLock<Option<Tree>>,
+    /// The text without the byte order mark, and where everything stands in it.
+    tree: toml_edit::Document<String>,
     /// Where lines end, once somebody asks for one: a write asks for none, a list for all.
     line_ends: OnceLock<Vec<usize>>,
 }
 
-type Tree = toml_edit::Document<Arc<str>>;
+/// A key in a document.
+pub(crate) struct Found<'a> {
+    pub(crate) item: &'a Item,
+    /// Where the last name of the key begins.
+    pub(crate) key_start: usize,
+}
 
 impl Document {
     /// Reads a file's content. `file` is what errors name; the registry knows which lines they must hide.
@@ -53,45 +52,25 @@ impl Document {
             None => (false, text),
         };
         let shift = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
-        let broken = |text: &str, at: usize, message: &str| {
+        let broken = |at: usize, message: &str| {
             Error::Parse(Box::new(unparsable(file, text, shift, (at, message), registry)))
         };
         // The parser would pass by a second one.
         if text.starts_with(BYTE_ORDER_MARK) {
-            return Err(broken(text, 0, "a byte order mark that is not at the start"));
+            return Err(broken(0, "a byte order mark that is not at the start"));
         }
-        Self::of_text(file, has_mark, text.into()).map_err(|error| broken(text, error.at, &error.message))
+        Self::of_text(file, has_mark, text.to_owned())
+            .map_err(|error| broken(error.span().unwrap_or_default().start, error.message()))
     }
 
-    /// A document of `text`.
-    pub(crate) fn of_text(file: &Path, has_mark: bool, text: Arc<str>) -> Result<Document, Broken> {
-        let meaning = Arc::new(Meaning::of(&text)?);
-        Ok(Self { meaning: meaning.into(), ..Self::unread(file, has_mark, text) })
+    /// The same file with another text.
+    pub(crate) fn with_text(&self, text: String) -> Result<Document, TomlError> {
+        Self::of_text(&self.file, self.has_mark, text)
     }
 
-    fn unread(file: &Path, has_mark: bool, text: Arc<str>) -> Document {
-        let (meaning, tree, line_ends) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { file: file.to_owned(), has_mark, text, meaning, alike: None, tree, line_ends }
-    }
-
-    /// This document with the plain value `with` for that of `key`, if that is plain too. Not parsed before somebody asks.
-    pub(crate) fn with_plain(&self, key: &Key, with: &str) -> Option<Document> {
-        let alike = self.alike();
-        let place = alike.place(key).filter(|_| is_plain(with))?;
-        let text = [&self.text[..place.range.start], with, &self.text[place.range.end..]].concat().into();
-        let alike = Some(alike.with(&place, with.len()));
-        Some(Self { alike, ..Self::unread(&self.file, self.has_mark, text) })
-    }
-
-    /// The document of other bytes of this file, if they differ in plain values only. Not parsed before somebody asks.
-    pub(crate) fn reread(&self, bytes: &[u8]) -> Option<Document> {
-        let text = std::str::from_utf8(bytes).ok()?.strip_prefix(self.mark())?;
-        let alike = Some(self.alike().of(text)?);
-        Some(Self { alike, ..Self::unread(&self.file, self.has_mark, text.into()) })
-    }
-
-    fn alike(&self) -> Alike {
-        self.alike.clone().unwrap_or_else(|| Alike::itself(Arc::clone(self.meaning())))
+    fn of_text(file: &Path, has_mark: bool, text: String) -> Result<Document, TomlError> {
+        let tree = toml_edit::Document::parse(text)?;
+        Ok(Self { file: file.to_owned(), has_mark, tree, line_ends: OnceLock::new() })
     }
 
     /// The file that this is from.
@@ -111,27 +90,32 @@ impl Document {
 
     /// The keys of all values in the order of their names, each with its line. A table in any of its forms is no value.
     pub fn keys(&self) -> Vec<(Key, usize)> {
-        let leaves = self.meaning().leaves();
-        leaves.into_iter().map(|leaf| (Key::from_names(leaf.names), self.line(leaf.key_start))).collect()
+        self.leaves().into_iter().map(|(key, found)| (key, self.line(found.key_start))).collect()
+    }
+
+    /// All values by their keys, typed by TOML. A table without values counts as nothing.
+    pub(crate) fn values(&self) -> BTreeMap<Key, Value> {
+        self.leaves().into_iter().map(|(key, found)| (key, found.value())).collect()
     }
 
     /// What a key holds.
     pub(crate) fn find(&self, key: &Key) -> Option<Found<'_>> {
-        self.meaning().find(key)
+        let mut table: &dyn TableLike = self.root();
+        let (last, outer) = key.names().split_last()?;
+        for name in outer {
+            table = table.get(name)?.as_table_like()?;
+        }
+        Found::of(table, last)
     }
 
-    fn meaning(&self) -> &Arc<Meaning> {
-        let read = || match Meaning::of(&self.text) {
-            Ok(meaning) => Arc::new(meaning),
-            Err(broken) => unreachable!("a value stands where a value stood: {}", broken.message),
-        };
-        self.meaning.get_or_init(read)
+    fn leaves(&self) -> BTreeMap<Key, Found<'_>> {
+        let mut leaves = BTreeMap::new();
+        collect(self.root(), &mut Vec::new(), &mut leaves);
+        leaves
     }
 
-    /// Where everything stands. `None` when `toml_edit` does not take what `toml` took, which no text is known for.
-    pub(crate) fn tree(&self) -> Option<&toml_edit::Table> {
-        let parse = || Tree::parse(Arc::clone(&self.text)).ok();
-        self.tree.get_or_init(parse).as_ref().map(|tree| tree.as_table())
+    pub(crate) fn root(&self) -> &toml_edit::Table {
+        self.tree.as_table()
     }
 
     /// What the file begins with.
@@ -139,12 +123,8 @@ impl Document {
         if self.has_mark { BYTE_ORDER_MARK } else { "" }
     }
 
-    pub(crate) fn has_mark(&self) -> bool {
-        self.has_mark
-    }
-
     pub(crate) fn text(&self) -> &str {
-        &self.text
+        self.tree.raw()
     }
 
     /// The line of an offset, counted from 1.
@@ -154,6 +134,33 @@ impl Document {
             newlines.map(|(at, _)| at).collect()
         });
         1 + ends.partition_point(|end| *end < offset)
+    }
+}
+
+impl<'a> Found<'a> {
+    pub(crate) fn of(table: &'a dyn TableLike, name: &str) -> Option<Found<'a>> {
+        let (key, item) = table.get_key_value(name)?;
+        Some(Found { item, key_start: key.span().unwrap_or_default().start })
+    }
+
+    /// What it says, typed by TOML.
+    pub(crate) fn value(&self) -> Value {
+        Value::from_item(self.item)
+    }
+}
+
+fn collect<'a>(table: &'a dyn TableLike, names: &mut Vec<&'a str>, leaves: &mut BTreeMap<Key, Found<'a>>) {
+    for (name, item) in table.iter() {
+        names.push(name);
+        match item.as_table_like() {
+            Some(inner) => collect(inner, names, leaves),
+            None => {
+                let found =
+                    Found::of(table, name).map(|found| (Key::from_names(names.iter().copied()), found));
+                leaves.extend(found);
+            }
+        }
+        names.pop();
     }
 }
 

@@ -3,14 +3,15 @@
 //! The editor is somebody else's business: it gets [`ConfigService::original`] and comes back with bytes, perhaps an hour later. No
 //! lock is held in between.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::interpolate::UNSET;
 use crate::layers::{Content, FileLayer};
 use crate::store::Target;
 use crate::{
-    ConfigService, Document, Error, FILE_BYTES_MAX, Flags, Key, Layer, Layers, Origin, Says, Scope, Value,
-    Written,
+    ConfigService, Document, Error, FILE_BYTES_MAX, Flags, Key, Layer, Layers, Origin, Says, Scope, Written,
 };
 
 /// What became of an edit.
@@ -110,24 +111,21 @@ impl ConfigService {
 
     /// Checks what the person wrote, apart from what others did.
     fn check_edited(&self, scope: Scope, file: &Path, original: &[u8], edited: &[u8]) -> Result<(), Error> {
-        let before = Document::parse(file, original, self.registry()).ok();
-        self.check(scope, &Document::parse(file, edited, self.registry())?, before.as_ref())
-    }
-
-    /// Checks the keys of a document that are not as they were before.
-    fn check(&self, scope: Scope, document: &Document, before: Option<&Document>) -> Result<(), Error> {
-        let file = document.file().to_owned();
-        let content = Content::Document(std::sync::Arc::new(document.clone()));
+        let before = Document::parse(file, original, self.registry());
+        let before = before.map(|before| before.values()).unwrap_or_default();
+        let document = Arc::new(Document::parse(file, edited, self.registry())?);
+        let content = Content::Document(Arc::clone(&document));
         let flags = Flags::default();
-        let layer = FileLayer { scope, file: file.clone(), content };
+        let layer = FileLayer { scope, file: file.to_owned(), content };
         let layers = Layers::new(self.registry(), &flags, self.environment(), vec![layer]);
+        let values = document.values();
         for (key, line) in document.keys() {
-            if before.is_some_and(|before| value_of(before, &key) == value_of(document, &key)) {
+            if before.get(&key) == values.get(&key) {
                 continue;
             }
             let consulted = layers.consult(&key).map_err(|error| match error {
                 Error::UnknownKey { key, nearest, .. } => {
-                    let origin = Origin::File { scope, file: file.clone(), line };
+                    let origin = Origin::File { scope, file: file.to_owned(), line };
                     Error::UnknownKey { key, nearest, origin: Some(Box::new(origin)) }
                 }
                 error => error,
@@ -149,14 +147,9 @@ impl ConfigService {
     fn changed_keys(&self, file: &Path, before: &[u8], after: &[u8]) -> Vec<Key> {
         let parse = |bytes: &[u8]| Document::parse(file, bytes, self.registry());
         let (Ok(before), Ok(after)) = (parse(before), parse(after)) else { return Vec::new() };
-        let mut keys: Vec<Key> = before.keys().into_iter().chain(after.keys()).map(|(key, _)| key).collect();
-        keys.sort();
-        keys.dedup();
-        keys.retain(|key| value_of(&before, key) != value_of(&after, key));
-        keys
+        let (before, after) = (before.values(), after.values());
+        let mut keys: BTreeSet<&Key> = before.keys().chain(after.keys()).collect();
+        keys.retain(|key| before.get(key) != after.get(key));
+        keys.into_iter().cloned().collect()
     }
-}
-
-fn value_of(document: &Document, key: &Key) -> Option<Value> {
-    document.find(key).map(|found| Value::of(found.value))
 }

@@ -173,13 +173,6 @@ impl<'a> Layers<'a> {
         })
     }
 
-    /// Whether no layer but the default says anything about a key, or might if its file could be used.
-    pub fn is_silent(&self, key: &Key) -> bool {
-        let is_silent =
-            |layer: &Consulted| layer.layer == Layer::Default || matches!(layer.says, Says::Nothing);
-        self.consult(key).is_ok_and(|consulted| consulted.iter().all(is_silent))
-    }
-
     /// Every layer, the strongest first, with what it says about a key.
     pub fn consult(&self, key: &Key) -> Result<Vec<Consulted>, Error> {
         let known = self.registry.look_up(key)?;
@@ -231,13 +224,12 @@ impl<'a> Layers<'a> {
         let Some(found) = document.find(key) else {
             return Consulted { layer, origin: None, says: Says::Nothing };
         };
-        let is_table = found.value.is_table();
-        if is_table && matches!(known, Known::Free) {
+        if found.item.is_table_like() && matches!(known, Known::Free) {
             return Consulted { layer, origin: None, says: Says::Nothing };
         }
         let line = document.line(found.key_start);
         let origin = Origin::File { scope: file.scope, file: file.file.clone(), line };
-        let value = self.read(key, known, file.scope, Value::of(found.value), &origin);
+        let value = self.read(key, known, file.scope, found.value(), &origin);
         Consulted { layer, origin: Some(origin), says: Says::of(value.map(Some)) }
     }
 
@@ -296,7 +288,7 @@ impl<'a> Layers<'a> {
     /// Whether a free key is a table in any file.
     fn is_table(&self, key: &Key) -> bool {
         self.files.iter().any(|file| match &file.content {
-            Content::Document(document) => document.find(key).is_some_and(|found| found.value.is_table()),
+            Content::Document(document) => document.find(key).is_some_and(|found| found.item.is_table_like()),
             _ => false,
         })
     }

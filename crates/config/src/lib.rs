@@ -57,13 +57,10 @@
 //! # Map of the modules
 //!
 //! - what there is: `key`, `value`, `kind` (types), `registry` and `keys` (the program's own), `scope`, `environment`
-//! - one file: `document` (reading, lines), `meaning` (its values), `alike` (a text that says nearly the same), `splice` (changing the text), `compare` (checking the
-//!   change)
+//! - one file: `document` (reading, values, lines), `splice` (changing the text, and checking the change)
 //! - what holds: `layers` (precedence), `flags`, `origin`, `interpolate` (`${VAR}`), `settings` (typed), `schema` (for editors)
 //! - the disk: `store` (where files are, locks), `transaction` (changes of one scope), `service`, `edit`, `watch`
 
-mod alike;
-mod compare;
 mod document;
 mod edit;
 mod environment;
@@ -74,7 +71,6 @@ mod key;
 mod keys;
 mod kind;
 mod layers;
-mod meaning;
 mod origin;
 mod registry;
 mod schema;

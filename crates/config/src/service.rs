@@ -209,54 +209,28 @@ impl ConfigService {
     /// Locks a scope's file for this thread alone.
     #[track_caller]
     pub(crate) fn lock(&self, scope: Scope) -> Result<LockedTarget, Error> {
-        // Whoever has it locked will change a little of the file. Most of what reading it takes is done before that, then.
-        let meanwhile = &mut || drop(self.read(scope));
-        LockedTarget::lock(&self.places, scope, &self.wait, &self.locks, meanwhile)
-    }
-
-    /// Every layer as it is now, as if this scope had no file.
-    pub fn layers_without(&self, scope: Scope) -> Layers<'_> {
-        self.layers_with(Some((scope, Content::Absent)))
-    }
-
-    /// Every layer as it is now, for questions about the keys of one section. A file that cannot hold any counts as none, and is not parsed,
-    /// so this does not tell whether it could be.
-    pub fn layers_about(&self, section: &str) -> Layers<'_> {
-        let read = |scope: Scope, target: &Target, bytes: &[u8]| {
-            if may_mention(bytes, section) {
-                self.parse(scope, &target.file, bytes).map(Some)
-            } else {
-                Ok(None)
-            }
-        };
-        self.layers_by(|scope| self.read_by(scope, read))
+        LockedTarget::lock(&self.places, scope, &self.wait, &self.locks)
     }
 
     /// The layers, with one file's content given by the caller.
     pub(crate) fn layers_with(&self, staged: Option<(Scope, Content)>) -> Layers<'_> {
-        self.layers_by(|scope| match &staged {
+        let content = |scope: Scope| match &staged {
             Some((staged_scope, content)) if *staged_scope == scope => content.clone(),
             _ => self.read(scope),
-        })
-    }
-
-    fn layers_by(&self, content: impl Fn(Scope) -> Content) -> Layers<'_> {
+        };
         // Outside of a project there are no files of it.
         let files = Scope::ALL.iter().filter_map(|scope| Some((*scope, self.places.file(*scope).ok()?)));
         let files = files.map(|(scope, file)| FileLayer { scope, file, content: content(scope) });
         Layers::new(&self.registry, &self.flags, &self.environment, files.collect())
     }
 
-    /// The document of bytes that were just read, parsed only if they are others than last time in more than some plain values.
+    /// The document of bytes that were just read, parsed only if they are others than last time.
     pub(crate) fn parse(&self, scope: Scope, file: &Path, bytes: &[u8]) -> Result<Arc<Document>, Error> {
         let known = self.parsed().get(&scope).cloned();
         if let Some(document) = known.as_ref().filter(|document| document.is(bytes)) {
             return Ok(Arc::clone(document));
         }
-        let document = match known.and_then(|known| known.reread(bytes)) {
-            Some(document) => document,
-            None => Document::parse(file, bytes, &self.registry).map_err(|error| error.in_scope(scope))?,
-        };
+        let document = Document::parse(file, bytes, &self.registry).map_err(|error| error.in_scope(scope))?;
         let document = Arc::new(document);
         self.remember(scope, Arc::clone(&document));
         Ok(document)
@@ -272,16 +246,8 @@ impl ConfigService {
     }
 
     fn read(&self, scope: Scope) -> Content {
-        self.read_by(scope, |scope, target, bytes| self.parse(scope, &target.file, bytes).map(Some))
-    }
-
-    fn read_by(
-        &self,
-        scope: Scope,
-        parse: impl FnOnce(Scope, &Target, &[u8]) -> Result<Option<Arc<Document>>, Error>,
-    ) -> Content {
         let document = Target::find(&self.places, scope).and_then(|target| match target.read()? {
-            Some(bytes) => parse(scope, &target, &bytes),
+            Some(bytes) => self.parse(scope, &target.file, &bytes).map(Some),
             None => Ok(None),
         });
         match document {
@@ -290,10 +256,4 @@ impl ConfigService {
             Err(error) => Content::Unusable(error),
         }
     }
-}
-
-/// Whether a TOML file might hold a key of this section: a name is written as it is, or with a backslash in it. What is no text is left to
-/// the parser.
-fn may_mention(bytes: &[u8], section: &str) -> bool {
-    std::str::from_utf8(bytes).map_or(true, |text| text.contains('\\') || text.contains(section))
 }

@@ -3,8 +3,8 @@
 //! Promises:
 //! - Bytes outside of the touched key stay: comments, order, spacing, line ends, a missing newline at the end.
 //! - Setting a key that was not there and unsetting it gives the same bytes as before.
-//! - Every other key has the value it had: either a plain value takes the very place of another; or
-//!   the result is parsed and compared. If no way to write the change passes that, it is an error.
+//! - Every other key has the value it had: the result is parsed and compared, always. If no way to write the change passes that, it is
+//!   an error.
 //!
 //! A new key goes into the table that is there, after its last key; else as a dotted key into the nearest table around it, at last into
 //! the top of the file. No table header is ever added, and so none need be removed: an empty table that a person left stays. Unsetting
@@ -14,8 +14,7 @@ use std::ops::Range;
 
 use toml_edit::{InlineTable, Item, Table, TableLike};
 
-use crate::compare::same_apart_from;
-use crate::document::Document;
+use crate::document::{Document, Found};
 use crate::key::dotted;
 use crate::{Error, Key, Value};
 
@@ -28,15 +27,11 @@ struct Splice {
 impl Document {
     /// The document with `key` set to `value`.
     pub fn set(&self, key: &Key, value: &Value) -> Result<Document, Error> {
-        if let Some(changed) = self.with_plain(key, &value.to_toml()) {
-            return Ok(changed);
-        }
-        let ways = match item(self.root(key)?, key) {
+        let ways = match self.find(key).map(|found| found.item) {
             Some(Item::Value(old))
-                if old.is_inline_table() == matches!(value, Value::Table(_))
-                    && !old.as_inline_table().is_some_and(InlineTable::is_dotted) =>
+                if old.is_inline_table() == matches!(value, Value::Table(_)) && !is_dotted(old) =>
             {
-                vec![Splice { range: old.span().expect("what was parsed has a span"), with: value.to_toml() }]
+                vec![Splice { range: span(old), with: value.to_toml() }]
             }
             Some(item) => return Err(self.in_the_way(key, key.names().len(), item)),
             None => self.ways_to_insert(key, value)?,
@@ -46,19 +41,14 @@ impl Document {
 
     /// The document without `key`, or `None` if it is not there.
     pub fn unset(&self, key: &Key) -> Result<Option<Document>, Error> {
-        let root = self.root(key)?;
-        let value = match item(root, key) {
-            None => return Ok(None),
-            Some(Item::Value(value)) if !value.as_inline_table().is_some_and(InlineTable::is_dotted) => value,
-            Some(_) => return Err(Error::IsTable { key: key.clone() }),
+        let Some(Found { item, key_start }) = self.find(key) else { return Ok(None) };
+        let value_end = match item {
+            Item::Value(value) if !is_dotted(value) => span(value).end,
+            _ => return Err(Error::IsTable { key: key.clone() }),
         };
-        let value_end = value.span().expect("what was parsed has a span").end;
-        let way = match inline_around(root, key) {
+        let way = match inline_around(self.root(), key) {
             Some(inline) => remove_inline(self.text(), inline, value_end),
-            None => {
-                let start = key_start(parent(root, key), key.names().last().expect("a key has a name"));
-                remove_line(self.text(), start, value_end)
-            }
+            None => remove_line(self.text(), key_start, value_end),
         };
         self.first_that_holds(key, None, vec![way]).map(Some)
     }
@@ -66,7 +56,7 @@ impl Document {
     /// Every way to add a key that is not there, best first.
     fn ways_to_insert(&self, key: &Key, value: &Value) -> Result<Vec<Splice>, Error> {
         let names = key.names();
-        let root = self.root(key)?;
+        let root = self.root();
         let mut around: Vec<Around<'_>> = vec![Around::Body(root)];
         let mut table: &dyn TableLike = root;
         for (index, name) in names.iter().enumerate() {
@@ -120,33 +110,21 @@ impl Document {
         value: Option<&Value>,
         ways: Vec<Splice>,
     ) -> Result<Document, Error> {
+        let others = |document: &Document| {
+            let mut values = document.values();
+            values.retain(|other, _| !other.is_within(key));
+            values
+        };
+        let (before, expected) = (others(self), value.map(Value::typed_by_toml));
         for Splice { range, with } in ways {
             let mut text = self.text().to_owned();
             text.replace_range(range, &with);
-            let Ok(changed) = Document::of_text(self.file(), self.has_mark(), text.into()) else { continue };
-            if self.differs_only_in(&changed, key, value) {
+            let Ok(changed) = self.with_text(text) else { continue };
+            if changed.find(key).map(|found| found.value()) == expected && others(&changed) == before {
                 return Ok(changed);
             }
         }
-        Err(self.no_place(key))
-    }
-
-    fn differs_only_in(&self, changed: &Document, key: &Key, value: Option<&Value>) -> bool {
-        // As TOML would type it: a duration is a string there.
-        let expected = value.map(|value| value.to_toml().parse::<toml_edit::Value>());
-        let expected = expected.and_then(Result::ok).map(|value| Value::from_toml(&value));
-        let (Some(before), Some(after)) = (self.tree(), changed.tree()) else { return false };
-        changed.find(key).map(|found| Value::of(found.value)) == expected
-            && same_apart_from(before, after, key.names())
-    }
-
-    /// Where everything stands, to change `key`.
-    fn root(&self, key: &Key) -> Result<&Table, Error> {
-        self.tree().ok_or_else(|| self.no_place(key))
-    }
-
-    fn no_place(&self, key: &Key) -> Error {
-        Error::NoPlace { key: key.clone(), file: self.file().to_owned(), scope: None }
+        Err(Error::NoPlace { key: key.clone(), file: self.file().to_owned(), scope: None })
     }
 
     /// The error when the first `count` names of `key` are something else than setting it needs.
@@ -170,23 +148,13 @@ impl Document {
     }
 }
 
-/// What a key holds.
-fn item<'a>(root: &'a Table, key: &Key) -> Option<&'a Item> {
-    let mut table: &dyn TableLike = root;
-    let (last, outer) = key.names().split_last()?;
-    for name in outer {
-        table = table.get(name)?.as_table_like()?;
-    }
-    table.get(last)
+fn span(value: &toml_edit::Value) -> Range<usize> {
+    value.span().expect("what was parsed has a span")
 }
 
-/// The table that a key is in.
-fn parent<'a>(root: &'a Table, key: &Key) -> &'a dyn TableLike {
-    let mut table: &dyn TableLike = root;
-    for name in &key.names()[..key.names().len() - 1] {
-        table = table.get(name).and_then(Item::as_table_like).expect("the key was found");
-    }
-    table
+/// Whether a value is a table that dotted keys between braces make.
+fn is_dotted(value: &toml_edit::Value) -> bool {
+    value.as_inline_table().is_some_and(InlineTable::is_dotted)
 }
 
 /// The innermost inline table, with braces of its own, that a key is in.
@@ -198,11 +166,6 @@ fn inline_around<'a>(root: &'a Table, key: &Key) -> Option<&'a InlineTable> {
         table = item.as_table_like()?;
     }
     innermost
-}
-
-/// Where the last name of a key begins.
-fn key_start(table: &dyn TableLike, name: &str) -> usize {
-    table.key(name).and_then(toml_edit::Key::span).unwrap_or_default().start
 }
 
 /// A table that a new key could go into.
@@ -234,8 +197,7 @@ fn entries(table: &dyn TableLike) -> Vec<Range<usize>> {
         match (inner, item) {
             (Some(inner), _) => found.extend(entries(inner)),
             (None, Item::Value(value)) => {
-                let end = value.span().expect("what was parsed has a span").end;
-                found.push(key_start(table, name)..end);
+                found.extend(Found::of(table, name).map(|found| found.key_start..span(value).end));
             }
             _ => {}
         }
@@ -467,7 +429,7 @@ mod tests {
         {
             let value = Value::String(text.to_owned());
             let set = parse("[x] # c\r\n").set(&key("x.a"), &value).unwrap();
-            assert_eq!(Value::of(set.find(&key("x.a")).unwrap().value), value);
+            assert_eq!(set.find(&key("x.a")).unwrap().value(), value);
         }
     }
 
@@ -516,12 +478,51 @@ mod tests {
         check_new("[a]\nb.c = 1\n[a.b.d.e]\n", "a.b.d.f", "[a]\nb.c = 1\nb.d.f = 9\n[a.b.d.e]\n");
     }
 
+    /// Whether `after` would be taken as `before` with `name` set to `value`, or unset.
+    fn check_taken(before: &str, after: &str, name: &str, value: Option<i64>, expected: bool) {
+        let way = Splice { range: 0..before.len(), with: after.to_owned() };
+        let value = value.map(Value::Integer);
+        let taken = parse(before).first_that_holds(&key(name), value.as_ref(), vec![way]);
+        assert_eq!(taken.is_ok(), expected, "{before:?} to {after:?}");
+    }
+
+    #[test]
+    fn a_change_that_touches_another_key_is_refused() {
+        check_taken("a = 1\nb = 2", "a = 9\nb = 2", "a", Some(9), true);
+        check_taken("a.b = 1\nc = 2", "c = 2", "a.b", None, true);
+        check_taken("a.b = 1\n[c]", "", "a.b", None, true);
+        for after in ["a = 9", "a = 9\nb = 3", "a = 9\nb = '2'", "a = 9\nb = {}", "a = 9\nb = 2\nc = 3"] {
+            check_taken("a = 1\nb = 2", after, "a", Some(9), false);
+        }
+        check_taken("a.b = 1\nb = 1", "", "a.b", None, false);
+        check_taken("a = 1", "a = 8", "a", Some(9), false);
+        check_taken("a = 1", "a = 9", "a", None, false);
+    }
+
+    #[test]
+    fn other_values_of_every_type_are_compared() {
+        for (value, other) in [
+            ("'s'", "'t'"),
+            ("1", "2"),
+            ("nan", "inf"),
+            ("0.0", "-0.0"),
+            ("true", "false"),
+            ("07:30:00", "07:31:00"),
+            ("[1, { a = 1 }]", "[1, { a = 2 }]"),
+        ] {
+            let with = |b: &str| format!("a = 9\nb = {b}");
+            check_taken(&with(value), &format!("{} # same", with(value)), "a", Some(9), true);
+            check_taken(&with(value), &with(other), "a", Some(9), false);
+        }
+        check_taken("[[b]]\nc = 1", "a = 9\nb = [{ c = 1 }]", "a", Some(9), true);
+    }
+
     #[test]
     fn where_no_way_holds_nothing_is_changed() {
         let document = parse("a = 1\nb = 2\n");
         let way = |range: Range<usize>, with: &str| Splice { range, with: with.to_owned() };
-        // The first does not parse, the second changes another key, the third is right.
-        let ways = || vec![way(0..6, "= = "), way(6..12, "a.x = 9\n"), way(6..6, "c = 9\n")];
+        // The first does not parse, the second removes another key, the third is right.
+        let ways = || vec![way(0..6, "= = "), way(6..12, "c = 9\n"), way(6..6, "c = 9\n")];
         let changed = document.first_that_holds(&key("c"), Some(&Value::Integer(9)), ways()).unwrap();
         assert_eq!(text(&changed), "a = 1\nc = 9\nb = 2\n");
         let error = document.first_that_holds(&key("c"), Some(&Value::Integer(8)), ways()).unwrap_err();

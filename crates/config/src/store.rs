@@ -139,14 +139,13 @@ pub(crate) struct LockedTarget {
 }
 
 impl LockedTarget {
-    /// Makes the folders that are missing, finds the file and locks it. `meanwhile` is called if another process has it locked.
+    /// Makes the folders that are missing, finds the file and locks it.
     #[track_caller]
     pub(crate) fn lock(
         places: &Places,
         scope: Scope,
         wait: &Wait,
         locks: &Locks,
-        meanwhile: &mut dyn FnMut(),
     ) -> Result<LockedTarget, Error> {
         make_folders(places, scope, wait)?;
         let mut target = Target::find(places, scope)?;
@@ -155,7 +154,7 @@ impl LockedTarget {
             target.check_folder_writable()?;
             let failed = |error| locking_failed(&target.file, error);
             let lock = locks.open(scope, target.lock_file()).map_err(failed)?;
-            let guard = lock.acquire_while(Mode::Exclusive, wait, meanwhile).map_err(failed)?;
+            let guard = lock.acquire(Mode::Exclusive, wait).map_err(failed)?;
             // The file may have become another one while we waited.
             let now = Target::find(places, scope)?;
             if now == target {

@@ -8,10 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use toml::de::{DeTable, DeValue};
 use toml_edit::{Item, TableLike};
-
-use crate::meaning::{float, integer};
 
 /// What is shown in place of a secret.
 pub const REDACTED: &str = "[REDACTED]";
@@ -51,27 +48,6 @@ pub enum Reveal {
 }
 
 impl Value {
-    /// What a value of a file says, typed by TOML.
-    pub(crate) fn of(value: &DeValue<'_>) -> Value {
-        match value {
-            DeValue::String(text) => Self::String(text.clone().into_owned()),
-            DeValue::Integer(_) => Self::Integer(integer(value).expect("it was checked")),
-            DeValue::Float(_) => Self::Float(float(value).expect("it was checked")),
-            DeValue::Boolean(is_true) => Self::Bool(*is_true),
-            DeValue::Datetime(time) => Self::DateTime(time.to_string()),
-            DeValue::Array(values) => {
-                Self::List(values.iter().map(|value| Self::of(value.get_ref())).collect())
-            }
-            DeValue::Table(table) => Self::of_table(table),
-        }
-    }
-
-    pub(crate) fn of_table(table: &DeTable<'_>) -> Value {
-        let values =
-            table.iter().map(|(name, value)| (name.get_ref().to_string(), Self::of(value.get_ref())));
-        Self::Table(values.collect())
-    }
-
     /// What a TOML item holds, typed by TOML.
     pub(crate) fn from_item(item: &Item) -> Value {
         match item {
@@ -103,6 +79,11 @@ impl Value {
     /// As TOML writes it, on one line unless a string has line breaks.
     pub fn to_toml(&self) -> String {
         self.toml().to_string()
+    }
+
+    /// The value as TOML types it: a duration is a string there.
+    pub(crate) fn typed_by_toml(&self) -> Value {
+        Self::from_toml(&self.toml())
     }
 
     fn toml(&self) -> toml_edit::Value {

@@ -46,11 +46,6 @@ enum Command {
 }
 
 impl Args {
-    /// Whether it is `agents config set`.
-    pub(crate) fn is_set(&self) -> bool {
-        matches!(*self.command, Command::Set(_))
-    }
-
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
         match &*self.command {

@@ -156,43 +156,16 @@ fn outside_of_a_project_there_are_fewer_layers() {
 }
 
 #[test]
-fn a_section_is_found_however_it_is_spelled() {
+fn a_key_is_found_however_it_is_spelled() {
     let fixture = Fixture::new();
     for spelling in
         ["core.color", "\"core\".color", "[core]\ncolor", "\"c\\u006fre\".color", "\"c\\x6fre\".color"]
     {
         fixture.write(Scope::Global, format!("x.a = 1\n{spelling} = \"never\"\n"));
-        let service = fixture.service();
-        let resolved = service.layers_about("core").resolve(&key("core.color")).unwrap();
-        assert_eq!(resolved.value, Some(Value::String("never".to_owned())), "{spelling}");
+        assert_eq!(
+            fixture.service().get(&key("core.color")).unwrap(),
+            Some(Value::String("never".to_owned())),
+            "{spelling}"
+        );
     }
-}
-
-#[test]
-fn a_file_without_the_section_is_not_parsed() {
-    let fixture = Fixture::new();
-    fixture.write(Scope::Global, "broken =\n");
-    let service = fixture.service();
-    assert_eq!(service.layers_about("core").unusable().count(), 0);
-    assert_eq!(service.layers().unusable().count(), 1);
-    fixture.write(Scope::Global, "broken =\n# core\n");
-    assert_eq!(service.layers_about("core").unusable().count(), 1);
-}
-
-#[test]
-fn layers_that_say_nothing_are_silent() {
-    let fixture = Fixture::new();
-    fixture.write(Scope::Global, "plan.concurrency = 6\n");
-    fixture.write(Scope::Project, "x.a = 1\n");
-    let silent = |name: &str| {
-        let service = fixture.service();
-        service.layers_without(Scope::Global).is_silent(&key(name))
-    };
-    assert!(
-        silent("plan.concurrency"),
-        "a default is no word against it, and the global file counts as none"
-    );
-    assert!(!silent("x.a"));
-    fixture.write(Scope::Project, "x.a =\n");
-    assert!(!silent("plan.concurrency"), "a file that cannot be used might say something");
 }
