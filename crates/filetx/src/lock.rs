@@ -153,15 +153,6 @@ impl Lock {
         self.acquire_at(mode, wait, Instant::now(), Location::caller())
     }
 
-    /// The same. If another process holds the lock, `meanwhile` is called, once and when this thread stands in line: what can be made ready
-    /// there is not done while others wait for this one.
-    #[track_caller]
-    pub fn acquire_while(&self, mode: Mode, wait: &Wait, meanwhile: &mut dyn FnMut()) -> Result<Guard> {
-        let attempt = Attempt::new(self, mode, wait, Instant::now(), Location::caller(), true);
-        let hold = Attempt { meanwhile: Some(meanwhile), ..attempt }.run()?;
-        Ok(Guard { hold, not_send: PhantomData })
-    }
-
     /// Takes the lock for an owner that shares it among its threads.
     #[track_caller]
     pub fn hold(&self, mode: Mode, wait: &Wait) -> Result<Held> {
@@ -317,8 +308,6 @@ struct Attempt<'a> {
     since: Instant,
     until: Instant,
     noticed: bool,
-    /// What is done when it must be waited for, until it was.
-    meanwhile: Option<&'a mut dyn FnMut()>,
 }
 
 impl<'a> Attempt<'a> {
@@ -333,7 +322,7 @@ impl<'a> Attempt<'a> {
         let caller = Caller { pid: process::id(), thread: thread::current().id(), at, bound };
         let until = later(since, wait.timeout);
         let noticed = wait.on_wait.is_none();
-        Self { lock, mode, wait, caller, since, until, noticed, meanwhile: None }
+        Self { lock, mode, wait, caller, since, until, noticed }
     }
 
     fn run(mut self) -> Result<Hold> {
@@ -405,9 +394,6 @@ impl<'a> Attempt<'a> {
         let Some(queued) = Queued::begin(&opened.path, opened.id, self.mode, access).map_err(failed)? else {
             return Ok(None);
         };
-        if let Some(meanwhile) = self.meanwhile.take() {
-            meanwhile();
-        }
         loop {
             if let Some(file) = queued.until(self.wakes_at()).map_err(failed)? {
                 opened.waited_us.store(self.since.elapsed().as_micros() as u64, Ordering::Relaxed);

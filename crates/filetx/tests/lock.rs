@@ -183,25 +183,6 @@ fn a_killed_holder_frees_the_lock_at_once() {
 }
 
 #[test]
-fn who_waits_for_another_process_does_something_meanwhile() {
-    let folder = folder();
-    let lock = open(&folder);
-    let mut done = 0;
-    drop(lock.acquire_while(Mode::Exclusive, &PATIENT, &mut || done += 1).unwrap());
-    assert_eq!(done, 0, "it was free");
-    let mut holder = start("hold exclusive", folder.path());
-    holder.hear();
-    let guard = lock.acquire_while(Mode::Exclusive, &PATIENT, &mut || {
-        done += 1;
-        let file = File::open(folder.path().join("lock")).unwrap();
-        assert!(file.try_lock_shared().is_err(), "the other one has it");
-        holder.kill();
-    });
-    drop(guard.unwrap());
-    assert_eq!(done, 1);
-}
-
-#[test]
 fn shared_and_exclusive_between_processes() {
     for (held, wanted, free) in [
         ("hold shared", Mode::Shared, true),
