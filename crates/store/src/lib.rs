@@ -1,6 +1,6 @@
 //! Records that only this program writes: plans, nodes, changesets, entries, contents, audit, leases.
 //!
-//! [`Store`] is what every engine does, in plain data. [`SqliteStore`] is the one for a single machine, [`PostgresStore`] that for
+//! [`Store`] is what every engine does, in plain data: one trait for each subject ([`PlanStore`], [`ChangesetStore`], …). [`SqliteStore`] is the one for a single machine, [`PostgresStore`] that for
 //! many; both run the conformance suite of the test kit. Rules about plans (which state follows which, what a
 //! merge is) are not here: the store compares and sets.
 //!
@@ -28,8 +28,8 @@
 //! ```
 //! use std::time::Duration;
 //! use store::{
-//!     Actor, ChangesetId, Content, ContentKind, Holding, NewChangeset, NewEntry, NewPlan, Operation, Owner, PackedBlob,
-//!     PathBytes, PlanId, Recording, RequestId, SqliteStore, State, Status, Store,
+//!     Actor, ChangesetId, ChangesetStore, Content, ContentKind, EntryStore, Holding, NewChangeset, NewEntry, NewPlan,
+//!     Operation, Owner, PackedBlob, PathBytes, PlanId, PlanStore, Recording, RequestId, SqliteStore, State, Status,
 //! };
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -80,10 +80,10 @@
 //! # Map of the modules
 //!
 //! - data: `id`, `text`, `time`, `hash`, `plan`, `changeset`, `lease`, `blob`, `audit`, `problem`
-//! - `store` is the trait, `error` what can go wrong, `limits` the limits; `line`, `note` and `prepared` are what engines share, `verify` verifies the audit trail, with `inventory` (the rows of a plan) and `told` (what its chain tells of them), `contents` reads all contents, `transfer` copies
+//! - `store` has the traits, one for each subject, `error` what can go wrong, `limits` the limits; `line`, `note` and `prepared` are what engines share, `verify` verifies the audit trail, with `inventory` (the rows of a plan) and `told` (what its chain tells of them), `contents` reads all contents, `transfer` copies
 //! - `postgres` is an engine: `engine` tries again, `recorder` records groups, `pool` keeps sessions, the others are as in `sqlite`
-//! - `sqlite` is an engine: `writer` writes groups, `job` is a part of one, `engine` shares it in a process, `connect` opens and migrates, the others are one
-//!   table each
+//! - `sqlite` is an engine: `writer` writes groups, `job` is a part of one, `engine` shares it in a process, `connect` opens and migrates, `options` is what callers open it with, the others are one
+//!   table each, with its trait
 
 mod audit;
 mod blob;
@@ -133,7 +133,7 @@ pub use plan::{
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use problem::Problem;
 pub use sqlite::{SqliteOptions, SqliteStore};
-pub use store::Store;
+pub use store::{AuditStore, BlobStore, ChangesetStore, EntryStore, LeaseStore, NodeStore, PlanStore, Store};
 pub use text::{Actor, Kind, Name, Owner, PathBytes, State, Tool};
 pub use time::Time;
 pub use transfer::{Cell, Cells, Counts, Kind as CellKind, TABLES, Table, Transfer, copy};

@@ -1,6 +1,7 @@
-//! What every engine does. Plain data in, plain data out: nothing here knows of SQLite or PostgreSQL.
+//! What every engine does, by subject. Plain data in, plain data out: nothing here knows of SQLite or PostgreSQL.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
@@ -22,7 +23,24 @@ use crate::{
 /// chain in the same step.
 ///
 /// **Time** is the store's: callers' clocks decide nothing.
-pub trait Store: Debug + Send + Sync {
+pub trait Store:
+    PlanStore
+    + NodeStore
+    + ChangesetStore
+    + EntryStore
+    + LeaseStore
+    + BlobStore
+    + AuditStore
+    + Debug
+    + Send
+    + Sync
+{
+    /// Looks through all tables and lists what is wrong. Changes nothing. [`check_contents`](crate::check_contents) reads the contents.
+    fn check(&self) -> Result<Vec<Problem>>;
+}
+
+/// Plans: sets of changes, and the states that they go through.
+pub trait PlanStore {
     /// Makes a plan. Asking again with the same id gives the plan as it is now.
     fn create_plan(&self, plan: &NewPlan) -> Result<Plan>;
 
@@ -42,7 +60,10 @@ pub trait Store: Debug + Send + Sync {
     /// Removes a plan with its nodes, changesets and entries, if it still has this version and holds what the caller saw. Its audit
     /// chain stays.
     fn remove_plan(&self, removal: &PlanRemoval) -> Result<()>;
+}
 
+/// Nodes: the actors of a plan's run.
+pub trait NodeStore {
     /// Makes nodes of a plan: all or none. Asking again with the same ids makes nothing.
     fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Result<()>;
 
@@ -52,9 +73,12 @@ pub trait Store: Debug + Send + Sync {
     /// The nodes of a plan, in the order of their ids.
     fn nodes(&self, plan: PlanId) -> Result<Vec<Node>>;
 
-    /// Takes a node from a state to another, like [`step_plan`](Self::step_plan).
+    /// Takes a node from a state to another, like [`step_plan`](PlanStore::step_plan).
     fn step_node(&self, step: &NodeStep) -> Result<Version>;
+}
 
+/// Changesets: the changes of one actor, open until they are sealed or abandoned.
+pub trait ChangesetStore {
     /// Starts a changeset and leases it to its owner. When this returns it is durable with its plan. Asking again with the same id gives
     /// the same lease.
     fn start_changeset(&self, changeset: &NewChangeset) -> Result<Lease>;
@@ -68,32 +92,41 @@ pub trait Store: Debug + Send + Sync {
     /// The changesets of a plan, in the order in which they were started.
     fn changesets(&self, plan: PlanId) -> Result<Vec<Changeset>>;
 
+    /// Closes a changeset as whole, and gives its lease back. Sealing again with the same epoch changes nothing.
+    fn seal(&self, changeset: ChangesetId, epoch: Epoch) -> Result<Changeset>;
+
+    /// Closes a changeset as given up, and gives its lease back. Abandoning again with the same epoch changes nothing.
+    fn abandon(&self, changeset: ChangesetId, epoch: Epoch, reason: &str) -> Result<Changeset>;
+}
+
+/// Entries: the changes in a changeset.
+pub trait EntryStore {
     /// Records entries into a changeset: all or none, with the next sequence numbers, in order. Refused when the changeset is closed or
     /// its lease has changed hands since `epoch`. Calls of many threads share one sync.
     fn record(&self, changeset: ChangesetId, epoch: Epoch, recording: &Recording) -> Result<Recorded>;
 
     /// Entries of a changeset behind a sequence number, at most `limit` and at most [`PAGE_MAX`](crate::limits::PAGE_MAX).
     fn entries(&self, changeset: ChangesetId, after: u64, limit: usize) -> Result<Vec<ChangeEntry>>;
+}
 
-    /// Closes a changeset as whole, and gives its lease back. Sealing again with the same epoch changes nothing.
-    fn seal(&self, changeset: ChangesetId, epoch: Epoch) -> Result<Changeset>;
-
-    /// Closes a changeset as given up, and gives its lease back. Abandoning again with the same epoch changes nothing.
-    fn abandon(&self, changeset: ChangesetId, epoch: Epoch, reason: &str) -> Result<Changeset>;
-
+/// Leases on plans, nodes and changesets.
+pub trait LeaseStore {
     /// Takes a lease that is free or has expired; its epoch grows. The owner that holds it already keeps the epoch and gets more time.
     /// Of several that try, one wins.
     fn acquire(&self, resource: Resource, holding: &Holding) -> Result<Lease>;
 
     /// More time for a lease that has not changed hands.
-    fn renew(&self, lease: &Lease, duration: std::time::Duration) -> Result<Lease>;
+    fn renew(&self, lease: &Lease, duration: Duration) -> Result<Lease>;
 
     /// Gives a lease back. What was written with its epoch stays; nothing more can be. Giving back what has changed hands is an error.
     fn release(&self, lease: &Lease) -> Result<()>;
 
     /// The leases that somebody holds, expired or not, on a plan and all that is in it.
     fn leases(&self, plan: PlanId) -> Result<Vec<Lease>>;
+}
 
+/// Contents, addressed by the hash of their bytes.
+pub trait BlobStore {
     /// Stores a content of one chunk. Storing it again keeps it from being collected for another while.
     fn put_blob(&self, blob: &PackedBlob) -> Result<()>;
 
@@ -122,7 +155,10 @@ pub trait Store: Debug + Send + Sync {
     /// Removes, or counts, contents that no entry refers to. A content that somebody records meanwhile either stays, or the recording is
     /// refused: no entry ever refers to nothing.
     fn collect(&self, collect: &Collect) -> Result<Collected>;
+}
 
+/// The hash chains of what happened to each plan.
+pub trait AuditStore {
     /// Audit records, by plan and sequence number.
     fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>>;
 
@@ -135,7 +171,4 @@ pub trait Store: Debug + Send + Sync {
 
     /// All rows of a plan that its chain tells of, with the end of the chain, from one state of the store; also of a plan that is gone.
     fn inventory(&self, plan: PlanId) -> Result<Inventory>;
-
-    /// Looks through all tables and lists what is wrong. Changes nothing. [`check_contents`](crate::check_contents) reads the contents.
-    fn check(&self) -> Result<Vec<Problem>>;
 }

@@ -9,6 +9,7 @@
 //! - [`naive`]: the usual way to change a configuration file, which must fail where ours holds.
 //! - [`postgres`], `small_database`: a real PostgreSQL of a test's own, and one whose disk becomes full.
 //! - [`store_conformance`]: what every engine of the store does, as tests that any engine runs.
+//! - [`wrap_store`]: stores that pass every call on, to count calls or to make them fail.
 //! - [`mod@bench`]: how benches measure, side by side.
 //! - [`seed`]: one seed per test run, and the command that replays it.
 
@@ -36,6 +37,7 @@ pub mod sim;
 pub mod small_database;
 #[expect(clippy::unwrap_used, reason = "these are tests, for engines to call")]
 pub mod store_conformance;
+mod store_wrapper;
 #[cfg(unix)]
 pub mod strace;
 

@@ -34,7 +34,7 @@ macro_rules! not_asked {
     };
 }
 
-impl Store for ModelStore {
+impl PlanStore for ModelStore {
     fn create_plan(&self, new: &NewPlan) -> Result<Plan> {
         let plan = Plan {
             id: new.id,
@@ -78,6 +78,23 @@ impl Store for ModelStore {
         Ok(plan.version)
     }
 
+    not_asked! {
+        find_plan(&PlanSelector) -> Plan;
+        plans(&PlanQuery) -> Vec<Plan>;
+        remove_plan(&PlanRemoval) -> ();
+    }
+}
+
+impl NodeStore for ModelStore {
+    not_asked! {
+        create_nodes(PlanId, &[NewNode], &Actor) -> ();
+        node(NodeId) -> Node;
+        nodes(PlanId) -> Vec<Node>;
+        step_node(&NodeStep) -> Version;
+    }
+}
+
+impl ChangesetStore for ModelStore {
     fn start_changeset(&self, new: &NewChangeset) -> Result<Lease> {
         let mut inner = self.0.lock().unwrap();
         let state = inner.plans[&new.plan].state.clone();
@@ -109,6 +126,20 @@ impl Store for ModelStore {
         Ok(self.0.lock().unwrap().changesets.values().cloned().collect())
     }
 
+    fn seal(&self, id: ChangesetId, _: Epoch) -> Result<Changeset> {
+        let mut inner = self.0.lock().unwrap();
+        let changeset = inner.open(id)?;
+        changeset.status = Status::Sealed;
+        Ok(changeset.clone())
+    }
+
+    not_asked! {
+        find_changeset(&str) -> Changeset;
+        abandon(ChangesetId, Epoch, &str) -> Changeset;
+    }
+}
+
+impl EntryStore for ModelStore {
     fn record(&self, id: ChangesetId, _: Epoch, recording: &Recording) -> Result<Recorded> {
         let mut inner = self.0.lock().unwrap();
         let changeset = inner.open(id)?;
@@ -128,28 +159,19 @@ impl Store for ModelStore {
         let inner = self.0.lock().unwrap();
         Ok(inner.entries.get(&id).map(|entries| entries[after as usize..].to_vec()).unwrap_or_default())
     }
+}
 
-    fn seal(&self, id: ChangesetId, _: Epoch) -> Result<Changeset> {
-        let mut inner = self.0.lock().unwrap();
-        let changeset = inner.open(id)?;
-        changeset.status = Status::Sealed;
-        Ok(changeset.clone())
-    }
-
+impl LeaseStore for ModelStore {
     not_asked! {
-        find_plan(&PlanSelector) -> Plan;
-        find_changeset(&str) -> Changeset;
-        plans(&PlanQuery) -> Vec<Plan>;
-        remove_plan(&PlanRemoval) -> ();
-        create_nodes(PlanId, &[NewNode], &Actor) -> ();
-        node(NodeId) -> Node;
-        nodes(PlanId) -> Vec<Node>;
-        step_node(&NodeStep) -> Version;
-        abandon(ChangesetId, Epoch, &str) -> Changeset;
         acquire(Resource, &Holding) -> Lease;
         renew(&Lease, std::time::Duration) -> Lease;
         release(&Lease) -> ();
         leases(PlanId) -> Vec<Lease>;
+    }
+}
+
+impl BlobStore for ModelStore {
+    not_asked! {
         put_blob(&PackedBlob) -> ();
         append_upload(UploadId, u64, &[Chunk]) -> ();
         finish_upload(UploadId, &Blob) -> ();
@@ -159,10 +181,20 @@ impl Store for ModelStore {
         small_blobs(&[BlobHash]) -> Vec<(BlobHash, Chunk)>;
         blob_hashes(Option<BlobHash>) -> Vec<BlobHash>;
         collect(&Collect) -> Collected;
+    }
+}
+
+impl AuditStore for ModelStore {
+    not_asked! {
         audit(&AuditQuery) -> Vec<AuditRecord>;
         audit_heads(Option<PlanId>) -> Vec<Head>;
         audit_strays() -> Vec<(PlanId, u64)>;
         inventory(PlanId) -> Inventory;
+    }
+}
+
+impl Store for ModelStore {
+    not_asked! {
         check() -> Vec<Problem>;
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use store::*;
+use store::{Error, Result, Store};
 
 #[derive(Debug)]
 pub(crate) struct Through {
@@ -50,51 +50,4 @@ impl Through {
     }
 }
 
-macro_rules! pass {
-    ($($how:ident $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
-        impl Store for Through {
-            $(fn $name(&self, $($argument: $type),*) -> Result<$answer> {
-                self.$how(|store| store.$name($($argument),*))
-            })*
-        }
-    };
-}
-
-pass! {
-    write create_plan(plan: &NewPlan) -> Plan;
-    read plan(id: PlanId) -> Plan;
-    read find_plan(selector: &PlanSelector) -> Plan;
-    read plans(query: &PlanQuery) -> Vec<Plan>;
-    write step_plan(step: &PlanStep) -> Version;
-    write remove_plan(removal: &PlanRemoval) -> ();
-    write create_nodes(plan: PlanId, nodes: &[NewNode], who: &Actor) -> ();
-    read node(id: NodeId) -> Node;
-    read nodes(plan: PlanId) -> Vec<Node>;
-    write step_node(step: &NodeStep) -> Version;
-    write start_changeset(changeset: &NewChangeset) -> Lease;
-    read changeset(id: ChangesetId) -> Changeset;
-    read find_changeset(text: &str) -> Changeset;
-    read changesets(plan: PlanId) -> Vec<Changeset>;
-    write record(changeset: ChangesetId, epoch: Epoch, recording: &Recording) -> Recorded;
-    read entries(changeset: ChangesetId, after: u64, limit: usize) -> Vec<ChangeEntry>;
-    write seal(changeset: ChangesetId, epoch: Epoch) -> Changeset;
-    write abandon(changeset: ChangesetId, epoch: Epoch, reason: &str) -> Changeset;
-    write acquire(resource: Resource, holding: &Holding) -> Lease;
-    write renew(lease: &Lease, duration: std::time::Duration) -> Lease;
-    write release(lease: &Lease) -> ();
-    read leases(plan: PlanId) -> Vec<Lease>;
-    write put_blob(blob: &PackedBlob) -> ();
-    write append_upload(upload: UploadId, first: u64, chunks: &[Chunk]) -> ();
-    write finish_upload(upload: UploadId, blob: &Blob) -> ();
-    write drop_upload(upload: UploadId) -> ();
-    read blob(hash: BlobHash) -> Option<Blob>;
-    read blob_chunk(hash: BlobHash, number: u64) -> Option<Chunk>;
-    read small_blobs(hashes: &[BlobHash]) -> Vec<(BlobHash, Chunk)>;
-    read blob_hashes(after: Option<BlobHash>) -> Vec<BlobHash>;
-    write collect(collect: &Collect) -> Collected;
-    read audit(query: &AuditQuery) -> Vec<AuditRecord>;
-    read audit_heads(after: Option<PlanId>) -> Vec<Head>;
-    read audit_strays() -> Vec<(PlanId, u64)>;
-    read inventory(plan: PlanId) -> Inventory;
-    read check() -> Vec<Problem>;
-}
+testkit::wrap_store!(Through);

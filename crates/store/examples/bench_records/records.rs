@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use store::{
-    ChangesetId, Content, ContentKind, Epoch, NewEntry, Operation, PackedBlob, PathBytes, Recording,
-    RequestId, SqliteStore, Store, Tool,
+    ChangesetId, Content, ContentKind, EntryStore, Epoch, NewEntry, Operation, PackedBlob, PathBytes,
+    Recording, RequestId, SqliteStore, Tool,
 };
 use testkit::bench::{Outcome, Report, Result, Target, compare_all, settle, timed};
 use testkit::store_conformance::fixtures::{make_plan, start};

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use store::{
-    ChangesetId, Epoch, Error, OpenChangesets, Plan, PlanId, PlanStep, PostgresStore, Store, Version,
+    ChangesetId, ChangesetStore, Epoch, Error, OpenChangesets, Plan, PlanId, PlanStep, PlanStore,
+    PostgresStore, Store, Version,
 };
 use testkit::history::Notebook;
 use testkit::store_conformance::fixtures::{recording, start, step};

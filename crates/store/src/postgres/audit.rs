@@ -3,11 +3,33 @@
 use tokio_postgres::Row;
 
 use super::failure::Attempt;
+use super::inventory;
 use super::transaction::Transaction;
 use super::values::{count, get, integer, page, params};
 use crate::audit::GENESIS;
 use crate::note::Note;
-use crate::{AuditQuery, AuditRecord, Body, ChainHash, Head, PlanId, RequestId, Time};
+use crate::{
+    AuditQuery, AuditRecord, AuditStore, Body, ChainHash, Head, Inventory, PlanId, PostgresStore, RequestId,
+    Result, Time,
+};
+
+impl AuditStore for PostgresStore {
+    fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
+        self.engine.read("read the audit trail", async |transaction| list(transaction, query).await)
+    }
+
+    fn audit_heads(&self, after: Option<PlanId>) -> Result<Vec<Head>> {
+        self.engine.read("read the audit trail", async |transaction| heads(transaction, after).await)
+    }
+
+    fn audit_strays(&self) -> Result<Vec<(PlanId, u64)>> {
+        self.engine.read("read the audit trail", async |transaction| strays(transaction).await)
+    }
+
+    fn inventory(&self, plan: PlanId) -> Result<Inventory> {
+        self.engine.read("read all of a plan", async |transaction| inventory::read(transaction, plan).await)
+    }
+}
 
 /// Appends a record, in the transaction of the change that it is about. The head is locked, so that who appends next waits; chains are per
 /// plan, so plans do not wait for each other.
@@ -68,7 +90,7 @@ pub(super) async fn answer(
 
 const SELECT: &str = "SELECT plan, sequence, at, request, kind, who, body, previous, hash FROM audit";
 
-pub(super) async fn list(transaction: &Transaction<'_>, query: &AuditQuery) -> Attempt<Vec<AuditRecord>> {
+async fn list(transaction: &Transaction<'_>, query: &AuditQuery) -> Attempt<Vec<AuditRecord>> {
     let (after, sequence) = query.after.map_or((None, 0), |(plan, sequence)| (Some(plan), sequence));
     let (sequence, limit) = (integer(sequence), page(query.limit));
     let since = query.since.unwrap_or(Time::from_micros(i64::MIN));
@@ -89,7 +111,7 @@ pub(super) async fn list(transaction: &Transaction<'_>, query: &AuditQuery) -> A
     rows.iter().map(record).collect()
 }
 
-pub(super) async fn heads(transaction: &Transaction<'_>, after: Option<PlanId>) -> Attempt<Vec<Head>> {
+async fn heads(transaction: &Transaction<'_>, after: Option<PlanId>) -> Attempt<Vec<Head>> {
     let rows = transaction
         .rows(
             "SELECT known.plan, coalesce(sequence, 0), hash
@@ -110,7 +132,7 @@ pub(super) async fn head_of(transaction: &Transaction<'_>, plan: PlanId) -> Atte
 }
 
 /// Records that are in no chain.
-pub(super) async fn strays(transaction: &Transaction<'_>) -> Attempt<Vec<(PlanId, u64)>> {
+async fn strays(transaction: &Transaction<'_>) -> Attempt<Vec<(PlanId, u64)>> {
     let sql = "SELECT plan, sequence FROM audit WHERE sequence < 1 LIMIT $1";
     let rows = transaction.rows(sql, params![page(None)]).await?;
     rows.iter().map(|row| Ok((get(row, 0)?, number(row, 1)?))).collect()

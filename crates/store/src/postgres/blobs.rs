@@ -7,7 +7,67 @@ use tokio_postgres::Row;
 use super::failure::{Attempt, Failure};
 use super::transaction::Transaction;
 use super::values::{count, get as column, integer, page, params};
-use crate::{Blob, BlobHash, Chunk, Codec, Collected, Error, PackedBlob, Time, UploadId};
+use crate::{
+    Blob, BlobHash, BlobStore, Chunk, Codec, Collect, CollectMode, Collected, Error, PackedBlob,
+    PostgresStore, Result, Time, UploadId,
+};
+
+impl BlobStore for PostgresStore {
+    fn put_blob(&self, blob: &PackedBlob) -> Result<()> {
+        self.engine.write("store a content", async |transaction| put(transaction, blob).await)
+    }
+
+    fn append_upload(&self, upload: UploadId, first: u64, chunks: &[Chunk]) -> Result<()> {
+        self.engine.write("store a part of a content", async |transaction| {
+            append(transaction, upload, first, chunks).await
+        })
+    }
+
+    fn finish_upload(&self, upload: UploadId, blob: &Blob) -> Result<()> {
+        self.engine
+            .write("finish storing a content", async |transaction| finish(transaction, upload, blob).await)
+    }
+
+    fn drop_upload(&self, upload: UploadId) -> Result<()> {
+        self.engine
+            .write("drop a part of a content", async |transaction| drop_upload(transaction, upload).await)
+    }
+
+    fn blob(&self, hash: BlobHash) -> Result<Option<Blob>> {
+        self.engine.read("look for a content", async |transaction| get(transaction, hash).await)
+    }
+
+    fn blob_chunk(&self, hash: BlobHash, number: u64) -> Result<Option<Chunk>> {
+        self.engine.read("read a content", async |transaction| chunk(transaction, hash, number).await)
+    }
+
+    fn small_blobs(&self, hashes: &[BlobHash]) -> Result<Vec<(BlobHash, Chunk)>> {
+        self.engine.read("read contents", async |transaction| small(transaction, hashes).await)
+    }
+
+    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
+        self.engine.read("list contents", async |transaction| hashes(transaction, after).await)
+    }
+
+    fn collect(&self, collect: &Collect) -> Result<Collected> {
+        let grace = collect.grace;
+        if collect.mode == CollectMode::DryRun {
+            return self.engine.read("count unused contents", async |transaction| {
+                count_unused(transaction, transaction.now.minus(grace)).await
+            });
+        }
+        let mut all = Collected::default();
+        loop {
+            let some = self.engine.write("remove unused contents", async |transaction| {
+                remove_unused(transaction, transaction.now.minus(grace)).await
+            })?;
+            if some == Collected::default() {
+                return Ok(all);
+            }
+            all.add(some);
+        }
+    }
+}
 
 /// Contents that are removed in one transaction; others write in between.
 const COLLECT_MAX: i64 = 1000;
@@ -49,7 +109,7 @@ pub(super) async fn put_with_entries(transaction: &Transaction<'_>, blobs: &[&Pa
 }
 
 /// Stores a content on its own; when it is there, its time begins anew.
-pub(super) async fn put(transaction: &Transaction<'_>, blob: &PackedBlob) -> Attempt<()> {
+async fn put(transaction: &Transaction<'_>, blob: &PackedBlob) -> Attempt<()> {
     let chunk = blob.chunk();
     transaction
         .execute_one(
@@ -60,7 +120,7 @@ pub(super) async fn put(transaction: &Transaction<'_>, blob: &PackedBlob) -> Att
         .await
 }
 
-pub(super) async fn append(
+async fn append(
     transaction: &Transaction<'_>,
     upload: UploadId,
     first: u64,
@@ -85,7 +145,7 @@ pub(super) async fn append(
     Ok(())
 }
 
-pub(super) async fn finish(transaction: &Transaction<'_>, upload: UploadId, blob: &Blob) -> Attempt<()> {
+async fn finish(transaction: &Transaction<'_>, upload: UploadId, blob: &Blob) -> Attempt<()> {
     let known = transaction
         .row(
             "UPDATE blobs SET touched_at = $2 WHERE hash = $1 RETURNING upload",
@@ -112,14 +172,14 @@ pub(super) async fn finish(transaction: &Transaction<'_>, upload: UploadId, blob
 }
 
 /// Drops what has not become a content.
-pub(super) async fn drop_upload(transaction: &Transaction<'_>, upload: UploadId) -> Attempt<()> {
+async fn drop_upload(transaction: &Transaction<'_>, upload: UploadId) -> Attempt<()> {
     if transaction.execute("DELETE FROM uploads WHERE id = $1", params![upload]).await? == 1 {
         transaction.execute("DELETE FROM blob_chunks WHERE upload = $1", params![upload]).await?;
     }
     Ok(())
 }
 
-pub(super) async fn get(transaction: &Transaction<'_>, hash: BlobHash) -> Attempt<Option<Blob>> {
+async fn get(transaction: &Transaction<'_>, hash: BlobHash) -> Attempt<Option<Blob>> {
     let row = transaction.row("SELECT bytes, chunks FROM blobs WHERE hash = $1", params![hash]).await?;
     row.map(|row| Ok(Blob { hash, bytes: count(&row, 0)?, chunks: count(&row, 1)? })).transpose()
 }
@@ -129,11 +189,7 @@ fn chunk_of(row: &Row, first: usize) -> Attempt<Chunk> {
     Ok(Chunk::from_stored(column(row, first)?, bytes, column::<&[u8]>(row, first + 2)?))
 }
 
-pub(super) async fn chunk(
-    transaction: &Transaction<'_>,
-    hash: BlobHash,
-    number: u64,
-) -> Attempt<Option<Chunk>> {
+async fn chunk(transaction: &Transaction<'_>, hash: BlobHash, number: u64) -> Attempt<Option<Chunk>> {
     let row = transaction
         .row(
             "SELECT codec, bytes, data FROM blobs WHERE hash = $1 AND data IS NOT NULL AND $2::bigint = 0
@@ -147,17 +203,14 @@ pub(super) async fn chunk(
 }
 
 /// Those of one chunk.
-pub(super) async fn small(
-    transaction: &Transaction<'_>,
-    hashes: &[BlobHash],
-) -> Attempt<Vec<(BlobHash, Chunk)>> {
+async fn small(transaction: &Transaction<'_>, hashes: &[BlobHash]) -> Attempt<Vec<(BlobHash, Chunk)>> {
     let sql = "SELECT hash, codec, bytes, data FROM blobs WHERE hash = ANY ($1) AND data IS NOT NULL";
     let rows = transaction.rows(sql, params![hashes.to_vec()]).await?;
     rows.iter().map(|row| Ok((column(row, 0)?, chunk_of(row, 1)?))).collect()
 }
 
 /// Those behind one, in the order of their hashes.
-pub(super) async fn hashes(transaction: &Transaction<'_>, after: Option<BlobHash>) -> Attempt<Vec<BlobHash>> {
+async fn hashes(transaction: &Transaction<'_>, after: Option<BlobHash>) -> Attempt<Vec<BlobHash>> {
     let sql = "SELECT hash FROM blobs WHERE $1::bytea IS NULL OR hash > $1 ORDER BY hash LIMIT $2";
     let rows = transaction.rows(sql, params![after, page(None)]).await?;
     rows.iter().map(|row| column(row, 0)).collect()
@@ -167,7 +220,7 @@ pub(super) async fn hashes(transaction: &Transaction<'_>, after: Option<BlobHash
 const UNUSED: &str = "NOT EXISTS (SELECT FROM entries WHERE before_blob = blobs.hash)
     AND NOT EXISTS (SELECT FROM entries WHERE after_blob = blobs.hash)";
 
-pub(super) async fn count_unused(transaction: &Transaction<'_>, until: Time) -> Attempt<Collected> {
+async fn count_unused(transaction: &Transaction<'_>, until: Time) -> Attempt<Collected> {
     let sql = format!(
         "SELECT count(*), coalesce(sum(bytes), 0)::bigint, (SELECT count(*) FROM uploads WHERE touched_at <= $1)
          FROM blobs WHERE touched_at <= $1 AND {UNUSED}"
@@ -177,7 +230,7 @@ pub(super) async fn count_unused(transaction: &Transaction<'_>, until: Time) -> 
 }
 
 /// Removes some of it, and says what; nothing when nothing is left.
-pub(super) async fn remove_unused(transaction: &Transaction<'_>, until: Time) -> Attempt<Collected> {
+async fn remove_unused(transaction: &Transaction<'_>, until: Time) -> Attempt<Collected> {
     // Those that somebody holds are about to be referred to.
     let sql = format!(
         "SELECT hash FROM blobs WHERE touched_at <= $1 AND {UNUSED} ORDER BY hash LIMIT $2 FOR UPDATE SKIP LOCKED"

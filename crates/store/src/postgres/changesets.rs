@@ -17,11 +17,40 @@ use crate::lease::expiry;
 use crate::limits::CANDIDATES_MAX;
 use crate::note::Note;
 use crate::{
-    Actor, ChainHash, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, Owner, PlanId, Resource,
-    Status, Time,
+    Actor, ChainHash, Changeset, ChangesetId, ChangesetStore, Epoch, Error, Lease, NewChangeset, Owner,
+    PlanId, PostgresStore, Resource, Result, Status, Time,
 };
 
-pub(super) async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> Attempt<Lease> {
+impl ChangesetStore for PostgresStore {
+    fn start_changeset(&self, changeset: &NewChangeset) -> Result<Lease> {
+        self.engine.write("start a changeset", async |transaction| start(transaction, changeset).await)
+    }
+
+    fn changeset(&self, id: ChangesetId) -> Result<Changeset> {
+        self.engine.read("read a changeset", async |transaction| get(transaction, id).await)
+    }
+
+    fn find_changeset(&self, text: &str) -> Result<Changeset> {
+        self.engine.read("find a changeset", async |transaction| select(transaction, text).await)
+    }
+
+    fn changesets(&self, plan: PlanId) -> Result<Vec<Changeset>> {
+        self.engine.read("list changesets", async |transaction| list(transaction, plan).await)
+    }
+
+    fn seal(&self, changeset: ChangesetId, epoch: Epoch) -> Result<Changeset> {
+        self.engine
+            .write("seal a changeset", async |transaction| end(transaction, changeset, epoch, None).await)
+    }
+
+    fn abandon(&self, changeset: ChangesetId, epoch: Epoch, reason: &str) -> Result<Changeset> {
+        self.engine.write("abandon a changeset", async |transaction| {
+            end(transaction, changeset, epoch, Some(reason)).await
+        })
+    }
+}
+
+async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> Attempt<Lease> {
     if let Some(changeset) = find(transaction, new.id).await? {
         let same = changeset.plan == new.plan && changeset.node == new.node && changeset.actor == new.actor;
         if !same {
@@ -104,7 +133,7 @@ pub(super) async fn get(transaction: &Transaction<'_>, id: ChangesetId) -> Attem
 }
 
 /// By its id, or the beginning of one.
-pub(super) async fn select(transaction: &Transaction<'_>, text: &str) -> Attempt<Changeset> {
+async fn select(transaction: &Transaction<'_>, text: &str) -> Attempt<Changeset> {
     if let Ok(id) = text.parse() {
         return get(transaction, id).await;
     }
@@ -118,7 +147,7 @@ pub(super) async fn select(transaction: &Transaction<'_>, text: &str) -> Attempt
     Ok(only("changeset", text, found, |changeset| changeset.id)?)
 }
 
-pub(super) async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Changeset>> {
+async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Changeset>> {
     plans::get(transaction, plan).await?;
     rows_of(transaction, plan).await?.into_iter().map(|(_, changeset)| changeset).collect()
 }
@@ -179,7 +208,7 @@ pub(super) async fn abandon_all(
 }
 
 /// Seals a changeset, or abandons it for a reason.
-pub(super) async fn end(
+async fn end(
     transaction: &Transaction<'_>,
     id: ChangesetId,
     epoch: Epoch,

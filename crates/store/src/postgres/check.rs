@@ -3,7 +3,13 @@
 use super::failure::Attempt;
 use super::transaction::Transaction;
 use super::values::get;
-use crate::Problem;
+use crate::{PostgresStore, Problem, Result, Store};
+
+impl Store for PostgresStore {
+    fn check(&self) -> Result<Vec<Problem>> {
+        self.engine.read("check the store", async |transaction| check(transaction).await)
+    }
+}
 
 /// Rules that no constraint of a table states. Each query gives the places where one is broken.
 const RULES: &[(&str, &str)] = &[
@@ -46,7 +52,7 @@ const RULES: &[(&str, &str)] = &[
 /// Problems that are listed of one kind.
 const PROBLEMS_MAX: usize = 100;
 
-pub(super) async fn check(transaction: &Transaction<'_>) -> Attempt<Vec<Problem>> {
+async fn check(transaction: &Transaction<'_>) -> Attempt<Vec<Problem>> {
     let mut problems = Vec::new();
     for (text, sql) in RULES {
         for row in transaction.rows(&format!("{sql} LIMIT {PROBLEMS_MAX}"), &[]).await? {

@@ -13,10 +13,22 @@ use super::recorder::Wish;
 use super::transaction::Transaction;
 use super::values::{count, get, integer, page, params};
 use crate::changeset::{Formed, Place};
+use crate::prepared::Prepared;
 use crate::{
-    BlobHash, ChainHash, ChangeEntry, ChangesetId, Error, NewEntry, Recorded, RequestId, Resource, Result,
-    Status, Time,
+    BlobHash, ChainHash, ChangeEntry, ChangesetId, EntryStore, Epoch, Error, NewEntry, PostgresStore,
+    Recorded, Recording, RequestId, Resource, Result, Status, Time,
 };
+
+impl EntryStore for PostgresStore {
+    fn record(&self, changeset: ChangesetId, epoch: Epoch, recording: &Recording) -> Result<Recorded> {
+        let prepared = Prepared::new(recording)?;
+        self.engine.recorder.record(&self.engine, changeset, epoch, prepared)
+    }
+
+    fn entries(&self, changeset: ChangesetId, after: u64, limit: usize) -> Result<Vec<ChangeEntry>> {
+        self.engine.read("list entries", async |transaction| list(transaction, changeset, after, limit).await)
+    }
+}
 
 /// What goes into the table of entries, column by column.
 #[derive(Default)]
@@ -176,7 +188,7 @@ async fn answer(transaction: &Transaction<'_>, wish: &Wish, first: u64) -> Attem
     })
 }
 
-pub(super) async fn list(
+async fn list(
     transaction: &Transaction<'_>,
     id: ChangesetId,
     after: u64,

@@ -12,8 +12,27 @@ use super::values::{get, params};
 use crate::lease::expiry;
 use crate::note::Note;
 use crate::{
-    ChangesetId, Epoch, Error, Holding, Lease, NodeId, Owner, PlanId, RequestId, Resource, Status, Time,
+    ChangesetId, Epoch, Error, Holding, Lease, LeaseStore, NodeId, Owner, PlanId, PostgresStore, RequestId,
+    Resource, Result, Status, Time,
 };
+
+impl LeaseStore for PostgresStore {
+    fn acquire(&self, resource: Resource, holding: &Holding) -> Result<Lease> {
+        self.engine.write("take a lease", async |transaction| acquire(transaction, resource, holding).await)
+    }
+
+    fn renew(&self, lease: &Lease, duration: Duration) -> Result<Lease> {
+        self.engine.write("renew a lease", async |transaction| renew(transaction, lease, duration).await)
+    }
+
+    fn release(&self, lease: &Lease) -> Result<()> {
+        self.engine.write("give a lease back", async |transaction| release(transaction, lease).await)
+    }
+
+    fn leases(&self, plan: PlanId) -> Result<Vec<Lease>> {
+        self.engine.read("list leases", async |transaction| list(transaction, plan).await)
+    }
+}
 
 /// The row of a lease.
 struct Held {
@@ -96,18 +115,14 @@ pub(super) async fn acquire(
     Ok(Lease { resource, owner: holding.owner.clone(), epoch, expires_at })
 }
 
-pub(super) async fn renew(
-    transaction: &Transaction<'_>,
-    lease: &Lease,
-    duration: Duration,
-) -> Attempt<Lease> {
+async fn renew(transaction: &Transaction<'_>, lease: &Lease, duration: Duration) -> Attempt<Lease> {
     let expires_at = expiry(transaction.now, duration)?;
     guarded(transaction, lease, "expires_at = $3", Some(expires_at)).await?;
     Ok(Lease { expires_at, ..lease.clone() })
 }
 
 /// The epoch grows, so that nothing more can be written with that of the lease. Giving back again changes nothing.
-pub(super) async fn release(transaction: &Transaction<'_>, lease: &Lease) -> Attempt<()> {
+async fn release(transaction: &Transaction<'_>, lease: &Lease) -> Attempt<()> {
     let released = held(transaction, lease.resource, "FOR NO KEY UPDATE").await?;
     if released.owner.is_none() && released.epoch == Epoch(lease.epoch.0 + 1) {
         return Ok(());
@@ -132,7 +147,7 @@ async fn guarded(
     Err(Error::Stale { resource, given, current: held.epoch, owner: held.owner }.into())
 }
 
-pub(super) async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Lease>> {
+async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Lease>> {
     let rows = transaction
         .rows(
             "SELECT 1, id, owner, epoch, expires_at FROM plans WHERE id = $1 AND owner IS NOT NULL

@@ -20,15 +20,15 @@ mod known;
 mod leases;
 mod migrate;
 mod nodes;
+mod options;
 mod password;
 mod plans;
 mod pool;
 mod recorder;
-mod store;
 mod tls;
 mod transaction;
 mod transfer;
 mod url;
 mod values;
 
-pub use store::{PostgresOptions, PostgresStore};
+pub use options::{PostgresOptions, PostgresStore};

@@ -9,14 +9,30 @@ use super::values::{self, Json, params};
 use super::{audit, leases, plans};
 use crate::limits::{NODES_MAX, json_text};
 use crate::note::{Note, version_of};
-use crate::{Actor, Error, NewNode, Node, NodeId, NodeStep, PlanId, Resource, Version};
+use crate::{
+    Actor, Error, NewNode, Node, NodeId, NodeStep, NodeStore, PlanId, PostgresStore, Resource, Result,
+    Version,
+};
 
-pub(super) async fn create(
-    transaction: &Transaction<'_>,
-    plan: PlanId,
-    nodes: &[NewNode],
-    who: &Actor,
-) -> Attempt<()> {
+impl NodeStore for PostgresStore {
+    fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Result<()> {
+        self.engine.write("make nodes", async |transaction| create(transaction, plan, nodes, who).await)
+    }
+
+    fn node(&self, id: NodeId) -> Result<Node> {
+        self.engine.read("read a node", async |transaction| get(transaction, id).await)
+    }
+
+    fn nodes(&self, plan: PlanId) -> Result<Vec<Node>> {
+        self.engine.read("list nodes", async |transaction| list(transaction, plan).await)
+    }
+
+    fn step_node(&self, step: &NodeStep) -> Result<Version> {
+        self.engine.write("change a node's state", async |transaction| take_step(transaction, step).await)
+    }
+}
+
+async fn create(transaction: &Transaction<'_>, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Attempt<()> {
     if nodes.len() > NODES_MAX {
         return Err(Error::Limit { what: "the nodes of one call", limit: NODES_MAX as u64 }.into());
     }
@@ -74,7 +90,7 @@ pub(super) async fn get(transaction: &Transaction<'_>, id: NodeId) -> Attempt<No
     found(find(transaction, id).await?, || Error::not_found("node", id))
 }
 
-pub(super) async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Node>> {
+async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Node>> {
     plans::get(transaction, plan).await?;
     let sql = format!("{SELECT} WHERE plan = $1 ORDER BY id");
     transaction.rows(&sql, params![plan]).await?.iter().map(node).collect()
@@ -89,7 +105,7 @@ pub(super) async fn rows_of(
     rows.iter().map(|row| Ok((values::get(row, 0)?, node(row)))).collect()
 }
 
-pub(super) async fn step(transaction: &Transaction<'_>, step: &NodeStep) -> Attempt<Version> {
+async fn take_step(transaction: &Transaction<'_>, step: &NodeStep) -> Attempt<Version> {
     let changed = transaction
         .execute(
             "UPDATE nodes SET state = $1, version = version + 1, detail = coalesce($2, detail), changed_by = $3, changed_at = $4

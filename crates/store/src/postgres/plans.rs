@@ -12,10 +12,36 @@ use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::note::{Note, version_of};
 use crate::{
     Error, Held, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep,
-    Resource, State, Version,
+    PlanStore, PostgresStore, Resource, Result, State, Version,
 };
 
-pub(super) async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> Attempt<Plan> {
+impl PlanStore for PostgresStore {
+    fn create_plan(&self, plan: &NewPlan) -> Result<Plan> {
+        self.engine.write("make a plan", async |transaction| create(transaction, plan).await)
+    }
+
+    fn plan(&self, id: PlanId) -> Result<Plan> {
+        self.engine.read("read a plan", async |transaction| get(transaction, id).await)
+    }
+
+    fn find_plan(&self, selector: &PlanSelector) -> Result<Plan> {
+        self.engine.read("find a plan", async |transaction| select(transaction, selector).await)
+    }
+
+    fn plans(&self, query: &PlanQuery) -> Result<Vec<Plan>> {
+        self.engine.read("list plans", async |transaction| list(transaction, query).await)
+    }
+
+    fn step_plan(&self, step: &PlanStep) -> Result<Version> {
+        self.engine.write("change a plan's state", async |transaction| take_step(transaction, step).await)
+    }
+
+    fn remove_plan(&self, removal: &PlanRemoval) -> Result<()> {
+        self.engine.write("remove a plan", async |transaction| remove(transaction, removal).await)
+    }
+}
+
+async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> Attempt<Plan> {
     if let Some(plan) = find(transaction, new.id).await? {
         return Ok(new.again(plan)?);
     }
@@ -95,7 +121,7 @@ pub(super) async fn hold(transaction: &Transaction<'_>, id: PlanId) -> Attempt<S
     values::get(&found(row, || Error::not_found("plan", id))?, 0)
 }
 
-pub(super) async fn select(transaction: &Transaction<'_>, selector: &PlanSelector) -> Attempt<Plan> {
+async fn select(transaction: &Transaction<'_>, selector: &PlanSelector) -> Attempt<Plan> {
     let text = match selector {
         PlanSelector::Latest => {
             let sql = format!("{SELECT} WHERE undo_of IS NULL ORDER BY created_at DESC, id DESC LIMIT 1");
@@ -123,7 +149,7 @@ pub(super) async fn select(transaction: &Transaction<'_>, selector: &PlanSelecto
     Ok(only("plan", text, found, |plan| plan.id)?)
 }
 
-pub(super) async fn list(transaction: &Transaction<'_>, query: &PlanQuery) -> Attempt<Vec<Plan>> {
+async fn list(transaction: &Transaction<'_>, query: &PlanQuery) -> Attempt<Vec<Plan>> {
     let after = match query.after {
         Some(id) => Some(get(transaction, id).await?.created_at),
         None => None,
@@ -138,7 +164,7 @@ pub(super) async fn list(transaction: &Transaction<'_>, query: &PlanQuery) -> At
     rows.iter().map(plan).collect()
 }
 
-pub(super) async fn step(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt<Version> {
+async fn take_step(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt<Version> {
     let changed = transaction
         .execute(
             "UPDATE plans SET state = $1, version = version + 1, detail = coalesce($2, detail), changed_by = $3, changed_at = $4
@@ -195,7 +221,7 @@ async fn taken_before(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt
     Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into())
 }
 
-pub(super) async fn remove(transaction: &Transaction<'_>, removal: &PlanRemoval) -> Attempt<()> {
+async fn remove(transaction: &Transaction<'_>, removal: &PlanRemoval) -> Attempt<()> {
     let PlanRemoval { plan: id, request, version, ref who, .. } = *removal;
     let sql = format!("{SELECT} WHERE id = $1 FOR UPDATE");
     let row = transaction.row(&sql, params![id]).await?;

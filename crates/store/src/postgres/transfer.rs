@@ -6,24 +6,43 @@ use tokio_postgres::types::Type;
 use super::failure::Attempt;
 use super::transaction::Transaction;
 use super::values::{self, Parameter, get, parameter};
-use crate::transfer::{Cell, Cells, Kind, ROWS_MAX, Table};
-use crate::{RequestId, Time};
+use crate::transfer::{Cell, Cells, Kind, ROWS_MAX, Table, Transfer};
+use crate::{PostgresStore, RequestId, Result, Time};
 
-pub(super) async fn schema_version(transaction: &Transaction<'_>) -> Attempt<u32> {
+impl Transfer for PostgresStore {
+    fn place(&self) -> String {
+        self.engine.place().display().to_string()
+    }
+
+    fn schema_version(&self) -> Result<u32> {
+        self.engine.read("read its version", async |transaction| schema_version(transaction).await)
+    }
+
+    fn count(&self, table: &'static str) -> Result<u64> {
+        self.engine.read("count", async |transaction| count(transaction, table).await)
+    }
+
+    fn rows(&self, table: &'static Table, after: Option<&[Cell]>) -> Result<Vec<Cells>> {
+        self.engine.read("read rows to copy", async |transaction| rows(transaction, table, after).await)
+    }
+
+    fn put_rows(&self, table: &'static Table, rows: &[Cells]) -> Result<()> {
+        self.engine
+            .write("write rows of a copy", async |transaction| put_rows(transaction, table, rows).await)
+    }
+}
+
+async fn schema_version(transaction: &Transaction<'_>) -> Attempt<u32> {
     let row = transaction.one("SELECT version FROM versions", &[]).await?;
     Ok(u32::try_from(values::count(&row, 0)?).unwrap_or(u32::MAX))
 }
 
-pub(super) async fn count(transaction: &Transaction<'_>, table: &str) -> Attempt<u64> {
+async fn count(transaction: &Transaction<'_>, table: &str) -> Attempt<u64> {
     let row = transaction.one(&format!("SELECT count(*) FROM {table}"), &[]).await?;
     values::count(&row, 0)
 }
 
-pub(super) async fn rows(
-    transaction: &Transaction<'_>,
-    table: &Table,
-    after: Option<&[Cell]>,
-) -> Attempt<Vec<Cells>> {
+async fn rows(transaction: &Transaction<'_>, table: &Table, after: Option<&[Cell]>) -> Attempt<Vec<Cells>> {
     let (names, key) = (table.names(), table.names()[..table.key].join(", "));
     let marks: Vec<String> = (1..=table.key).map(|number| format!("${number}")).collect();
     let behind = after.map_or_else(String::new, |_| format!("WHERE ({key}) > ({})", marks.join(", ")));
@@ -34,7 +53,7 @@ pub(super) async fn rows(
     rows.iter().map(|row| cells(row, table)).collect()
 }
 
-pub(super) async fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: &[Cells]) -> Attempt<()> {
+async fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: &[Cells]) -> Attempt<()> {
     let marks: Vec<String> = (1..=table.columns.len()).map(|number| format!("${number}")).collect();
     let names = table.names().join(", ");
     let sql =

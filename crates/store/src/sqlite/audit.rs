@@ -4,10 +4,32 @@ use rusqlite::types::{FromSql, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::failure::Attempt;
+use super::inventory;
 use super::values::{Count, integer, page, rows};
 use crate::audit::GENESIS;
 use crate::note::Note;
-use crate::{AuditQuery, AuditRecord, Body, ChainHash, Head, PlanId, RequestId, Time};
+use crate::{
+    AuditQuery, AuditRecord, AuditStore, Body, ChainHash, Head, Inventory, PlanId, RequestId, Result,
+    SqliteStore, Time,
+};
+
+impl AuditStore for SqliteStore {
+    fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
+        self.engine.read("read the audit trail", |connection, _| list(connection, query))
+    }
+
+    fn audit_heads(&self, after: Option<PlanId>) -> Result<Vec<Head>> {
+        self.engine.read("read the audit trail", |connection, _| heads(connection, after))
+    }
+
+    fn audit_strays(&self) -> Result<Vec<(PlanId, u64)>> {
+        self.engine.read("read the audit trail", |connection, _| strays(connection))
+    }
+
+    fn inventory(&self, plan: PlanId) -> Result<Inventory> {
+        self.engine.read("read all of a plan", |connection, _| inventory::read(connection, plan))
+    }
+}
 
 /// Appends a record, in the transaction of the change that it is about.
 pub(super) fn append(connection: &Connection, at: Time, note: Note<'_>) -> Attempt<()> {
@@ -55,7 +77,7 @@ const STRAY: &str = "(length(plan) <> 16 OR sequence < 1)";
 
 const SELECT: &str = "SELECT plan, sequence, at, request, kind, who, body, previous, hash FROM audit";
 
-pub(super) fn list(connection: &Connection, query: &AuditQuery) -> Attempt<Vec<AuditRecord>> {
+fn list(connection: &Connection, query: &AuditQuery) -> Attempt<Vec<AuditRecord>> {
     let (plan, sequence) = query.after.map_or((None, 0), |(plan, sequence)| (Some(plan), sequence));
     let since = query.since.map_or(i64::MIN, Time::as_micros);
     match query.plan {
@@ -77,7 +99,7 @@ pub(super) fn list(connection: &Connection, query: &AuditQuery) -> Attempt<Vec<A
     }
 }
 
-pub(super) fn heads(connection: &Connection, after: Option<PlanId>) -> Attempt<Vec<Head>> {
+fn heads(connection: &Connection, after: Option<PlanId>) -> Attempt<Vec<Head>> {
     rows(
         connection,
         "SELECT known.plan, coalesce(sequence, 0), hash
@@ -100,7 +122,7 @@ pub(super) fn head_of(connection: &Connection, plan: PlanId) -> Attempt<Head> {
 }
 
 /// Records and heads that are in no chain; of an id that is none as much as fits into one.
-pub(super) fn strays(connection: &Connection) -> Attempt<Vec<(PlanId, u64)>> {
+fn strays(connection: &Connection) -> Attempt<Vec<(PlanId, u64)>> {
     rows(
         connection,
         &format!(

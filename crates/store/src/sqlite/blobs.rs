@@ -3,9 +3,74 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::failure::Attempt;
-use super::hashes::Eras;
+use super::hashes::{self, Eras};
 use super::values::{Count, integer, rows};
-use crate::{Blob, BlobHash, Chunk, Codec, Collected, Error, PackedBlob, Time, UploadId};
+use crate::{
+    Blob, BlobHash, BlobStore, Chunk, Codec, Collect, CollectMode, Collected, Error, PackedBlob, Result,
+    SqliteStore, Time, UploadId,
+};
+
+impl BlobStore for SqliteStore {
+    fn put_blob(&self, blob: &PackedBlob) -> Result<()> {
+        let blob = blob.clone();
+        let bytes = blob.chunk().stored().len();
+        self.engine.write("store a content", bytes, move |connection, now| put(connection, now, &blob))
+    }
+
+    fn append_upload(&self, upload: UploadId, first: u64, chunks: &[Chunk]) -> Result<()> {
+        let chunks = chunks.to_vec();
+        let bytes = chunks.iter().map(|chunk| chunk.stored().len()).sum();
+        self.engine.write("store a part of a content", bytes, move |connection, now| {
+            append(connection, now, upload, first, &chunks)
+        })
+    }
+
+    fn finish_upload(&self, upload: UploadId, blob: &Blob) -> Result<()> {
+        let blob = blob.clone();
+        self.engine.write("finish storing a content", 0, move |connection, now| {
+            finish(connection, now, upload, &blob)
+        })
+    }
+
+    fn drop_upload(&self, upload: UploadId) -> Result<()> {
+        self.engine.write("drop a part of a content", 0, move |connection, _| drop_upload(connection, upload))
+    }
+
+    fn blob(&self, hash: BlobHash) -> Result<Option<Blob>> {
+        self.engine.read("look for a content", |connection, _| get(connection, hash))
+    }
+
+    fn blob_chunk(&self, hash: BlobHash, number: u64) -> Result<Option<Chunk>> {
+        self.engine.read("read a content", |connection, _| chunk(connection, hash, number))
+    }
+
+    fn small_blobs(&self, hashes: &[BlobHash]) -> Result<Vec<(BlobHash, Chunk)>> {
+        self.engine.read("read contents", |connection, _| small(connection, hashes))
+    }
+
+    fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
+        self.engine.read("list contents", |connection, _| hashes::list(connection, after))
+    }
+
+    fn collect(&self, collect: &Collect) -> Result<Collected> {
+        let grace = collect.grace;
+        if collect.mode == CollectMode::DryRun {
+            return self
+                .engine
+                .read("count unused contents", |connection, now| count_unused(connection, now.minus(grace)));
+        }
+        let mut all = Collected::default();
+        loop {
+            let some = self.engine.write("remove unused contents", 0, move |connection, now| {
+                remove_unused(connection, now.minus(grace))
+            })?;
+            if some == Collected::default() {
+                return Ok(all);
+            }
+            all.add(some);
+        }
+    }
+}
 
 /// Contents that are removed in one transaction; others write in between.
 const COLLECT_MAX: i64 = 1000;
@@ -24,7 +89,7 @@ pub(super) fn put_with_entry(
 }
 
 /// Stores a content on its own; when it is there, its time begins anew.
-pub(super) fn put(connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
+fn put(connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
     let mut eras = Eras::read(connection)?;
     match touch(connection, &eras, now, blob.hash())? {
         Some(_) => Ok(()),
@@ -59,13 +124,7 @@ pub(super) fn is_there(connection: &Connection, eras: &Eras, hash: BlobHash, byt
         .exists(params![number, hash, integer(bytes)])?)
 }
 
-pub(super) fn append(
-    connection: &Connection,
-    now: Time,
-    upload: UploadId,
-    first: u64,
-    chunks: &[Chunk],
-) -> Attempt<()> {
+fn append(connection: &Connection, now: Time, upload: UploadId, first: u64, chunks: &[Chunk]) -> Attempt<()> {
     let known = connection
         .prepare_cached("UPDATE uploads SET touched_at = ?2 WHERE id = ?1")?
         .execute(params![upload, now])?;
@@ -87,7 +146,7 @@ pub(super) fn append(
     Ok(())
 }
 
-pub(super) fn finish(connection: &Connection, now: Time, upload: UploadId, blob: &Blob) -> Attempt<()> {
+fn finish(connection: &Connection, now: Time, upload: UploadId, blob: &Blob) -> Attempt<()> {
     let mut eras = Eras::read(connection)?;
     if let Some(number) = touch(connection, &eras, now, blob.hash)? {
         let finished: Option<UploadId> = connection
@@ -115,7 +174,7 @@ pub(super) fn finish(connection: &Connection, now: Time, upload: UploadId, blob:
 }
 
 /// Drops what has not become a content.
-pub(super) fn drop_upload(connection: &Connection, upload: UploadId) -> Attempt<()> {
+fn drop_upload(connection: &Connection, upload: UploadId) -> Attempt<()> {
     let begun = connection.prepare_cached("DELETE FROM uploads WHERE id = ?1")?.execute([upload])?;
     if begun == 1 {
         connection.prepare_cached("DELETE FROM blob_chunks WHERE upload = ?1")?.execute([upload])?;
@@ -123,7 +182,7 @@ pub(super) fn drop_upload(connection: &Connection, upload: UploadId) -> Attempt<
     Ok(())
 }
 
-pub(super) fn get(connection: &Connection, hash: BlobHash) -> Attempt<Option<Blob>> {
+fn get(connection: &Connection, hash: BlobHash) -> Attempt<Option<Blob>> {
     let found = connection
         .prepare_cached("SELECT bytes, chunks FROM blobs WHERE number = ?1")?
         .query_row([Eras::read(connection)?.find(connection, hash)?], |row| {
@@ -133,7 +192,7 @@ pub(super) fn get(connection: &Connection, hash: BlobHash) -> Attempt<Option<Blo
     Ok(found)
 }
 
-pub(super) fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Attempt<Option<Chunk>> {
+fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Attempt<Option<Chunk>> {
     let found = connection
         .prepare_cached(
             "SELECT codec, bytes, data FROM blobs WHERE number = ?1 AND data IS NOT NULL AND ?2 = 0
@@ -150,7 +209,7 @@ pub(super) fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Att
 }
 
 /// Those of one chunk.
-pub(super) fn small(connection: &Connection, wanted: &[BlobHash]) -> Attempt<Vec<(BlobHash, Chunk)>> {
+fn small(connection: &Connection, wanted: &[BlobHash]) -> Attempt<Vec<(BlobHash, Chunk)>> {
     let mut statement = connection
         .prepare_cached("SELECT codec, bytes, data FROM blobs WHERE number = ?1 AND data IS NOT NULL")?;
     let eras = Eras::read(connection)?;
@@ -169,7 +228,7 @@ const UNUSED: &str = "FROM blobs WHERE touched_at <= ?1 AND hash NOT IN (
     SELECT before_blob FROM entries WHERE before_blob IS NOT NULL
     UNION SELECT after_blob FROM entries WHERE after_blob IS NOT NULL)";
 
-pub(super) fn count_unused(connection: &Connection, until: Time) -> Attempt<Collected> {
+fn count_unused(connection: &Connection, until: Time) -> Attempt<Collected> {
     let (blobs, bytes) = connection
         .prepare_cached(&format!("SELECT count(*), coalesce(sum(bytes), 0) {UNUSED}"))?
         .query_row([until], |row| Ok((row.get::<_, Count>(0)?.0, row.get::<_, Count>(1)?.0)))?;
@@ -180,7 +239,7 @@ pub(super) fn count_unused(connection: &Connection, until: Time) -> Attempt<Coll
 }
 
 /// Removes some of it, and says what; nothing when nothing is left.
-pub(super) fn remove_unused(connection: &Connection, until: Time) -> Attempt<Collected> {
+fn remove_unused(connection: &Connection, until: Time) -> Attempt<Collected> {
     let mut collected = Collected::default();
     let unused = rows(
         connection,

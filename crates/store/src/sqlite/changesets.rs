@@ -14,11 +14,42 @@ use crate::lease::expiry;
 use crate::limits::CANDIDATES_MAX;
 use crate::note::Note;
 use crate::{
-    Actor, ChainHash, Changeset, ChangesetId, Epoch, Error, Lease, NewChangeset, PlanId, Resource, Status,
-    Time,
+    Actor, ChainHash, Changeset, ChangesetId, ChangesetStore, Epoch, Error, Lease, NewChangeset, PlanId,
+    Resource, Result, SqliteStore, Status, Time,
 };
 
-pub(super) fn start(connection: &Connection, now: Time, new: &NewChangeset) -> Attempt<Lease> {
+impl ChangesetStore for SqliteStore {
+    fn start_changeset(&self, changeset: &NewChangeset) -> Result<Lease> {
+        let changeset = changeset.clone();
+        self.engine.write("start a changeset", 0, move |connection, now| start(connection, now, &changeset))
+    }
+
+    fn changeset(&self, id: ChangesetId) -> Result<Changeset> {
+        self.engine.read("read a changeset", |connection, _| get(connection, id))
+    }
+
+    fn find_changeset(&self, text: &str) -> Result<Changeset> {
+        self.engine.read("find a changeset", |connection, _| select(connection, text))
+    }
+
+    fn changesets(&self, plan: PlanId) -> Result<Vec<Changeset>> {
+        self.engine.read("list changesets", |connection, _| list(connection, plan))
+    }
+
+    fn seal(&self, changeset: ChangesetId, epoch: Epoch) -> Result<Changeset> {
+        self.engine
+            .write("seal a changeset", 0, move |connection, now| end(connection, now, changeset, epoch, None))
+    }
+
+    fn abandon(&self, changeset: ChangesetId, epoch: Epoch, reason: &str) -> Result<Changeset> {
+        let reason = reason.to_owned();
+        self.engine.write("abandon a changeset", 0, move |connection, now| {
+            end(connection, now, changeset, epoch, Some(&reason))
+        })
+    }
+}
+
+fn start(connection: &Connection, now: Time, new: &NewChangeset) -> Attempt<Lease> {
     if let Some(changeset) = find(connection, new.id)? {
         let same = changeset.plan == new.plan && changeset.node == new.node && changeset.actor == new.actor;
         if !same {
@@ -88,12 +119,12 @@ fn find(connection: &Connection, id: ChangesetId) -> Attempt<Option<Changeset>> 
         .optional()?)
 }
 
-pub(super) fn get(connection: &Connection, id: ChangesetId) -> Attempt<Changeset> {
+fn get(connection: &Connection, id: ChangesetId) -> Attempt<Changeset> {
     find(connection, id)?.ok_or_else(|| Error::not_found("changeset", id).into())
 }
 
 /// By its id, or the beginning of one.
-pub(super) fn select(connection: &Connection, text: &str) -> Attempt<Changeset> {
+fn select(connection: &Connection, text: &str) -> Attempt<Changeset> {
     if let Ok(id) = text.parse() {
         return get(connection, id);
     }
@@ -128,7 +159,7 @@ pub(super) fn require_open(connection: &Connection, id: ChangesetId) -> Attempt<
 }
 
 /// Why a guarded statement changed nothing: it is not there, closed, or its lease has changed hands.
-pub(super) fn refusal(connection: &Connection, id: ChangesetId, given: Epoch) -> Attempt<Error> {
+fn refusal(connection: &Connection, id: ChangesetId, given: Epoch) -> Attempt<Error> {
     require_open(connection, id)?;
     let stale = leases::stale(connection, Resource::Changeset(id), given)?;
     Ok(stale.expect("an open changeset with this epoch is not refused"))
@@ -170,7 +201,7 @@ pub(super) fn abandon_all(
 }
 
 /// Seals a changeset, or abandons it for a reason.
-pub(super) fn end(
+fn end(
     connection: &Connection,
     now: Time,
     id: ChangesetId,

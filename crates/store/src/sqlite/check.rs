@@ -4,7 +4,13 @@ use rusqlite::Connection;
 
 use super::failure::Attempt;
 use super::values::rows;
-use crate::Problem;
+use crate::{Problem, Result, SqliteStore, Store};
+
+impl Store for SqliteStore {
+    fn check(&self) -> Result<Vec<Problem>> {
+        self.engine.read("check the store", |connection, _| check(connection))
+    }
+}
 
 /// Rules that no constraint of a table states. Each query gives the places where one is broken.
 const RULES: &[(&str, &str)] = &[
@@ -56,7 +62,7 @@ const RULES: &[(&str, &str)] = &[
 /// Problems that are listed of one kind.
 const PROBLEMS_MAX: usize = 100;
 
-pub(super) fn check(connection: &Connection) -> Attempt<Vec<Problem>> {
+fn check(connection: &Connection) -> Attempt<Vec<Problem>> {
     let mut problems = Vec::new();
     let found: Vec<String> =
         rows(connection, &format!("PRAGMA integrity_check({PROBLEMS_MAX})"), [], |row| row.get(0))?;

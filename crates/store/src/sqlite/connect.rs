@@ -25,7 +25,7 @@ const WAL_PAGES: i64 = 4000;
 const WRITER_CACHE_KIB: i64 = 16 << 10;
 
 /// Opens a connection to a file that exists, and the files beside it.
-pub(super) fn connect(path: &Path) -> Attempt<Connection> {
+fn connect(path: &Path) -> Attempt<Connection> {
     Ok(busy::retry(|| open(path))?)
 }
 

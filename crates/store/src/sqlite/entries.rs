@@ -11,14 +11,28 @@ use super::values::{integer, page, rows};
 use crate::changeset::{Formed, Place};
 use crate::prepared::Prepared;
 use crate::{
-    Actor, ChangeEntry, ChangesetId, Epoch, Error, NewEntry, Recorded, RequestId, Resource, Status, Time,
+    Actor, ChangeEntry, ChangesetId, EntryStore, Epoch, Error, NewEntry, Recorded, Recording, RequestId,
+    Resource, Result, SqliteStore, Status, Time,
 };
+
+impl EntryStore for SqliteStore {
+    fn record(&self, changeset: ChangesetId, epoch: Epoch, recording: &Recording) -> Result<Recorded> {
+        let prepared = Prepared::new(recording)?;
+        self.engine.record("record entries", prepared.bytes(), move |connection, known, now| {
+            record(connection, known, now, changeset, epoch, &prepared)
+        })
+    }
+
+    fn entries(&self, changeset: ChangesetId, after: u64, limit: usize) -> Result<Vec<ChangeEntry>> {
+        self.engine.read("list entries", |connection, _| list(connection, changeset, after, limit))
+    }
+}
 
 /// Two to this many entries are a block of the index by changeset, as the tables say.
 const BLOCK_BITS: u32 = 9;
 
 /// Records, or refuses before anything is written.
-pub(super) fn record(
+fn record(
     connection: &Connection,
     known: &mut Known,
     now: Time,
@@ -136,12 +150,7 @@ fn insert(
     Ok(inserted == 1)
 }
 
-pub(super) fn list(
-    connection: &Connection,
-    id: ChangesetId,
-    after: u64,
-    limit: usize,
-) -> Attempt<Vec<ChangeEntry>> {
+fn list(connection: &Connection, id: ChangesetId, after: u64, limit: usize) -> Attempt<Vec<ChangeEntry>> {
     let target = changesets::target(connection, id)?;
     let limit = page(Some(limit));
     let mut entries = Vec::new();

@@ -11,7 +11,32 @@ use super::failure::Attempt;
 use super::values::rows;
 use crate::lease::expiry;
 use crate::note::Note;
-use crate::{ChangesetId, Epoch, Error, Holding, Lease, NodeId, Owner, PlanId, Resource, Time};
+use crate::{
+    ChangesetId, Epoch, Error, Holding, Lease, LeaseStore, NodeId, Owner, PlanId, Resource, Result,
+    SqliteStore, Time,
+};
+
+impl LeaseStore for SqliteStore {
+    fn acquire(&self, resource: Resource, holding: &Holding) -> Result<Lease> {
+        let holding = holding.clone();
+        self.engine
+            .write("take a lease", 0, move |connection, now| acquire(connection, now, resource, &holding))
+    }
+
+    fn renew(&self, lease: &Lease, duration: Duration) -> Result<Lease> {
+        let lease = lease.clone();
+        self.engine.write("renew a lease", 0, move |connection, now| renew(connection, now, &lease, duration))
+    }
+
+    fn release(&self, lease: &Lease) -> Result<()> {
+        let lease = lease.clone();
+        self.engine.write("give a lease back", 0, move |connection, _| release(connection, &lease))
+    }
+
+    fn leases(&self, plan: PlanId) -> Result<Vec<Lease>> {
+        self.engine.read("list leases", |connection, _| list(connection, plan))
+    }
+}
 
 /// The row of a lease.
 struct Row {
@@ -89,14 +114,14 @@ pub(super) fn acquire(
     Ok(Lease { resource, owner: holding.owner.clone(), epoch, expires_at })
 }
 
-pub(super) fn renew(connection: &Connection, now: Time, lease: &Lease, duration: Duration) -> Attempt<Lease> {
+fn renew(connection: &Connection, now: Time, lease: &Lease, duration: Duration) -> Attempt<Lease> {
     let expires_at = expiry(now, duration)?;
     guarded(connection, lease, "expires_at = ?3", Some(expires_at))?;
     Ok(Lease { expires_at, ..lease.clone() })
 }
 
 /// The epoch grows, so that nothing more can be written with that of the lease. Giving back again changes nothing.
-pub(super) fn release(connection: &Connection, lease: &Lease) -> Attempt<()> {
+fn release(connection: &Connection, lease: &Lease) -> Attempt<()> {
     let released = row(connection, lease.resource)?;
     if released.owner.is_none() && released.epoch == Epoch(lease.epoch.0 + 1) {
         return Ok(());
@@ -118,7 +143,7 @@ fn guarded(connection: &Connection, lease: &Lease, set: &str, expires_at: Option
         .into())
 }
 
-pub(super) fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Lease>> {
+fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Lease>> {
     let mut leases = Vec::new();
     for of_kind in [
         held(connection, "plans", "id", plan, |id| Resource::Plan(PlanId::from_bytes(id))),

@@ -15,11 +15,11 @@ mod job;
 mod known;
 mod leases;
 mod nodes;
+mod options;
 mod place;
 mod plans;
-mod store;
 mod transfer;
 mod values;
 mod writer;
 
-pub use store::{SqliteOptions, SqliteStore};
+pub use options::{SqliteOptions, SqliteStore};

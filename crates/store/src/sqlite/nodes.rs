@@ -9,15 +9,33 @@ use super::values::{Json, rows};
 use super::{leases, plans};
 use crate::limits::{NODES_MAX, json_text};
 use crate::note::{Note, version_of};
-use crate::{Actor, Error, NewNode, Node, NodeId, NodeStep, PlanId, Resource, Time, Version};
+use crate::{
+    Actor, Error, NewNode, Node, NodeId, NodeStep, NodeStore, PlanId, Resource, Result, SqliteStore, Time,
+    Version,
+};
 
-pub(super) fn create(
-    connection: &Connection,
-    now: Time,
-    plan: PlanId,
-    nodes: &[NewNode],
-    who: &Actor,
-) -> Attempt<()> {
+impl NodeStore for SqliteStore {
+    fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Result<()> {
+        let (nodes, who) = (nodes.to_vec(), who.clone());
+        self.engine.write("make nodes", 0, move |connection, now| create(connection, now, plan, &nodes, &who))
+    }
+
+    fn node(&self, id: NodeId) -> Result<Node> {
+        self.engine.read("read a node", |connection, _| get(connection, id))
+    }
+
+    fn nodes(&self, plan: PlanId) -> Result<Vec<Node>> {
+        self.engine.read("list nodes", |connection, _| list(connection, plan))
+    }
+
+    fn step_node(&self, step: &NodeStep) -> Result<Version> {
+        let step = step.clone();
+        self.engine
+            .write("change a node's state", 0, move |connection, now| take_step(connection, now, &step))
+    }
+}
+
+fn create(connection: &Connection, now: Time, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Attempt<()> {
     if nodes.len() > NODES_MAX {
         return Err(Error::Limit { what: "the nodes of one call", limit: NODES_MAX as u64 }.into());
     }
@@ -75,7 +93,7 @@ pub(super) fn get(connection: &Connection, id: NodeId) -> Attempt<Node> {
     find(connection, id)?.ok_or_else(|| Error::not_found("node", id).into())
 }
 
-pub(super) fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Node>> {
+fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Node>> {
     plans::get(connection, plan)?;
     rows(connection, &format!("{SELECT} WHERE plan = ?1 ORDER BY id"), [plan], node)
 }
@@ -89,7 +107,7 @@ pub(super) fn rows_of(
     rows(connection, &sql, [plan], |row| Ok((row.get(0)?, node(row))))
 }
 
-pub(super) fn step(connection: &Connection, now: Time, step: &NodeStep) -> Attempt<Version> {
+fn take_step(connection: &Connection, now: Time, step: &NodeStep) -> Attempt<Version> {
     let node = get(connection, step.node)?;
     let resource = Resource::Node(step.node);
     if let Some(answer) = audit::answer(connection, step.request)? {

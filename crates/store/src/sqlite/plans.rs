@@ -13,10 +13,40 @@ use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::note::{Note, version_of};
 use crate::{
     Error, Held, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep,
-    Resource, Time, Version,
+    PlanStore, Resource, Result, SqliteStore, Time, Version,
 };
 
-pub(super) fn create(connection: &Connection, now: Time, new: &NewPlan) -> Attempt<Plan> {
+impl PlanStore for SqliteStore {
+    fn create_plan(&self, plan: &NewPlan) -> Result<Plan> {
+        let plan = plan.clone();
+        self.engine.write("make a plan", 0, move |connection, now| create(connection, now, &plan))
+    }
+
+    fn plan(&self, id: PlanId) -> Result<Plan> {
+        self.engine.read("read a plan", |connection, _| get(connection, id))
+    }
+
+    fn find_plan(&self, selector: &PlanSelector) -> Result<Plan> {
+        self.engine.read("find a plan", |connection, _| select(connection, selector))
+    }
+
+    fn plans(&self, query: &PlanQuery) -> Result<Vec<Plan>> {
+        self.engine.read("list plans", |connection, _| list(connection, query))
+    }
+
+    fn step_plan(&self, step: &PlanStep) -> Result<Version> {
+        let step = step.clone();
+        self.engine
+            .write("change a plan's state", 0, move |connection, now| take_step(connection, now, &step))
+    }
+
+    fn remove_plan(&self, removal: &PlanRemoval) -> Result<()> {
+        let removal = removal.clone();
+        self.engine.write("remove a plan", 0, move |connection, now| remove(connection, now, &removal))
+    }
+}
+
+fn create(connection: &Connection, now: Time, new: &NewPlan) -> Attempt<Plan> {
     if let Some(plan) = find(connection, new.id)? {
         return Ok(new.again(plan)?);
     }
@@ -85,7 +115,7 @@ pub(super) fn get(connection: &Connection, id: PlanId) -> Attempt<Plan> {
     find(connection, id)?.ok_or_else(|| Error::not_found("plan", id).into())
 }
 
-pub(super) fn select(connection: &Connection, selector: &PlanSelector) -> Attempt<Plan> {
+fn select(connection: &Connection, selector: &PlanSelector) -> Attempt<Plan> {
     let text = match selector {
         PlanSelector::Latest => {
             let sql = format!("{SELECT} WHERE undo_of IS NULL ORDER BY created_at DESC, id DESC LIMIT 1");
@@ -108,7 +138,7 @@ pub(super) fn select(connection: &Connection, selector: &PlanSelector) -> Attemp
     Ok(only("plan", text, found, |plan| plan.id)?)
 }
 
-pub(super) fn list(connection: &Connection, query: &PlanQuery) -> Attempt<Vec<Plan>> {
+fn list(connection: &Connection, query: &PlanQuery) -> Attempt<Vec<Plan>> {
     let after = match query.after {
         Some(id) => get(connection, id)?.created_at,
         None => Time::from_micros(i64::MAX),
@@ -127,7 +157,7 @@ pub(super) fn list(connection: &Connection, query: &PlanQuery) -> Attempt<Vec<Pl
     rows(connection, &sql, params_from_iter(parameters), plan)
 }
 
-pub(super) fn step(connection: &Connection, now: Time, step: &PlanStep) -> Attempt<Version> {
+fn take_step(connection: &Connection, now: Time, step: &PlanStep) -> Attempt<Version> {
     if let Some(answer) = audit::answer(connection, step.request)? {
         let expected = (step.kind.as_str(), Resource::Plan(step.plan), step.to.as_str());
         return Ok(
@@ -191,7 +221,7 @@ fn refusal(connection: &Connection, step: &PlanStep) -> Attempt<Error> {
     })
 }
 
-pub(super) fn remove(connection: &Connection, now: Time, removal: &PlanRemoval) -> Attempt<()> {
+fn remove(connection: &Connection, now: Time, removal: &PlanRemoval) -> Attempt<()> {
     let PlanRemoval { plan: id, request, version, ref who, .. } = *removal;
     if let Some(answer) = audit::answer(connection, request)? {
         let same = answer.plan == id && answer.kind == "plan.removed";

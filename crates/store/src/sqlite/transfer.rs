@@ -5,17 +5,41 @@ use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
 use super::failure::Attempt;
 use super::values::{Count, rows as all_rows};
-use crate::transfer::{Cell, Cells, ENTRIES, ROWS_MAX, Table};
+use crate::transfer::{Cell, Cells, ENTRIES, ROWS_MAX, Table, Transfer};
+use crate::{Result, SqliteStore};
 
-pub(super) fn schema_version(connection: &Connection) -> Attempt<u32> {
+impl Transfer for SqliteStore {
+    fn place(&self) -> String {
+        format!("sqlite:{}", self.path().display())
+    }
+
+    fn schema_version(&self) -> Result<u32> {
+        self.engine.read("read its version", |connection, _| schema_version(connection))
+    }
+
+    fn count(&self, table: &'static str) -> Result<u64> {
+        self.engine.read("count", |connection, _| count(connection, table))
+    }
+
+    fn rows(&self, table: &'static Table, after: Option<&[Cell]>) -> Result<Vec<Cells>> {
+        self.engine.read("read rows to copy", |connection, _| rows(connection, table, after))
+    }
+
+    fn put_rows(&self, table: &'static Table, rows: &[Cells]) -> Result<()> {
+        let rows = rows.to_vec();
+        self.engine.write("write rows of a copy", 0, move |connection, _| put_rows(connection, table, &rows))
+    }
+}
+
+fn schema_version(connection: &Connection) -> Attempt<u32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-pub(super) fn count(connection: &Connection, table: &str) -> Attempt<u64> {
+fn count(connection: &Connection, table: &str) -> Attempt<u64> {
     Ok(connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, Count>(0))?.0)
 }
 
-pub(super) fn rows(connection: &Connection, table: &Table, after: Option<&[Cell]>) -> Attempt<Vec<Cells>> {
+fn rows(connection: &Connection, table: &Table, after: Option<&[Cell]>) -> Attempt<Vec<Cells>> {
     let (names, key) = (table.names(), table.names()[..table.key].join(", "));
     let marks = vec!["?"; table.key].join(", ");
     let behind = after.map_or_else(String::new, |_| format!("WHERE ({key}) > ({marks})"));
@@ -30,7 +54,7 @@ fn read(connection: &Connection, sql: &str, after: impl Params, columns: usize) 
     all_rows(connection, sql, after, cells)
 }
 
-pub(super) fn put_rows(connection: &Connection, table: &Table, rows: &[Cells]) -> Attempt<()> {
+fn put_rows(connection: &Connection, table: &Table, rows: &[Cells]) -> Attempt<()> {
     let marks = vec!["?"; table.columns.len()].join(", ");
     let insert = format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, table.names().join(", "));
     if table.name == ENTRIES.name {

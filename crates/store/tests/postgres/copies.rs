@@ -4,7 +4,8 @@ use std::path::Path;
 
 use store::limits::CHUNK_BYTES;
 use store::{
-    Counts, Epoch, NewNode, NodeId, Resource, SqliteStore, Store, Transfer, copy, put_blob, read_blob,
+    ChangesetStore, Counts, EntryStore, Epoch, LeaseStore, NewNode, NodeId, NodeStore, PlanStore, Resource,
+    SqliteStore, Store, Transfer, copy, put_blob, read_blob,
 };
 use testkit::folder::scratch;
 use testkit::postgres::Server;

@@ -1,6 +1,9 @@
 //! A connection that is cut at any message of a call: it happens once, and the answer is right.
 
-use store::{Epoch, NewEntry, PostgresStore, Recording, Resource, Store, Version};
+use store::{
+    ChangesetStore, EntryStore, Epoch, LeaseStore, NewEntry, PlanStore, PostgresStore, Recording, Resource,
+    Store, Version,
+};
 use testkit::notes::{figure, is_proof};
 use testkit::store_conformance::fixtures::*;
 

@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 use std::{error, fs};
 
-use store::{Error, Outcome, PostgresOptions, PostgresStore, Store, Transfer};
+use store::{
+    ChangesetStore, EntryStore, Error, Outcome, PlanStore, PostgresOptions, PostgresStore, Transfer,
+};
 use testkit::folder::scratch;
 use testkit::store_conformance::fixtures::*;
 

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use store::{Outcome, PostgresOptions, Store};
+use store::{ChangesetStore, EntryStore, Outcome, PlanStore, PostgresOptions, Store};
 use testkit::postgres::Server;
 use testkit::store_conformance::fixtures::*;
 

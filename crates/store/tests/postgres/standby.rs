@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 use std::{error, thread};
 
-use store::{Outcome, PostgresStore, Store};
+use store::{ChangesetStore, EntryStore, Outcome, PostgresStore, Store};
 use testkit::notes::skipped;
 use testkit::postgres::Server;
 use testkit::store_conformance::fixtures::*;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use store::{ChangesetId, Epoch, PostgresStore, Resource, Store};
+use store::{ChangesetId, ChangesetStore, EntryStore, Epoch, LeaseStore, PostgresStore, Resource};
 use testkit::children::{listen, role, say, start as start_process};
 use testkit::folder::scratch;
 use testkit::store_conformance::fixtures::*;

@@ -1,6 +1,6 @@
 //! Whoever changes rows that the audit trail tells of is found, and where: the rules are those of every engine, what cannot be read is its own.
 
-use store::{Fault, PostgresStore, Store, check_contents, verify};
+use store::{ChangesetStore, EntryStore, Fault, PostgresStore, check_contents, verify};
 use testkit::store_conformance::fixtures::*;
 
 use super::{open, server_or_skip};

@@ -1,6 +1,6 @@
 //! How often the server is asked: recordings into changesets that are known go in one round trip, however many they are.
 
-use store::{PostgresStore, Recording, Store};
+use store::{ChangesetStore, EntryStore, PostgresStore, Recording};
 use testkit::store_conformance::fixtures::*;
 
 use super::proxy::Proxy;

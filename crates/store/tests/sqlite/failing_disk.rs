@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use store::{ChangesetId, Epoch, Outcome, PlanQuery, Recording, SqliteStore, Store};
+use store::{
+    ChangesetId, ChangesetStore, Epoch, Outcome, PlanQuery, PlanStore, Recording, SqliteStore, Store,
+};
 use testkit::children::{command, role, say};
 use testkit::folder::scratch;
 use testkit::notes::{figure, is_proof, skipped};

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::Duration;
 
-use store::{SqliteOptions, SqliteStore, Store};
+use store::{BlobStore, EntryStore, PlanStore, SqliteOptions, SqliteStore, Store};
 use testkit::folder::{scratch, tree};
 use testkit::sim::Node;
 use testkit::store_conformance::fixtures::*;

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use store::Store;
+use store::EntryStore;
 use testkit::folder::scratch;
 use testkit::notes::figure;
 use testkit::store_conformance::fixtures::*;

@@ -1,6 +1,6 @@
 //! What the writer keeps in memory of changesets and contents is what the file has, whoever changed it.
 
-use store::{NewEntry, Recording, Store};
+use store::{BlobStore, EntryStore, NewEntry, Recording, Store};
 use testkit::folder::scratch;
 use testkit::store_conformance::fixtures::*;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use store::{ChangesetId, PlanId, PlanQuery, Store};
+use store::{ChangesetId, ChangesetStore, EntryStore, PlanId, PlanQuery, PlanStore, Store};
 use testkit::children::{Process, listen, role, say, start as start_process};
 use testkit::folder::scratch;
 use testkit::notes::{figure, is_proof};

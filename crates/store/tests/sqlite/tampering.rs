@@ -4,8 +4,9 @@ use std::path::Path;
 
 use store::limits::CHUNK_BYTES;
 use store::{
-    BlobHash, Fault, Finding, Head, NewNode, NodeId, NodeStep, OpenChangesets, PlanId, PlanStep, RequestId,
-    Resource, Store, Version, check_contents, checkpoint, put_blob, verify,
+    AuditStore, BlobHash, ChangesetStore, EntryStore, Fault, Finding, Head, NewNode, NodeId, NodeStep,
+    NodeStore, OpenChangesets, PlanId, PlanStep, PlanStore, RequestId, Resource, Version, check_contents,
+    checkpoint, put_blob, verify,
 };
 use testkit::folder::scratch;
 use testkit::store_conformance::fixtures::*;
