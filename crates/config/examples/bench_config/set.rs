@@ -17,7 +17,7 @@ const RETRIES_MAX: usize = 10_000;
 /// The peers, with what is asked of us beside each.
 const OTHERS: [(Way, &str, Target); 4] = [
     (Way::Python, "Python, tomlkit", Target::SpeedAtLeast(15.0)),
-    (Way::Minimal, "a minimal program", Target::SpeedAtLeast(0.7)),
+    (Way::Minimal, "a minimal program", Target::SpeedAtLeast(0.6)),
     (Way::Git, "`git config` (syncs nothing)", Target::Shown),
     (Way::GitRetried, "`git config` until it works (syncs nothing)", Target::Shown),
 ];
