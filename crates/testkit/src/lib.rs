@@ -11,6 +11,7 @@
 //! - [`store_conformance`]: what every engine of the store does, as tests that any engine runs.
 //! - [`wrap_store`]: stores that pass every call on, to count calls or to make them fail.
 //! - [`mod@bench`]: how benches measure, side by side.
+//! - `version_0_1`: data that version 0.1 made.
 //! - [`seed`]: one seed per test run, and the command that replays it.
 
 #[cfg(unix)]
@@ -40,5 +41,7 @@ pub mod store_conformance;
 mod store_wrapper;
 #[cfg(unix)]
 pub mod strace;
+#[cfg(target_os = "linux")]
+pub mod version_0_1;
 
 pub use chain::chain;

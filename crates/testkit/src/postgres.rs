@@ -176,11 +176,20 @@ impl Server {
 
     /// Runs statements as the server's owner, and gives what they print.
     pub fn sql(&self, database: &str, sql: &str) -> String {
+        self.psql(database, |command| command.args(["-c", sql]))
+    }
+
+    /// The same with statements in a file, such as a dump.
+    pub fn sql_file(&self, database: &str, file: &Path) -> String {
+        self.psql(database, |command| command.arg("-f").arg(file))
+    }
+
+    fn psql(&self, database: &str, add: impl FnOnce(&mut Command) -> &mut Command) -> String {
         let mut command = Command::new(self.programs.join("psql"));
-        command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", &self.url(database), "-c", sql]);
-        let output = command.output().expect("psql starts");
+        command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", &self.url(database)]);
+        let output = add(&mut command).output().expect("psql starts");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{sql}: {said}");
+        assert!(output.status.success(), "{command:?}: {said}");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 }

@@ -21,4 +21,6 @@ mod store;
 mod terminal;
 mod usage;
 #[cfg(target_os = "linux")]
+mod version_0_1;
+#[cfg(target_os = "linux")]
 mod work;
