@@ -20,7 +20,7 @@ const FOLDER: &str = "contexts";
 /// The conversations of one user. Cheap to clone; thread and process safe like [`context::Contexts`].
 #[derive(Clone)]
 pub struct Contexts {
-    inner: context::Contexts,
+    pub(crate) inner: context::Contexts,
 }
 
 /// A message to be appended.

@@ -75,6 +75,7 @@ impl Agents {
             return checks;
         }
         checks.extend(file_system(home));
+        checks.extend(self.check_contexts().unwrap_or_else(|error| vec![Check::failed("contexts", &error)]));
         let store = match self.store_location() {
             Ok(store) => store,
             Err(error) => {
@@ -95,6 +96,27 @@ impl Agents {
 }
 
 impl Agents {
+    /// Contexts that cannot be read, and content of other programs that recovery preserved in them.
+    fn check_contexts(&self) -> Result<Vec<Check>, Error> {
+        let contexts = self.contexts()?.inner;
+        let listed = contexts.list()?;
+        let mut checks = Vec::new();
+        for context::Listed { name, metadata } in &listed {
+            if metadata.is_err() {
+                let fix = format!("`agents context verify {name}` says more");
+                checks.push(Check::problem("contexts", format!("`{name}` cannot be read"), Some(fix)));
+            }
+            for notice in contexts.preserved(name)? {
+                let fix = "take over what you need from that file, then remove it".to_owned();
+                checks.push(Check::warning("contexts", notice.to_string(), Some(fix)));
+            }
+        }
+        if checks.is_empty() && !listed.is_empty() {
+            checks.push(Check::ok("contexts", format!("{} can be read", counted(listed.len(), "context"))));
+        }
+        Ok(checks)
+    }
+
     /// The project's folder, where plans are applied unless others are named.
     fn project_root(&self) -> BTreeSet<PathBuf> {
         self.project().map(Path::to_owned).into_iter().collect()

@@ -59,6 +59,9 @@ pub struct ContextState {
     pub revision: u64,
     /// How many messages it has.
     pub message_count: u64,
+    /// What a person should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
 }
 
 impl ContextState {
@@ -68,6 +71,7 @@ impl ContextState {
             folder: text(&context.folder()),
             revision: context.metadata().revision().0,
             message_count: context.metadata().message_count(),
+            notices: context.notices().iter().map(Notice::to_string).collect(),
         }
     }
 }

@@ -21,7 +21,7 @@ use filetx::{
 use jiff::Timestamp;
 
 use crate::files::Files;
-use crate::{Error, MessageId, Name};
+use crate::{Error, MessageId, Name, Notice};
 
 const LOCKS: &str = ".locks";
 const TRASH: &str = ".trash";
@@ -189,6 +189,23 @@ impl Ground {
                 OwnFolder::on_storage(storage, &folder, options)
             }
         }
+    }
+
+    /// Content that recovery preserved in a context's folder, sorted by file name.
+    pub(crate) fn preserved(&self, name: &Name) -> Result<Vec<Notice>, Error> {
+        let folder = self.folder_of(name);
+        let kept = RelPath::new(filetx::FOLDER_KEPT).expect("a plain path");
+        let listed = self.storage(&folder).and_then(|storage| storage.list(&kept));
+        let mut names = match listed {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            listed => listed.map_err(|source| self.failed("list", &folder.join(kept.as_path()), source))?,
+        };
+        names.sort();
+        let at = |file| Notice::Preserved {
+            name: name.clone(),
+            preserved_at: folder.join(kept.as_path()).join(file),
+        };
+        Ok(names.into_iter().map(at).collect())
     }
 
     /// Reads a context as of one commit. Nothing is written, so this works on a read-only or full disk.

@@ -30,6 +30,8 @@ pub struct ContextManager {
     staged: Staged,
     /// Open to be written, from the first save on.
     writer: Arc<Mutex<Option<OwnFolder>>>,
+    /// What recovery preserved when the context was made or replaced.
+    preserved: Vec<Notice>,
 }
 
 /// What the next save writes.
@@ -58,7 +60,7 @@ pub struct Saved {
     pub message_count: u64,
     /// The ids of the messages that were appended, in order.
     pub ids: Vec<MessageId>,
-    /// Files that were put aside: a torn line, or the messages of an older tool.
+    /// Files that were put aside: a torn line, the messages of an older tool, or content of other programs that recovery preserved.
     pub aside: Vec<PathBuf>,
     /// *Committed, publishing will finish at the next open*: what stopped it. `None` when all is in the files.
     pub pending: Option<filetx::Error>,
@@ -77,7 +79,10 @@ impl ContextManager {
         writer: Option<OwnFolder>,
     ) -> ContextManager {
         let (ground, name) = (Arc::clone(ground), name.clone());
+        let preserved = writer.iter().flat_map(taken);
+        let preserved = preserved.map(|file| Notice::Preserved { name: name.clone(), preserved_at: file });
         ContextManager {
+            preserved: preserved.collect(),
             ground,
             name,
             loaded,
@@ -108,7 +113,7 @@ impl ContextManager {
 
     /// What a person should know about what was found in the files.
     pub fn notices(&self) -> Vec<Notice> {
-        self.loaded.notices(&self.name)
+        [self.preserved.clone(), self.loaded.notices(&self.name)].concat()
     }
 
     /// Whether a save would write something.
@@ -282,9 +287,10 @@ impl ContextManager {
         let mut edit = Edit { tx: &mut tx, name: &self.name, folder: &path, loaded, now, aside: Vec::new() };
         edit.settle()?;
         let ids = work(&mut edit)?;
-        let (loaded, aside) = edit.finish()?;
+        let (loaded, mut aside) = edit.finish()?;
         let committed = tx.commit();
         let committed = committed.map_err(|source| Error::commit(doing, &self.name, source))?;
+        aside.extend(taken(&folder));
         self.loaded = loaded;
         Ok(self.saved(ids, aside, committed.pending))
     }
@@ -338,6 +344,11 @@ impl ContextManager {
         let folder: &Path = &self.ground.folder;
         folder.join(self.name.as_str())
     }
+}
+
+/// Files with content that recovery of a folder preserved, each reported once.
+pub(crate) fn taken(folder: &OwnFolder) -> Vec<PathBuf> {
+    folder.take_kept().into_iter().filter_map(|kept| kept.aside).collect()
 }
 
 /// Fails when the caller expects another revision.

@@ -1,6 +1,7 @@
 //! What a person should know about a context that can be used all the same.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::Name;
 
@@ -16,6 +17,13 @@ pub enum Notice {
         /// How long it is.
         bytes: u64,
     },
+    /// Recovery found content that another program had written, and preserved it. It stays there until a person removes it.
+    Preserved {
+        /// The context.
+        name: Name,
+        /// The file that holds the content.
+        preserved_at: PathBuf,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -24,6 +32,11 @@ impl fmt::Display for Notice {
             Notice::TornTail { name, line, bytes } => write!(
                 f,
                 "line {line} of the messages of context `{name}` is torn ({bytes} bytes); the next write sets it aside"
+            ),
+            Notice::Preserved { name, preserved_at } => write!(
+                f,
+                "another program changed context `{name}` while a save was interrupted; its content is preserved in `{}`",
+                preserved_at.display()
             ),
         }
     }

@@ -8,7 +8,7 @@ use crate::files::{Files, INDEX, MESSAGES};
 use crate::index::{self, ENTRY_BYTES, Entry};
 use crate::lines::{Lines, Tail};
 use crate::loaded::{self, Layout, Loaded};
-use crate::manager::check_revision;
+use crate::manager::{check_revision, taken};
 use crate::{ContextManager, Contexts, Error, Message, MessageId, Name, Notice, Revision};
 
 /// The most problems that one report lists.
@@ -45,7 +45,7 @@ pub struct Repaired {
     pub revision: Revision,
     /// How many messages there are now.
     pub message_count: u64,
-    /// Where lines went that are no messages.
+    /// Where lines went that are no messages, and content that recovery preserved.
     pub aside: Vec<PathBuf>,
 }
 
@@ -56,9 +56,10 @@ impl Contexts {
     /// Safe beside writers in any thread or process; they wait until it is done, as everything is looked at as of one commit. Writes nothing.
     #[track_caller]
     pub fn verify(&self, name: &Name) -> Result<Report, Error> {
+        let preserved = self.preserved(name)?;
         self.ground.read(name, |files| {
             let mut report =
-                Report { name: name.clone(), messages: 0, problems: Vec::new(), notices: Vec::new() };
+                Report { name: name.clone(), messages: 0, problems: Vec::new(), notices: preserved.clone() };
             let loaded = match loaded::load(files) {
                 Ok(loaded) => Some(loaded),
                 Err(error @ (Error::NotFound { .. } | Error::Files { .. })) => return Err(error),
@@ -69,7 +70,7 @@ impl Contexts {
             };
             let layout = loaded.as_ref().map(|loaded| loaded.layout.clone());
             if let Some(loaded) = &loaded {
-                report.notices = loaded.notices(name);
+                report.notices.extend(loaded.notices(name));
             }
             match layout {
                 Some(Layout::Array) => {
@@ -82,6 +83,11 @@ impl Contexts {
             }
             Ok(report)
         })
+    }
+
+    /// Content of other programs that recovery preserved in a context's folder. Writes nothing.
+    pub fn preserved(&self, name: &Name) -> Result<Vec<Notice>, Error> {
+        self.ground.preserved(name)
     }
 
     /// Takes over messages that somebody else added, removed or changed: lines that are messages stay in their order, lines that are not go to a
@@ -112,8 +118,9 @@ impl Contexts {
         } else {
             edit.take_over()?;
         }
-        let (loaded, aside) = edit.finish()?;
+        let (loaded, mut aside) = edit.finish()?;
         let _ = tx.commit().map_err(|source| Error::commit(doing, name, source))?;
+        aside.extend(taken(&folder));
         let Loaded { metadata, .. } = loaded;
         Ok(Repaired { revision: metadata.revision, message_count: metadata.message_count(), aside })
     }

@@ -29,6 +29,8 @@ use crate::{Error, Failure, FileId, RelPath, Result, Step, platform};
 
 /// The transaction folder below an own folder.
 pub const FOLDER_HOME: &str = ".txn";
+/// Folder below an own folder that holds the content recovery preserved, see [`OwnFolder::take_kept`].
+pub const FOLDER_KEPT: &str = ".txn/kept";
 /// How long a busy process keeps a folder's lock before it lets others have a chance.
 const LEASE_MAX: Duration = Duration::from_millis(100);
 /// How long that chance is.

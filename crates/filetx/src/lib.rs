@@ -132,7 +132,7 @@ mod waiter;
 
 pub use disk::Disk;
 pub use error::{Error, ErrorKind, Failure, Left, Result, io_code};
-pub use folder::{FOLDER_HOME, FolderOptions, OwnFolder};
+pub use folder::{FOLDER_HOME, FOLDER_KEPT, FolderOptions, OwnFolder};
 pub use hash::Hash;
 pub use holder::Holder;
 pub use lock::{Guard, Held, Lock, Mode, NetworkRule, OnWait, Wait, Waiting, acquire_all};

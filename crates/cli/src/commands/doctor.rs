@@ -8,7 +8,7 @@ use crate::session::Session;
 
 /// Look at everything and tell what is wrong, with the command that helps
 ///
-/// Home folder and permissions, what the file system can do, the store with all its contents, the audit trail, applies that were cut off,
+/// Home folder and permissions, what the file system can do, contexts, the store with all its contents, the audit trail, applies that were cut off,
 /// stale leases. Ends with 1 when there is a problem. With `--fix` applies that were cut off are finished.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

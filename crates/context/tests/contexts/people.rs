@@ -2,10 +2,11 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use context::{Error, Left, Notice};
 
-use super::support::{Place, assert_error, draft, name, names, texts};
+use super::support::{Place, assert_error, draft, json, name, names, texts};
 
 fn add_by_hand(place: &Place, text: &str) {
     let mut file = OpenOptions::new().append(true).open(place.file("messages.jsonl")).unwrap();
@@ -191,4 +192,64 @@ fn files_may_be_edited_by_hand_where_that_is_no_loss() {
     let _ = chat.save().unwrap();
     assert_eq!(place.read("state.json"), "{ \"by\": \"hand\" }", "what is not changed is not written");
     assert_eq!(place.open("chat").state().as_str(), r#"{"by":"hand"}"#);
+}
+
+/// A context whose journal is not known to be published, and whose state a person changed.
+fn interrupted() -> Place {
+    let (place, mut chat) = Place::with_messages(2);
+    chat.set_state(json(r#"{"step":1}"#)).unwrap();
+    let _ = chat.save().unwrap();
+    drop(chat);
+    fs::remove_file(place.file(".txn/published")).unwrap();
+    place.write("state.json", "written by a person");
+    place
+}
+
+fn preserved(place: &Place) -> PathBuf {
+    let [name] = &*names(&place.file(".txn/kept")) else { panic!("one file is preserved") };
+    place.file(".txn/kept").join(name)
+}
+
+#[test]
+fn content_that_recovery_preserves_is_reported_by_the_write_that_recovers() {
+    let place = interrupted();
+    // A read recovers nothing, so it takes no report away.
+    assert_eq!(place.open("chat").state().as_str(), r#"{"step":1}"#);
+    assert!(place.again().verify(&name("chat")).unwrap().notices.is_empty());
+
+    let mut chat = place.open("chat");
+    chat.append(draft("m2")).unwrap();
+    let saved = chat.save().unwrap();
+    let file = preserved(&place);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "written by a person");
+    assert_eq!(saved.aside, [file.clone()]);
+    chat.append(draft("m3")).unwrap();
+    assert!(chat.save().unwrap().aside.is_empty(), "it is reported once");
+
+    let notice = Notice::Preserved { name: name("chat"), preserved_at: file };
+    assert_eq!(place.again().verify(&name("chat")).unwrap().notices, [notice.clone()]);
+    assert_eq!(place.again().preserved(&name("chat")).unwrap(), [notice.clone()]);
+    assert!(notice.to_string().contains(".txn/kept"), "{notice}");
+}
+
+#[test]
+fn a_write_that_recovers_and_fails_does_not_lose_the_report() {
+    let place = interrupted();
+    let mut chat = place.open("chat");
+    chat.append(draft("m2")).unwrap();
+    assert_error(chat.save_if(context::Revision(1)), "revision");
+    assert_eq!(chat.save().unwrap().aside, [preserved(&place)]);
+}
+
+#[test]
+fn every_write_reports_what_it_recovers_over() {
+    let place = interrupted();
+    let repaired = place.again().repair(&name("chat"), None).unwrap();
+    assert_eq!(repaired.aside, [preserved(&place)]);
+
+    let place = interrupted();
+    let export = place.folder.path().join("chat.archive");
+    place.open("chat").export_to(context::Format::Archive, &export).unwrap();
+    let chat = place.again().import(&export, Some(&name("chat")), context::IfThere::Replace, None).unwrap();
+    assert_eq!(chat.notices(), [Notice::Preserved { name: name("chat"), preserved_at: preserved(&place) }]);
 }

@@ -35,5 +35,8 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         counted(made.message_count),
         made.revision
     ))?;
+    for notice in &made.notices {
+        output.warn("notice", notice.clone(), None);
+    }
     Ok(Answer::of(&made))
 }

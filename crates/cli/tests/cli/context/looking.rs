@@ -183,3 +183,26 @@ fn reading_works_where_nothing_can_be_written() {
     }
     assert_eq!(std::fs::metadata(&contexts).expect("it is there").modified().expect("it has a time"), before);
 }
+
+#[test]
+fn content_that_recovery_preserves_is_reported() {
+    let program = with_messages(2);
+    program.run_of(&["context", "state", "set", "chat", r#"{"step":1}"#]).success();
+    program.write("agents-home/contexts/chat/.txn/published", "");
+    program.write("agents-home/contexts/chat/state.json", "written by a person");
+    program.run("context show chat --last 1").success().stderr_eq("");
+    program.run("context append chat --role user more").success().stderr_eq(str![[r#"
+warning: something was set aside in `[PLACE]/agents-home/contexts/chat/.txn/kept/[..]-state.json`
+
+"#]]);
+    program.run("context append chat --role user more").success().stderr_eq("");
+    program.run("context verify chat").success().stderr_eq(str![[r#"
+warning: another program changed context `chat` while a save was interrupted; its content is preserved in `[PLACE]/agents-home/contexts/chat/.txn/kept/[..]-state.json`
+
+"#]]);
+    let found = text(&program.run("doctor").success());
+    assert!(found.contains("warning  contexts  another program changed context `chat`"), "{found}");
+    program.write("agents-home/contexts/chat/metadata.json", "no");
+    let found = text(&program.run("doctor").code(1));
+    assert!(found.contains("problem  contexts  `chat` cannot be read"), "{found}");
+}
