@@ -1,13 +1,11 @@
 //! What can be said on the command line. Arguments of a command stand beside the command.
 
-use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{audit, changeset, completions, config, context, demo, doctor, man, plan, run, store};
-use crate::later::{Later, only_named};
 use crate::look::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.
@@ -22,7 +20,7 @@ pub(crate) struct Args {
     pub(crate) global: GlobalArgs,
 
     #[command(subcommand)]
-    pub(crate) command: Later<Command>,
+    pub(crate) command: Command,
 }
 
 /// What every command understands. Those with a key of configuration win over the environment, which wins over files.
@@ -117,20 +115,20 @@ impl GlobalArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    Config(Later<config::Args>),
-    Context(Later<context::Args>),
-    Run(Later<run::Args>),
-    Plan(Later<plan::Args>),
-    Changeset(Later<changeset::Args>),
-    Audit(Later<audit::Args>),
-    Store(Later<store::Args>),
-    Doctor(Later<doctor::Args>),
-    Demo(Later<demo::Args>),
-    Completions(Later<completions::Args>),
-    Man(Later<man::Args>),
+    Config(config::Args),
+    Context(context::Args),
+    Run(run::Args),
+    Plan(plan::Args),
+    Changeset(changeset::Args),
+    Audit(audit::Args),
+    Store(store::Args),
+    Doctor(doctor::Args),
+    Demo(demo::Args),
+    Completions(completions::Args),
+    Man(man::Args),
     /// Its name is unlike all others, so that it is never suggested.
     #[command(name = demo::WRITER, hide = true)]
-    DemoWriter(Later<demo::WriterArgs>),
+    DemoWriter(demo::WriterArgs),
 }
 
 impl Command {
@@ -156,28 +154,12 @@ impl Command {
 impl Args {
     /// What this process was started with.
     pub(crate) fn of_process() -> Result<Args, clap::Error> {
-        // Taking it apart again would take as long as using it; the process ends soon.
-        let named = || Args::of(&mut ManuallyDrop::new(Args::command()));
-        only_named(named).or_else(|error| {
-            if error.kind() == ErrorKind::DisplayVersion {
-                return Err(error);
-            }
-            // Help, or a mistake, whose message may need what was not named.
-            let mut line = Args::command();
-            line.build();
-            Args::of(&mut line)
-        })
-    }
-
-    fn of(line: &mut clap::Command) -> Result<Args, clap::Error> {
-        let mut matches = line.try_get_matches_from_mut(std::env::args_os())?;
-        let args = Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(line))?;
-        args.check()
+        Args::try_parse()?.check()
     }
 
     /// Words that parse one by one, but not together.
     fn check(self) -> Result<Args, clap::Error> {
-        let is_export = matches!(&*self.command, Command::Context(args) if args.is_export());
+        let is_export = matches!(&self.command, Command::Context(args) if args.is_export());
         match self.global.export() {
             Some(form) if !is_export => {
                 let text =

@@ -12,7 +12,6 @@ pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod store;
 
-use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 use api::{Agents, Inside, Plans, Surroundings, counted};
@@ -28,7 +27,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
     let name = args.command.name();
     // What needs no configuration does not read it: a broken file is no reason for a shell to start without completions.
     let by_flags = || Output::start(name, Look::of_flags(&args.global));
-    match &*args.command {
+    match &args.command {
         Command::Completions(args) => {
             let mut output = by_flags();
             let result = completions::run(args, &mut output);
@@ -62,13 +61,12 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
             Rule::Refused => return Err(api::Error::InSandbox { command: args.command.name() }.into()),
         }
     }
-    // The process ends behind this; taking parsed files apart would only delay that.
-    let agents = ManuallyDrop::new(Agents::open(&surroundings)?);
+    let agents = Agents::open(&surroundings)?;
     let reading = agents.read();
     let preferences = reading.preferences()?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
     let session = Session::new(&agents, reading, &preferences, &output);
-    let result = match &*args.command {
+    let result = match &args.command {
         Command::Config(args) => config::run(args, session, &mut output),
         Command::Context(words) => context::run(words, &args.global, &session, &mut output),
         Command::Run(args) => run::run(args, &session, &mut output),
@@ -95,7 +93,7 @@ fn ask(args: &Args, inside: &Inside, surroundings: Surroundings) -> Result<ExitC
     let agents = Agents::open(&surroundings.without_home())?;
     let preferences = agents.read().preferences()?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
-    let result = match &*args.command {
+    let result = match &args.command {
         Command::Config(args) => config::ask(args, inside, &mut output),
         Command::Context(args) => context::ask(args, inside, &mut output),
         Command::Changeset(args) => changeset::ask(args, inside, &mut output),

@@ -7,7 +7,6 @@ mod error;
 mod escape;
 mod input;
 mod interrupt;
-mod later;
 mod look;
 mod output;
 mod sandbox;

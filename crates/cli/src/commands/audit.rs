@@ -7,7 +7,6 @@ use clap::Subcommand;
 
 use super::{counted, with_plans};
 use crate::error::{Error, Exit, Result};
-use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -19,7 +18,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
@@ -77,7 +76,7 @@ struct CheckpointArgs {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &*self.command {
+        match &self.command {
             Command::Log(_) => "audit log",
             Command::Verify(_) => "audit verify",
             Command::Export(_) => "audit export",
@@ -87,7 +86,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &*args.command {
+    with_plans(session, output, |plans, output| match &args.command {
         Command::Log(args) => log(args, plans, output),
         Command::Verify(args) => verify(args, plans, output),
         Command::Export(args) => export(args, plans, output),

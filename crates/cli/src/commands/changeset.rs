@@ -12,7 +12,6 @@ use clap::Subcommand;
 
 use super::{counted, with_plans};
 use crate::error::Result;
-use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -23,23 +22,23 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Start(Later<start::Args>),
-    Record(Later<record::Args>),
-    Seal(Later<seal::Args>),
-    Abandon(Later<abandon::Args>),
-    List(Later<list::Args>),
-    Show(Later<show::Args>),
+    Start(start::Args),
+    Record(record::Args),
+    Seal(seal::Args),
+    Abandon(abandon::Args),
+    List(list::Args),
+    Show(show::Args),
 }
 
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &*self.command {
+        match &self.command {
             Command::Start(_) => "changeset start",
             Command::Record(_) => "changeset record",
             Command::Seal(_) => "changeset seal",
@@ -51,7 +50,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &*args.command {
+    with_plans(session, output, |plans, output| match &args.command {
         Command::Start(args) => start::run(args, plans, output),
         Command::Record(args) => record::run(args, |id, entry| plans.record(id, entry), output),
         Command::Seal(args) => seal::run(args, plans, output),
@@ -63,6 +62,6 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 
 /// The same in the sandbox of a run, which does what it is asked.
 pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
-    let Command::Record(args) = &*args.command else { unreachable!("the others are refused") };
+    let Command::Record(args) = &args.command else { unreachable!("the others are refused") };
     record::run(args, |id, entry| inside.record(id, entry), output)
 }

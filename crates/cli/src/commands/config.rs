@@ -14,7 +14,6 @@ use api::{Change, Inside, Problem, Scope, StillSet};
 use clap::Subcommand;
 
 use crate::error::Result;
-use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -29,26 +28,26 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Get(Later<get::Args>),
-    Set(Later<set::Args>),
-    Unset(Later<unset::Args>),
-    List(Later<list::Args>),
-    Explain(Later<explain::Args>),
-    Edit(Later<edit::Args>),
-    Path(Later<path::Args>),
-    Schema(Later<schema::Args>),
-    Watch(Later<watch::Args>),
+    Get(get::Args),
+    Set(set::Args),
+    Unset(unset::Args),
+    List(list::Args),
+    Explain(explain::Args),
+    Edit(edit::Args),
+    Path(path::Args),
+    Schema(schema::Args),
+    Watch(watch::Args),
 }
 
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &*self.command {
+        match &self.command {
             Command::Get(_) => "config get",
             Command::Set(_) => "config set",
             Command::Unset(_) => "config unset",
@@ -64,7 +63,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Result<Answer> {
     tell_where(&session, output);
-    match &*args.command {
+    match &args.command {
         Command::Get(args) => get::run(args, |key, reveal| session.reading.get(key, reveal), output),
         Command::Set(args) => set::run(args, &session, output),
         Command::Unset(args) => unset::run(args, &session, output),
@@ -79,7 +78,7 @@ pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Res
 
 /// The same in the sandbox of a run, which does what it is asked.
 pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
-    let Command::Get(args) = &*args.command else { unreachable!("the others are refused, or read") };
+    let Command::Get(args) = &args.command else { unreachable!("the others are refused, or read") };
     get::run(args, |key, reveal| inside.get(key, reveal), output)
 }
 

@@ -23,7 +23,6 @@ use clap::Subcommand;
 
 use crate::args::GlobalArgs;
 use crate::error::{Error, Result};
-use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -38,35 +37,35 @@ const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Create(Later<create::Args>),
-    Append(Later<append::Args>),
-    Show(Later<show::Args>),
-    List(Later<list::Args>),
+    Create(create::Args),
+    Append(append::Args),
+    Show(show::Args),
+    List(list::Args),
     /// Get or change the state, a JSON object
-    State(Later<document::Args>),
+    State(document::Args),
     /// Get or change the global context, a JSON object
-    Global(Later<document::Args>),
-    Rewind(Later<rewind::Args>),
-    Fork(Later<fork::Args>),
-    Clear(Later<clear::Args>),
-    Remove(Later<remove::Args>),
-    Rename(Later<rename::Args>),
-    Export(Later<export::Args>),
-    Import(Later<import::Args>),
-    Search(Later<search::Args>),
-    Verify(Later<verify::Args>),
-    Prune(Later<prune::Args>),
+    Global(document::Args),
+    Rewind(rewind::Args),
+    Fork(fork::Args),
+    Clear(clear::Args),
+    Remove(remove::Args),
+    Rename(rename::Args),
+    Export(export::Args),
+    Import(import::Args),
+    Search(search::Args),
+    Verify(verify::Args),
+    Prune(prune::Args),
 }
 
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &*self.command {
+        match &self.command {
             Command::Create(_) => "context create",
             Command::Append(_) => "context append",
             Command::Show(_) => "context show",
@@ -87,7 +86,7 @@ impl Args {
     }
 
     pub(crate) fn is_export(&self) -> bool {
-        matches!(*self.command, Command::Export(_))
+        matches!(self.command, Command::Export(_))
     }
 }
 
@@ -99,7 +98,7 @@ pub(crate) fn run(
 ) -> Result<Answer> {
     let contexts = session.writer().contexts()?;
     output.detail("contexts", format!("contexts are in `{}`", contexts.folder().display()));
-    match &*args.command {
+    match &args.command {
         Command::Create(args) => create::run(args, &contexts, output),
         Command::Append(args) => {
             append::run(args, |name, messages, revision| contexts.append(name, messages, revision), output)
@@ -123,7 +122,7 @@ pub(crate) fn run(
 
 /// The same in the sandbox of a run, which does what it is asked.
 pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
-    let Command::Append(args) = &*args.command else { unreachable!("the others are refused, or read") };
+    let Command::Append(args) = &args.command else { unreachable!("the others are refused, or read") };
     append::run(args, |name, messages, revision| inside.append(name, messages, revision), output)
 }
 

@@ -19,7 +19,6 @@ use clap::Subcommand;
 
 use super::{counted, with_plans, work_with};
 use crate::error::{Exit, Result};
-use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -33,7 +32,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
@@ -55,7 +54,7 @@ enum Command {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &*self.command {
+        match &self.command {
             Command::Create(_) => "plan create",
             Command::List(_) => "plan list",
             Command::Show(_) => "plan show",
@@ -73,7 +72,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let work = |plans: &Plans, output: &mut Output| match &*args.command {
+    let work = |plans: &Plans, output: &mut Output| match &args.command {
         Command::Create(args) => create::run(args, plans, output),
         Command::List(args) => list::run(args, plans, output),
         Command::Show(args) => show::run(args, &session.writer(), plans, output),
@@ -88,7 +87,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         Command::Clean(args) => clean::run(args, plans, output),
     };
     let writer = session.writer();
-    match &*args.command {
+    match &args.command {
         Command::Create(_) => work_with(&writer.plans()?, output, work),
         // That there are none is an answer too.
         Command::List(_) => match writer.known_plans()? {

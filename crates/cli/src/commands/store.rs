@@ -4,7 +4,6 @@ use clap::Subcommand;
 
 use super::{counted, with_plans};
 use crate::error::Result;
-use crate::later::Later;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -12,7 +11,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
@@ -57,7 +56,7 @@ struct GcArgs {
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
-        match &*self.command {
+        match &self.command {
             Command::Status => "store status",
             Command::Migrate => "store migrate",
             Command::Copy(_) => "store copy",
@@ -67,7 +66,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    match &*args.command {
+    match &args.command {
         Command::Status => status(session, output),
         Command::Migrate => migrate(session, output),
         Command::Copy(args) => copy(args, session, output),

@@ -5,13 +5,12 @@ use clap::Subcommand;
 
 use super::{IfRevision, given, warn_of_change};
 use crate::error::Result;
-use crate::later::Later;
 use crate::output::{Answer, Output};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     #[command(subcommand)]
-    command: Later<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand, Debug)]
@@ -45,7 +44,7 @@ enum Command {
 
 impl Args {
     pub(super) fn name(&self, document: Document) -> &'static str {
-        match (document, &*self.command) {
+        match (document, &self.command) {
             (Document::State, Command::Get { .. }) => "context state get",
             (Document::State, Command::Set { .. }) => "context state set",
             (Document::State, Command::Patch { .. }) => "context state patch",
@@ -66,7 +65,7 @@ pub(super) fn run(
         Document::State => "state",
         Document::Global => "global context",
     };
-    let change = match &*args.command {
+    let change = match &args.command {
         Command::Get { name, pointer } => {
             let text = contexts.document(name, document, pointer.as_deref())?;
             output.say_text(&text)?;
