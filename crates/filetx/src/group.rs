@@ -20,9 +20,6 @@ use std::time::{Duration, Instant};
 use crate::Error;
 use crate::sync::{self, Bell, Mutex, MutexGuard, Woken, thread};
 
-/// How often a thread lets others run and looks again before it goes on without them: a leader that gathers, or one that wants the turn
-/// and would sleep otherwise. Being woken costs more than a few looks.
-const LOOKS_MAX: usize = 30;
 /// One batch is published, the next one written, a third one gathers.
 const BATCHES_MAX: usize = 3;
 
@@ -90,10 +87,6 @@ struct State<T> {
     writing: bool,
     /// The batch that is the next to be published.
     to_publish: u64,
-    /// How many threads were here when the last batch ended.
-    company: usize,
-    /// How many threads look for the turn, awake.
-    looking: usize,
     /// The number of the next ticket; those in the queue are just below it.
     next_ticket: u64,
     /// How many batches failed. Who took the turn before the last of them staged on what failed.
@@ -128,8 +121,6 @@ impl<T> Group<T> {
             under_way: 0,
             writing: false,
             to_publish: 0,
-            company: 0,
-            looking: 0,
             next_ticket: 0,
             failures: 0,
             failed: None,
@@ -152,7 +143,6 @@ impl<T> Group<T> {
             return Err(NoTurn::AlreadyHeld(turn.since));
         }
         let deadline = Instant::now() + timeout;
-        state = self.look_for_turn(state);
         while !state.is_turn_free() {
             let woken;
             (state, woken) = self.turn_free.wait_until(&self.state, state, deadline);
@@ -203,20 +193,12 @@ impl<T> Group<T> {
                 return fate;
             }
             let is_queued = ticket.batch == state.batch;
-            if !is_queued || !state.may_write() {
-                state = self.settled_of(ticket.batch).wait(state);
-                continue;
+            if is_queued && state.may_write() {
+                break;
             }
-            state.writing = true;
-            state = self.gather(state);
-            if state.settled.contains_key(&ticket.number) {
-                // What this was staged on failed meanwhile.
-                state.writing = false;
-                self.call_leader(&state);
-                continue;
-            }
-            break;
+            state = self.settled_of(ticket.batch).wait(state);
         }
+        state.writing = true;
         let tickets = state.queued();
         let items = std::mem::take(&mut state.queue);
         state.batch += 1;
@@ -249,38 +231,6 @@ impl<T> Group<T> {
         }
     }
 
-    /// Looks for the turn a few times before the thread goes to sleep: staging is shorter than being woken.
-    fn look_for_turn<'a>(&'a self, mut state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
-        state.looking += 1;
-        for _ in 0..LOOKS_MAX {
-            if state.is_turn_free() {
-                break;
-            }
-            state = self.look_again(state);
-        }
-        state.looking -= 1;
-        state
-    }
-
-    /// Lets threads join that were here with the last batch and, just woken, are about to stage: otherwise two halves of them take turns,
-    /// each with a sync of its own. With nobody to run a look takes no time, so this waits for no thread that does something else.
-    fn gather<'a>(&'a self, mut state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
-        for _ in 0..LOOKS_MAX {
-            if state.queue.len() >= state.company {
-                break;
-            }
-            state = self.look_again(state);
-        }
-        state
-    }
-
-    /// Lets other threads run.
-    fn look_again<'a>(&'a self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
-        drop(state);
-        thread::yield_now();
-        self.lock()
-    }
-
     /// Lets somebody of the queue write it, when that may be now.
     fn call_leader(&self, state: &MutexGuard<'_, State<T>>) {
         if state.may_write() {
@@ -289,7 +239,7 @@ impl<T> Group<T> {
     }
 
     fn when_idle(&self, state: &State<T>, idle: impl FnOnce()) {
-        let is_wanted = state.turn.is_some() || state.looking > 0 || self.turn_free.is_awaited();
+        let is_wanted = state.turn.is_some() || self.turn_free.is_awaited();
         if !is_wanted && state.under_way == 0 && state.queue.is_empty() {
             idle();
         }
@@ -376,9 +326,6 @@ impl<T, F: FnOnce()> Drop for Batch<'_, T, F> {
                 group.turn_free.ring_one(&state);
             }
         }
-        let settled = (self.tickets.end - self.tickets.start) as usize;
-        let staging = usize::from(state.turn.is_some()) + state.looking + group.turn_free.waiting();
-        state.company = settled + state.queue.len() + staging;
         group.settled_of(self.number).ring_all(&state);
         group.call_leader(&state);
         group.in_order.ring_one(&state);

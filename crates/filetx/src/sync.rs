@@ -51,12 +51,7 @@ impl Bell {
 
     /// Whether anybody waits, or was woken and is not here yet.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.waiting() > 0
-    }
-
-    /// How many wait, or were woken and are not here yet.
-    pub(crate) fn waiting(&self) -> usize {
-        self.waiting.load(Ordering::Relaxed)
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 
     pub(crate) fn ring_one<T>(&self, _held: &MutexGuard<'_, T>) {
