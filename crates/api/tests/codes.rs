@@ -132,8 +132,6 @@ fn file_transactions() {
     let io = F::Io { step: Step::ALL[0], path: path(), source: io::ErrorKind::Other.into() };
     check(io, Kind::Error, "io");
     check(F::Reserved { path: path() }, Kind::Usage, "reserved-path");
-    let (expected, found) = (String::new(), String::new());
-    check(F::Conflict { path: path(), expected, found }, Kind::Conflict, "conflict");
     check(F::Drifted { path: path(), reason: String::new() }, Kind::Conflict, "drifted");
     check(F::NotEmpty { path: path() }, Kind::Conflict, "not-empty");
     check_hinted(F::NetworkFileSystem { path: path(), kind: "nfs" }, Kind::Error, "network-file-system");

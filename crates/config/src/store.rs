@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use filetx::{
-    Disk, Guard, Lock, Mode, RelPath, ReplaceOptions, Replaced, Storage, Sweep, SymlinkRule, Wait,
-    replace_file, replace_in,
+    Disk, Guard, Lock, Mode, RelPath, ReplaceOptions, Replaced, Storage, Sweep, Wait, replace_file,
+    replace_in,
 };
 
 use crate::document::FILE_BYTES_MAX;
@@ -114,7 +114,6 @@ impl Target {
     fn put(&self, path: &Path, content: &[u8], options: ReplaceOptions) -> Result<Replaced, Error> {
         let failed = |failure| Error::Write { file: self.file.clone(), source: Arc::new(failure) };
         let Some(root) = &self.root else {
-            let options = ReplaceOptions { symlink: SymlinkRule::Refuse, ..options };
             return replace_file(path, content, &options).map_err(failed);
         };
         let below = path.strip_prefix(root).expect("a project's file is inside of the project");

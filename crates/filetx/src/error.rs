@@ -68,16 +68,6 @@ pub enum Error {
         /// The file system's name.
         kind: &'static str,
     },
-    /// A file is not what the caller expected it to be.
-    #[error("`{}` changed: expected {expected}, found {found}", path.display())]
-    Conflict {
-        /// The file.
-        path: PathBuf,
-        /// What the caller expected.
-        expected: String,
-        /// What is there.
-        found: String,
-    },
     /// A file that this program alone appends to has another length or end than it was left with.
     #[error("`{}` was changed by someone else: {reason}", path.display())]
     Drifted {
@@ -214,7 +204,6 @@ impl Error {
             Self::Reserved { .. } => (ErrorKind::Usage, "reserved-path"),
             Self::Missing { .. } => (ErrorKind::NotFound, "not-found"),
             Self::Busy { .. } => (ErrorKind::Busy, "busy"),
-            Self::Conflict { .. } => (ErrorKind::Conflict, "conflict"),
             Self::Drifted { .. } => (ErrorKind::Conflict, "drifted"),
             Self::Exists { .. } => (ErrorKind::Conflict, "exists"),
             Self::NotEmpty { .. } => (ErrorKind::Conflict, "not-empty"),

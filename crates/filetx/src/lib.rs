@@ -32,7 +32,7 @@
 //! - Other programs that read an own folder's files during a save may see them half-written; a [`Snapshot`] does not.
 //! - Where the file system has no atomic exchange, a person who saves in the moment between our look and our rename loses that save.
 //! - Deleting the transaction folder in the middle of an interrupted commit is beyond recovery.
-//! - Network file systems are refused unless [`NetworkRule::Allow`] is given.
+//! - Network file systems are refused: locks are not sure there.
 //! - On Windows there are no modes, owners or attributes, and no exchange; macOS is written for, not run.
 //!
 //! # Example
@@ -135,10 +135,9 @@ pub use error::{Error, ErrorKind, Failure, Left, Result, io_code};
 pub use folder::{FOLDER_HOME, FOLDER_KEPT, FolderOptions, OwnFolder};
 pub use hash::Hash;
 pub use holder::Holder;
-pub use lock::{Guard, Held, Lock, Mode, NetworkRule, OnWait, Wait, Waiting, acquire_all};
+pub use lock::{Guard, Held, Lock, Mode, OnWait, Wait, Waiting, acquire_all};
 pub use path::{At, NAME_BYTES_MAX, PATH_BYTES_MAX, RelPath, ToAt};
-pub use reading::Expected;
-pub use replace::{ReplaceOptions, Replaced, Sweep, SymlinkRule, replace_file, replace_in};
+pub use replace::{ReplaceOptions, Replaced, Sweep, replace_file, replace_in};
 pub use snapshot::Snapshot;
 pub use stage::StagedFile;
 pub use state::{Print, Seen};

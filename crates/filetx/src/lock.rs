@@ -21,7 +21,7 @@
 //! - Threads of one process get a free lock in the order they came. Processes that wait are woken in that order too, but one that comes
 //!   while the first of them wakes up may be faster. One that had to wait gives way before its next time, so none keeps the others out
 //!   by coming back at once. Readers are not held back for a writer. The timeout bounds what is left of that.
-//! - On a network file system locks are not sure: refused, unless [`NetworkRule::Allow`]. See `platform` for what is detected.
+//! - On a network file system locks are not sure: refused. See `platform` for what is detected.
 //!
 //! Order: locks of several roots are taken in the order of [`Lock::id`], which [`acquire_all`] does, so that two processes
 //! never wait for each other. Inside, `current` is held while opening the file anew, and no other mutex with it.
@@ -82,22 +82,10 @@ pub struct Wait {
     pub notice_after: Duration,
     /// Called once for a lock that is waited for, to tell a person. It runs on the waiting thread.
     pub on_wait: Option<OnWait>,
-    /// What to do on a network file system.
-    pub network: NetworkRule,
 }
 
 /// Tells a person that a lock is waited for.
 pub type OnWait = Arc<dyn Fn(&Waiting) + Send + Sync>;
-
-/// What to do on a network file system.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum NetworkRule {
-    /// Fail with [`Error::NetworkFileSystem`].
-    #[default]
-    Refuse,
-    /// Trust its locks.
-    Allow,
-}
 
 /// A wait that has taken a while.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -112,12 +100,7 @@ pub struct Waiting {
 
 impl Default for Wait {
     fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(30),
-            notice_after: Duration::from_secs(1),
-            on_wait: None,
-            network: NetworkRule::Refuse,
-        }
+        Self { timeout: Duration::from_secs(30), notice_after: Duration::from_secs(1), on_wait: None }
     }
 }
 
@@ -126,7 +109,6 @@ impl fmt::Debug for Wait {
         f.debug_struct("Wait")
             .field("timeout", &self.timeout)
             .field("notice_after", &self.notice_after)
-            .field("network", &self.network)
             .finish_non_exhaustive()
     }
 }
@@ -328,7 +310,7 @@ impl<'a> Attempt<'a> {
     fn run(mut self) -> Result<Hold> {
         for reopens in 0.. {
             let opened = self.lock.current(self.caller.pid)?;
-            if let (Some(kind), NetworkRule::Refuse) = (opened.network, self.wait.network) {
+            if let Some(kind) = opened.network {
                 return Err(Error::NetworkFileSystem { path: self.lock.path.to_path_buf(), kind });
             }
             // What is locked and not what others find at the path protects nothing.
@@ -552,21 +534,19 @@ mod tests {
 
     /// No network file system is at hand in a test, so the answer of the system is replaced.
     #[test]
-    fn a_network_file_system_is_refused_unless_allowed() {
+    fn a_network_file_system_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path: Arc<Path> = folder.path().join("lock").into();
         let opened = Opened { network: Some("nfs"), ..Opened::open_or_create(&path).unwrap() };
         let lock = Lock { path, access: Access::Write, current: Mutex::new(Arc::new(opened)) };
         let error = lock.acquire(Mode::Shared, &Wait::default()).unwrap_err();
         assert!(matches!(error, Error::NetworkFileSystem { kind: "nfs", .. }), "{error}");
-        let wait = Wait { network: NetworkRule::Allow, ..Wait::default() };
-        lock.acquire(Mode::Exclusive, &wait).unwrap().check().unwrap();
     }
 
     #[test]
     fn a_wait_is_shown_without_its_callback() {
         let shown = format!("{:?}", Wait::default());
-        assert_eq!(shown, "Wait { timeout: 30s, notice_after: 1s, network: Refuse, .. }");
+        assert_eq!(shown, "Wait { timeout: 30s, notice_after: 1s, .. }");
     }
 
     #[test]

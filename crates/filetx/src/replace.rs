@@ -7,7 +7,6 @@
 //! are each all-or-nothing, and the later one wins. A killed writer leaves its staged file behind; the next one that holds
 //! the target's lock may sweep it away (12.1).
 
-use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -17,8 +16,6 @@ use crate::path::os_string;
 use crate::storage::{Kind, Open, Rename, Stat, Storage, StoredFile};
 use crate::{Disk, Error, Failure, NAME_BYTES_MAX, RelPath, Step};
 
-/// How many symlinks in a row are followed: as many as Linux follows.
-const LINKS_MAX: usize = 40;
 /// How many names are tried for the staged file. One is enough unless someone guesses 64 random bits.
 const NAMES_MAX: usize = 4;
 /// The mode of a file that is being staged: nobody else reads it before it has its final owner.
@@ -29,26 +26,15 @@ const STAGING_MODE: u32 = 0o600;
 pub struct ReplaceOptions {
     /// The mode of a file that did not exist. An existing one keeps its mode.
     pub new_mode: u32,
-    /// What to do when the path names a symlink.
-    pub symlink: SymlinkRule,
     /// Whether to remove what killed writers of this file left behind.
     pub sweep: Sweep,
 }
 
 impl Default for ReplaceOptions {
-    /// Private when new, symlinks refused, nothing swept.
+    /// Private when new, nothing swept.
     fn default() -> Self {
-        Self { new_mode: 0o600, symlink: SymlinkRule::Refuse, sweep: Sweep::Never }
+        Self { new_mode: 0o600, sweep: Sweep::Never }
     }
-}
-
-/// What to do when the path names a symlink.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SymlinkRule {
-    /// Fail.
-    Refuse,
-    /// Keep the symlink and replace what it points to, made if it does not exist.
-    Follow,
 }
 
 /// Whether to remove what killed writers of this file left behind.
@@ -69,34 +55,22 @@ pub struct Replaced {
     pub swept: usize,
 }
 
-/// Makes `content` the whole content of the file at `path`, durably.
+/// Makes `content` the whole content of the file at `path`, durably. A symlink there is refused.
 pub fn replace_file(path: &Path, content: &[u8], options: &ReplaceOptions) -> Result<Replaced, Failure> {
-    let mut path = Cow::Borrowed(path);
-    for _ in 0..=LINKS_MAX {
-        let (folder, name) = split(&path)?;
-        let disk = Disk::open(folder).map_err(failed(Step::Inspect, folder))?;
-        let target = Target { storage: &disk, path: &name, shown: &path };
-        let found = target.stat()?;
-        if options.symlink == SymlinkRule::Refuse || found.is_none_or(|found| found.kind != Kind::Symlink) {
-            return target.replace(found, content, options);
-        }
-        let next = disk.read_link(&name).map_err(failed(Step::Inspect, &path))?;
-        path = folder.join(next).into();
-    }
-    let source = io::Error::new(io::ErrorKind::InvalidInput, "too many symlinks in a row");
-    Err(Error::Io { step: Step::Inspect, path: path.into_owned(), source }.into())
+    let (folder, name) = split(path)?;
+    let disk = Disk::open(folder).map_err(failed(Step::Inspect, folder))?;
+    Target { storage: &disk, path: &name, shown: path }.replace(content, options)
 }
 
-/// Makes `content` the whole content of the file at `path` below a root, durably. A symlink there is refused, whatever the
-/// options say: it could lead out of the root.
+/// Makes `content` the whole content of the file at `path` below a root, durably. A symlink there is refused: it could lead
+/// out of the root.
 pub fn replace_in(
     storage: &dyn Storage,
     path: &RelPath,
     content: &[u8],
     options: &ReplaceOptions,
 ) -> Result<Replaced, Failure> {
-    let target = Target { storage, path, shown: path.as_path() };
-    target.replace(target.stat()?, content, options)
+    Target { storage, path, shown: path.as_path() }.replace(content, options)
 }
 
 /// The folder to open and the name to look for in it.
@@ -118,17 +92,8 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    fn stat(&self) -> Result<Option<Stat>, Error> {
-        self.storage.stat(self.path).map_err(failed(Step::Inspect, self.shown))
-    }
-
-    fn replace(
-        &self,
-        found: Option<Stat>,
-        content: &[u8],
-        options: &ReplaceOptions,
-    ) -> Result<Replaced, Failure> {
-        let kept_mode = match found {
+    fn replace(&self, content: &[u8], options: &ReplaceOptions) -> Result<Replaced, Failure> {
+        let kept_mode = match self.storage.stat(self.path).map_err(failed(Step::Inspect, self.shown))? {
             None => None,
             Some(Stat { kind: Kind::File, mode, .. }) => Some(mode),
             Some(Stat { kind, .. }) => return Err(wrong_kind(self.shown, kind).into()),

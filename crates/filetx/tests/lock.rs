@@ -21,12 +21,8 @@ fn start(role: &str, folder: &Path) -> Process {
     children::start("child", role, folder)
 }
 
-const PATIENT: Wait = Wait {
-    timeout: Duration::from_secs(60),
-    notice_after: Duration::from_secs(60),
-    on_wait: None,
-    network: filetx::NetworkRule::Refuse,
-};
+const PATIENT: Wait =
+    Wait { timeout: Duration::from_secs(60), notice_after: Duration::from_secs(60), on_wait: None };
 /// One try.
 const ONCE: Wait = Wait { timeout: Duration::ZERO, ..PATIENT };
 

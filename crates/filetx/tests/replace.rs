@@ -4,7 +4,6 @@
 
 mod support;
 
-use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -16,16 +15,14 @@ use std::sync::{Arc, Mutex};
 
 use filetx::{
     Disk, Error, Failure, Kind, Left, Open, RelPath, Rename, ReplaceOptions, Replaced, Stat, Step, Storage,
-    StoredFile, Sweep, SymlinkRule, replace_file, replace_in,
+    StoredFile, Sweep, replace_file, replace_in,
 };
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use support::*;
 
-const REFUSE: ReplaceOptions =
-    ReplaceOptions { new_mode: 0o600, symlink: SymlinkRule::Refuse, sweep: Sweep::Never };
-const FOLLOW: ReplaceOptions = ReplaceOptions { symlink: SymlinkRule::Follow, ..REFUSE };
+const REFUSE: ReplaceOptions = ReplaceOptions { new_mode: 0o600, sweep: Sweep::Never };
 const SWEEP: ReplaceOptions = ReplaceOptions { sweep: Sweep::Leftovers, ..REFUSE };
 
 fn mode(path: &Path) -> u32 {
@@ -122,64 +119,16 @@ fn another_name_of_the_old_file_keeps_the_old_content() {
 }
 
 #[test]
-fn a_symlink_is_refused_unless_following_is_asked_for() {
+fn a_symlink_is_refused() {
     let play = Playground::new();
     symlink(play.outside("secret"), play.root("link")).unwrap();
     symlink("nowhere", play.root("dangling")).unwrap();
     check_refused(&play.root("link"), &REFUSE, Kind::Symlink);
     check_refused(&play.root("dangling"), &REFUSE, Kind::Symlink);
-    // Below a root following is never possible: it could lead out.
-    let failure = replace_in(&play.disk, &rel("link"), b"new", &FOLLOW).unwrap_err();
+    let failure = replace_in(&play.disk, &rel("link"), b"new", &REFUSE).unwrap_err();
     assert!(matches!(failure.error, Error::WrongKind { found: Kind::Symlink, .. }));
     assert_eq!(names(&play.root("")), ["dangling", "link"]);
     play.assert_outside_untouched();
-}
-
-#[test]
-fn a_followed_symlink_stays_and_its_target_is_replaced() {
-    let play = Playground::new();
-    fs::create_dir(play.root("dotfiles")).unwrap();
-    fs::write(play.root("dotfiles/config"), "old").unwrap();
-    fs::set_permissions(play.root("dotfiles/config"), PermissionsExt::from_mode(0o640)).unwrap();
-    // Through a relative link, an absolute one and a folder that is a link itself.
-    symlink("dotfiles", play.root("folder")).unwrap();
-    symlink("../second", play.root("dotfiles/first")).unwrap();
-    symlink(play.root("folder/config"), play.root("second")).unwrap();
-
-    replace_file(&play.root("folder/first"), b"new", &FOLLOW).unwrap();
-    assert_eq!(fs::read(play.root("dotfiles/config")).unwrap(), b"new");
-    assert_eq!(mode(&play.root("dotfiles/config")), 0o640);
-    assert_eq!(fs::read_link(play.root("second")).unwrap(), play.root("folder/config"));
-    assert_eq!(names(&play.root("")), ["dotfiles", "folder", "second"]);
-    assert_eq!(names(&play.root("dotfiles")), ["config", "first"]);
-}
-
-#[test]
-fn a_followed_symlink_to_nothing_makes_its_target() {
-    let play = Playground::new();
-    fs::create_dir(play.root("dotfiles")).unwrap();
-    symlink("dotfiles/config", play.root("link")).unwrap();
-    assert!(replace_file(&play.root("link"), b"new", &FOLLOW).unwrap().created);
-    assert_eq!(fs::read(play.root("dotfiles/config")).unwrap(), b"new");
-    assert!(play.root("link").is_symlink());
-
-    symlink("missing/config", play.root("far")).unwrap();
-    let failure = replace_file(&play.root("far"), b"new", &FOLLOW).unwrap_err();
-    assert_eq!(failure.left, Left::Nothing);
-    assert!(
-        matches!(failure.error, Error::Io { step: Step::Inspect, path, .. } if path == play.root("missing"))
-    );
-}
-
-#[test]
-fn symlinks_in_a_circle_are_an_error() {
-    let play = Playground::new();
-    symlink("b", play.root("a")).unwrap();
-    symlink("a", play.root("b")).unwrap();
-    let failure = replace_file(&play.root("a"), b"new", &FOLLOW).unwrap_err();
-    assert_eq!(failure.left, Left::Nothing);
-    assert_eq!(failure.error.source().unwrap().to_string(), "too many symlinks in a row");
-    assert_eq!(names(&play.root("")), ["a", "b"]);
 }
 
 #[test]
@@ -190,17 +139,14 @@ fn what_is_not_a_plain_file_is_refused() {
     fs::create_dir(play.root("folder")).unwrap();
     symlink("fifo", play.root("link")).unwrap();
     check_refused(&play.root("fifo"), &REFUSE, Kind::Other);
-    check_refused(&play.root("socket"), &FOLLOW, Kind::Other);
+    check_refused(&play.root("socket"), &REFUSE, Kind::Other);
     check_refused(&play.root("folder"), &REFUSE, Kind::Folder);
     check_refused(&play.root("folder/"), &REFUSE, Kind::Folder);
     check_refused(&play.root("missing/"), &REFUSE, Kind::Folder);
     check_refused(Path::new("/"), &REFUSE, Kind::Folder);
     check_refused(&play.root(".."), &REFUSE, Kind::Folder);
     check_refused(Path::new("/dev/null"), &REFUSE, Kind::Other);
-    let failure = replace_file(&play.root("link"), b"new", &FOLLOW).unwrap_err();
-    assert!(
-        matches!(failure.error, Error::WrongKind { path, found: Kind::Other, .. } if path.ends_with("fifo"))
-    );
+    check_refused(&play.root("link"), &REFUSE, Kind::Symlink);
     let failure = replace_in(&play.disk, &RelPath::root(), b"new", &REFUSE).unwrap_err();
     assert!(matches!(failure.error, Error::WrongKind { found: Kind::Folder, .. }));
     assert_eq!(names(&play.root("")), ["fifo", "folder", "link", "socket"]);

@@ -1,6 +1,6 @@
 //! A person's hand: an editor saves while a tree commit is under way, or between a crash and the recovery.
 
-use filetx::{Error, Expected, Hash, Trees};
+use filetx::{Hash, Print, Seen, Trees};
 use testkit::sim::SimDisk;
 
 use testkit::chain;
@@ -21,17 +21,23 @@ fn disk() -> SimDisk {
     disk
 }
 
-fn stage_and_commit(trees: &mut Trees) -> Result<filetx::Committed, filetx::Failure> {
-    // A file that changed before the transaction looks at it is a conflict; afterwards it is a third state.
-    let old = Expected::Content(Hash::of(b"old"));
+/// `None` when a file changed before the transaction looked at it: then nothing is touched. Afterwards it is a third state.
+fn stage_and_commit(trees: &mut Trees) -> Result<Option<filetx::Committed>, filetx::Failure> {
+    let is_old = |seen: &Seen| matches!(seen, Seen::File { print: Print::Whole(hash), .. } if *hash == Hash::of(b"old"));
     let mut tx = trees.begin();
-    tx.expect("changed", &old)?;
+    if !is_old(tx.observe("changed")?) {
+        return Ok(None);
+    }
     tx.put("changed", b"new")?;
-    tx.expect("created", &Expected::Absent)?;
+    if *tx.observe("created")? != Seen::Absent {
+        return Ok(None);
+    }
     tx.put("created", b"new")?;
-    tx.expect("removed", &old)?;
+    if !is_old(tx.observe("removed")?) {
+        return Ok(None);
+    }
     tx.remove("removed")?;
-    tx.commit()
+    tx.commit().map(Some)
 }
 
 /// How an editor saves.
@@ -74,12 +80,8 @@ pub(crate) fn editor_at_every_step() -> Result<u64, String> {
     let calls = {
         let disk = disk();
         let mut trees = open_trees(&disk, 1).map_err(|error| chain(&error))?;
-        stage_and_commit(&mut trees)
-            .map_err(|error| chain(&error))?
-            .kept
-            .is_empty()
-            .then_some(())
-            .ok_or("kept")?;
+        let committed = stage_and_commit(&mut trees).map_err(|error| chain(&error))?;
+        committed.filter(|committed| committed.kept.is_empty()).ok_or("kept")?;
         disk.calls()
     };
     let mut cases = 0;
@@ -110,10 +112,8 @@ fn editor_at(path: &'static str, save: Save, call: u64, crash_after: Option<u64>
         .and_then(|mut trees| stage_and_commit(&mut trees));
     let saved = disk.calls() > call;
     match outcome {
-        Ok(committed) => kept.extend(committed.kept),
-        Err(failure) if crash_after.is_none() && !matches!(failure.error, Error::Conflict { .. }) => {
-            return Err(chain(&failure));
-        }
+        Ok(committed) => kept.extend(committed.into_iter().flat_map(|committed| committed.kept)),
+        Err(failure) if crash_after.is_none() => return Err(chain(&failure)),
         Err(_) => {}
     }
     let crashed = disk.is_crashed();
@@ -158,6 +158,7 @@ pub(crate) fn edits_after_the_commit() -> Result<(), String> {
     let mut trees = open_trees(&disk, 1).map_err(|error| chain(&error))?;
     let committed = stage_and_commit(&mut trees).map_err(|error| chain(&error))?;
     drop(trees);
+    let committed = committed.expect("nobody changed anything");
     assert!(committed.pending.is_none() && committed.kept.is_empty());
     disk.person_write("a", "changed", b"old");
     disk.person_remove("a", "created");

@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod escapes;
-mod expectations;
 mod folders;
 mod locks;
 mod nested;

@@ -4,9 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use filetx::{
-    Error, Expected, Hash, Print, RelPath, Result, Seen, Snapshot, Transaction, TreeOptions, Trees, Wait,
-};
+use filetx::{Hash, Print, RelPath, Result, Seen, Snapshot, Transaction, TreeOptions, Trees, Wait};
 use rustix::fs::{IFlags, XattrFlags, getxattr, ioctl_setflags, setxattr};
 use rustix::process::geteuid;
 
@@ -96,20 +94,6 @@ fn several_roots_change_together() {
         assert_eq!(left, [".gitignore", "lock", "stage"].map(str::to_owned).into(), "{root}");
         assert_eq!(names(&place.root(root).join(".txn/stage")).len(), 0, "{root}");
     }
-}
-
-/// One root's conflict keeps the other as it was.
-#[test]
-fn a_conflict_in_one_root_touches_neither() {
-    let place = Place::new(Policy::UserTree);
-    let mut trees = two_roots(&place, TreeOptions::default());
-    fs::write(place.root("b/g"), "drifted").unwrap();
-    let mut tx = trees.begin();
-    tx.put((0, "f"), b"new").unwrap();
-    assert!(matches!(tx.expect((1, "g"), &Expected::Absent), Err(Error::Conflict { .. })));
-    drop(tx);
-    assert!(!place.root("a/f").exists());
-    assert_eq!(fs::read(place.root("b/g")).unwrap(), b"drifted");
 }
 
 #[test]
