@@ -2,24 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use store::{
-    Actor, ChangesetId, Content, Epoch, Holding, Lease, NewChangeset, Outcome, Owner, PlanId, Recorded,
-    Resource, Status, Store,
+    Actor, ChangesetId, Content, Epoch, Holding, Lease, NewChangeset, Outcome, PlanId, Recorded, Status,
+    Store,
 };
 
 use crate::known::{Held, Key, Known};
-use crate::owner::has_ended;
+use crate::lease::acquire_changeset;
 use crate::record::{Prepared, draft, keys};
 use crate::root::Roots;
 use crate::{Change, Error, PathKey, Plans, Result, retry};
 
 /// How long a lease is held unless said otherwise. A holder that nobody replaced goes on after that.
 pub const LEASE: Duration = Duration::from_secs(60);
-/// The longest pause between two looks at a lease that somebody else holds.
-const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// On what terms a changeset is held.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +182,7 @@ pub(crate) fn reopen(plans: &Plans, id: ChangesetId, terms: &Terms) -> Result<Ch
     }
     let plan = plans.get(changeset.plan)?;
     let holding = Holding { owner: plans.owner().clone(), duration: terms.duration };
-    let lease = acquire(store.as_ref(), plan.id, id, &holding, terms.wait)?;
+    let lease = acquire_changeset(store.as_ref(), plan.id, id, &holding, terms.wait)?;
     // Nobody else records from here on, so what is read now is all there is.
     let known = Known::of_entries(&plans.entries(id)?);
     let inner = Inner {
@@ -198,41 +195,4 @@ pub(crate) fn reopen(plans: &Plans, id: ChangesetId, terms: &Terms) -> Result<Ch
         known,
     };
     Ok(Changeset { inner: Arc::new(inner) })
-}
-
-fn acquire(
-    store: &dyn Store,
-    plan: PlanId,
-    id: ChangesetId,
-    holding: &Holding,
-    limit: Duration,
-) -> Result<Lease, Error> {
-    let since = Instant::now();
-    let mut pause = Duration::from_millis(1);
-    // The last holder that was found to have ended.
-    let mut ended = None;
-    loop {
-        match retry(|| store.acquire(Resource::Changeset(id), holding)) {
-            Err(store::Error::Held { owner, .. }) if ended.as_ref() != Some(&owner) && has_ended(&owner) => {
-                expire(store, plan, id, &owner)?;
-                ended = Some(owner);
-                continue;
-            }
-            Err(store::Error::Held { .. }) if since.elapsed() < limit => thread::sleep(pause),
-            acquired => return Ok(acquired?),
-        }
-        pause = (pause * 2).min(PAUSE_MAX);
-    }
-}
-
-/// Ends the time of a lease whose holder is gone, so that one of those who ask takes it over. Its epoch stays until then.
-fn expire(store: &dyn Store, plan: PlanId, id: ChangesetId, owner: &Owner) -> Result<()> {
-    let leases = store.leases(plan)?;
-    let is_theirs = |lease: &&Lease| lease.resource == Resource::Changeset(id) && lease.owner == *owner;
-    let Some(lease) = leases.iter().find(is_theirs) else { return Ok(()) };
-    match retry(|| store.renew(lease, Duration::ZERO)) {
-        // Somebody else has taken it by now.
-        Ok(_) | Err(store::Error::Stale { .. }) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
 }

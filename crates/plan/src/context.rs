@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use store::{Actor, ChangesetId, Holding, NewChangeset, NodeId, OpenChangesets, PathBytes, PlanId};
+use store::{Actor, ChangesetId, Epoch, Holding, NewChangeset, NodeId, OpenChangesets, PathBytes, PlanId};
 
 use crate::changeset::{Changeset, Terms};
 use crate::root::{Roots, canonical};
@@ -26,11 +26,19 @@ pub struct PlanExecutionContext {
     plans: Plans,
     plan: PlanId,
     roots: Arc<Roots>,
+    epoch: Option<Epoch>,
 }
 
 impl PlanExecutionContext {
     pub(crate) fn new(plans: Plans, plan: &Plan) -> Self {
-        Self { plans, plan: plan.id, roots: Arc::new(Roots::new(plan.id, plan.roots.clone())) }
+        let roots = Arc::new(Roots::new(plan.id, plan.roots.clone()));
+        Self { plans, plan: plan.id, roots, epoch: None }
+    }
+
+    /// The same for whoever holds the lease on the plan: once it has changed hands, no changeset is started.
+    #[must_use]
+    pub fn fenced(self, epoch: Epoch) -> Self {
+        Self { epoch: Some(epoch), ..self }
     }
 
     /// The plan.
@@ -69,6 +77,7 @@ impl PlanExecutionContext {
             actor: actor.clone(),
             holding: Holding { owner: self.plans.owner().clone(), duration: terms.duration },
             plan_states: vec![State::Running.stored()],
+            plan_epoch: self.epoch,
         };
         for _ in 0..STARTS_MAX {
             match retry(|| self.plans.store().start_changeset(&new)) {
@@ -89,7 +98,8 @@ impl PlanExecutionContext {
         if plan.state == State::Running {
             return Ok(());
         }
-        match self.plans.step(&plan, &Step::to(State::Running, actor).open(OpenChangesets::Leave)) {
+        let step = Step { epoch: self.epoch, ..Step::to(State::Running, actor).open(OpenChangesets::Leave) };
+        match self.plans.step(&plan, &step) {
             Ok(_) | Err(Error::Store(store::Error::Conflict { .. })) => Ok(()),
             Err(error) => Err(error),
         }

@@ -176,6 +176,7 @@ impl Plans {
             // Nobody but who applies knows of it; whoever finishes for them may take it at once.
             holding: Holding { owner: self.owner().clone(), duration: Duration::ZERO },
             plan_states: vec![State::Applying.stored()],
+            plan_epoch: None,
         };
         let lease = retry(|| store.start_changeset(&new))?;
         let record = |entries: Vec<NewEntry>, blobs: Vec<PackedBlob>| -> Result<()> {

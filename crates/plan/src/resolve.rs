@@ -92,6 +92,7 @@ impl Plans {
             actor: who.clone(),
             holding: Holding { owner: self.owner().clone(), duration: LEASE },
             plan_states: vec![State::Ready.stored(), State::Conflict.stored()],
+            plan_epoch: None,
         };
         let blobs = pieces.into_iter().filter_map(|piece| piece.packed).collect();
         let recording = Recording { request: RequestId::new(), entries, blobs };

@@ -32,7 +32,7 @@ pub struct Plans {
 impl Plans {
     /// Over a store. Leases are held in the name of this process and something drawn at random.
     pub fn open(store: Arc<dyn Store>) -> Self {
-        Self { store, owner: crate::owner::own() }
+        Self { store, owner: crate::process_identity::process_owner() }
     }
 
     /// The same, holding leases in another name.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::REASON_BYTES_MAX;
 use crate::{
-    Actor, BlobHash, ChainHash, ChangesetId, Error, Holding, NodeId, PackedBlob, PathBytes, PlanId,
+    Actor, BlobHash, ChainHash, ChangesetId, Epoch, Error, Holding, NodeId, PackedBlob, PathBytes, PlanId,
     RequestId, Result, State, Time, Tool,
 };
 
@@ -26,6 +26,8 @@ pub struct NewChangeset {
     pub holding: Holding,
     /// It is started only while the plan is in one of these states; in any when empty.
     pub plan_states: Vec<State>,
+    /// The epoch of the lease on the plan, which must not have changed hands.
+    pub plan_epoch: Option<Epoch>,
 }
 
 /// When a changeset starts whose plan has others, the last of which was started at this time: later than that, also when the clock went

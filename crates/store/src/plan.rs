@@ -231,7 +231,7 @@ pub struct NodeStep {
     pub version: Version,
     /// The state to enter.
     pub to: State,
-    /// The epoch of a lease on the node, which must not have changed hands.
+    /// The epoch of the lease on the node's plan, which must not have changed hands.
     pub epoch: Option<Epoch>,
     /// New detail, if it changes.
     pub detail: Option<Value>,

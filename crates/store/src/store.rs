@@ -112,6 +112,7 @@ pub trait EntryStore {
 /// Leases on plans, nodes and changesets.
 pub trait LeaseStore {
     /// Takes a lease that is free or has expired; its epoch grows. The owner that holds it already keeps the epoch and gets more time.
+    /// Whoever takes the lease on a plan takes those on the open changesets of its nodes from their holders.
     /// Of several that try, one wins.
     fn acquire(&self, resource: Resource, holding: &Holding) -> Result<Lease>;
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plan::{Actor, ChangesetId, PathBytes, PlanExecutionContext, PlanId, Plans, path_bytes};
 use serde_json::Value;
-use store::{Node, NodeStep, RequestId, Store};
+use store::{Epoch, Node, NodeStep, RequestId, Store};
 
 use super::check::Checked;
 use super::layout::Layout;
@@ -26,6 +26,8 @@ pub(crate) struct Engine<'a> {
     pub plans: Plans,
     pub plan: PlanId,
     pub context: PlanExecutionContext,
+    /// Of the lease on the plan: it fences every step.
+    pub epoch: Epoch,
     pub who: Actor,
     pub run: RunRecord,
     pub checked: Checked,
@@ -123,7 +125,7 @@ impl Engine<'_> {
             from: tracked.state.stored(),
             version: tracked.node.version,
             to: to.stored(),
-            epoch: None,
+            epoch: Some(self.epoch),
             detail: Some(record.to_json()),
             who: self.who.clone(),
             note: Value::Null,

@@ -15,7 +15,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use crate::identity::boot;
+use plan::boot_id;
+
 use crate::sandbox::{FileResult, create_private_file, make_private_folder, remove_tree};
 use crate::{CopyTree, Error, Ignored, Result, Sandbox, Strategy, Wanted};
 
@@ -42,7 +43,7 @@ impl Layout {
 
     /// The base of this run of the system, by name.
     pub(crate) fn base_name(&self) -> String {
-        let boot: String = boot().chars().take(BOOT_CHARS).collect();
+        let boot: String = boot_id().chars().take(BOOT_CHARS).collect();
         format!("base-{boot}")
     }
 

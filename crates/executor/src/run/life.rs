@@ -80,7 +80,8 @@ impl Life<'_> {
             let _serving = socket.as_ref().map(|socket| socket.serve(scope)).transpose()?;
             let engine = Engine {
                 plan: plan.id,
-                context: self.plans.context(plan.id)?,
+                context: self.plans.context(plan.id)?.fenced(lease.epoch),
+                epoch: lease.epoch,
                 layout,
                 roots: plan.roots.clone(),
                 plans: self.plans,
@@ -98,7 +99,7 @@ impl Life<'_> {
                 notes: Mutex::default(),
             };
             let own_folders = Engine::own_folders(&self.folder);
-            let lived = engine.live(&plan, lease, &own_folders);
+            let lived = engine.live(&plan, &own_folders);
             match lived {
                 Err(error) if renewing.is_lost() || is_taken(&error) => engine.taken(error),
                 lived => lived,
@@ -143,11 +144,11 @@ pub(crate) fn tracked(node: store::Node) -> Result<Tracked> {
 }
 
 impl Engine<'_> {
-    fn live(&self, plan: &Plan, lease: &Lease, own_folders: &[PathBuf]) -> Result<Summary> {
+    fn live(&self, plan: &Plan, own_folders: &[PathBuf]) -> Result<Summary> {
         self.tell(self.started(plan));
         self.put_in_order()?;
         if plan.state != State::Running {
-            let step = Step::to(State::Running, &self.who).epoch(lease.epoch);
+            let step = Step::to(State::Running, &self.who).epoch(self.epoch);
             self.plans.step(plan, &step)?;
         }
         let roots: Vec<PathBuf> = plan.roots.iter().map(plan::system_path).collect();
@@ -155,7 +156,7 @@ impl Engine<'_> {
         match based {
             Ok(notes) => self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(notes),
             Err(Error::Files { source, .. }) if matches!(*source, FileError::Cancelled { .. }) => {}
-            Err(error) => return self.fail(lease, error),
+            Err(error) => return self.fail(error),
         }
         let driven = std::thread::scope(|scope| {
             scope.spawn(|| self.watched.look(|event| self.tell(event)));
@@ -164,7 +165,7 @@ impl Engine<'_> {
             driven
         });
         driven?;
-        self.conclude(lease)
+        self.conclude()
     }
 
     fn started(&self, plan: &Plan) -> Event {
@@ -185,13 +186,13 @@ impl Engine<'_> {
     }
 
     /// The run cannot go on, for a reason that is no node's.
-    fn fail(&self, lease: &Lease, error: Error) -> Result<Summary> {
-        self.end(lease, State::Failed, Some(chain(&error)))?;
+    fn fail(&self, error: Error) -> Result<Summary> {
+        self.end(State::Failed, Some(chain(&error)))?;
         Err(error)
     }
 
     /// The plan's next state.
-    fn conclude(&self, lease: &Lease) -> Result<Summary> {
+    fn conclude(&self) -> Result<Summary> {
         let open_outcome = |node| {
             let tracked = self.node(node);
             tracked.state.outcome().filter(|_| !tracked.is_done(self.spec(node)))
@@ -211,7 +212,7 @@ impl Engine<'_> {
         } else {
             (State::Ready, None)
         };
-        self.end(lease, state, error)?;
+        self.end(state, error)?;
         let summary = self.summary(&combined)?;
         self.tell_run_end(&summary);
         Ok(summary)
@@ -238,7 +239,7 @@ impl Engine<'_> {
         failure.unwrap_or_default()
     }
 
-    fn end(&self, lease: &Lease, to: State, error: Option<String>) -> Result<()> {
+    fn end(&self, to: State, error: Option<String>) -> Result<()> {
         let plan = self.plans.get(self.plan)?;
         if plan.state != State::Running {
             // Somebody cancelled it meanwhile.
@@ -256,7 +257,7 @@ impl Engine<'_> {
             .note(json!({ "error": error }))
             .detail(detail)
             .open(open)
-            .epoch(lease.epoch);
+            .epoch(self.epoch);
         self.plans.step(&plan, &step)?;
         Ok(())
     }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use plan::{Status, Terms};
-use store::{Owner, Resource};
 
 use super::Event;
 use super::engine::Engine;
@@ -40,17 +39,12 @@ impl Engine<'_> {
 
     /// Of a node that has ended the changeset is whole; of one that has not, nothing counts.
     fn close_changesets(&self) -> Result<()> {
-        let leases = self.store().leases(self.plan).map_err(plan::Error::from)?;
         for changeset in self.plans.changesets(self.plan)? {
             if changeset.status != Status::Open || changeset.node.is_none() {
                 continue;
             }
-            let lease = leases.iter().find(|lease| lease.resource == Resource::Changeset(changeset.id));
-            let owner: Option<&Owner> = lease.map(|lease| &lease.owner);
-            // In the name of the dead run, whose plan is ours now: its lease need not run out first.
-            let plans = owner
-                .map_or_else(|| self.plans.clone(), |owner| self.plans.clone().with_owner(owner.clone()));
-            let handle = plans.reopen(changeset.id, &Terms::default())?;
+            // Its lease went with that of the plan.
+            let handle = self.plans.reopen(changeset.id, &Terms::default())?;
             let is_whole = (0..self.nodes.len()).any(|node| {
                 let tracked = self.node(node);
                 tracked.state.outcome().is_some() && tracked.record.changeset == Some(changeset.id)

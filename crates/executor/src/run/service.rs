@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use plan::{Actor, PlanId, Plans, State};
 use serde_json::Value;
-use store::{NodeStep, Owner, RequestId, Resource};
+use store::{NodeStep, Owner, RequestId};
 
 use super::record::{NodeRecord, RunRecord, again};
 use super::{Cancel, Event, NodeReport, NodeState, Options, Outcome, Output, Summary, Unfinished};
@@ -52,7 +52,7 @@ impl Runs {
     pub fn start(&self, options: &Options, cancel: &Cancel, on_event: OnEvent<'_>) -> Result<Summary> {
         let checked = super::check(&options.file, &options.text, options.root.as_deref())?;
         let run = new_record(options, &checked)?;
-        let plans = self.plans.clone().with_owner(super::holder::owner());
+        let plans = self.plans.clone().with_owner(plan::process_owner());
         let name = options.name.as_ref().or(checked.plan.name.as_ref());
         let plan = create(&plans, name.map(String::as_str), &run, &options.who)?;
         let (folder, who, hidden) = (self.folder.clone(), options.who.clone(), options.hidden.as_slice());
@@ -77,7 +77,7 @@ impl Runs {
         let mut checked =
             super::check(&run.file, &run.text, run.roots.values().next().map(PathBuf::as_path))?;
         checked.roots.clone_from(&run.roots);
-        let plans = self.plans.clone().with_owner(super::holder::owner());
+        let plans = self.plans.clone().with_owner(plan::process_owner());
         let (folder, who, answers) = (self.folder.clone(), who.clone(), self.answers.clone());
         let life = super::life::Life { plans, folder, run, checked, who, hidden, cancel, on_event, answers };
         life.live(&plan)
@@ -187,9 +187,7 @@ impl Runs {
 
     /// Who runs a plan now.
     fn holder(&self, plan: PlanId) -> Result<Option<Owner>> {
-        let leases = self.plans.store().leases(plan).map_err(plan::Error::from)?;
-        let lease = leases.into_iter().find(|lease| lease.resource == Resource::Plan(plan));
-        Ok(lease.map(|lease| lease.owner).filter(|owner| !is_dead(owner)))
+        Ok(self.plans.live_lease(plan)?.map(|lease| lease.owner))
     }
 
     /// Removes the sandboxes of a plan and what they were made from; outputs stay.
@@ -215,14 +213,6 @@ impl Runs {
     pub fn remove_files(&self, _plan: PlanId) -> Result<()> {
         Ok(())
     }
-}
-
-#[cfg(target_os = "linux")]
-use super::holder::is_dead;
-
-#[cfg(not(target_os = "linux"))]
-fn is_dead(_owner: &Owner) -> bool {
-    false
 }
 
 fn report(node: store::Node) -> Result<NodeReport> {

@@ -9,3 +9,4 @@ mod excess;
 mod graphs;
 mod ground;
 mod kills;
+mod leases;

@@ -64,6 +64,11 @@ async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> Attempt<Lea
     if !new.plan_states.is_empty() && !new.plan_states.contains(&state) {
         return Err(Error::WrongState { plan: new.plan, state }.into());
     }
+    if let Some(given) = new.plan_epoch
+        && let Some(stale) = leases::stale(transaction, Resource::Plan(new.plan), given).await?
+    {
+        return Err(stale.into());
+    }
     if let Some(id) = new.node
         && nodes::get(transaction, id).await?.plan != new.plan
     {

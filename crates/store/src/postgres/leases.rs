@@ -105,6 +105,12 @@ pub(super) async fn acquire(
     let sql =
         format!("UPDATE {table} SET owner = $1, epoch = $2, expires_at = $3 WHERE id = $4 AND epoch = $5");
     transaction.execute_one(&sql, params![holding.owner, epoch, expires_at, id, held.epoch]).await?;
+    if let (Resource::Plan(plan), false) = (resource, mine) {
+        // Whoever runs the plan now has the changesets of its nodes too: the one before can neither record nor seal.
+        let sql = "UPDATE changesets SET owner = NULL, expires_at = NULL, epoch = epoch + 1
+                   WHERE plan = $1 AND node IS NOT NULL AND status = 'open'";
+        transaction.execute(sql, params![plan]).await?;
+    }
     if let Some(from) = held.owner.filter(|_| !mine) {
         let body =
             json!({"on": what, "resource": resource, "from": from, "to": holding.owner, "epoch": epoch});

@@ -106,10 +106,14 @@ pub(super) async fn rows_of(
 }
 
 async fn take_step(transaction: &Transaction<'_>, step: &NodeStep) -> Attempt<Version> {
+    if step.epoch.is_some() {
+        // Nobody takes the plan's lease between this and the end of the transaction.
+        plans::hold(transaction, get(transaction, step.node).await?.plan).await?;
+    }
     let changed = transaction
         .execute(
             "UPDATE nodes SET state = $1, version = version + 1, detail = coalesce($2, detail), changed_by = $3, changed_at = $4
-             WHERE id = $5 AND state = $6 AND version = $7 AND ($8::bigint IS NULL OR epoch = $8)
+             WHERE id = $5 AND state = $6 AND version = $7 AND ($8::bigint IS NULL OR (SELECT epoch FROM plans WHERE id = nodes.plan) = $8)
                AND NOT EXISTS (SELECT FROM audit WHERE request = $9)",
             params![
                 step.to,
@@ -146,7 +150,7 @@ async fn taken_before(transaction: &Transaction<'_>, step: &NodeStep, node: Node
         return Ok(version.ok_or_else(|| Error::request_reused(step.request))?);
     }
     if let Some(given) = step.epoch
-        && let Some(stale) = leases::stale(transaction, resource, given).await?
+        && let Some(stale) = leases::stale(transaction, Resource::Plan(node.plan), given).await?
     {
         return Err(stale.into());
     }

@@ -62,6 +62,11 @@ fn start(connection: &Connection, now: Time, new: &NewChangeset) -> Attempt<Leas
     if !new.plan_states.is_empty() && !new.plan_states.contains(&plan.state) {
         return Err(Error::WrongState { plan: new.plan, state: plan.state }.into());
     }
+    if let Some(given) = new.plan_epoch
+        && let Some(stale) = leases::stale(connection, Resource::Plan(new.plan), given)?
+    {
+        return Err(stale.into());
+    }
     if let Some(id) = new.node
         && nodes::get(connection, id)?.plan != new.plan
     {

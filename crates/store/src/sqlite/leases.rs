@@ -101,6 +101,15 @@ pub(super) fn acquire(
     connection
         .prepare_cached(&format!("UPDATE {table} SET owner = ?1, epoch = ?2, expires_at = ?3 WHERE id = ?4"))?
         .execute(params![holding.owner, epoch, expires_at, id])?;
+    if let (Resource::Plan(plan), false) = (resource, mine) {
+        // Whoever runs the plan now has the changesets of its nodes too: the one before can neither record nor seal.
+        connection
+            .prepare_cached(
+                "UPDATE changesets SET owner = NULL, expires_at = NULL, epoch = epoch + 1
+                 WHERE plan = ?1 AND node IS NOT NULL AND status = 'open'",
+            )?
+            .execute([plan])?;
+    }
     if let Some(from) = row.owner.filter(|_| !mine) {
         let body =
             json!({"on": what, "resource": resource, "from": from, "to": holding.owner, "epoch": epoch});

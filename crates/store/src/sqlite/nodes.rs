@@ -119,7 +119,7 @@ fn take_step(connection: &Connection, now: Time, step: &NodeStep) -> Attempt<Ver
     let changed = connection
         .prepare_cached(
             "UPDATE nodes SET state = ?1, version = version + 1, detail = coalesce(?2, detail), changed_by = ?3, changed_at = ?4
-             WHERE id = ?5 AND state = ?6 AND version = ?7 AND (?8 IS NULL OR epoch = ?8)",
+             WHERE id = ?5 AND state = ?6 AND version = ?7 AND (?8 IS NULL OR (SELECT epoch FROM plans WHERE id = nodes.plan) = ?8)",
         )?
         .execute(params![
             step.to,
@@ -133,7 +133,7 @@ fn take_step(connection: &Connection, now: Time, step: &NodeStep) -> Attempt<Ver
         ])?;
     if changed == 0 {
         if let Some(given) = step.epoch
-            && let Some(stale) = leases::stale(connection, resource, given)?
+            && let Some(stale) = leases::stale(connection, Resource::Plan(node.plan), given)?
         {
             return Err(stale.into());
         }

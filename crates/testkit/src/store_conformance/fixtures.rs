@@ -89,6 +89,7 @@ pub fn new_changeset(plan: PlanId, name: &str) -> NewChangeset {
         actor: actor(name),
         holding: holding(name, LONG),
         plan_states: Vec::new(),
+        plan_epoch: None,
     }
 }
 

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{ChangesetId, Epoch, Lease, Resource, Store};
+use serde_json::Value;
+use store::{
+    ChangesetId, Epoch, Lease, Name, NewChangeset, NewNode, NodeId, NodeStep, RequestId, Resource, Store,
+    Version,
+};
 
 use super::Case;
 use super::fixtures::*;
@@ -14,6 +18,7 @@ pub(super) const CASES: &[Case] = &[
     ("a holder that nobody replaced may go on", expired_but_mine),
     ("a lease that was given back is free, and its old holder is refused", given_back),
     ("a lease on a plan guards its steps", guards_steps),
+    ("a lease on a plan guards its nodes and their changesets", guards_nodes),
     ("held leases are listed", listed),
     ("of many that take a lease, one gets it", one_winner),
 ];
@@ -28,7 +33,7 @@ fn one_holder(store: &Arc<dyn Store>) {
     // Asked again by the same, it is the same.
     assert_eq!(store.acquire(resource, &holding("one", LONG)).unwrap().epoch, Epoch(1));
     refused(store.acquire(Resource::Changeset(ChangesetId::new()), &holding("one", LONG)), "not-found");
-    refused(store.acquire(Resource::Node(store::NodeId::new()), &holding("one", LONG)), "not-found");
+    refused(store.acquire(Resource::Node(NodeId::new()), &holding("one", LONG)), "not-found");
     refused(store.acquire(Resource::Plan(store::PlanId::new()), &holding("one", LONG)), "not-found");
 }
 
@@ -98,6 +103,57 @@ fn guards_steps(store: &Arc<dyn Store>) {
     assert_eq!(store.plan(plan.id).unwrap(), plan);
     store.step_plan(&with(&fresh)).unwrap();
     refused(store.step_plan(&with(&fresh)), "conflict");
+}
+
+/// Nodes have no lease of their own: whoever holds the plan's works on them, and on their changesets.
+fn guards_nodes(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let resource = Resource::Plan(plan.id);
+    let (node, name) = (NodeId::new(), Name::parse("n").unwrap());
+    let new = NewNode { id: node, name, state: state("queued"), detail: Value::Null };
+    store.create_nodes(plan.id, &[new], &actor("old")).unwrap();
+    let old = store.acquire(resource, &holding("old", LONG)).unwrap();
+    let changeset = |lease: &Lease| NewChangeset {
+        node: Some(node),
+        plan_epoch: Some(lease.epoch),
+        ..new_changeset(plan.id, "old")
+    };
+    let new = changeset(&old);
+    let of_old = store.start_changeset(&new).unwrap();
+    // One that no node has is not the run's.
+    let (own, own_epoch) = start(&**store, plan.id, "person");
+    let old = store.renew(&old, Duration::ZERO).unwrap();
+    let fresh = store.acquire(resource, &holding("fresh", LONG)).unwrap();
+
+    let with = |lease: &Lease| NodeStep {
+        node,
+        request: RequestId::new(),
+        from: state("queued"),
+        version: Version(1),
+        to: state("running"),
+        epoch: Some(lease.epoch),
+        detail: None,
+        who: actor("old"),
+        note: Value::Null,
+    };
+    refused(store.step_node(&with(&old)), "lease-stale");
+    assert_eq!(store.node(node).unwrap().version, Version(1));
+    refused(store.start_changeset(&changeset(&old)), "lease-stale");
+    refused(store.record(new.id, of_old.epoch, &recording(&["a"])), "lease-stale");
+    refused(store.seal(new.id, of_old.epoch), "lease-stale");
+    refused(store.abandon(new.id, of_old.epoch, "late"), "lease-stale");
+    refused(store.renew(&of_old, LONG), "lease-stale");
+    assert_eq!(store.changesets(plan.id).unwrap().len(), 2);
+    store.record(own, own_epoch, &recording(&["a"])).unwrap();
+
+    assert_eq!(store.step_node(&with(&fresh)).unwrap(), Version(2));
+    refused(store.step_node(&with(&fresh)), "conflict");
+    let taken = store.acquire(Resource::Changeset(new.id), &holding("fresh", LONG)).unwrap();
+    assert_eq!(store.seal(new.id, taken.epoch).unwrap().entries, 0);
+    let again = store.acquire(resource, &holding("fresh", LONG)).unwrap();
+    let kept = store.start_changeset(&changeset(&again)).unwrap();
+    store.acquire(resource, &holding("fresh", LONG)).unwrap();
+    store.renew(&kept, LONG).unwrap();
 }
 
 fn listed(store: &Arc<dyn Store>) {

@@ -245,7 +245,7 @@ fn nodes(store: &Arc<dyn Store>) {
     assert_eq!((nodes[0].plan, nodes[0].version, &nodes[0].detail), (plan.id, Version(1), &both[0].detail));
     refused(store.nodes(PlanId::new()), "not-found");
 
-    let lease = store.acquire(store::Resource::Node(both[0].id), &holding("worker", LONG)).unwrap();
+    let lease = store.acquire(store::Resource::Plan(plan.id), &holding("worker", LONG)).unwrap();
     let change = NodeStep {
         node: both[0].id,
         request: RequestId::new(),
