@@ -19,6 +19,9 @@ pub(crate) fn make(root: &Path, files: usize) -> Result<()> {
     }
     for words in [
         &["init", "-q"][..],
+        // The commit would start a clean-up in the background, which packs objects while the tree is copied.
+        &["config", "gc.auto", "0"],
+        &["config", "maintenance.auto", "false"],
         &["add", "."],
         &["-c", "user.name=bench", "-c", "user.email=bench@example.org", "commit", "-q", "-m", "all"],
     ] {
