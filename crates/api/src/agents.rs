@@ -6,7 +6,7 @@ use std::sync::Arc;
 use config::{ConfigService, Environment, Flags, Key, Known, Layers, Registry, Scope};
 
 use crate::stores::Passwords;
-use crate::{Error, Reading, Surroundings, Wait};
+use crate::{Error, HintFor, Problem, Reading, Surroundings, Wait};
 
 /// Everything that a door can ask for, for one user in one project.
 ///
@@ -22,6 +22,7 @@ pub struct Agents {
     /// What `~` stands for.
     user_home: Option<PathBuf>,
     passwords: Passwords,
+    hint: Option<HintFor>,
 }
 
 /// What can be used depends on whether there is a place for it.
@@ -54,7 +55,8 @@ impl Agents {
         let (user, current) = (surroundings.user.clone(), surroundings.current.clone());
         let passwords = Passwords::of(&surroundings.variables);
         let user_home = surroundings.user_home.clone();
-        Ok(Agents { home, wait: Wait::default(), user, current, user_home, passwords })
+        let hint = surroundings.hint;
+        Ok(Agents { home, wait: Wait::default(), user, current, user_home, passwords, hint })
     }
 
     /// With another way to wait for locks than 30 s in silence.
@@ -71,10 +73,10 @@ impl Agents {
     /// Safe to call from any thread and process at any time: it takes no lock and writes nothing.
     pub fn read(&self) -> Reading<'_> {
         match &self.home {
-            Home::Known(service) => Reading::new(service.registry(), service.layers(), None),
+            Home::Known(service) => Reading::new(service.registry(), service.layers(), None, self.hint),
             Home::Unknown { registry, flags, environment, why } => {
                 let layers = Layers::new(registry, flags, environment, Vec::new());
-                Reading::new(registry, layers, Some(why))
+                Reading::new(registry, layers, Some(why), self.hint)
             }
         }
     }
@@ -117,6 +119,15 @@ impl Agents {
     pub(crate) fn default_root(&self) -> Result<PathBuf, Error> {
         let repository = || self.current.as_deref()?.ancestors().find(|folder| folder.join(".git").exists());
         self.project().or_else(repository).map(Path::to_owned).ok_or(Error::NoRoot)
+    }
+
+    /// Describes an error, with the hint of the frontend.
+    pub(crate) fn problem(&self, error: &Error) -> Problem {
+        Problem::hinted(error, self.hint)
+    }
+
+    pub(crate) fn hint(&self) -> Option<HintFor> {
+        self.hint
     }
 
     /// What the environment has for servers.

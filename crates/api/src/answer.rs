@@ -7,7 +7,7 @@ use std::path::Path;
 use config::{Consulted, Key, Layer, Origin, Resolved, Reveal, Says, Value, Written};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::{Error, Kind};
+use crate::{Error, HintFor, Kind};
 
 /// How much of a line is shown around a spot: a file may be one line of megabytes.
 const EXCERPT_CHARS_MAX: usize = 160;
@@ -317,13 +317,12 @@ pub struct Spot {
 }
 
 impl Problem {
-    /// What there is to say about an error.
+    /// Describes an error, without a hint.
     pub fn of(error: &Error) -> Problem {
         if let Error::Refused { problem } = error {
             return (**problem).clone();
         }
-        let mut problem =
-            Problem { hint: error.hint(), spot: spot(error), ..Self::new(error.kind(), error.code(), error) };
+        let mut problem = Problem { spot: spot(error), ..Self::new(error.kind(), error.code(), error) };
         match error {
             Error::Plan(error) => drop(problem.causes.splice(0..0, crate::error::plan_details(error))),
             // Each by itself, not as lines of one text.
@@ -342,8 +341,17 @@ impl Problem {
         Problem { kind, code, text, causes, hint: None, spot: None }
     }
 
-    pub(crate) fn of_config(error: &config::Error) -> Problem {
-        Self::of(&Error::Config(error.clone()))
+    /// Describes an error, with the hint of the frontend. A problem that another process described has its hint.
+    pub fn hinted(error: &Error, hint: Option<HintFor>) -> Problem {
+        let problem = Self::of(error);
+        match problem.hint {
+            Some(_) => problem,
+            None => Problem { hint: hint.and_then(|hint| hint(error)), ..problem },
+        }
+    }
+
+    pub(crate) fn of_config(error: &config::Error, hint: Option<HintFor>) -> Problem {
+        Self::hinted(&Error::Config(error.clone()), hint)
     }
 }
 

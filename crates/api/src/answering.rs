@@ -114,11 +114,11 @@ impl Answering {
 
 impl Answers for Answering {
     fn answer(&self, seat: &Seat, ask: &str, with: Value, bodies: Bodies<'_>) -> Result<Value, Value> {
-        self.try_answer(seat, ask, with, bodies).map_err(|error| refusal(&error))
+        self.try_answer(seat, ask, with, bodies).map_err(|error| refusal(self.agents.problem(&error)))
     }
 
     fn refusal(&self, error: executor::Error) -> Value {
-        refusal(&error.into())
+        refusal(self.agents.problem(&error.into()))
     }
 
     /// Commands in a sandbox mean the home of the run, however it was named to that.

@@ -12,7 +12,7 @@ use crate::talk::{
     Appended, Changed, ContextState, Document, Exported, Found, Hits, ListedContext, Old, Said, Selection,
     Verified,
 };
-use crate::{Agents, Error};
+use crate::{Agents, Error, HintFor};
 
 /// The folder of all contexts, below the home folder.
 const FOLDER: &str = "contexts";
@@ -21,6 +21,7 @@ const FOLDER: &str = "contexts";
 #[derive(Clone)]
 pub struct Contexts {
     pub(crate) inner: context::Contexts,
+    hint: Option<HintFor>,
 }
 
 /// A message to be appended.
@@ -61,7 +62,8 @@ impl Agents {
     /// The conversations. Nothing is read or made before it is asked for.
     pub fn contexts(&self) -> Result<Contexts, Error> {
         let options = Options { wait: self.wait(), ..Options::default() };
-        Ok(Contexts { inner: context::Contexts::at(&self.home()?.join(FOLDER), options) })
+        let inner = context::Contexts::at(&self.home()?.join(FOLDER), options);
+        Ok(Contexts { inner, hint: self.hint() })
     }
 }
 
@@ -73,7 +75,7 @@ impl Contexts {
 
     /// All contexts, sorted by name.
     pub fn list(&self) -> Result<Vec<ListedContext>, Error> {
-        Ok(self.inner.list()?.into_iter().map(ListedContext::of).collect())
+        Ok(self.inner.list()?.into_iter().map(|listed| ListedContext::of(listed, self.hint)).collect())
     }
 
     /// Appends messages, all or none, in one commit. With `if_revision`, only if nobody wrote since.

@@ -15,7 +15,7 @@ use store::Time;
 use crate::answer::text;
 use crate::stores::Location;
 use crate::work::Recovered;
-use crate::{Agents, Error, Plans, Problem};
+use crate::{Agents, Error, HintFor, Plans, Problem};
 
 /// How one thing is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
@@ -56,8 +56,8 @@ impl Check {
         Check { name, health: Health::Problem, text: text.into(), fix }
     }
 
-    fn failed(name: &'static str, error: &Error) -> Check {
-        let Problem { text, causes, hint, .. } = Problem::of(error);
+    fn failed(name: &'static str, error: &Error, hint: Option<HintFor>) -> Check {
+        let Problem { text, causes, hint, .. } = Problem::hinted(error, hint);
         let text = [vec![text], causes].concat().join(": ");
         Check::problem(name, text, hint)
     }
@@ -68,18 +68,19 @@ impl Agents {
     pub fn doctor(&self, fix: bool) -> Vec<Check> {
         let home = match self.home() {
             Ok(home) => home,
-            Err(error) => return vec![Check::failed("home", &error)],
+            Err(error) => return vec![Check::failed("home", &error, self.hint())],
         };
-        let mut checks = vec![home_check(home)];
+        let mut checks = vec![home_check(home, self.hint())];
         if !home.is_dir() {
             return checks;
         }
-        checks.extend(file_system(home));
-        checks.extend(self.check_contexts().unwrap_or_else(|error| vec![Check::failed("contexts", &error)]));
+        checks.extend(file_system(home, self.hint()));
+        let failed = |error| vec![Check::failed("contexts", &error, self.hint())];
+        checks.extend(self.check_contexts().unwrap_or_else(failed));
         let store = match self.store_location() {
             Ok(store) => store,
             Err(error) => {
-                checks.push(Check::failed("store", &error));
+                checks.push(Check::failed("store", &error, self.hint()));
                 return checks;
             }
         };
@@ -87,9 +88,9 @@ impl Agents {
             Ok(Some(plans)) => checks.extend(plans.doctor(fix, &store)),
             Ok(None) => {
                 checks.push(Check::ok("store", format!("none yet; the first plan makes `{store}`")));
-                checks.extend(cut_off::check(&self.project_root(), fix, &self.wait()));
+                checks.extend(cut_off::check(&self.project_root(), fix, self));
             }
-            Err(error) => checks.push(Check::failed("store", &error)),
+            Err(error) => checks.push(Check::failed("store", &error, self.hint())),
         }
         checks
     }
@@ -126,7 +127,7 @@ impl Agents {
 impl Plans {
     fn doctor(&self, fix: bool, store: &Location) -> Vec<Check> {
         let or_failed = |name, checks: Result<Vec<Check>, Error>| {
-            checks.unwrap_or_else(|error| vec![Check::failed(name, &error)])
+            checks.unwrap_or_else(|error| vec![Check::failed(name, &error, self.agents.hint())])
         };
         let mut checks = or_failed("store", self.check_store(store));
         checks.extend(or_failed("audit", self.check_audit()));
@@ -194,12 +195,12 @@ impl Plans {
                     let error = Error::from(error);
                     checks.push(match error.kind() {
                         crate::Kind::Busy => Check::ok("applies", format!("plan {id} is being {act}")),
-                        _ => Check::failed("applies", &error),
+                        _ => Check::failed("applies", &error, self.agents.hint()),
                     });
                 }
             }
         }
-        checks.extend(cut_off::check(&others, fix, &self.agents.wait()));
+        checks.extend(cut_off::check(&others, fix, &self.agents));
         if checks.is_empty() {
             checks.push(Check::ok("applies", "none was cut off"));
         }
@@ -230,7 +231,7 @@ impl Plans {
     }
 }
 
-fn home_check(home: &Path) -> Check {
+fn home_check(home: &Path, hint: Option<HintFor>) -> Check {
     let shown = text(home);
     let found = match std::fs::metadata(home) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -238,7 +239,7 @@ fn home_check(home: &Path) -> Check {
         }
         Err(source) => {
             let error = Error::Given { act: "look at", path: home.to_owned(), source };
-            return Check::failed("home", &error);
+            return Check::failed("home", &error, hint);
         }
         Ok(found) => found,
     };
@@ -264,11 +265,11 @@ fn is_open_to_others(_: &std::fs::Metadata) -> bool {
 }
 
 /// What the file system of the home folder can do, tried with files that go again.
-fn file_system(home: &Path) -> Vec<Check> {
+fn file_system(home: &Path, hint: Option<HintFor>) -> Vec<Check> {
     let tried = match try_files(home) {
         Err(source) => {
             let error = Error::Given { act: "write to", path: home.to_owned(), source };
-            return vec![Check::failed("files", &error)];
+            return vec![Check::failed("files", &error, hint)];
         }
         Ok(tried) => tried,
     };
@@ -284,18 +285,18 @@ fn file_system(home: &Path) -> Vec<Check> {
         true => Check::ok("reflink", "copies of files share their content"),
         false => Check::ok("reflink", "copies of files take room of their own here; nothing needs more"),
     };
-    vec![Check::ok("files", "can be written"), locks(home), exchange, reflink]
+    vec![Check::ok("files", "can be written"), locks(home, hint), exchange, reflink]
 }
 
 /// The lock file that is tried.
 const TRIED_LOCK: &str = ".doctor.lock";
 
-fn locks(home: &Path) -> Check {
+fn locks(home: &Path, hint: Option<HintFor>) -> Check {
     let wait = Wait { timeout: std::time::Duration::ZERO, ..Wait::default() };
     match Lock::open(&home.join(TRIED_LOCK)).and_then(|lock| lock.acquire(Mode::Exclusive, &wait)) {
         Ok(_) => Check::ok("locks", "work"),
         Err(filetx::Error::Busy { .. }) => Check::ok("locks", "work; somebody else looks too"),
-        Err(error) => Check::failed("locks", &error.into()),
+        Err(error) => Check::failed("locks", &error.into(), hint),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong, in the words that every door shares: a kind, a stable code, a hint.
+//! What can go wrong, in the words that every door shares: a kind and a stable code.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,6 +7,19 @@ use config::Key;
 use filetx::io_code;
 
 use crate::Kind;
+
+/// The error types of the services, for frontends that give hints.
+pub mod errors {
+    pub use config::{Error as ConfigError, Origin, Scope};
+    pub use context::{Error as ContextError, NotAMessage};
+    pub use executor::Error as RunError;
+    pub use filetx::Error as FileError;
+    pub use plan::{Actor, Error as PlanError, PlanId, State};
+    pub use store::{Error as StoreError, Outcome};
+}
+
+/// Gives what a person may do about an error, in the words of a frontend: a command line names its commands.
+pub type HintFor = fn(&Error) -> Option<String>;
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -216,83 +229,6 @@ impl Error {
         self.classify().1
     }
 
-    /// What a person may do about it; names a command where one helps.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::Config(error) => return error.hint().or_else(|| system_hint(error)),
-            Self::Context(error) => return error.hint(),
-            Self::Plan(error) => return plan_hint(error),
-            Self::Run(error) => return error.hint(),
-            Self::NoSuchWord { words, .. } => format!("use one of {}", words.join(", ")),
-            Self::UnknownPlan { nearest: Some(nearest), .. } => {
-                format!("did you mean `{nearest}`? `agents plan list` shows the plans there are")
-            }
-            Self::UnknownPlan { nearest: None, .. } => {
-                "`agents plan list` shows the plans there are".to_owned()
-            }
-            Self::NoSuchActor { actors, .. } if actors.is_empty() => {
-                "nobody has started one yet: `agents changeset start PLAN --actor NAME`".to_owned()
-            }
-            Self::NoSuchActor { actors, .. } => {
-                let actors: Vec<&str> = actors.iter().map(plan::Actor::as_str).collect();
-                format!("there are changesets of {}", actors.join(", "))
-            }
-            Self::NoPlans => "make one with `agents plan create`".to_owned(),
-            Self::WhichRoot { .. } => "name one with `--root DIR`".to_owned(),
-            Self::NoRoot => {
-                "name one with `--root DIR`, or make this folder a project: `mkdir .cleveragents`".to_owned()
-            }
-            Self::StoreUrl { .. } => {
-                "name a file like `sqlite:/path/state.db`, a server like `postgres://USER@HOST/DATABASE`, or go back to the home folder: `agents config unset store.url`"
-                    .to_owned()
-            }
-            Self::PasswordArgument { .. } => {
-                "leave it out, and give it in the variable PGPASSWORD or in a file that PGPASSFILE names".to_owned()
-            }
-            Self::Given { .. } => return None,
-            Self::Patch { .. } => {
-                "make it against the file as it is, or give the whole file with `--content FILE`".to_owned()
-            }
-            Self::BadCheckpoint { .. } => "`agents audit checkpoint --out FILE` writes one".to_owned(),
-            Self::NotJson(_) => "a text needs quotes in JSON: '\"text\"'".to_owned(),
-            Self::NoValue { .. } => "a pointer is like `/a/b`, or `/list/0`".to_owned(),
-            Self::RunGone { .. } => {
-                "outside of the sandbox, `agents run --resume PLAN` goes on with a run that was cut off".to_owned()
-            }
-            Self::NoReply { .. } => {
-                "outside of the sandbox, `agents plan show PLAN` tells what was recorded".to_owned()
-            }
-            Self::Refused { problem } => return problem.hint.clone(),
-            Self::InSandbox { .. } => {
-                "use it outside; in a sandbox there are `agents changeset record`, `agents context append`, `agents config get`, and commands that read"
-                    .to_owned()
-            }
-            Self::SecretInSandbox { .. } => {
-                "give it to the actor by another way, such as a file that it may read, or `agents run --env`".to_owned()
-            }
-            Self::Files(error) => return files_hint(error),
-            Self::Commit(failure) => return files_hint(&failure.error),
-            Self::NotSet { key } => format!("set it with `agents config set {key} VALUE`"),
-            Self::NoHome | Self::BadHome { .. } => {
-                "name a folder by its whole path, with `--home DIR` or CLEVERAGENTS_HOME".to_owned()
-            }
-            Self::NoSuchProject { .. } => {
-                "make the folder, or leave `--project` away to use the project around the current folder"
-                    .to_owned()
-            }
-            Self::HomeAsProject { .. } => {
-                "use `--scope global`, or name another home folder with `--home DIR`".to_owned()
-            }
-            Self::NoCurrentFolder { .. } => "go to a folder that exists: `cd`".to_owned(),
-            Self::SecretArgument { key } => {
-                format!("let it be read from standard input: `agents config set {key} --stdin`")
-            }
-            Self::SecretFlag { key, variable } => {
-                format!("use the variable {variable}, or store it with `agents config set {key} --stdin`")
-            }
-        })
-    }
-
     /// What it is about, for programs: the plans, paths and actors that its text names. Null where there are none.
     pub fn data(&self) -> serde_json::Value {
         match self {
@@ -364,13 +300,6 @@ impl From<executor::Error> for Error {
     }
 }
 
-fn plan_hint(error: &plan::Error) -> Option<String> {
-    match error {
-        plan::Error::Root { source, .. } | plan::Error::Files { source } => files_hint(source),
-        error => error.hint(),
-    }
-}
-
 /// What a plan's error is about, path by path, for those that are about paths.
 pub(crate) fn plan_details(error: &plan::Error) -> Vec<String> {
     use plan::Error as E;
@@ -392,38 +321,6 @@ pub(crate) fn plan_details(error: &plan::Error) -> Vec<String> {
 
 /// How many paths an error lists.
 const DETAILS_MAX: usize = 20;
-
-fn system_hint(error: &config::Error) -> Option<String> {
-    use config::Error as E;
-    let place = match error {
-        E::Read { file: place, .. }
-        | E::Prepare { file: place, .. }
-        | E::Write { file: place, .. }
-        | E::Folder { folder: place, .. } => place.display(),
-        _ => return None,
-    };
-    Some(match error.code() {
-        "permission-denied" => {
-            format!("`ls -ld {place}` shows who may; or use another home folder with `--home DIR`")
-        }
-        "read-only" => "it is on a file system that is mounted read-only; use `--home DIR`".to_owned(),
-        "disk-full" => format!("make room on the disk: `df -h {place}`"),
-        "outcome-unknown" => "`agents config list` shows what the file says now".to_owned(),
-        "lock-gone" => "run the command again".to_owned(),
-        _ => return None,
-    })
-}
-
-fn files_hint(error: &filetx::Error) -> Option<String> {
-    use filetx::Error as E;
-    let hint = match error {
-        E::Busy { .. } => "try again when the other process is done",
-        E::NetworkFileSystem { .. } => "use a folder on a local disk; for temporary files, set TMPDIR",
-        E::UnknownVersion { .. } => "use the newer program that wrote it",
-        _ => return None,
-    };
-    Some(hint.to_owned())
-}
 
 #[cfg(test)]
 mod tests {
@@ -450,18 +347,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_refuses_has_a_code_and_a_hint() {
+    fn refusals_of_the_system_have_codes() {
         let refused =
             |kind: io::ErrorKind| config::Error::Read { file: "f".into(), source: Arc::new(kind.into()) };
-        let hint = |kind| Error::from(refused(kind)).hint();
         check(refused(io::ErrorKind::PermissionDenied), Kind::Error, "permission-denied");
         check(refused(io::ErrorKind::ReadOnlyFilesystem), Kind::Error, "read-only");
         check(refused(io::ErrorKind::StorageFull), Kind::Error, "disk-full");
         check(refused(io::ErrorKind::Other), Kind::Error, "io");
-        assert!(hint(io::ErrorKind::PermissionDenied).is_some_and(|hint| hint.contains("`ls -ld f`")));
-        assert!(hint(io::ErrorKind::ReadOnlyFilesystem).is_some_and(|hint| hint.contains("--home")));
-        assert!(hint(io::ErrorKind::StorageFull).is_some_and(|hint| hint.contains("`df -h f`")));
-        assert_eq!(hint(io::ErrorKind::Other), None);
     }
 
     #[test]

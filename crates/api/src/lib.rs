@@ -1,7 +1,7 @@
 //! One façade over the services: what a door (a command line, a server, a library for another language) calls.
 //!
-//! Plain data in, plain data out: arguments are text and paths, answers can be serialised, and errors have a [`Kind`], a stable code and a
-//! hint. Nothing here looks at the terminal, the process environment or the current folder: they come in as [`Surroundings`].
+//! Plain data in, plain data out: arguments are text and paths, answers can be serialised, and errors have a [`Kind`] and a stable code;
+//! what to run about them is for the frontend to say ([`Surroundings::hint`]). Nothing here looks at the terminal, the process environment or the current folder: they come in as [`Surroundings`].
 //!
 //! Opening reads nothing. Each call does what it needs and no more: [`Agents::read`] reads the files of configuration once, for several
 //! questions to one state; the calls that write lock, read, change and replace as [`config::ConfigService`] says.
@@ -79,7 +79,7 @@ pub use contexts::{Contexts, Conversation, ExportFormat, NewMessage};
 pub use doctor::{Check, Health};
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::Inside;
-pub use error::Error;
+pub use error::{Error, HintFor, errors};
 pub use filetx::ErrorKind as Kind;
 pub use plan::{Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, What, counted, write_patch};
 pub use plans::{ApplyOptions, PartOf, Plans};

@@ -274,7 +274,7 @@ impl Plans {
                 let error = Error::from(error);
                 // Somebody is at it.
                 if error.kind() != crate::Kind::Busy {
-                    self.told().problems.push(Problem::of(&error));
+                    self.told().problems.push(self.agents.problem(&error));
                 }
                 false
             }

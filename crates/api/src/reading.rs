@@ -6,13 +6,14 @@ use config::{Known, Layer, Layers, Listing, Origin, Registry, Resolved, Reveal, 
 
 use crate::agents::{check_prefix, parse};
 use crate::answer::{Entry, Explanation, Got, LayerSays, Listed, Place, Problem, Shown};
-use crate::{Error, Scope};
+use crate::{Error, HintFor, Scope};
 
 /// All layers of configuration, as they were at one moment.
 pub struct Reading<'a> {
     registry: &'a Registry,
     layers: Layers<'a>,
     no_home: Option<&'a Error>,
+    hint: Option<HintFor>,
 }
 
 /// What the program itself goes by, as the layers decide it.
@@ -40,8 +41,13 @@ pub struct Select {
 }
 
 impl<'a> Reading<'a> {
-    pub(crate) fn new(registry: &'a Registry, layers: Layers<'a>, no_home: Option<&'a Error>) -> Self {
-        Self { registry, layers, no_home }
+    pub(crate) fn new(
+        registry: &'a Registry,
+        layers: Layers<'a>,
+        no_home: Option<&'a Error>,
+        hint: Option<HintFor>,
+    ) -> Self {
+        Self { registry, layers, no_home, hint }
     }
 
     /// What the program itself goes by.
@@ -50,11 +56,11 @@ impl<'a> Reading<'a> {
     /// the default stands in, and the problem is told.
     pub fn preferences(&self) -> Result<Preferences, Error> {
         let mut problems: Vec<Problem> =
-            self.layers.unusable().map(|(_, error)| Problem::of_config(error)).collect();
+            self.layers.unusable().map(|(_, error)| self.problem(error)).collect();
         let settings = Settings::new(self.layers.clone());
-        let format = or_default(settings.core_format(), &mut problems)?;
-        let color = or_default(settings.core_color(), &mut problems)?;
-        let lock_timeout = or_default(settings.core_lock_timeout(), &mut problems)?;
+        let format = self.or_default(settings.core_format(), &mut problems)?;
+        let color = self.or_default(settings.core_color(), &mut problems)?;
+        let lock_timeout = self.or_default(settings.core_lock_timeout(), &mut problems)?;
         Ok(Preferences {
             format: format.unwrap_or_else(|| "auto".to_owned()),
             color: color.unwrap_or_else(|| "auto".to_owned()),
@@ -73,7 +79,7 @@ impl<'a> Reading<'a> {
         Ok(Got {
             entry: Entry::of(&resolved, reveal),
             layers: layers(&resolved, reveal),
-            problems: resolved.skipped().map(Problem::of_config).collect(),
+            problems: resolved.skipped().map(|error| self.problem(error)).collect(),
         })
     }
 
@@ -93,7 +99,7 @@ impl<'a> Reading<'a> {
             let default = Layer::Default.name();
             listed.retain(|entry| entry.origin.as_ref().is_some_and(|origin| origin.layer != default));
         }
-        Ok(Listed { entries: listed, problems: problems.iter().map(Problem::of_config).collect() })
+        Ok(Listed { entries: listed, problems: problems.iter().map(|error| self.problem(error)).collect() })
     }
 
     /// Everything about a key.
@@ -105,11 +111,11 @@ impl<'a> Reading<'a> {
         let shown = |value: &config::Value| Shown::of(value, secret, Reveal::No);
         let Entry { value, origin, .. } = match self.layers.resolve(&key) {
             Ok(resolved) => {
-                problems.extend(resolved.skipped().map(Problem::of_config));
+                problems.extend(resolved.skipped().map(|error| self.problem(error)));
                 Entry::of(&resolved, Reveal::No)
             }
             Err(error) => {
-                problems.push(Problem::of_config(&error));
+                problems.push(self.problem(&error));
                 Entry { key: key.to_string(), value: None, secret, origin: None }
             }
         };
@@ -139,26 +145,34 @@ impl<'a> Reading<'a> {
         Settings::new(self.layers.clone())
     }
 
+    fn problem(&self, error: &config::Error) -> Problem {
+        Problem::of_config(error, self.hint)
+    }
+
+    /// A setting, or nothing and a problem when a file is to blame.
+    fn or_default<T>(
+        &self,
+        setting: Result<T, config::Error>,
+        problems: &mut Vec<Problem>,
+    ) -> Result<Option<T>, Error> {
+        let error = match setting {
+            Ok(setting) => return Ok(Some(setting)),
+            Err(error) => error,
+        };
+        let is_variable = matches!(error, config::Error::VariableNotUtf8 { .. });
+        if is_variable || matches!(error.origin(), Some(Origin::Flag | Origin::Variable { .. })) {
+            return Err(error.into());
+        }
+        let problem = self.problem(&error);
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+        Ok(None)
+    }
+
     fn check_home(&self) -> Result<(), Error> {
         self.no_home.map_or(Ok(()), |error| Err(error.again()))
     }
-}
-
-/// A setting, or nothing and a problem when a file is to blame.
-fn or_default<T>(setting: Result<T, config::Error>, problems: &mut Vec<Problem>) -> Result<Option<T>, Error> {
-    let error = match setting {
-        Ok(setting) => return Ok(Some(setting)),
-        Err(error) => error,
-    };
-    let is_variable = matches!(error, config::Error::VariableNotUtf8 { .. });
-    if is_variable || matches!(error.origin(), Some(Origin::Flag | Origin::Variable { .. })) {
-        return Err(error.into());
-    }
-    let problem = Problem::of_config(&error);
-    if !problems.contains(&problem) {
-        problems.push(problem);
-    }
-    Ok(None)
 }
 
 /// What one layer says of a key, if anything.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use config::{PROJECT_FOLDER, Places};
 
-use crate::Error;
+use crate::{Error, HintFor};
 
 /// The variable that names the home folder.
 pub const HOME_VARIABLE: &str = "CLEVERAGENTS_HOME";
@@ -31,6 +31,8 @@ pub struct Surroundings {
     pub values: Vec<String>,
     /// The environment.
     pub variables: Vec<(OsString, OsString)>,
+    /// Hints that go with problems. None by default.
+    pub hint: Option<HintFor>,
 }
 
 impl Surroundings {

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::Error;
 use crate::answer::{Problem, text};
+use crate::{Error, HintFor};
 
 /// Which of the two documents of a context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,14 +96,14 @@ pub struct ListedContext {
 }
 
 impl ListedContext {
-    pub(crate) fn of(listed: Listed) -> ListedContext {
+    pub(crate) fn of(listed: Listed, hint: Option<HintFor>) -> ListedContext {
         let metadata = listed.metadata.as_ref().ok();
         ListedContext {
             name: listed.name.to_string(),
             revision: metadata.map(|metadata| metadata.revision().0),
             message_count: metadata.map(|metadata| metadata.message_count()),
             last_updated: metadata.and_then(|metadata| metadata.last_updated()).map(|time| time.to_string()),
-            problem: listed.metadata.err().map(|error| Problem::of(&error.into())),
+            problem: listed.metadata.err().map(|error| Problem::hinted(&error.into(), hint)),
         }
     }
 }

@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use crate::agents::{check_prefix, parse};
 use crate::answer::{Place, Problem, Shown};
-use crate::{Agents, Error};
+use crate::{Agents, Error, HintFor};
 
 /// Changes of configuration, as they happen. Dropping it ends it.
 #[derive(Debug)]
-pub struct Watch(config::Watch);
+pub struct Watch(config::Watch, Option<HintFor>);
 
 /// Something that was noticed.
 #[derive(Clone, PartialEq, Serialize, Debug)]
@@ -48,14 +48,15 @@ impl Agents {
         if let Some(prefix) = &prefix {
             check_prefix(self.registry(), prefix)?;
         }
-        Ok(Watch(self.service()?.watch(prefix.as_ref())?))
+        Ok(Watch(self.service()?.watch(prefix.as_ref())?, self.hint()))
     }
 }
 
 impl Watch {
     /// Waits for something to happen. `None` when the watch was stopped.
     pub fn wait(&mut self) -> Option<Vec<Event>> {
-        Some(self.0.wait()?.into_iter().map(event).collect())
+        let noticed = self.0.wait()?.into_iter();
+        Some(noticed.map(|noticed| event(noticed, self.1)).collect())
     }
 
     /// Ends this watch, from another thread.
@@ -64,7 +65,7 @@ impl Watch {
     }
 }
 
-fn event(noticed: Noticed) -> Event {
+fn event(noticed: Noticed, hint: Option<HintFor>) -> Event {
     match noticed {
         Noticed::Changed(Changed { key, old, new, is_secret }) => {
             let standing = |held: Held| Standing {
@@ -78,6 +79,6 @@ fn event(noticed: Noticed) -> Event {
                 secret: is_secret,
             }
         }
-        Noticed::Problem(error) => Event::Problem(Problem::of_config(&error)),
+        Noticed::Problem(error) => Event::Problem(Problem::of_config(&error, hint)),
     }
 }

@@ -7,8 +7,8 @@ use config::Layer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Kind;
 use crate::answer::{Entry, Got, LayerSays, Place, Problem, Shown, Spot};
-use crate::{Error, Kind};
 
 /// The words that a request begins with.
 pub(crate) const RECORD: &str = "record";
@@ -110,8 +110,8 @@ pub(crate) struct ProblemSaid {
 }
 
 /// As a refusal goes out.
-pub(crate) fn refusal(error: &Error) -> Value {
-    said(&ProblemSaid::of(Problem::of(error)))
+pub(crate) fn refusal(problem: Problem) -> Value {
+    said(&ProblemSaid::of(problem))
 }
 
 /// Anything as it goes out.

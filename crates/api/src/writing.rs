@@ -145,15 +145,16 @@ impl Agents {
     /// What was done, and what holds now.
     pub(crate) fn change(&self, written: &Written, keys: &[Key]) -> Change {
         let (mut still, mut problems) = (Vec::new(), Vec::new());
+        let problem = |error: &config::Error| Problem::of_config(error, self.hint());
         if let Ok(service) = self.service() {
             let layers = service.layers();
             for key in keys {
                 match layers.resolve(key) {
                     Ok(resolved) => {
                         still.extend(StillSet::of(&resolved, Layer::from(written.scope)));
-                        problems.extend(resolved.skipped().map(Problem::of_config));
+                        problems.extend(resolved.skipped().map(problem));
                     }
-                    Err(error) => problems.push(Problem::of_config(&error)),
+                    Err(error) => problems.push(problem(&error)),
                 }
             }
         }

@@ -45,7 +45,6 @@ fn open(surroundings: &Surroundings) -> Agents {
 fn check(error: Error, kind: Kind, code: &str) {
     let problem = Problem::of(&error);
     assert_eq!((problem.kind, problem.code), (kind, code), "{}", problem.text);
-    assert!(problem.hint.is_some(), "{}", problem.text);
 }
 
 #[test]

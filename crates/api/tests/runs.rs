@@ -105,7 +105,6 @@ fn a_plan_file_is_checked_before_anything_runs() {
     ] {
         let error = door.run(&door.plan_file(wrong)).unwrap_err();
         assert_eq!((error.kind(), error.code()), (Kind::Usage, "plan-file"), "{error}");
-        assert!(error.hint().unwrap().contains("--dry-run"));
     }
     assert!(door.agents.plans().unwrap().list(&[], None).unwrap().is_empty(), "nothing was made");
     let missing = RunOptions { file: Some("missing.toml".into()), ..RunOptions::default() };
@@ -129,7 +128,6 @@ fn wrong_words_and_names_are_told() {
         asked(|options| options.ignored = Some("burn".to_owned())),
     ] {
         assert_eq!((error.kind(), error.code()), (Kind::Usage, "no-such-word"), "{error}");
-        assert!(error.hint().unwrap().starts_with("use one of "));
     }
     assert_eq!(asked(|options| options.writes = vec!["/etc".to_owned()]).kind(), Kind::Usage);
     assert_eq!(asked(|options| options.root = Some("missing".into())).kind(), Kind::NotFound);

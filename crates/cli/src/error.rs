@@ -115,7 +115,7 @@ impl Error {
     pub(crate) fn problem(&self) -> Problem {
         let own = |code| Problem::new(Kind::Error, code, self);
         match self {
-            Error::Api(error) => Problem::of(error),
+            Error::Api(error) => Problem::hinted(error, Some(crate::hints::hint)),
             Error::TemporaryFolder { .. } => {
                 hinted(own("temporary-folder"), "set TMPDIR to a folder that you may write to")
             }

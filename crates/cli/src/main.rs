@@ -5,6 +5,7 @@ mod ask;
 mod commands;
 mod error;
 mod escape;
+mod hints;
 mod input;
 mod interrupt;
 mod look;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use api::{Agents, Preferences, Reading, Surroundings, Wait, Waiting};
 
 use crate::args::GlobalArgs;
+use crate::hints;
 use crate::output::Output;
 
 /// What a command works with.
@@ -54,6 +55,7 @@ pub(crate) fn surroundings(args: &GlobalArgs) -> Surroundings {
         user: Some(user()),
         values: args.values(),
         variables: std::env::vars_os().collect(),
+        hint: Some(hints::hint),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What can go wrong, by what a caller may do about it, and what a failed call left.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use filetx::ErrorKind;
 
@@ -333,49 +333,6 @@ impl Error {
             _ => Left::Nothing,
         }
     }
-
-    /// What a person can do, naming a command where there is one.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            Error::NotFound { .. } => "`agents context list` shows the contexts there are".to_owned(),
-            Error::Exists { .. } => {
-                "choose another name; an import with `--replace` puts itself in its place".to_owned()
-            }
-            Error::Stale { current, .. } => format!("read it again, then use `--if-revision {current}`"),
-            Error::Edited { file, .. } => format!(
-                "`agents context verify {} --repair` takes over what is there; nothing is thrown away",
-                context_of(file)
-            ),
-            Error::Damaged { line: Some(_), file, .. } if file.ends_with(crate::files::MESSAGES) => {
-                let name = context_of(file);
-                format!("`agents context verify {name} --repair` sets bad lines aside and keeps the rest")
-            }
-            Error::Damaged { file, .. } if file.ends_with(crate::files::METADATA) => format!(
-                "correct the file by hand; it is left as it is until then, or until `agents context remove {}`",
-                context_of(file)
-            ),
-            Error::Damaged { .. } => "correct the file by hand; it is left as it is until then".to_owned(),
-            Error::BothLayouts { .. } => {
-                "an older tool wrote after this one: move one of the two files away by hand".to_owned()
-            }
-            Error::Newer { .. } => "use the newer program that wrote it".to_owned(),
-            Error::IdNotRising { .. } => "leave the id out, and the message gets one".to_owned(),
-            Error::Rewritten { .. } => "read it again".to_owned(),
-            Error::Message { source: NotAMessage::Id(_), .. } => {
-                "leave the id out, or put it into another field".to_owned()
-            }
-            Error::Files { source, .. } if matches!(**source, filetx::Error::Busy { .. }) => {
-                "try again when the other process is done".to_owned()
-            }
-            _ => return None,
-        })
-    }
-}
-
-/// The context that a file belongs to.
-fn context_of(file: &Path) -> String {
-    let name = file.parent().and_then(Path::file_name).unwrap_or_default();
-    name.to_string_lossy().into_owned()
 }
 
 fn at(line: Option<u64>, column: Option<u64>) -> String {

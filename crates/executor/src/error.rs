@@ -239,69 +239,6 @@ impl Error {
             | Self::StillRunning { .. } => (ErrorKind::Error, "run"),
         }
     }
-
-    /// What a person can do about it.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Plan(error) => return error.hint(),
-            Self::Held { .. } => Some("`agents plan show PLAN` shows how far it is"),
-            Self::Lost { .. } => Some("`agents plan show PLAN` shows who runs it now"),
-            Self::NotRun { .. } => Some("`agents plan list` shows the plans there are"),
-            Self::NothingToResume { .. } => Some(
-                "`agents plan show PLAN` shows what became of it; running the file again makes a new plan",
-            ),
-            Self::NoNode { nodes, .. } => return Some(format!("its nodes are {}", nodes.join(", "))),
-            Self::NoRoot => {
-                Some("name one with `agents run --root DIR`, or make a project: `mkdir .cleveragents`")
-            }
-            Self::NotHere => None,
-            Self::ReadPlanFile { .. } => Some("name an existing TOML file: `agents run PLAN.toml`"),
-            Self::PlanFile { .. } => {
-                Some("correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing")
-            }
-            Self::BadRequest { .. } => Some("use the program that started the run: `agents --version`"),
-            Self::TooManyRequests { .. } => Some("try again when others are done"),
-            Self::NoSeat => Some("start the command in a node of a plan: `agents run PLAN.toml`"),
-            Self::ForeignChangeset { .. } => {
-                Some("use the node's own: `agents changeset record \"$AGENTS_CHANGESET\" …`")
-            }
-            Self::ForeignRoot { .. } => Some("leave `--root` out: a node works on one folder"),
-            Self::RefusedWrites { .. } => Some(
-                "add a pattern to `writes` of the node; `agents run --dry-run PLAN.toml` checks the file",
-            ),
-            #[cfg(target_os = "linux")]
-            Self::Socket { .. } => Some(
-                "`ls -ld` on the folder shows who may write there; `--home DIR` names another home folder, on a file system that has sockets",
-            ),
-            #[cfg(target_os = "linux")]
-            Self::Files { .. } => Some(
-                "`df -h` shows whether the disk is full; `ls -ld` on the folder shows who may write there",
-            ),
-            #[cfg(target_os = "linux")]
-            Self::TooManyChanges { .. } => Some(
-                "let it write to `$TMPDIR` what is not part of the change, or split the work into several nodes",
-            ),
-            #[cfg(target_os = "linux")]
-            Self::NotWritable { .. } => {
-                Some("make the folder, or take it out: `agents config get sandbox.writable`")
-            }
-            #[cfg(target_os = "linux")]
-            Self::Confine { .. } | Self::NotConfined { .. } => Some(
-                "`agents config set sandbox.confine auto --scope global` confines as far as the kernel can",
-            ),
-            #[cfg(target_os = "linux")]
-            Self::Output { .. } => {
-                Some("`df -h` shows whether the disk is full; `ls -l` on the file shows who may use it")
-            }
-            #[cfg(target_os = "linux")]
-            Self::StillRunning { .. } => Some("`ps -o pid,stat,wchan,args -p PID` shows what they wait for"),
-            #[cfg(target_os = "linux")]
-            Self::Start { .. } => {
-                Some("check that the program is installed and named as on the command line")
-            }
-        };
-        hint.map(str::to_owned)
-    }
 }
 
 /// One problem as it is; several one per line.
@@ -320,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_of_runs_say_what_to_do() {
+    fn errors_of_runs_have_plain_texts() {
         let plan = plan::PlanId::new();
         let all = [
             Error::Plan(plan::Error::Unapplied { plan, state: plan::State::Ready, changesets: 1 }),
@@ -338,10 +275,8 @@ mod tests {
             Error::RefusedWrites { node: "a".to_owned(), path: "b".to_owned() },
         ];
         for error in &all {
-            assert!(error.hint().is_some(), "{error}");
             assert!(!error.to_string().ends_with('.'), "{error}");
         }
         assert!(all[1].to_string().contains("process 7"));
-        assert_eq!(Error::NotHere.hint(), None);
     }
 }

@@ -118,11 +118,10 @@ fn what_cannot_be_started_is_named() {
         error.to_string().starts_with("cannot use `"),
         "the output of another is not overwritten: {error}"
     );
-    assert!(error.hint().unwrap().contains("df -h"));
     let error = Actor::new().start_words(Vec::new(), None).unwrap_err();
     assert!(matches!(error, Error::Start { .. }), "{error}");
     let still = Error::StillRunning { pids: vec![1, 2] };
-    assert!(still.to_string().contains("[1, 2]") && still.hint().unwrap().contains("ps "));
+    assert!(still.to_string().contains("[1, 2]"));
 }
 
 /// Ignores TERM, has a child in its group and one that left it, and prints when all are there.

@@ -167,7 +167,6 @@ fn a_sandbox_that_cannot_be_made_leaves_nothing_and_never_replaces_another() {
     fs::write(folder.join("tree/work"), "finished").unwrap();
     let error = COPY.make(&wanted).unwrap_err();
     assert_eq!(error.to_string(), format!("cannot make sandbox `{}`", folder.display()));
-    assert!(error.hint().unwrap().contains("df -h"));
     assert_eq!(fs::read(folder.join("tree/work")).unwrap(), b"finished");
     assert!(COPY.remove(&folder.join("tree/work"), &NEVER).is_err(), "not a folder");
 }
@@ -353,10 +352,8 @@ fn folders_that_are_not_there_and_programs_that_do_not_start_are_named() {
     let missing = [folder.path().join("missing")];
     let error = spawn_confined(&mut Command::new("true"), Confine::Auto, &missing).unwrap_err();
     assert!(error.to_string().ends_with("missing` cannot be made writable for actors"), "{error}");
-    assert!(error.hint().unwrap().contains("sandbox.writable"));
     for confine in [Confine::Auto, Confine::Off] {
         let error = spawn_confined(&mut Command::new("no-such-program"), confine, &[]).unwrap_err();
         assert_eq!(error.to_string(), "cannot start `no-such-program`");
-        assert!(error.hint().is_some());
     }
 }

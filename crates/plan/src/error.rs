@@ -328,70 +328,6 @@ impl Error {
         }
     }
 
-    /// What to do about it, where there is something.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Store(error) => return error.hint(),
-            Self::BadRoot { .. } => {
-                "name folders that are there, none inside another: `agents plan create --root DIR`"
-            }
-            Self::ForeignRoot { roots, .. } => {
-                return Some(format!("its roots are {}; name one with --root", roots.join(", ")));
-            }
-            Self::BadPath { .. } => "name a path below the root, outside of protected folders such as .git",
-            Self::NotThere { .. } => "`agents changeset show ID` lists what was recorded before",
-            Self::AlreadyThere { .. } => {
-                "delete it first with `agents changeset record ID --path P --delete`"
-            }
-            Self::OtherBase { .. } => "leave out --base: later changes build on the earlier ones",
-            Self::Doubtful { .. } => {
-                "reopen the changeset; `agents changeset show ID` lists what was recorded"
-            }
-            Self::IllegalStep { plan, state, to, .. } => return Some(way_out(*plan, *state, *to)),
-            Self::OutsideScope { .. } => {
-                "enter a changeset's scope first, or record through its handle; `agents changeset start PLAN --actor NAME` starts one"
-            }
-            Self::Unsettled { .. } => "try again; `agents plan log PLAN` shows who changes it",
-            Self::Detail { .. } => "use the newer program, or look with `agents doctor`",
-            Self::NoConflict { .. } => "`agents plan conflicts PLAN` lists the conflicts there are",
-            Self::NotTheirs { actors, .. } => {
-                let actors: Vec<&str> = actors.iter().map(Actor::as_str).collect();
-                return Some(format!("it was changed by {}; take one of them", actors.join(" and ")));
-            }
-            Self::Nothing { .. } => "`agents plan show PLAN` lists its changesets",
-            Self::BadPattern { .. } => {
-                "name paths below the root like `src/**` or `*.md`; `*` and `?` are within a name, `**` is over folders, `[…]` and `{a,b}` are choices"
-            }
-            Self::Conflicts { .. } => {
-                "`agents plan conflicts PLAN` shows them; `agents plan resolve PLAN PATH --take ACTOR` settles one"
-            }
-            Self::Drifted { is_merging: false, .. } => {
-                "look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines"
-            }
-            Self::Drifted { is_merging: true, .. } => {
-                "these cannot be merged: put the files back as they were, leave them out with `--path GLOB`, or take back what has landed of them with `agents plan undo PLAN --path GLOB`"
-            }
-            Self::ChangedSince { .. } => {
-                "`agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first"
-            }
-            Self::StillNeeded { by, .. } => {
-                return Some(format!("remove that first: `agents plan clean {by}`"));
-            }
-            Self::Entangled { plan, actors, others, .. } => {
-                let actor = |actor: &Actor| format!(" --actor {actor}");
-                let all: String = actors.iter().chain(&**others).map(actor).collect();
-                return Some(format!("`agents plan undo {plan}{all}` takes back both"));
-            }
-            Self::OtherMachine { .. } | Self::CutOff { .. } => {
-                "run `agents doctor --fix` on the machine that has the folders"
-            }
-            Self::Unapplied { .. } => "apply it, or remove it for good with `agents plan clean PLAN --force`",
-            Self::ForeignChangeset { .. } => "`agents changeset list PLAN` shows the changesets of a plan",
-            _ => return None,
-        };
-        Some(hint.to_owned())
-    }
-
     /// What the failed call left.
     pub fn outcome(&self) -> Outcome {
         match self {
@@ -452,36 +388,6 @@ fn deed(to: State) -> &'static str {
         State::Failed => "fail",
         State::Cancelled => "be cancelled",
         State::Undone => "be undone",
-    }
-}
-
-/// The command that helps whoever wanted a plan to come to a state that cannot follow.
-fn way_out(plan: PlanId, state: State, to: State) -> String {
-    match (state, to) {
-        (State::Queued, _) => {
-            format!("record something first: `agents changeset start {plan} --actor NAME`")
-        }
-        (State::Running, _) => format!(
-            "wait for its run, or seal what is open: `agents changeset list {plan}`, `agents changeset seal ID`"
-        ),
-        (State::Ready | State::Conflict, State::Undone) => {
-            format!("nothing of it is in the folders: `agents plan apply {plan}` brings it there")
-        }
-        (State::Ready | State::Conflict, _) => format!("`agents plan show {plan}` says more"),
-        (State::Applying, _) => {
-            "wait for who applies it; if that was cut off, run `agents doctor --fix`".to_owned()
-        }
-        (State::Applied, _) => format!("`agents plan undo {plan}` takes it back"),
-        (State::Failed, _) => {
-            format!("`agents run --resume {plan}` goes on with it, and `agents plan log {plan}` says why")
-        }
-        (State::Cancelled, _) => {
-            "it stays so: make another one with `agents plan create` or `agents run`".to_owned()
-        }
-        (State::Undone, _) => {
-            "`agents plan list` shows the plan that took it back; `agents plan undo` of that one brings it back"
-                .to_owned()
-        }
     }
 }
 
@@ -568,7 +474,6 @@ mod tests {
             let text = error.to_string();
             assert!(!text.ends_with('.'), "{text}");
             assert!(error.source().is_none_or(|cause| !text.contains(&cause.to_string())), "{text}");
-            assert!(error.hint().is_none_or(|hint| !hint.is_empty() && !hint.ends_with('.')));
         }
     }
 

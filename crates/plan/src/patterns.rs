@@ -204,7 +204,6 @@ mod tests {
         for bad in ["", "/", "/etc", "../x", "a/../b", "./a", "a[", "{a"] {
             let error = set(&[bad]).unwrap_err();
             assert!(matches!(&error, Error::BadPattern { pattern, .. } if pattern == bad), "{error}");
-            assert!(error.hint().unwrap().contains("**"));
         }
         let many = vec!["a".to_owned(); PATTERNS_MAX + 1];
         assert!(Patterns::new(&many).unwrap_err().to_string().contains("1000"));

@@ -347,75 +347,6 @@ impl Error {
         }
     }
 
-    /// What to do about it, where there is something.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Ambiguous { candidates, .. } => {
-                return Some(format!("give more of the id; it may be {}", candidates.join(" or ")));
-            }
-            Self::NotFound { what: "plan", .. } => "`agents plan list` shows the plans there are",
-            Self::NotFound { what: "changeset", .. } => {
-                "`agents changeset list PLAN` shows the changesets of a plan"
-            }
-            Self::NameTaken { .. } => "give another name, or none; `agents plan list` shows the names in use",
-            Self::Conflict { .. } | Self::Grown { .. } | Self::WrongState { .. } => {
-                "`agents plan log PLAN` shows who did what; look at the plan again, then decide"
-            }
-            Self::StillOpen { .. } => "seal them with `agents changeset seal ID`, or cancel the plan",
-            Self::Closed { .. } => "start another changeset with `agents changeset start PLAN --actor NAME`",
-            Self::Stale { .. } => "what was recorded before is kept; start another changeset for the rest",
-            Self::Held { .. } => {
-                "wait until it is sealed or its holder is gone; `agents doctor` lists stale leases"
-            }
-            Self::MissingBlob { .. } => "store the content again, then record its entry",
-            Self::DamagedBlob { .. } | Self::Damaged { .. } => {
-                "`agents doctor` checks the store; restore the file from a backup, together with its -wal file"
-            }
-            Self::Busy { .. } => "try again; if it stays so, look for a process that hangs",
-            Self::NewerSchema { .. } => "use the newer program; the store was not touched",
-            Self::NotAStore { .. } => "move it away, or name another store with store.url",
-            Self::Place { .. } => "check the folder's owner and permissions; `agents doctor` looks at both",
-            Self::Gone { .. } => {
-                "put the file back, together with its -wal file, or start again with a new one"
-            }
-            Self::Full { path, .. } => {
-                return Some(format!(
-                    "make room, `df -h {}` shows how much there is; then try again",
-                    path.display()
-                ));
-            }
-            Self::Unwritable { path, .. } => {
-                let folder = path.parent().unwrap_or(path).display();
-                return Some(format!(
-                    "reading needs files beside it too: `ls -ld {folder}` shows who may write, `findmnt -T {folder}` whether it is mounted read-only; or use another home folder with `--home DIR`"
-                ));
-            }
-            Self::Engine { outcome: Outcome::Aborted, .. } => {
-                "nothing was changed; look for a full or failing disk, then try again"
-            }
-            Self::Engine { outcome: Outcome::Unknown, .. } | Self::Stopped { .. } => {
-                "look at what is there before trying again; the disk may be failing"
-            }
-            Self::Url { .. } => {
-                "write it like `postgres://USER@HOST/DATABASE`; `agents config set store.url URL` keeps it"
-            }
-            Self::Unreachable { .. } => {
-                "nothing was changed; check host and port (`agents config get store.url`), and whether the server runs"
-            }
-            Self::Denied { .. } => {
-                "check user and database (`agents config get store.url`); the password comes from PGPASSWORD or PGPASSFILE"
-            }
-            Self::ReadOnly { .. } => {
-                "name all servers of the cluster in store.url, `postgres://USER@ONE,TWO/DATABASE`: the one that takes writes is found"
-            }
-            Self::NotACopy { .. } => {
-                "let nobody write to either, and copy again into an empty store: `agents store copy --from URL --to URL`"
-            }
-            _ => return None,
-        };
-        Some(hint.to_owned())
-    }
-
     /// Whether the store looked for what the call wanted to write, did not find it, and refused. So an earlier call with the same id, whose
     /// outcome was unknown, did not happen either. What is not found may have been removed after it happened.
     pub fn is_refusal(&self) -> bool {
@@ -515,7 +446,6 @@ mod tests {
         for error in &errors {
             let text = error.to_string();
             assert!(!text.ends_with('.') && !text.contains("on fire"), "{text}");
-            assert!(error.hint().is_none_or(|hint| !hint.is_empty() && !hint.ends_with('.')));
         }
     }
 

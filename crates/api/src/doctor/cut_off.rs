@@ -8,14 +8,15 @@ use filetx::{Snapshot, TreeOptions, Trees, Wait};
 
 use super::Check;
 use crate::answer::text;
+use crate::{Agents, HintFor};
 
 /// What an apply leaves in the transaction folder of a root until it is done.
 const LEFT: [&str; 2] = ["journal", "pointer"];
 
 /// Looks into folders, and with `fix` finishes what was left there. One that somebody is at is not waited for.
-pub(super) fn check(roots: &BTreeSet<PathBuf>, fix: bool, wait: &Wait) -> Vec<Check> {
-    let wait = Wait { timeout: Duration::ZERO, ..wait.clone() };
-    roots.iter().filter(|root| is_left(root)).map(|root| one(root, fix, &wait)).collect()
+pub(super) fn check(roots: &BTreeSet<PathBuf>, fix: bool, agents: &Agents) -> Vec<Check> {
+    let wait = Wait { timeout: Duration::ZERO, ..agents.wait() };
+    roots.iter().filter(|root| is_left(root)).map(|root| one(root, fix, &wait, agents.hint())).collect()
 }
 
 fn is_left(root: &Path) -> bool {
@@ -23,7 +24,7 @@ fn is_left(root: &Path) -> bool {
     LEFT.iter().any(|name| std::fs::symlink_metadata(home.join(name)).is_ok())
 }
 
-fn one(root: &Path, fix: bool, wait: &Wait) -> Check {
+fn one(root: &Path, fix: bool, wait: &Wait, hint: Option<HintFor>) -> Check {
     let shown = text(root);
     let home = plan::transaction_home();
     let told = match fix {
@@ -36,7 +37,7 @@ fn one(root: &Path, fix: bool, wait: &Wait) -> Check {
     };
     told.unwrap_or_else(|error| match error {
         filetx::Error::Busy { .. } => Check::ok("applies", format!("a plan is being applied in `{shown}`")),
-        error => Check::failed("applies", &error.into()),
+        error => Check::failed("applies", &error.into(), hint),
     })
 }
 

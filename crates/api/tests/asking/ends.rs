@@ -39,7 +39,6 @@ fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {
     assert!(stage.entries(&summary, "second").is_empty());
     let (inside, changeset) = file.lock().unwrap().take().unwrap();
     let late = inside.record(&changeset, &entry("late", Doing::Delete));
-    assert!(late.as_ref().unwrap_err().hint().unwrap().contains("agents run --resume"));
     assert_eq!(code(late), ("run-gone", Kind::NotFound));
     let folder = stage.path("home/runs").join(summary.plan.to_string());
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
@@ -107,5 +106,4 @@ fn a_run_whose_socket_cannot_be_made_is_not_begun() {
     assert!(matches!(refused, Error::Run(_)), "{refused:?}");
     assert!(refused.to_string().contains("/socket-"), "{refused}");
     assert_eq!((refused.kind(), refused.code()), (Kind::Error, "io"));
-    assert!(refused.hint().unwrap().contains("--home DIR"));
 }

@@ -39,6 +39,7 @@ impl Stage {
         let surroundings = Surroundings {
             home: Some(folder.path().join(home)),
             current: Some(project),
+            hint: Some(|error| Some(format!("hint for {}", error.code()))),
             ..Surroundings::default()
         };
         fs::create_dir_all(folder.path().join(home)).unwrap();

@@ -52,6 +52,6 @@ fn a_project_reads_no_secrets_by_interpolation() {
         assert!(matches!(error, Error::SecretVariable { .. }), "{error}");
     }
     let error = service.set_value(Scope::Project, &key("core.color"), "${GITHUB_TOKEN}").unwrap_err();
-    assert!(error.hint().unwrap().contains("--scope global"));
+    assert!(matches!(error, Error::SecretVariable { .. }), "{error}");
     service.set_value(Scope::Global, &key("x.e"), "${GITHUB_TOKEN}").unwrap();
 }

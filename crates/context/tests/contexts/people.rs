@@ -29,7 +29,6 @@ fn a_line_added_by_hand_is_an_error_that_says_so() {
         let expected =
             "messages.jsonl` was changed by someone else: 2 messages were left there, 3 are there now";
         assert!(text.ends_with(expected), "{text}");
-        assert!(error.hint().unwrap().contains("agents context verify chat --repair"));
         assert_eq!(error.left(), Left::Nothing);
     }
     assert_eq!(place.read("messages.jsonl"), there, "not overwritten");
@@ -127,8 +126,7 @@ fn damaged_files_are_named_by_line_and_column_and_left() {
     ] {
         let before = fs::read(place.file(file)).unwrap();
         place.write(file, content);
-        let error = assert_error(place.again().open(&name("chat")), expected);
-        assert!(error.hint().is_some());
+        assert_error(place.again().open(&name("chat")), expected);
         if file == "metadata.json" {
             assert_error(chat.save(), expected);
         }
@@ -141,9 +139,7 @@ fn damaged_files_are_named_by_line_and_column_and_left() {
     place.write("messages.jsonl", text);
     let chat = place.open("chat");
     assert!(chat.messages(..1).next().unwrap().is_ok());
-    let error =
-        assert_error(chat.messages(..).find(Result::is_err).unwrap(), "messages.jsonl`, line 2 is damaged");
-    assert!(error.hint().unwrap().contains("--repair"));
+    assert_error(chat.messages(..).find(Result::is_err).unwrap(), "messages.jsonl`, line 2 is damaged");
 }
 
 #[test]
@@ -153,8 +149,7 @@ fn a_revision_that_cannot_be_counted_on_from_is_not() {
     place.write("metadata.json", &last);
     assert_eq!(place.open("chat").metadata().revision(), context::Revision::MAX);
     chat.append(draft("one more")).unwrap();
-    let error = assert_error(chat.save(), "it must hold a revision that can be counted on from");
-    assert!(error.hint().unwrap().contains("by hand"));
+    assert_error(chat.save(), "it must hold a revision that can be counted on from");
     assert_eq!(place.read("metadata.json"), last);
     assert_eq!(texts(&place.open("chat")), ["m0", "m1"]);
 }
@@ -164,8 +159,7 @@ fn messages_of_two_layouts_are_refused() {
     let (place, mut chat) = Place::with_messages(1);
     place.write("messages.json", "[]");
     chat.append(draft("x")).unwrap();
-    let error = assert_error(chat.save(), "has messages of two layouts");
-    assert!(error.hint().unwrap().contains("move one of the two"));
+    assert_error(chat.save(), "has messages of two layouts");
     assert_error(place.again().open(&name("chat")), "has messages of two layouts");
 }
 

@@ -93,7 +93,6 @@ fn a_writer_of_an_old_revision_is_refused_when_it_asked_to_be() {
     let error = two.save_if(seen).unwrap_err();
     assert!(matches!(&error, Error::Stale { expected: Revision(2), current: Revision(3), .. }), "{error}");
     assert_eq!(error.to_string(), "context `chat` is at revision 3, not 2");
-    assert_eq!(error.hint().unwrap(), "read it again, then use `--if-revision 3`");
     assert_eq!(error.left(), Left::Nothing);
     assert!(two.is_staged(), "nothing was lost");
     assert_eq!(two.metadata().revision(), seen, "the object is as it was");
@@ -151,8 +150,7 @@ fn ids_that_are_given_rise_or_are_refused() {
     chat.append(given(later)).unwrap();
     assert_eq!(chat.save().unwrap().ids[0].to_string(), later);
     chat.append(given(later)).unwrap();
-    let error = assert_error(chat.save(), "does not come after");
-    assert_eq!(error.hint().unwrap(), "leave the id out, and the message gets one");
+    assert_error(chat.save(), "does not come after");
     assert!(chat.is_staged());
     chat.discard();
     chat.append(draft("next")).unwrap();

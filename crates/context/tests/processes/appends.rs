@@ -98,7 +98,6 @@ fn a_context_is_not_waited_for_by_another() {
         std::thread::scope(|scope| scope.spawn(|| impatient.open(&name("held")).err()).join().unwrap())
             .unwrap();
     assert!(busy.to_string().contains("cannot read context `held`"), "{busy}");
-    assert!(busy.hint().unwrap().contains("try again"));
     drop(guard);
     assert!(impatient.open(&name("held")).is_ok());
 }

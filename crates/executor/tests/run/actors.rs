@@ -65,7 +65,7 @@ fn writing_outside_is_stopped() {
     );
     options.writable = vec![ground.folder.path().join("missing")];
     let error = ground.runs().start(&options, &Default::default(), &|_| {}).unwrap_err();
-    assert!(error.to_string().contains("missing") && error.hint().unwrap().contains("sandbox.writable"));
+    assert!(error.to_string().contains("missing"), "{error}");
 }
 
 #[test]
@@ -169,7 +169,8 @@ fn an_actor_has_its_own_surroundings() {
     assert!(!sandbox.exists() && ground.runs().output(summary.plan, "a").unwrap().file.is_some());
     ground.runs().remove_files(summary.plan).unwrap();
     assert!(!folder.exists() && ground.runs().output(summary.plan, "a").unwrap().file.is_none());
-    assert!(ground.runs().output(summary.plan, "b").unwrap_err().hint().unwrap().contains("a, "));
+    let unknown = ground.runs().output(summary.plan, "b").unwrap_err();
+    assert!(matches!(&unknown, executor::Error::NoNode { nodes, .. } if nodes[0] == "a"), "{unknown}");
 }
 
 /// What git ignores is left out if asked, and the home folder always.

@@ -36,7 +36,7 @@ fn child() {
     };
     say(&match ended {
         Ok(summary) => summary.state.as_str().to_owned(),
-        Err(error) => format!("{error}; {}", error.hint().unwrap_or_default()),
+        Err(error) => error.to_string(),
     });
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));

@@ -43,7 +43,6 @@ fn a_root_is_a_folder_that_is_there_stands_once_and_is_in_no_other() {
     for bad in ["nowhere", "file"] {
         let error = ground.plans.create(None, &[&ground.root.join(bad)], &actor("ana")).unwrap_err();
         assert_eq!(error.code(), "bad-root");
-        assert!(error.hint().is_some());
     }
     for roots in [[ground.folder.path(), &ground.root], [&ground.root, ground.folder.path()]] {
         let error = ground.plans.create(None, &roots, &actor("ana")).unwrap_err();
@@ -69,7 +68,6 @@ fn a_step_that_the_table_does_not_allow_names_those_it_does() {
         let error = ground.plans.step(&ground.plan, &Step::to(to, &actor("ana"))).unwrap_err();
         assert_eq!(error.code(), "illegal-step");
         assert!(error.to_string().ends_with(": it is queued (made; nobody works on it yet)"), "{error}");
-        assert!(error.hint().unwrap().contains("`agents changeset start"));
         let plan::Error::IllegalStep { allowed, .. } = error else { panic!("{error}") };
         assert_eq!(allowed, [State::Running, State::Cancelled]);
     }
@@ -124,7 +122,6 @@ fn what_cannot_be_read_is_an_error_not_a_guess() {
     assert_eq!(plan::Plan::from_stored(stored("flying", json!({}))).unwrap_err().code(), "unknown-state");
     let error = plan::Plan::from_stored(stored("ready", json!({"error": 7}))).unwrap_err();
     assert_eq!(error.code(), "plan-detail");
-    assert!(error.hint().is_some());
     assert_eq!(plan::Plan::from_stored(stored("ready", json!(null))).unwrap().detail, Detail::default());
 }
 

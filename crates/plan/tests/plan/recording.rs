@@ -185,8 +185,8 @@ fn a_root_that_is_not_the_plans_is_refused() {
     let context = ground.plans.context(plan.id).unwrap();
     let changeset = context.start_changeset(&actor("coder")).unwrap();
     let error = changeset.record(write("a", "x")).unwrap_err();
-    assert_eq!(error.code(), "foreign-root");
-    assert!(error.hint().unwrap().contains("other"));
+    let plan::Error::ForeignRoot { roots, .. } = error else { panic!("{error}") };
+    assert!(roots[1].ends_with("other"), "{roots:?}");
     changeset.record(write("a", "x").in_root(plan.roots[1].clone())).unwrap();
     std::fs::remove_dir(&other).unwrap();
     let gone = changeset.record(write("b", "x").in_root(plan.roots[1].clone())).unwrap_err();
@@ -203,7 +203,6 @@ fn a_given_base_stands_unless_the_changeset_knows_better() {
     assert_eq!(ground.text(&entries[0].before).as_deref(), Some("given"));
     let other = changeset.record(write("a", "2").on(file("given"))).unwrap_err();
     assert_eq!(other.code(), "other-base");
-    assert!(other.hint().is_some());
     changeset.record(write("a", "2").on(file("1"))).unwrap();
     let missing =
         Piece::stored(plan::Content { blob: store::BlobHash::of(b"?"), ..entries[0].after.clone().unwrap() });

@@ -75,7 +75,7 @@ fn what_is_not_a_store_is_refused_and_not_touched() {
     let folder = scratch();
     let path = folder.path().join("state.db");
     fs::write(&path, "dear diary, ".repeat(100)).unwrap();
-    assert!(refused_untouched(folder.path(), "not-a-store").hint().is_some());
+    refused_untouched(folder.path(), "not-a-store");
 
     fs::remove_file(&path).unwrap();
     raw(folder.path()).execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
@@ -91,8 +91,7 @@ fn what_is_not_a_store_is_refused_and_not_touched() {
 fn a_folder_that_cannot_be_made_is_an_error() {
     let folder = scratch();
     fs::write(folder.path().join("file"), "").unwrap();
-    let error = refused(SqliteStore::open(&folder.path().join("file/state.db")), "store-place");
-    assert!(error.hint().is_some());
+    refused(SqliteStore::open(&folder.path().join("file/state.db")), "store-place");
     symlink("nowhere/at/all", folder.path().join("dangling")).unwrap();
     refused(SqliteStore::open(&folder.path().join("dangling")), "store-place");
 }
@@ -138,8 +137,7 @@ fn a_damaged_file_is_reported_and_not_touched() {
     damaged[4096 * (page - 1)..4096 * page].fill(0x55);
     fs::write(&path, &damaged).unwrap();
     let store = open(folder.path());
-    let error = refused(store.plan(plan.id), "store-damaged");
-    assert!(error.hint().unwrap().contains("agents doctor"), "{error}");
+    refused(store.plan(plan.id), "store-damaged");
     refused(store.create_plan(&new_plan()), "store-damaged");
     assert!(store.check().map_or(true, |problems| !problems.is_empty()));
     drop(store);
@@ -293,8 +291,7 @@ fn nothing_is_written_to_a_file_that_was_removed_or_replaced() {
     let store = open(folder.path());
     make_plan(&store);
     fs::rename(&path, folder.path().join("away.db")).unwrap();
-    let error = refused(store.create_plan(&new_plan()), "store-gone");
-    assert!(error.hint().is_some());
+    refused(store.create_plan(&new_plan()), "store-gone");
     // Who opens it now gets a new one, and not the old one's writer.
     let fresh = open(folder.path());
     let plan = make_plan(&fresh);

@@ -55,7 +55,8 @@ fn found_by_prefix(store: &Arc<dyn Store>) {
     // They were made within a moment, so their ids begin alike and end otherwise.
     let error = refused(store.find_changeset(&ids[0][..4]), "ambiguous");
     assert!(error.to_string().ends_with("fits several changesets"), "{error}");
-    assert!(ids.iter().all(|id| error.hint().unwrap().contains(id)));
+    let store::Error::Ambiguous { candidates, .. } = error else { panic!("{error}") };
+    assert!(ids.iter().all(|id| candidates.contains(id)));
     let unique = (1..=26).find(|length| !ids[1].starts_with(&ids[0][..*length])).unwrap();
     assert_eq!(store.find_changeset(&ids[0][..unique]).unwrap().id, first);
     for text in ["7ZZZ", "", "no such id", &ChangesetId::new().to_string()] {

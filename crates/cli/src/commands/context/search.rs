@@ -1,6 +1,6 @@
 //! `agents context search`.
 
-use api::{Contexts, Found, Problem};
+use api::{Contexts, Found};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
             Ok(hit) => hit,
             // The rest is searched all the same.
             Err(error) => {
-                output.error(Problem::of(&error));
+                output.error(Error::from(error).problem());
                 exit = Exit::Error;
                 continue;
             }

@@ -1,6 +1,5 @@
-//! Every error has a kind and a code that scripts rely on: this list may grow, and nothing in it may change.
-
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Every error has a kind and a code that scripts rely on: this list may grow, and nothing in it may change. And it has a hint where a
+//! person can do something about it.
 
 use std::io;
 use std::panic::Location;
@@ -20,8 +19,15 @@ fn check(error: impl Into<Error>, kind: Kind, code: &str) {
 /// The same, for those that a person can do something about.
 fn check_hinted(error: impl Into<Error>, kind: Kind, code: &str) {
     let error = error.into();
-    assert!(error.hint().is_some(), "{error}");
+    let hint = super::hint(&error).unwrap_or_else(|| panic!("{error}"));
+    assert!(!hint.is_empty() && !hint.ends_with('.'), "{hint}");
     check(error, kind, code);
+}
+
+/// Checks what the hint says.
+fn says(error: impl Into<Error>, expected: &str) {
+    let hint = super::hint(&error.into()).unwrap_or_default();
+    assert!(hint.contains(expected), "{hint}");
 }
 
 fn key() -> Key {
@@ -99,6 +105,9 @@ fn files_and_folders() {
     check_hinted(C::NoProject { scope: Scope::Local }, Kind::NotFound, "no-project");
     check_hinted(Error::NoSuchProject { project: path() }, Kind::NotFound, "no-project");
     check_hinted(Error::NoHome, Kind::NotFound, "no-home");
+    check_hinted(Error::BadHome { home: path() }, Kind::Usage, "bad-home");
+    check_hinted(Error::HomeAsProject { project: path() }, Kind::Usage, "home-as-project");
+    check_hinted(Error::NoCurrentFolder { path: path() }, Kind::NotFound, "no-current-folder");
     let source = Arc::new(notify_error());
     check_hinted(C::Watch { source }, Kind::Error, "watch");
 }
@@ -219,7 +228,7 @@ fn runs() {
     check_hinted(Error::NoReply { socket: path(), source: broken() }, Kind::OutcomeUnknown, "no-reply");
     check_hinted(Error::InSandbox { command: "run" }, Kind::Usage, "in-sandbox");
     check_hinted(Error::SecretInSandbox { key: text() }, Kind::Usage, "secret-in-sandbox");
-    let problem = Problem::of(&R::NoSeat.into());
+    let problem = Problem::hinted(&R::NoSeat.into(), Some(super::hint));
     let refused = Error::Refused { problem: Box::new(problem.clone()) };
     assert_eq!((refused.to_string(), Problem::of(&refused)), (problem.text.clone(), problem));
     check_hinted(refused, Kind::Conflict, "node-ended");
@@ -270,4 +279,186 @@ fn an_error_about_many_paths_lists_some() {
         Problem::of(&plan::Error::Drifted { plan: plan::PlanId::new(), drifts, is_merging: false }.into());
     assert_eq!(problem.causes.len(), 21);
     assert_eq!((&*problem.causes[0], &*problem.causes[20]), ("`f0` is a file", "and 5 more"));
+}
+
+#[test]
+fn hints_of_configuration() {
+    let key = || Key::parse("core.color").expect("it is a key");
+    let file = || PathBuf::from("f.toml");
+    says(C::IsTable { key: key() }, "`agents config list core.color` shows what is in it");
+    says(C::NotAFile { file: file() }, "`agents config path` shows which files are read");
+    says(C::TooLarge { file: file(), limit: 1 }, "`agents config path` shows which files are read");
+    says(C::VariableNotUtf8 { variable: "A".to_owned() }, "`unset A`");
+    says(C::BadAssignment { argument: "a".to_owned() }, "for one key: `agents config set KEY VALUE`");
+    says(
+        C::Interpolation { key: key(), variable: "A".to_owned(), reason: "", origin: None },
+        "set the variable, or give a default: `agents config set core.color '${A:default}'`",
+    );
+    says(
+        C::NoProject { scope: Scope::Local },
+        "name a project with `--project DIR`, or use `--scope global`",
+    );
+    says(
+        C::LeadsOut { file: file(), target: file() },
+        "replace the symlink by a file; only the global file may lead elsewhere: `agents config path`",
+    );
+}
+
+#[test]
+fn hints_of_refusals_by_the_system() {
+    let refused = |kind: io::ErrorKind| C::Read { file: path(), source: Arc::new(kind.into()) };
+    says(refused(io::ErrorKind::PermissionDenied), "`ls -ld f`");
+    says(refused(io::ErrorKind::ReadOnlyFilesystem), "--home");
+    says(refused(io::ErrorKind::StorageFull), "`df -h f`");
+    assert_eq!(super::hint(&refused(io::ErrorKind::Other).into()), None);
+    says(C::ReadOnly { path: path() }, "chmod");
+    says(C::NoHome { parent: path() }, "--home");
+    let busy = || F::Busy { lock: path(), holder: None, waited: Duration::ZERO };
+    says(C::Busy { file: path(), source: Arc::new(busy()) }, "--lock-timeout");
+    says(C::SecretVariable { key: key(), variable: "A".to_owned(), origin: None }, "--scope global");
+    let kept =
+        C::NotTaken { file: path(), kept: "f.edited-2".into(), source: Box::new(C::IsTable { key: key() }) };
+    says(kept, "f.edited-2");
+}
+
+#[test]
+fn hints_of_contexts() {
+    use context::{Damage, Error as E, Name, Revision};
+    let name = || Name::new("chat").unwrap();
+    let file = |file: &str| PathBuf::from("contexts/chat").join(file);
+    let stale = E::Stale { name: name(), expected: Revision(2), current: Revision(3) };
+    says(stale, "read it again, then use `--if-revision 3`");
+    says(E::NotFound { name: name() }, "`agents context list`");
+    let text = String::new;
+    let edited = E::Edited { file: file("messages.jsonl"), recorded: text(), found: text() };
+    says(edited, "agents context verify chat --repair");
+    let damaged = |name: &str, line| E::Damaged {
+        file: file(name),
+        line,
+        column: None,
+        source: Box::new(Damage::TooLarge { limit: 1 }),
+    };
+    says(damaged("messages.jsonl", Some(2)), "agents context verify chat --repair");
+    says(damaged("metadata.json", None), "agents context remove chat");
+    says(damaged("state.json", None), "by hand");
+    says(E::BothLayouts { folder: path() }, "move one of the two");
+    let id = |text: &str| text.parse::<context::MessageId>().unwrap();
+    let ids = ("01K9ZZZZZZZZZZZZZZZZZZZZZZ", "01KAZZZZZZZZZZZZZZZZZZZZZZ");
+    says(E::IdNotRising { id: id(ids.0), last: id(ids.1) }, "leave the id out, and the message gets one");
+    let busy = F::Busy { lock: path(), holder: None, waited: Duration::ZERO };
+    says(E::Files { doing: "read", name: name(), source: Box::new(busy) }, "try again");
+}
+
+#[test]
+fn hints_of_plans() {
+    use plan::{Error as P, State};
+    let id = plan::PlanId::new;
+    let text = || "t".to_owned();
+    let actor = |name: &str| plan::Actor::parse(name).unwrap();
+    says(P::BadPattern { pattern: text(), reason: text() }, "`**`");
+    let actors = vec![actor("one"), actor("two")];
+    let not_theirs = P::NotTheirs { actor: actor("three"), path: text(), actors };
+    says(not_theirs, "it was changed by one and two; take one of them");
+    says(P::ForeignRoot { plan: id(), root: text(), roots: vec!["/other".to_owned()] }, "/other");
+    says(P::Doubtful { path: text() }, "reopen");
+    let (actors, others) = ([actor("one")].into(), [actor("two")].into());
+    says(P::Entangled { plan: id(), path: text(), actors, others }, "--actor one --actor two");
+    says(P::Unapplied { plan: id(), state: State::Ready, changesets: 1 }, "--force");
+    says(P::Conflicts { plan: id(), conflicts: Vec::new() }, "agents plan resolve");
+    says(P::Drifted { plan: id(), drifts: Vec::new(), is_merging: false }, "--merge-drift");
+    says(P::Drifted { plan: id(), drifts: Vec::new(), is_merging: true }, "agents plan undo");
+    says(P::ChangedSince { plan: id(), files: Vec::new() }, "undo the later plans first");
+    let refused = |state, to| P::IllegalStep { plan: id(), state, to, allowed: &[] };
+    says(refused(State::Queued, State::Applied), "`agents changeset start");
+    says(refused(State::Running, State::Applied), "agents changeset seal");
+    says(refused(State::Ready, State::Undone), "agents plan apply");
+    says(refused(State::Conflict, State::Queued), "agents plan show");
+    says(refused(State::Applying, State::Cancelled), "agents doctor --fix");
+    says(refused(State::Applied, State::Applied), "agents plan undo");
+    says(refused(State::Failed, State::Applied), "agents run --resume");
+    says(refused(State::Cancelled, State::Applied), "agents plan create");
+    says(refused(State::Undone, State::Applied), "agents plan list");
+    let source = serde_json::from_str::<u8>("x").unwrap_err();
+    says(P::Detail { plan: id(), source }, "agents doctor");
+    let foreign = P::ForeignChangeset { changeset: plan::ChangesetId::new(), plan: id() };
+    says(foreign, "agents changeset list");
+}
+
+#[test]
+fn hints_of_stores() {
+    use store::Error as S;
+    let says = |error: S, expected| says(plan::Error::from(error), expected);
+    let (id, changeset) = (plan::PlanId::new(), plan::ChangesetId::new());
+    let (resource, state) = (store::Resource::Plan(id), || store::State::parse("ready").unwrap());
+    let (cause, hash) = (|| Arc::new(io::Error::other("no")), store::BlobHash::of(b""));
+    says(
+        S::Ambiguous { what: "plan", prefix: "".into(), candidates: vec!["01A".into(), "01B".into()] },
+        "01A or 01B",
+    );
+    says(S::NotFound { what: "plan", name: "x".into() }, "agents plan list");
+    says(S::NotFound { what: "changeset", name: "x".into() }, "agents changeset list");
+    says(S::NameTaken { name: store::Name::parse("x").unwrap() }, "give another name");
+    says(
+        S::Conflict { resource, state: state(), version: store::Version(2), by: "ana".into() },
+        "agents plan log",
+    );
+    says(S::StillOpen { plan: id, count: 2, first: changeset }, "agents changeset seal");
+    says(S::Closed { changeset, status: plan::Status::Sealed }, "agents changeset start");
+    says(
+        S::Stale { resource, given: store::Epoch(1), current: store::Epoch(2), owner: None },
+        "start another",
+    );
+    let owner = store::Owner::parse("o").unwrap();
+    says(S::Held { resource, owner, expires_at: store::Time::now() }, "agents doctor");
+    says(S::MissingBlob { hash }, "store the content again");
+    says(S::DamagedBlob { hash, reason: "" }, "agents doctor");
+    says(S::Damaged { path: path(), doing: "d", source: cause() }, "agents doctor");
+    says(S::Busy { path: path(), doing: "d", waited: Duration::ZERO }, "try again");
+    says(S::NewerSchema { path: path(), found: 2, known: 1 }, "use the newer program");
+    says(S::NotAStore { path: path(), reason: "" }, "store.url");
+    says(S::Place { doing: "make", path: path(), source: cause() }, "permissions");
+    says(S::Gone { path: path() }, "-wal file");
+    says(S::Full { path: path(), doing: "d", source: cause() }, "`df -h f`");
+    says(S::Unwritable { path: "a/f".into(), doing: "d", source: cause() }, "`ls -ld a`");
+    let engine = |outcome| S::Engine { path: path(), doing: "d", outcome, source: cause() };
+    says(engine(store::Outcome::Aborted), "full or failing disk");
+    says(engine(store::Outcome::Unknown), "look at what is there");
+    says(S::Url { reason: "".into() }, "postgres://");
+    says(S::Unreachable { path: path(), source: cause() }, "agents config get store.url");
+    says(S::Denied { path: path(), source: cause() }, "PGPASSWORD");
+    says(S::ReadOnly { path: path(), source: cause() }, "name all servers");
+    says(S::NotACopy { from: "".into(), to: "".into(), reason: "" }, "agents store copy");
+    assert_eq!(super::hint(&plan::Error::from(S::Limit { what: "w", limit: 1 }).into()), None);
+}
+
+#[test]
+fn hints_of_runs() {
+    use executor::Error as R;
+    let (plan, text) = (plan::PlanId::new(), || "t".to_owned());
+    says(R::Held { plan, owner: text() }, "agents plan show");
+    says(R::Lost { plan }, "agents plan show");
+    says(R::NotRun { plan }, "agents plan list");
+    says(R::NothingToResume { plan, state: plan::State::Applied }, "makes a new plan");
+    says(R::NoNode { plan, node: text(), nodes: vec!["a".into(), "b".into()] }, "its nodes are a, b");
+    says(R::NoRoot, "--root DIR");
+    says(R::ReadPlanFile { file: path(), source: io::ErrorKind::NotFound.into() }, "agents run");
+    says(R::PlanFile { file: path(), problems: Vec::new() }, "--dry-run");
+    assert_eq!(super::hint(&R::NotHere.into()), None);
+    says(Error::NoSuchWord { what: "merge", word: text(), words: vec!["a", "b"] }, "use one of a, b");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn hints_of_sandboxes() {
+    use executor::Error as R;
+    let broken = || Box::new(executor::FileError::Exists { path: path() });
+    let io = || io::ErrorKind::Other.into();
+    says(R::Socket { path: path(), source: broken() }, "--home DIR");
+    says(R::Files { doing: "make", folder: path(), source: broken() }, "df -h");
+    says(R::TooManyChanges { limit: 1 }, "$TMPDIR");
+    says(R::NotWritable { path: path(), source: io() }, "sandbox.writable");
+    says(R::NotConfined { enforced: executor::Enforced::Not }, "agents config set sandbox.confine auto");
+    says(R::Output { file: path(), source: io() }, "df -h");
+    says(R::StillRunning { pids: vec![1] }, "`ps ");
+    says(R::Start { program: "p".into(), source: io() }, "is installed");
 }
