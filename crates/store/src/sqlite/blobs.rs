@@ -3,8 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::failure::Attempt;
-use super::hashes::{self, Eras};
-use super::values::{Count, integer, rows};
+use super::values::{Count, integer, page, rows};
 use crate::{
     Blob, BlobHash, BlobStore, Chunk, Codec, Collect, CollectMode, Collected, Error, PackedBlob, Result,
     SqliteStore, Time, UploadId,
@@ -14,7 +13,10 @@ impl BlobStore for SqliteStore {
     fn put_blob(&self, blob: &PackedBlob) -> Result<()> {
         let blob = blob.clone();
         let bytes = blob.chunk().stored().len();
-        self.engine.write("store a content", bytes, move |connection, now| put(connection, now, &blob))
+        self.engine.write("store a content", bytes, move |connection, now| {
+            // When it is there, its time begins anew.
+            insert(connection, now, &blob, "UPDATE SET touched_at = excluded.touched_at")
+        })
     }
 
     fn append_upload(&self, upload: UploadId, first: u64, chunks: &[Chunk]) -> Result<()> {
@@ -49,7 +51,11 @@ impl BlobStore for SqliteStore {
     }
 
     fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
-        self.engine.read("list contents", |connection, _| hashes::list(connection, after))
+        self.engine.read("list contents", |connection, _| {
+            let after = after.map_or(Vec::new(), |hash| hash.as_bytes().to_vec());
+            let sql = "SELECT hash FROM blobs WHERE hash > ?1 ORDER BY hash LIMIT ?2";
+            rows(connection, sql, params![after, page(None)], |row| row.get(0))
+        })
     }
 
     fn collect(&self, collect: &Collect) -> Result<Collected> {
@@ -76,52 +82,26 @@ impl BlobStore for SqliteStore {
 const COLLECT_MAX: i64 = 1000;
 
 /// Stores a content that an entry of the same transaction refers to.
-pub(super) fn put_with_entry(
-    connection: &Connection,
-    eras: &mut Eras,
-    now: Time,
-    blob: &PackedBlob,
-) -> Attempt<()> {
-    match eras.find(connection, blob.hash())? {
-        Some(_) => Ok(()),
-        None => insert(connection, eras, now, blob),
-    }
+pub(super) fn put_with_entry(connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
+    insert(connection, now, blob, "NOTHING")
 }
 
-/// Stores a content on its own; when it is there, its time begins anew.
-fn put(connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
-    let mut eras = Eras::read(connection)?;
-    match touch(connection, &eras, now, blob.hash())? {
-        Some(_) => Ok(()),
-        None => insert(connection, &mut eras, now, blob),
-    }
-}
-
-fn insert(connection: &Connection, eras: &mut Eras, now: Time, blob: &PackedBlob) -> Attempt<()> {
+fn insert(connection: &Connection, now: Time, blob: &PackedBlob, if_there: &str) -> Attempt<()> {
     let chunk = blob.chunk();
     connection
-        .prepare_cached(
-            "INSERT INTO blobs (hash, bytes, chunks, codec, data, touched_at) VALUES (?1, ?2, 1, ?3, ?4, ?5)",
-        )?
+        .prepare_cached(&format!(
+            "INSERT INTO blobs (hash, bytes, chunks, codec, data, touched_at) VALUES (?1, ?2, 1, ?3, ?4, ?5)
+             ON CONFLICT (hash) DO {if_there}"
+        ))?
         .execute(params![blob.hash(), chunk.bytes(), chunk.codec(), chunk.stored(), now])?;
-    eras.add(connection, blob.hash(), connection.last_insert_rowid())
-}
-
-/// Has the time of a content begin anew, if it is there; its number.
-fn touch(connection: &Connection, eras: &Eras, now: Time, hash: BlobHash) -> Attempt<Option<i64>> {
-    let number = eras.find(connection, hash)?;
-    connection
-        .prepare_cached("UPDATE blobs SET touched_at = ?2 WHERE number = ?1")?
-        .execute(params![number, now])?;
-    Ok(number)
+    Ok(())
 }
 
 /// Whether a content of this length is in the store.
-pub(super) fn is_there(connection: &Connection, eras: &Eras, hash: BlobHash, bytes: u64) -> Attempt<bool> {
-    let Some(number) = eras.find(connection, hash)? else { return Ok(false) };
+pub(super) fn is_there(connection: &Connection, hash: BlobHash, bytes: u64) -> Attempt<bool> {
     Ok(connection
-        .prepare_cached("SELECT 1 FROM blobs WHERE number = ?1 AND hash = ?2 AND bytes = ?3")?
-        .exists(params![number, hash, integer(bytes)])?)
+        .prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND bytes = ?2")?
+        .exists(params![hash, integer(bytes)])?)
 }
 
 fn append(connection: &Connection, now: Time, upload: UploadId, first: u64, chunks: &[Chunk]) -> Attempt<()> {
@@ -147,11 +127,11 @@ fn append(connection: &Connection, now: Time, upload: UploadId, first: u64, chun
 }
 
 fn finish(connection: &Connection, now: Time, upload: UploadId, blob: &Blob) -> Attempt<()> {
-    let mut eras = Eras::read(connection)?;
-    if let Some(number) = touch(connection, &eras, now, blob.hash)? {
-        let finished: Option<UploadId> = connection
-            .prepare_cached("SELECT upload FROM blobs WHERE number = ?1")?
-            .query_row([number], |row| row.get(0))?;
+    let there = connection
+        .prepare_cached("UPDATE blobs SET touched_at = ?2 WHERE hash = ?1 RETURNING upload")?
+        .query_row(params![blob.hash, now], |row| row.get::<_, Option<UploadId>>(0))
+        .optional()?;
+    if let Some(finished) = there {
         return if finished == Some(upload) { Ok(()) } else { drop_upload(connection, upload) };
     }
     let (chunks, bytes) = connection
@@ -170,7 +150,7 @@ fn finish(connection: &Connection, now: Time, upload: UploadId, blob: &Blob) -> 
             "INSERT INTO blobs (hash, bytes, chunks, upload, touched_at) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
         .execute(params![blob.hash, integer(bytes), integer(chunks), upload, now])?;
-    eras.add(connection, blob.hash, connection.last_insert_rowid())
+    Ok(())
 }
 
 /// Drops what has not become a content.
@@ -184,8 +164,8 @@ fn drop_upload(connection: &Connection, upload: UploadId) -> Attempt<()> {
 
 fn get(connection: &Connection, hash: BlobHash) -> Attempt<Option<Blob>> {
     let found = connection
-        .prepare_cached("SELECT bytes, chunks FROM blobs WHERE number = ?1")?
-        .query_row([Eras::read(connection)?.find(connection, hash)?], |row| {
+        .prepare_cached("SELECT bytes, chunks FROM blobs WHERE hash = ?1")?
+        .query_row([hash], |row| {
             Ok(Blob { hash, bytes: row.get::<_, Count>(0)?.0, chunks: row.get::<_, Count>(1)?.0 })
         })
         .optional()?;
@@ -195,12 +175,12 @@ fn get(connection: &Connection, hash: BlobHash) -> Attempt<Option<Blob>> {
 fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Attempt<Option<Chunk>> {
     let found = connection
         .prepare_cached(
-            "SELECT codec, bytes, data FROM blobs WHERE number = ?1 AND data IS NOT NULL AND ?2 = 0
+            "SELECT codec, bytes, data FROM blobs WHERE hash = ?1 AND data IS NOT NULL AND ?2 = 0
              UNION ALL
              SELECT blob_chunks.codec, blob_chunks.bytes, blob_chunks.data FROM blobs
-             JOIN blob_chunks ON blob_chunks.upload = blobs.upload AND blob_chunks.number = ?2 WHERE blobs.number = ?1",
+             JOIN blob_chunks ON blob_chunks.upload = blobs.upload AND blob_chunks.number = ?2 WHERE hash = ?1",
         )?
-        .query_row(params![Eras::read(connection)?.find(connection, hash)?, integer(number)], |row| {
+        .query_row(params![hash, integer(number)], |row| {
             let data: Vec<u8> = row.get(2)?;
             Ok(Chunk::from_stored(row.get::<_, Codec>(0)?, row.get(1)?, data))
         })
@@ -211,11 +191,10 @@ fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Attempt<Option
 /// Those of one chunk.
 fn small(connection: &Connection, wanted: &[BlobHash]) -> Attempt<Vec<(BlobHash, Chunk)>> {
     let mut statement = connection
-        .prepare_cached("SELECT codec, bytes, data FROM blobs WHERE number = ?1 AND data IS NOT NULL")?;
-    let eras = Eras::read(connection)?;
+        .prepare_cached("SELECT codec, bytes, data FROM blobs WHERE hash = ?1 AND data IS NOT NULL")?;
     let mut found = Vec::with_capacity(wanted.len());
     for hash in wanted {
-        let chunk = statement.query_row([eras.find(connection, *hash)?], |row| {
+        let chunk = statement.query_row([hash], |row| {
             Ok(Chunk::from_stored(row.get::<_, Codec>(0)?, row.get(1)?, row.get_ref(2)?.as_blob()?))
         });
         found.extend(chunk.optional()?.map(|chunk| (*hash, chunk)));
@@ -243,21 +222,12 @@ fn remove_unused(connection: &Connection, until: Time) -> Attempt<Collected> {
     let mut collected = Collected::default();
     let unused = rows(
         connection,
-        &format!("SELECT number, hash, bytes, upload {UNUSED} LIMIT ?2"),
+        &format!("SELECT number, bytes, upload {UNUSED} LIMIT ?2"),
         params![until, COLLECT_MAX],
-        |row| {
-            Ok((
-                row.get::<_, i64>(0)?,
-                row.get(1)?,
-                row.get::<_, Count>(2)?.0,
-                row.get::<_, Option<UploadId>>(3)?,
-            ))
-        },
+        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Count>(1)?.0, row.get::<_, Option<UploadId>>(2)?)),
     )?;
-    let eras = Eras::read(connection)?;
-    for (number, hash, bytes, upload) in unused {
+    for (number, bytes, upload) in unused {
         connection.prepare_cached("DELETE FROM blobs WHERE number = ?1")?.execute([number])?;
-        eras.remove(connection, hash)?;
         connection.prepare_cached("DELETE FROM blob_chunks WHERE upload = ?1")?.execute([upload])?;
         collected.blobs += 1;
         collected.bytes += bytes;

@@ -23,29 +23,13 @@ const RULES: &[(&str, &str)] = &[
     (
         "its content is not in the store",
         "SELECT 'entry ' || sequence || ' of changeset ' || hex(changeset) FROM entries
-         WHERE (before_blob IS NOT NULL AND before_blob NOT IN (SELECT hash FROM blob_numbers))
-            OR (after_blob IS NOT NULL AND after_blob NOT IN (SELECT hash FROM blob_numbers))",
+         WHERE (before_blob IS NOT NULL AND before_blob NOT IN (SELECT hash FROM blobs))
+            OR (after_blob IS NOT NULL AND after_blob NOT IN (SELECT hash FROM blobs))",
     ),
     (
         "it is not between the first and the last of its changeset, or there is no such changeset",
         "SELECT 'entry ' || sequence || ' of changeset ' || hex(changeset) FROM entries
          LEFT JOIN changesets ON changesets.id = changeset WHERE (entries.id BETWEEN first_id AND last_id) IS NOT TRUE",
-    ),
-    (
-        "it cannot be found by its hash",
-        "SELECT 'content ' || lower(hex(blobs.hash)) FROM blobs
-         LEFT JOIN blob_numbers ON blob_numbers.number = blobs.number AND blob_numbers.hash = blobs.hash
-         WHERE blob_numbers.number IS NULL",
-    ),
-    (
-        "its hash leads to no content",
-        "SELECT 'content ' || lower(hex(blob_numbers.hash)) FROM blob_numbers
-         LEFT JOIN blobs ON blobs.number = blob_numbers.number AND blobs.hash = blob_numbers.hash
-         WHERE blobs.number IS NULL",
-    ),
-    (
-        "it is there more than once",
-        "SELECT 'content ' || lower(hex(hash)) FROM blob_numbers GROUP BY hash HAVING count(*) > 1",
     ),
     (
         "chunks of it are missing",

@@ -11,8 +11,11 @@ use super::{busy, place};
 use crate::Error;
 
 /// The steps from nothing to the newest tables; the version of a store is how many of them it has behind it. Never changed, only added to.
-pub(super) const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 
 /// `agst`: tells our files from those of other programs.
 const APPLICATION_ID: i32 = 0x6167_7374;

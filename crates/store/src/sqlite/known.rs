@@ -10,7 +10,6 @@ use rusqlite::Connection;
 use super::blobs;
 use super::changesets::{self, Target};
 use super::failure::Attempt;
-use super::hashes::Eras;
 use crate::{BlobHash, ChangesetId, PackedBlob, Time};
 
 /// Changesets that are known of. When there are more, all are forgotten.
@@ -25,8 +24,6 @@ pub(super) struct Known {
     changesets: HashMap<ChangesetId, Target>,
     /// Contents that are in the store, with their lengths.
     contents: HashSet<(BlobHash, u64)>,
-    /// None until they are asked for.
-    eras: Option<Eras>,
 }
 
 impl Known {
@@ -43,7 +40,6 @@ impl Known {
     pub(super) fn forget(&mut self) {
         self.changesets.clear();
         self.contents.clear();
-        self.eras = None;
     }
 
     /// What recording into a changeset needs to know. It is not known any more until what has become of it is kept.
@@ -64,7 +60,7 @@ impl Known {
     /// Whether a content of this length is in the store.
     pub(super) fn has(&mut self, connection: &Connection, hash: BlobHash, bytes: u64) -> Attempt<bool> {
         let known = self.contents.contains(&(hash, bytes));
-        if !known && blobs::is_there(connection, self.eras(connection)?, hash, bytes)? {
+        if !known && blobs::is_there(connection, hash, bytes)? {
             self.stored(hash, bytes);
             return Ok(true);
         }
@@ -73,16 +69,9 @@ impl Known {
 
     /// Stores a content that an entry of the same transaction refers to.
     pub(super) fn put(&mut self, connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
-        blobs::put_with_entry(connection, self.eras(connection)?, now, blob)?;
+        blobs::put_with_entry(connection, now, blob)?;
         self.stored(blob.hash(), u64::from(blob.chunk().bytes()));
         Ok(())
-    }
-
-    fn eras(&mut self, connection: &Connection) -> Attempt<&mut Eras> {
-        match &mut self.eras {
-            Some(eras) => Ok(eras),
-            none => Ok(none.insert(Eras::read(connection)?)),
-        }
     }
 
     fn stored(&mut self, hash: BlobHash, bytes: u64) {

@@ -9,7 +9,6 @@ mod connect;
 mod engine;
 mod entries;
 mod failure;
-mod hashes;
 mod inventory;
 mod job;
 mod known;

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::Duration;
 
-use store::{BlobStore, EntryStore, PlanStore, SqliteOptions, SqliteStore, Store};
+use store::{EntryStore, PlanStore, SqliteOptions, SqliteStore, Store};
 use testkit::folder::{scratch, tree};
 use testkit::sim::Node;
 use testkit::store_conformance::fixtures::*;
@@ -102,7 +102,7 @@ fn a_store_of_a_newer_program_is_refused_and_not_touched() {
     make_plan(&open(folder.path()));
     raw(folder.path()).execute_batch("PRAGMA user_version = 99").unwrap();
     let error = refused_untouched(folder.path(), "store-newer");
-    assert!(error.to_string().contains("version 99; this program knows version 2"), "{error}");
+    assert!(error.to_string().contains("version 99; this program knows version 3"), "{error}");
 }
 
 #[test]
@@ -163,8 +163,6 @@ fn a_check_finds_what_constraints_do_not() {
          UPDATE changesets SET last_id = 0;
          DELETE FROM blobs WHERE bytes = 3;
          DELETE FROM blob_chunks WHERE number = 1;
-         INSERT INTO blob_numbers SELECT era + 1, hash, number FROM blob_numbers WHERE number = 1;
-         INSERT INTO blobs (hash, bytes, chunks, codec, data, touched_at) VALUES (zeroblob(32), 0, 1, 0, x'', 0);
          INSERT INTO blob_chunks VALUES (randomblob(16), 0, 0, 0, x'');
          DELETE FROM plans;",
     )
@@ -177,58 +175,11 @@ fn a_check_finds_what_constraints_do_not() {
         "entry 2 of changeset",
         &format!("content {}: chunks of it are missing", blob.hash),
         "its chunks belong to nothing",
-        &format!("content {}: its hash leads to no content", packed(b"two").hash()),
-        &format!("content {}: it is there more than once", packed(b"one").hash()),
-        "content 0000000000000000000000000000000000000000000000000000000000000000: it cannot be found by its hash",
+        "its content is not in the store",
     ] {
         assert!(problems.iter().any(|problem| problem.contains(text)), "{text}: {problems:#?}");
     }
     assert_eq!(refused(store::read_blob(&store, blob.hash, 4 << 20), "blob-damaged").code(), "blob-damaged");
-}
-
-/// Makes a store what version 1 would have left.
-fn downgrade(folder: &Path) {
-    let (path, old) = (folder.join("state.db"), folder.join("old.db"));
-    let connection = rusqlite::Connection::open(&old).unwrap();
-    connection.execute_batch(include_str!("../../src/sqlite/migrations/0001.sql")).unwrap();
-    connection.execute("ATTACH ?1 AS newer", [path.to_str().unwrap()]).unwrap();
-    let tables = "SELECT group_concat(name) FROM main.sqlite_schema WHERE type = 'table'";
-    let tables: String = connection.query_row(tables, [], |row| row.get(0)).unwrap();
-    assert!(tables.contains("blobs"), "{tables}");
-    for table in tables.split(',') {
-        connection.execute_batch(&format!("INSERT INTO {table} SELECT * FROM newer.{table}")).unwrap();
-    }
-    connection
-        .execute_batch("DETACH newer; PRAGMA application_id = 0x61677374; PRAGMA user_version = 1;")
-        .unwrap();
-    drop(connection);
-    fs::rename(old, path).unwrap();
-}
-
-#[test]
-fn a_store_of_version_1_keeps_its_contents_and_stores_none_of_them_twice() {
-    let folder = scratch();
-    let store = open(folder.path());
-    let plan = make_plan(&store);
-    let (id, epoch) = start(&store, plan.id, "coder");
-    store.record(id, epoch, &recording_of(&[("a", b"one"), ("b", b"two")])).unwrap();
-    let long = vec![7; 3 << 20];
-    let large = store::put_blob(&store, &mut long.as_slice()).unwrap();
-    let hashes = store.blob_hashes(None).unwrap();
-    let entries = store.entries(id, 0, 100).unwrap();
-    drop(store);
-    downgrade(folder.path());
-
-    let store = open(folder.path());
-    assert_eq!(store.blob_hashes(None).unwrap(), hashes);
-    assert_eq!(store::read_blob(&store, packed(b"two").hash(), 100).unwrap(), b"two");
-    assert_eq!(store::read_blob(&store, large.hash, 4 << 20).unwrap(), long);
-    assert_eq!(store.entries(id, 0, 100).unwrap(), entries);
-    store.record(id, epoch, &recording_of(&[("c", b"one"), ("d", b"three")])).unwrap();
-    store::put_blob(&store, &mut &b"two"[..]).unwrap();
-    store::put_blob(&store, &mut long.as_slice()).unwrap();
-    assert_eq!(store.blob_hashes(None).unwrap().len(), hashes.len() + 1);
-    assert_eq!(store.check().unwrap(), []);
 }
 
 #[test]

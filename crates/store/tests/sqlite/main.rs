@@ -10,6 +10,7 @@ mod failing_disk;
 mod files;
 mod groups;
 mod known;
+mod migrations;
 mod processes;
 mod properties;
 mod tampering;
