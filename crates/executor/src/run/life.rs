@@ -28,8 +28,6 @@ use crate::{Error, FileError, Result};
 
 /// Events that wait to be told.
 const EVENTS_MAX: usize = 1024;
-/// The most files whose lines are counted for the summary.
-const COUNTED_FILES_MAX: usize = 2000;
 
 /// What a life begins with.
 pub(crate) struct Life<'a> {
@@ -287,7 +285,7 @@ impl Engine<'_> {
         let contents = Over { made: &combined.made, below: &stored };
         let shown = combined.shown();
         let (mut added, mut removed) = (0, 0);
-        for shown in shown.iter().take(COUNTED_FILES_MAX) {
+        for shown in &shown {
             for file in plan::diffs(shown, &contents)? {
                 added += file.added;
                 removed += file.removed;
