@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use plan::{
-    Actor, ApplyOrder, Event, Force, Ground, Part, PathKey, Plan, Purpose, Selection, State, Strategy,
-    UndoOrder,
+    Actor, ApplyOrder, Cleaned, Event, Force, Ground, Part, PathKey, Plan, Purpose, Selection, State,
+    Strategy, UndoOrder,
 };
 use store::Name;
 
@@ -16,7 +16,7 @@ use crate::stores::Location;
 use crate::work::{
     Applied, ChangesetState, Cleaning, PlanDetail, PlanState, Recovered, Rename, RunTerms, files,
 };
-use crate::{Agents, Error, Problem, Wait};
+use crate::{Agents, Error, Kind, Problem, Wait};
 
 /// How alike the nearest name must be to be suggested.
 const ALIKE_MIN: f64 = 0.6;
@@ -169,48 +169,30 @@ impl Plans {
 
     /// Removes plans that are done, or the one that is named. Work that was not applied stays, unless its plan is named and forced.
     pub fn clean(&self, plan: Option<&str>, force: bool, dry_run: bool) -> Result<Cleaning, Error> {
-        let plans = match plan {
-            Some(plan) => vec![self.find(plan)?],
-            // An undo comes behind the plan that it undoes.
-            None => self.inner.list(&[], None)?.into_iter().rev().collect(),
+        let runs = self.runs()?;
+        let Some(plan) = plan else {
+            let cleaned = self.inner.clean(&self.who, dry_run, |plan| runs.remove_files(plan))?;
+            return Ok(Cleaning::of(&cleaned, dry_run));
         };
-        let mut cleaning = Cleaning { removed: Vec::new(), kept: Vec::new(), dry_run };
-        for one in plans {
-            let forced = if force && plan.is_some() { Force::Yes } else { Force::No };
-            let state = PlanState::of(&one);
-            if plan.is_none() && one.is_new() {
-                cleaning.kept.push(state);
-                continue;
+        let plan = self.find(plan)?;
+        let force = if force { Force::Yes } else { Force::No };
+        let idle = runs.check_idle(plan.id).map_err(Error::from);
+        let checked = idle.and_then(|()| Ok(self.inner.check_removal(&plan, force, &self.who)?));
+        let mut cleaned = Cleaned::default();
+        match checked {
+            Err(error) if dry_run && matches!(error.kind(), Kind::Conflict | Kind::Busy) => {
+                cleaned.kept.push(plan)
             }
-            if dry_run {
-                let goes =
-                    self.inner.is_done(&one)? || (forced == Force::Yes && one.state != State::Applying);
-                let list = if goes { &mut cleaning.removed } else { &mut cleaning.kept };
-                list.push(state);
-                continue;
-            }
-            // What is being run is not done, whatever it holds so far.
-            match self.runs()?.check_idle(one.id) {
-                Err(executor::Error::Held { .. }) if plan.is_none() => {
-                    cleaning.kept.push(state);
-                    continue;
+            Err(error) => return Err(error),
+            Ok(()) => {
+                if !dry_run {
+                    self.inner.remove(&plan, force, &self.who)?;
+                    runs.remove_files(plan.id)?;
                 }
-                idle => idle?,
-            }
-            match self.inner.remove(&one, forced, &self.who) {
-                Ok(()) => {
-                    self.runs()?.remove_files(one.id)?;
-                    cleaning.removed.push(state);
-                }
-                Err(plan::Error::Unapplied { .. } | plan::Error::StillNeeded { .. }) if plan.is_none() => {
-                    cleaning.kept.push(state);
-                }
-                Err(error) => return Err(error.into()),
+                cleaned.removed.push(plan);
             }
         }
-        cleaning.removed.reverse();
-        cleaning.kept.reverse();
-        Ok(cleaning)
+        Ok(Cleaning::of(&cleaned, dry_run))
     }
 
     /// What nothing refers to any more: removed, or counted.
@@ -273,7 +255,7 @@ impl Plans {
             Err(error) => {
                 let error = Error::from(error);
                 // Somebody is at it.
-                if error.kind() != crate::Kind::Busy {
+                if error.kind() != Kind::Busy {
                     self.told().problems.push(self.agents.problem(&error));
                 }
                 false

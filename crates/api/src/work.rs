@@ -363,8 +363,19 @@ pub struct Cleaning {
     pub removed: Vec<PlanState>,
     /// Plans that stay, since they hold work that was not applied.
     pub kept: Vec<PlanState>,
+    /// Plans that someone else removed during the clean-up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<PlanState>,
     /// Whether nothing was done, only looked at.
     pub dry_run: bool,
+}
+
+impl Cleaning {
+    pub(crate) fn of(cleaned: &plan::Cleaned, dry_run: bool) -> Cleaning {
+        let states = |plans: &[plan::Plan]| plans.iter().map(PlanState::of).collect();
+        let plan::Cleaned { removed, kept, gone } = cleaned;
+        Cleaning { removed: states(removed), kept: states(kept), gone: states(gone), dry_run }
+    }
 }
 
 /// A conflict in a line.

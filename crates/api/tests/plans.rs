@@ -189,3 +189,32 @@ fn a_home_that_cannot_be_used_is_a_problem() {
     assert_eq!(nowhere.doctor(false)[0].health, Health::Problem);
     assert_eq!(nowhere.plans().unwrap_err().code(), "no-home");
 }
+
+/// Plans that a clean-up removed and kept, by id.
+fn cleaned(plans: &Plans, dry_run: bool) -> [Vec<String>; 2] {
+    let cleaning = plans.clean(None, false, dry_run).unwrap();
+    [cleaning.removed, cleaning.kept].map(|plans| plans.into_iter().map(|plan| plan.id).collect())
+}
+
+#[test]
+fn a_dry_run_of_clean_up_lists_what_the_real_run_removes() {
+    let (_folder, plans) = two_roots();
+    let changeset = plans.start_changeset("work", "coder").unwrap().id;
+    for path in ["a.txt", "b.txt", "c.txt"] {
+        plans.record(&changeset, &entry("app", path, Doing::Bytes(b"new\n".to_vec(), None))).unwrap();
+    }
+    plans.seal(&changeset).unwrap();
+    let only = |path: &str| PartOf { paths: vec![path.to_owned()], ..PartOf::default() };
+    let part = api::ApplyOptions { part: only("[ab].txt"), ..api::ApplyOptions::default() };
+    plans.apply("work", &part).unwrap();
+    // The plan, which is not applied in full, tells by this undo what is left of it.
+    plans.undo("work", &only("a.txt"), false).unwrap();
+    let expected = cleaned(&plans, true);
+    assert_eq!(cleaned(&plans, false), expected);
+    // Once the plan may go, its undo goes with it.
+    plans.apply("work", &api::ApplyOptions::default()).unwrap();
+    plans.undo("work", &only("b.txt"), false).unwrap();
+    let expected = cleaned(&plans, true);
+    assert_eq!(cleaned(&plans, false), expected);
+    assert!(plans.list(&[], None).unwrap().is_empty());
+}

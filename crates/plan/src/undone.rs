@@ -4,6 +4,8 @@
 //! and one of which nothing is left is *undone*. Whoever names a plan that still names an undo completes that, so it does not matter
 //! where the undo was cut off.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use store::{Actor, ChangesetId, PlanId};
 
@@ -76,10 +78,11 @@ impl Plans {
         })
     }
 
-    /// A plan that is there and tells by what this one did what has landed of it.
-    pub(crate) fn needed_by(&self, undo: &Plan) -> Result<Option<PlanId>> {
+    /// A plan that is there and tells by what this one did what has landed of it. Those that are `gone` count as removed.
+    pub(crate) fn needed_by(&self, undo: &Plan, gone: &BTreeSet<PlanId>) -> Result<Option<PlanId>> {
         for member in self.line(undo)? {
-            if let Some(plan) = self.get_if_there(member.plan)?
+            if !gone.contains(&member.plan)
+                && let Some(plan) = self.get_if_there(member.plan)?
                 && landed(&plan)?.iter().any(|landed| landed.by == Some(undo.id))
             {
                 return Ok(Some(plan.id));

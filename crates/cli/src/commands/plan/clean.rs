@@ -46,6 +46,10 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     } else {
         format!("; {kept} with work that was not applied kept")
     };
-    output.confirm(format!("{} {verb}{kept}", counted(cleaned.removed.len(), "plan")))?;
+    let gone = match cleaned.gone.len() {
+        0 => String::new(),
+        gone => format!("; {} removed by someone else meanwhile", counted(gone, "plan")),
+    };
+    output.confirm(format!("{} {verb}{kept}{gone}", counted(cleaned.removed.len(), "plan")))?;
     Ok(Answer::of(&cleaned))
 }
