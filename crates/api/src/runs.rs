@@ -54,7 +54,7 @@ pub struct RunOptions {
 }
 
 /// A plan file that can be run, and what it comes to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct CheckedPlan {
     /// The plan's name, if the file says one.
     pub name: Option<String>,
@@ -68,84 +68,37 @@ pub struct CheckedPlan {
     pub graph: String,
     /// As a Mermaid flowchart.
     pub mermaid: String,
+    #[serde(skip)]
+    checked: Checked,
 }
 
 impl Agents {
-    /// Makes a plan and runs it to its end. `on_event` is called from any thread while it runs.
-    ///
-    /// A node that fails is no error: the summary tells it. Running the same again makes another plan.
-    pub fn run(
-        &self,
-        options: &RunOptions,
-        cancel: &Cancel,
-        on_event: &(dyn Fn(RunEvent) + Sync),
-    ) -> Result<RunSummary, Error> {
-        let (file, text) = self.plan_text(options)?;
-        let reading = self.read();
-        let settings = reading.settings();
-        let known = settings.sandbox_writable()?.into_iter().map(|folder| self.spelled_out(folder));
-        let mut writable: Vec<PathBuf> = known.collect();
-        writable.extend(options.writable.iter().map(|folder| self.absolute(folder)));
-        let plans = self.plans()?;
-        let options = executor::run::Options {
-            file,
-            text,
-            name: options.name.clone(),
-            root: self.work_root(options),
-            concurrency: options.concurrency,
-            usual_concurrency: settings.plan_concurrency()?,
-            fail_fast: options.fail_fast,
-            merge: options
-                .merge
-                .as_deref()
-                .map(|word| named(&Merge::ALL, Merge::name, "merge", word))
-                .transpose()?,
-            usual_merge: named(&Merge::ALL, Merge::name, "merge", &settings.plan_merge()?)?,
-            confine: match &options.confine {
-                Some(word) => named(&Confine::ALL, Confine::name, "confine", word)?,
-                None => named(&Confine::ALL, Confine::name, "confine", &settings.sandbox_confine()?)?,
-            },
-            writable,
-            ignored: match &options.ignored {
-                Some(word) => named(&Ignored::ALL, Ignored::name, "ignored", word)?,
-                None => Ignored::default(),
-            },
-            strategy: settings.sandbox_strategy()?,
-            terminal: options.terminal,
-            hidden: self.hidden(),
-            who: plans.who.clone(),
-        };
-        Ok(plans.runs()?.start(&options, cancel, on_event)?)
-    }
-
-    /// Goes on with a plan whose run was cut off, or in which nodes failed: what is done is not run again.
-    pub fn resume_run(
-        &self,
-        plan: &str,
-        cancel: &Cancel,
-        on_event: &(dyn Fn(RunEvent) + Sync),
-    ) -> Result<RunSummary, Error> {
-        let plans = self.plans()?;
-        let plan = plans.look_up(plan)?;
-        Ok(plans.runs()?.resume(plan.id, &plans.who, &self.hidden(), cancel, on_event)?)
-    }
-
-    /// Checks what would be run, and runs nothing. All that is wrong with a plan file is one error.
+    /// Checks what is to be run, and runs nothing. All that is wrong with a plan file is one error.
     pub fn check_plan_file(&self, options: &RunOptions) -> Result<CheckedPlan, Error> {
-        let (file, text) = self.plan_text(options)?;
-        let Checked { plan, graph, roots, warnings } =
-            check(&file, &text, self.work_root(options).as_deref())?;
+        let (file, text) = match &options.file {
+            Some(file) => {
+                let file = self.absolute(file);
+                let text = PlanFile::read(&file)?;
+                (file, text)
+            }
+            None => (PathBuf::from("(command line)"), plan_of_command(&options.one_command())),
+        };
+        let named = options.root.as_ref().map(|root| self.absolute(root));
+        let root = named.or_else(|| self.default_root().ok());
+        let checked = check(file, text, root.as_deref())?;
+        let graph = &checked.graph;
         let nodes = graph.order().iter().map(|node| NodeInGraph {
             name: graph.name(*node).to_owned(),
             needs: graph.needs(*node).iter().map(|need| graph.name(*need).to_owned()).collect(),
         });
         Ok(CheckedPlan {
-            name: options.name.clone().or(plan.name),
+            name: options.name.clone().or_else(|| checked.plan.name.clone()),
             nodes: nodes.collect(),
-            roots: roots.values().map(|root| root.display().to_string()).collect(),
-            warnings: warnings.iter().map(ToString::to_string).collect(),
+            roots: checked.roots.values().map(|root| root.display().to_string()).collect(),
+            warnings: checked.warnings.iter().map(ToString::to_string).collect(),
             graph: graph.to_text(),
             mermaid: graph.to_mermaid(),
+            checked,
         })
     }
 
@@ -170,35 +123,6 @@ impl Agents {
         Ok(plans.runs()?.output(plan.id, node)?)
     }
 
-    /// Runs that were cut off and can be resumed, and those that are under way, which say who runs them.
-    pub fn unfinished_runs(&self) -> Result<Vec<UnfinishedRun>, Error> {
-        Ok(self.plans()?.runs()?.unfinished()?)
-    }
-
-    /// The file and text of what is to be run.
-    fn plan_text(&self, options: &RunOptions) -> Result<(PathBuf, String), Error> {
-        let Some(file) = &options.file else {
-            let command = OneCommand {
-                words: options.command.clone(),
-                node: None,
-                timeout: options.timeout.clone(),
-                retries: options.retries,
-                writes: options.writes.clone(),
-                env: options.env.clone(),
-            };
-            return Ok((PathBuf::from("(command line)"), plan_of_command(&command)));
-        };
-        let file = self.absolute(file);
-        let text = PlanFile::read(&file)?;
-        Ok((file, text))
-    }
-
-    /// The folder that is worked on when a plan file declares none; an error when there is none and it is needed.
-    fn work_root(&self, options: &RunOptions) -> Option<PathBuf> {
-        let named = options.root.as_ref().map(|root| self.absolute(root));
-        named.or_else(|| self.default_root().ok())
-    }
-
     /// Our own secrets, which actors do not get.
     fn hidden(&self) -> Vec<OsString> {
         let secret = |declared: &&config::Declared| declared.secrecy == config::Secrecy::Secret;
@@ -206,7 +130,73 @@ impl Agents {
     }
 }
 
+impl RunOptions {
+    fn one_command(&self) -> OneCommand {
+        OneCommand {
+            words: self.command.clone(),
+            node: None,
+            timeout: self.timeout.clone(),
+            retries: self.retries,
+            writes: self.writes.clone(),
+            env: self.env.clone(),
+        }
+    }
+}
+
 impl Plans {
+    /// Makes a plan of what was checked and runs it to its end. `on_event` is called from any thread while it runs.
+    ///
+    /// A node that fails is no error: the summary tells it. Running the same again makes another plan.
+    pub fn run(
+        &self,
+        plan: CheckedPlan,
+        options: &RunOptions,
+        cancel: &Cancel,
+        on_event: &(dyn Fn(RunEvent) + Sync),
+    ) -> Result<RunSummary, Error> {
+        let reading = self.agents.read();
+        let settings = reading.settings();
+        let known = settings.sandbox_writable()?.into_iter().map(|folder| self.agents.spelled_out(folder));
+        let given = options.writable.iter().map(|folder| self.agents.absolute(folder));
+        let merge = options.merge.as_deref().map(|word| named(&Merge::ALL, Merge::name, "merge", word));
+        let confine = options.confine.clone().map_or_else(|| settings.sandbox_confine(), Ok)?;
+        let ignored = options.ignored.as_deref();
+        let ignored = ignored.map(|word| named(&Ignored::ALL, Ignored::name, "ignored", word));
+        let options = executor::run::Options {
+            plan: plan.checked,
+            name: options.name.clone(),
+            concurrency: options.concurrency,
+            usual_concurrency: settings.plan_concurrency()?,
+            fail_fast: options.fail_fast,
+            merge: merge.transpose()?,
+            usual_merge: self.strategy,
+            confine: named(&Confine::ALL, Confine::name, "confine", &confine)?,
+            writable: known.chain(given).collect(),
+            ignored: ignored.transpose()?.unwrap_or_default(),
+            strategy: settings.sandbox_strategy()?,
+            terminal: options.terminal,
+            hidden: self.agents.hidden(),
+            who: self.who.clone(),
+        };
+        Ok(self.runs()?.start(&options, cancel, on_event)?)
+    }
+
+    /// Goes on with a plan whose run was cut off, or in which nodes failed: what is done is not run again.
+    pub fn resume_run(
+        &self,
+        plan: &str,
+        cancel: &Cancel,
+        on_event: &(dyn Fn(RunEvent) + Sync),
+    ) -> Result<RunSummary, Error> {
+        let plan = self.look_up(plan)?;
+        Ok(self.runs()?.resume(plan.id, &self.who, &self.agents.hidden(), cancel, on_event)?)
+    }
+
+    /// Runs that were cut off and can be resumed, and those that are under way, which say who runs them.
+    pub fn unfinished_runs(&self) -> Result<Vec<UnfinishedRun>, Error> {
+        Ok(self.runs()?.unfinished()?)
+    }
+
     pub(crate) fn runs(&self) -> Result<Runs, Error> {
         let runs = Runs::new(self.inner.clone(), &self.agents.home()?.join(RUNS));
         #[cfg(target_os = "linux")]
@@ -216,8 +206,7 @@ impl Plans {
 
     /// What is made of a path that several actors of this plan changed: as it was run, or as configured.
     pub(crate) fn strategy_of(&self, plan: &plan::Plan) -> Strategy {
-        let kept = plan.detail.more.get("merge").cloned();
-        kept.and_then(|kept| serde_json::from_value(kept).ok()).unwrap_or(self.strategy)
+        plan.detail.merge.unwrap_or(self.strategy)
     }
 
     /// Sandboxes of a plan whose changes are all in the roots are not needed any more, unless they are to be kept.

@@ -38,7 +38,8 @@ impl Door {
     }
 
     fn run(&self, options: &RunOptions) -> Result<RunSummary, Error> {
-        self.agents.run(options, &Cancel::default(), &|_| {})
+        let checked = self.agents.check_plan_file(options)?;
+        self.agents.plans()?.run(checked, options, &Cancel::default(), &|_| {})
     }
 
     fn plan_file(&self, text: &str) -> RunOptions {
@@ -58,7 +59,9 @@ fn one_command_is_run_shown_and_applied() {
     let door = Door::new();
     let events = Mutex::new(Vec::new());
     let options = command(&["sh", "-c", "echo printed; echo new >> file"]);
-    let summary = door.agents.run(&options, &Cancel::default(), &|event| {
+    let checked = door.agents.check_plan_file(&options).unwrap();
+    let plans = door.agents.plans().unwrap();
+    let summary = plans.run(checked, &options, &Cancel::default(), &|event| {
         events.lock().unwrap().push(serde_json::to_value(&event).unwrap());
     });
     let summary = summary.unwrap();
@@ -72,7 +75,7 @@ fn one_command_is_run_shown_and_applied() {
     assert_eq!(serde_json::to_value(&nodes[0]).unwrap()["state"], "succeeded");
     let output = door.agents.run_output(&plan, "sh").unwrap();
     assert_eq!(fs::read_to_string(output.file.unwrap()).unwrap(), "printed\n");
-    assert!(door.agents.unfinished_runs().unwrap().is_empty());
+    assert!(door.agents.plans().unwrap().unfinished_runs().unwrap().is_empty());
     assert_eq!(door.agents.run_record(&plan).unwrap().unwrap().concurrency, 4);
     // [cln-keep] Work that was not applied is not cleaned, nor its sandbox.
     let plans = door.agents.plans().unwrap();
@@ -133,14 +136,14 @@ fn wrong_words_and_names_are_told() {
     assert_eq!(asked(|options| options.root = Some("missing".into())).kind(), Kind::NotFound);
     let summary = door.run(&command(&["true"])).unwrap();
     let plan = summary.plan.to_string();
-    let error = door.agents.resume_run(&plan, &Cancel::default(), &|_| {}).unwrap_err();
+    let error = door.agents.plans().unwrap().resume_run(&plan, &Cancel::default(), &|_| {}).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::Conflict, "nothing-to-resume"));
     assert_eq!(door.agents.run_output(&plan, "other").unwrap_err().code(), "no-node");
     let made = door.agents.plans().unwrap().create(Some("by hand"), &[]).unwrap().id;
     assert!(
         door.agents.run_nodes(&made).unwrap().is_empty() && door.agents.run_record(&made).unwrap().is_none()
     );
-    let error = door.agents.resume_run(&made, &Cancel::default(), &|_| {}).unwrap_err();
+    let error = door.agents.plans().unwrap().resume_run(&made, &Cancel::default(), &|_| {}).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::NotFound, "not-run"));
     assert_eq!(door.agents.run_nodes("nothing").unwrap_err().kind(), Kind::NotFound);
 }

@@ -194,6 +194,12 @@ pub enum Error {
 /// The result of this crate's calls.
 pub type Result<T> = std::result::Result<T, Error>;
 
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        plan::Error::from(error).into()
+    }
+}
+
 impl Error {
     /// Class of the error.
     pub fn kind(&self) -> ErrorKind {

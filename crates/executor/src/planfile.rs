@@ -36,7 +36,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+pub use plan::Strategy as Merge;
 
 pub use command::{OneCommand, plan_of_command};
 pub use fields::{NAME_BYTES_MAX, plan_file_schema};
@@ -122,33 +122,6 @@ pub struct Need {
     pub name: String,
     /// Where that stands.
     pub place: Place,
-}
-
-/// What is made of a path that several actors changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Merge {
-    /// Edits of different lines are merged; others are conflicts.
-    #[default]
-    ThreeWay,
-    /// Every path that several changed is a conflict.
-    FailOnConflict,
-    /// The last change counts.
-    LastWins,
-}
-
-impl Merge {
-    /// All, in the order they are listed to people.
-    pub const ALL: [Merge; 3] = [Merge::ThreeWay, Merge::FailOnConflict, Merge::LastWins];
-
-    /// As it is written in a plan file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ThreeWay => "three-way",
-            Self::FailOnConflict => "fail-on-conflict",
-            Self::LastWins => "last-wins",
-        }
-    }
 }
 
 impl PlanFile {

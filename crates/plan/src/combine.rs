@@ -22,6 +22,20 @@ pub enum Strategy {
     LastWins,
 }
 
+impl Strategy {
+    /// All, in the order they are listed to people.
+    pub const ALL: [Strategy; 3] = [Self::ThreeWay, Self::FailOnConflict, Self::LastWins];
+
+    /// As it is written in plan files and configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ThreeWay => "three-way",
+            Self::FailOnConflict => "fail-on-conflict",
+            Self::LastWins => "last-wins",
+        }
+    }
+}
+
 /// One path's final change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CombinedChange {

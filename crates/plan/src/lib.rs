@@ -75,6 +75,7 @@ pub use drift::Drift;
 pub use error::{Error, Result};
 pub use fold::{Credit, FinalChange, Folded, PathKey, fold};
 pub use ground::Ground;
+pub use links::NodeLinks;
 pub use machine::Machine;
 pub use part::{Part, Paths};
 pub use patterns::{Patterns, may_overlap};
@@ -83,6 +84,7 @@ pub use process_identity::{Liveness, ProcessStat, boot_id, liveness, process_own
 pub use protect::protected;
 pub use report::{FileChange, FileOutcome, FileReport, Recovery, RecoveryEnd, Report};
 pub use resolve::Choice;
+pub use retry::retry;
 pub use review::Selection;
 pub use root::{TRANSACTION_HOME, checked_path, path_bytes, system_path, transaction_home};
 pub use scope::{Scope, current_changeset, record_change};
@@ -94,5 +96,3 @@ pub use store::{
 };
 pub use timeline::Event;
 pub use undo::{ChangedSince, Changer, UndoOrder};
-
-use retry::retry;

@@ -1,29 +1,30 @@
 //! What nodes say about changesets: which one of a node's counts, and from whose changes it started.
 //!
-//! A node may have been started several times, with a changeset each time. Whoever runs it keeps in the node's detail, under `counts`, the id of
-//! the one that counts, once there is one; under `builds_on` the ids of those whose changes its actor found in front of it; and under `base` the name of the copy of
-//! the roots that it started from.
+//! A node may have been started several times, with a changeset each time. Whoever runs it keeps [`NodeLinks`] in the node's detail.
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use store::{Changeset, ChangesetId, NodeId, PlanId};
 
 use crate::{Error, Plans, Result};
 
 /// The links of a plan's nodes.
 #[derive(Debug, Default)]
-pub(crate) struct Links(HashMap<NodeId, Link>);
+pub(crate) struct Links(HashMap<NodeId, NodeLinks>);
 
-/// What is read of a node's detail; everything else in it is for others.
-#[derive(Debug, Default, Deserialize)]
-struct Link {
+/// The part of a node's detail that says how its changesets are combined. Everything else in a detail is for whoever runs the node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeLinks {
+    /// The changeset whose changes count: that of the attempt that succeeded.
     #[serde(default)]
-    counts: Option<ChangesetId>,
+    pub counts: Option<ChangesetId>,
+    /// The changesets whose changes the last attempt started from.
     #[serde(default)]
-    builds_on: Vec<ChangesetId>,
+    pub builds_on: Vec<ChangesetId>,
+    /// The copy of the roots that the last attempt started from, by name.
     #[serde(default)]
-    base: Option<String>,
+    pub base: Option<String>,
 }
 
 impl Plans {
@@ -82,7 +83,7 @@ mod tests {
         let nodes: [NodeId; 4] = std::array::from_fn(|_| NodeId::new());
         let ids: [ChangesetId; 6] = std::array::from_fn(|_| ChangesetId::new());
         let changeset = |id: usize, node: Option<usize>| changeset(ids[id], node.map(|node| nodes[node]));
-        let link = |counts: usize, builds_on: &[usize], base: &str| Link {
+        let link = |counts: usize, builds_on: &[usize], base: &str| NodeLinks {
             counts: Some(ids[counts]),
             builds_on: builds_on.iter().map(|id| ids[*id]).collect(),
             base: Some(base.to_owned()),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use store::limits::GRACE;
 use store::{Actor, Epoch, Kind, Name, OpenChangesets, PathBytes, PlanId, RequestId, Time, Version};
 
-use crate::{Error, Result, State};
+use crate::{Error, Result, State, Strategy};
 
 /// A plan as it was when it was read. What happens to it next is compared with its version.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -53,6 +53,9 @@ pub struct Detail {
     /// Why it failed, or what the conflict is, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What is made of a path that several actors changed, if the plan says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge: Option<Strategy>,
     /// Everything else.
     #[serde(flatten)]
     pub more: Map<String, Value>,

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     fn check(owner: &str, expected: Liveness) {
-        assert_eq!(liveness(&Owner::parse(owner).unwrap()), expected, "{owner}");
+        assert_eq!(liveness(&Owner::parse(owner).expect("a line")), expected, "{owner}");
     }
 
     /// In all forms, the last of which has no namespace.

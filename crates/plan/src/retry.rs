@@ -9,7 +9,7 @@ const ATTEMPTS_MAX: usize = 3;
 ///
 /// A later attempt that failed before it could look says nothing about an earlier one: that stays unknown. One that the store refuses
 /// answers for all of them, since the store looks for the id first.
-pub(crate) fn retry<T>(mut call: impl FnMut() -> store::Result<T>) -> store::Result<T> {
+pub fn retry<T>(mut call: impl FnMut() -> store::Result<T>) -> store::Result<T> {
     let mut doubt = None;
     for _ in 0..ATTEMPTS_MAX {
         match call() {

@@ -102,7 +102,8 @@ fn a_run_whose_socket_cannot_be_made_is_not_begun() {
     let stage = Stage::new();
     fs::write(stage.path("home/runs"), "in the way").unwrap();
     let options = api::RunOptions { command: vec!["true".to_owned()], ..api::RunOptions::default() };
-    let refused = stage.agents.run(&options, &api::Cancel::default(), &|_| {}).unwrap_err();
+    let (checked, plans) = (stage.agents.check_plan_file(&options).unwrap(), stage.agents.plans().unwrap());
+    let refused = plans.run(checked, &options, &api::Cancel::default(), &|_| {}).unwrap_err();
     assert!(matches!(refused, Error::Run(_)), "{refused:?}");
     assert!(refused.to_string().contains("/socket-"), "{refused}");
     assert_eq!((refused.kind(), refused.code()), (Kind::Error, "io"));

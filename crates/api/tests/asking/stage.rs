@@ -74,7 +74,9 @@ impl Stage {
                         drop(tell.lock().unwrap().send((node, line)));
                     }
                 };
-                self.agents.run(&options, &Cancel::default(), &on_event).unwrap()
+                let checked = self.agents.check_plan_file(&options).unwrap();
+                let plans = self.agents.plans().unwrap();
+                plans.run(checked, &options, &Cancel::default(), &on_event).unwrap()
             });
             let mut heard = BTreeMap::new();
             for _ in 0..waiting {

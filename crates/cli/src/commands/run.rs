@@ -13,7 +13,7 @@ pub(super) mod telling;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use api::{Agents, Cancel, RunOptions};
+use api::{Cancel, CheckedPlan, Plans, RunEvent, RunOptions, RunSummary};
 use clap::ValueEnum;
 
 use crate::error::{Error, Result};
@@ -178,38 +178,45 @@ enum IgnoredWord {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let words = args;
-    if words.schema {
+    if args.schema {
         return schema(output);
     }
-    if words.file.is_none() && words.command.is_empty() && words.resume.is_none() {
+    if let Some(plan) = &args.resume {
+        let plans = session.writer().plans()?;
+        return follow(args, &plans, output, |cancel, on_event| plans.resume_run(plan, cancel, on_event));
+    }
+    if args.file.is_none() && args.command.is_empty() {
         return Err(Error::NothingToRun);
     }
-    let options = words.options(output)?;
-    if words.dry_run || words.graph.is_some() {
-        return check(words, &options, session.agents(), output);
+    let options = args.options(output)?;
+    let checked = session.agents().check_plan_file(&options)?;
+    if args.dry_run || args.graph.is_some() {
+        return graph(args, &checked, output);
     }
-    if words.file.is_some() {
-        warn_of_plan(&options, session.agents(), output)?;
+    if args.file.is_some() {
+        warn_of(args.file.as_ref(), &checked.warnings, output);
     }
-    let agents = session.writer();
-    tell_of_unfinished(words, &agents, output)?;
+    let plans = session.writer().plans()?;
+    tell_of_unfinished(&plans, output)?;
+    follow(args, &plans, output, |cancel, on_event| plans.run(checked, &options, cancel, on_event))
+}
+
+/// Runs something, shows what happens meanwhile, and tells how it ended.
+fn follow(
+    args: &Args,
+    plans: &Plans,
+    output: &mut Output,
+    run: impl FnOnce(&Cancel, &(dyn Fn(RunEvent) + Sync)) -> std::result::Result<RunSummary, api::Error> + Send,
+) -> Result<Answer> {
     let cancel = Cancel::default();
     let listening = cancel.clone();
     let interrupt = Interrupt::listen_twice(move || listening.cancel())?;
-    let showing = words.showing(output);
+    let showing = args.showing(output);
     let on_terminal = matches!(showing, Showing::Nothing);
-    let summary = show::follow(
-        |on_event| match &words.resume {
-            Some(plan) => agents.resume_run(plan, &cancel, on_event),
-            None => agents.run(&options, &cancel, on_event),
-        },
-        showing,
-        output,
-    )?;
+    let summary = show::follow(|on_event| run(&cancel, on_event), showing, output)?;
     drop(interrupt);
-    super::with_plans(session, output, |plans, output| {
-        end::tell(summary, words.apply, on_terminal, plans, output)
+    super::work_with(plans, output, |plans, output| {
+        end::tell(summary, args.apply, on_terminal, plans, output)
     })
 }
 
@@ -264,23 +271,15 @@ fn schema(output: &mut Output) -> Result<Answer> {
     Ok(Answer::ok(schema))
 }
 
-/// Checks what would be run, and prints the graph.
-fn check(words: &Args, options: &RunOptions, agents: &Agents, output: &mut Output) -> Result<Answer> {
-    let checked = agents.check_plan_file(options)?;
-    let graph = match words.graph {
+/// Prints the graph of what would be run.
+fn graph(args: &Args, checked: &CheckedPlan, output: &mut Output) -> Result<Answer> {
+    let graph = match args.graph {
         Some(GraphWord::Mermaid) => &checked.mermaid,
         _ => &checked.graph,
     };
     output.say_text(graph.trim_end())?;
-    warn_of(words.file.as_ref(), &checked.warnings, output);
-    Ok(Answer::of(&checked))
-}
-
-/// Tells what looks wrong with a plan file before it is run.
-fn warn_of_plan(options: &RunOptions, agents: &Agents, output: &mut Output) -> Result<()> {
-    let checked = agents.check_plan_file(options)?;
-    warn_of(options.file.as_ref(), &checked.warnings, output);
-    Ok(())
+    warn_of(args.file.as_ref(), &checked.warnings, output);
+    Ok(Answer::of(checked))
 }
 
 fn warn_of(file: Option<&PathBuf>, warnings: &[String], output: &mut Output) {
@@ -291,11 +290,8 @@ fn warn_of(file: Option<&PathBuf>, warnings: &[String], output: &mut Output) {
 }
 
 /// Tells of runs that were cut off, so that nobody has to remember them.
-fn tell_of_unfinished(words: &Args, agents: &Agents, output: &mut Output) -> Result<()> {
-    if words.resume.is_some() {
-        return Ok(());
-    }
-    for run in agents.unfinished_runs()?.into_iter().filter(|run| run.held_by.is_none()) {
+fn tell_of_unfinished(plans: &Plans, output: &mut Output) -> Result<()> {
+    for run in plans.unfinished_runs()?.into_iter().filter(|run| run.held_by.is_none()) {
         let name = run.name.unwrap_or_else(|| run.plan.to_string());
         let hint = format!("`agents run --resume {name}` goes on with it");
         output.warn("unfinished", format!("the run of plan {name} was cut off"), Some(hint));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use plan::{Actor, Changeset, Patterns, Terms};
+use plan::{Actor, Changeset, NodeLinks, Patterns, Terms};
 
 use super::Event;
 use super::engine::Engine;
@@ -69,15 +69,14 @@ impl Engine<'_> {
         loop {
             let began = Instant::now();
             let builds_on = self.builds_on(node)?;
-            let actor = Actor::parse(&spec.name).map_err(plan::Error::from)?;
+            let actor = Actor::parse(&spec.name)?;
             let id = self.node(node).node.id;
             let changeset = self.context.start(&actor, Some(id), &Terms::default())?;
             self.step(node, NodeState::Running, |record| {
                 record.attempts += 1;
                 record.changeset = Some(changeset.id());
-                record.builds_on = builds_on;
-                record.base = Some(self.layout.base_name());
-                (record.process, record.counts) = (None, None);
+                record.links = NodeLinks { counts: None, builds_on, base: Some(self.layout.base_name()) };
+                record.process = None;
                 (record.code, record.signal, record.seconds, record.reason) = (None, None, None, None);
                 (record.files, record.last_lines, record.notes) = (0, Vec::new(), Vec::new());
             })?;
@@ -108,7 +107,7 @@ impl Engine<'_> {
             // From here on it is done, over every crash; whoever comes next closes the changeset.
             let done = |end: &End| {
                 self.step(node, NodeState::Ended(end.outcome), |record| {
-                    record.counts = (counts && end.is_whole).then(|| changeset.id());
+                    record.links.counts = (counts && end.is_whole).then(|| changeset.id());
                     (record.code, record.signal, record.reason) = (end.code, end.signal, end.reason.clone());
                     (record.files, record.notes) = (end.files, end.notes.clone());
                     record.seconds = Some(began.elapsed().as_secs_f64());
@@ -160,7 +159,7 @@ impl Engine<'_> {
     ) -> Result<End> {
         let spec = self.spec(node);
         let root = self.root_of(node);
-        let builds_on = self.node(node).record.builds_on.clone();
+        let builds_on = self.node(node).record.links.builds_on.clone();
         let front = match Front::of(&self.plans, self.plan, &builds_on, self.run.merge, &self.roots[root])? {
             Ok(front) => Arc::new(front),
             Err(clashes) => {

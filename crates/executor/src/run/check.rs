@@ -8,6 +8,10 @@ use crate::{Error, Graph, NodeSpec, PlanFile, Problem, Result, root_problems};
 /// A plan file that can be run.
 #[derive(Clone, Debug)]
 pub struct Checked {
+    /// The file: what errors name, and what relative roots start from.
+    pub file: PathBuf,
+    /// Its text; for one command see [`plan_of_command`](crate::plan_of_command).
+    pub text: String,
     /// What it says.
     pub plan: PlanFile,
     /// What depends on what.
@@ -20,8 +24,8 @@ pub struct Checked {
 
 /// Checks the text of a plan file: fields, names, graph, roots. All that is wrong is told at once. `root` is the folder to work on
 /// when the file declares none.
-pub fn check(file: &Path, text: &str, root: Option<&Path>) -> Result<Checked> {
-    let plan = PlanFile::parse(file, text)?;
+pub fn check(file: PathBuf, text: String, root: Option<&Path>) -> Result<Checked> {
+    let plan = PlanFile::parse(&file, &text)?;
     let from = file.parent().unwrap_or(Path::new(""));
     let graph = Graph::of(&plan);
     let mut problems = root_problems(&plan, from);
@@ -30,7 +34,7 @@ pub fn check(file: &Path, text: &str, root: Option<&Path>) -> Result<Checked> {
         Ok(graph) if problems.is_empty() => graph,
         _ => {
             problems.sort();
-            return Err(Error::PlanFile { file: file.to_owned(), problems });
+            return Err(Error::PlanFile { file, problems });
         }
     };
     let declared = plan.roots.iter().map(|(name, spec)| (name.clone(), from.join(&spec.path)));
@@ -40,7 +44,7 @@ pub fn check(file: &Path, text: &str, root: Option<&Path>) -> Result<Checked> {
         roots.insert(String::new(), root.to_owned());
     }
     let warnings = graph.overlaps(&plan);
-    Ok(Checked { plan, graph, roots, warnings })
+    Ok(Checked { file, text, plan, graph, roots, warnings })
 }
 
 impl Checked {

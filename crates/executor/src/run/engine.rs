@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plan::{Actor, ChangesetId, PathBytes, PlanExecutionContext, PlanId, Plans, path_bytes};
+use plan::{Actor, ChangesetId, PathBytes, PlanExecutionContext, PlanId, Plans, path_bytes, retry};
 use serde_json::Value;
 use store::{Epoch, Node, NodeStep, RequestId, Store};
 
@@ -15,7 +15,7 @@ use super::check::Checked;
 use super::layout::Layout;
 use super::options::Cancel;
 use super::overlap::Watched;
-use super::record::{NodeRecord, RunRecord, again};
+use super::record::{NodeRecord, RunRecord};
 use super::socket::Socket;
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeReport};
@@ -130,7 +130,7 @@ impl Engine<'_> {
             who: self.who.clone(),
             note: Value::Null,
         };
-        tracked.node.version = again(|| self.store().step_node(&step))?;
+        tracked.node.version = retry(|| self.store().step_node(&step))?;
         tracked.state = to;
         tracked.record = record;
         Ok(())
@@ -154,7 +154,7 @@ impl Engine<'_> {
             return Ok(Vec::new());
         }
         let counted: BTreeSet<ChangesetId> =
-            before.into_iter().filter_map(|need| self.node(need).record.counts).collect();
+            before.into_iter().filter_map(|need| self.node(need).record.links.counts).collect();
         let changesets = self.plans.changesets(self.plan)?.into_iter();
         let counts = |changeset: &store::Changeset| {
             changeset.entries > 0

@@ -15,7 +15,7 @@ use store::{BlobReader, Store, read_blob};
 
 use super::layout::files;
 use crate::sandbox::{Survey, TreeEdit};
-use crate::{Changes, Edit, Manifest, Merge, Result, State, What};
+use crate::{Changes, Edit, Manifest, Result, State, What};
 
 /// Changes that are recorded in one step.
 const BATCH_MAX: usize = 500;
@@ -40,7 +40,7 @@ impl Front {
         plans: &Plans,
         plan: PlanId,
         changesets: &[ChangesetId],
-        merge: Merge,
+        merge: Strategy,
         root: &PathBytes,
     ) -> Result<std::result::Result<Self, Vec<String>>> {
         let combined = match changesets {
@@ -48,7 +48,7 @@ impl Front {
             [] => Combined::default(),
             changesets => {
                 let selection = Selection { changesets: changesets.to_vec(), ..Selection::default() };
-                plans.combine(plan, &selection, strategy(merge))?
+                plans.combine(plan, &selection, merge)?
             }
         };
         let clashes: Vec<String> =
@@ -84,15 +84,14 @@ impl Front {
             let path = checked_path(path)?;
             match (content.kind, self.combined.made.get(content)) {
                 (ContentKind::Symlink, _) => {
-                    let target =
-                        read_blob(store, content.blob, TARGET_BYTES_MAX).map_err(plan::Error::from)?;
+                    let target = read_blob(store, content.blob, TARGET_BYTES_MAX)?;
                     files("change", tree, edit.symlink(&path, OsStr::from_bytes(&target)))?;
                 }
                 (ContentKind::File, Some(bytes)) => {
                     files("change", tree, edit.put(&path, content.mode, &mut &bytes[..]))?;
                 }
                 (ContentKind::File, None) => {
-                    let mut reader = BlobReader::open(store, content.blob).map_err(plan::Error::from)?;
+                    let mut reader = BlobReader::open(store, content.blob)?;
                     files("change", tree, edit.put(&path, content.mode, &mut reader))?;
                 }
             }
@@ -110,15 +109,6 @@ impl Front {
             Some(bytes) => Ok(Piece::file(bytes, content.mode)?),
             None => Ok(Piece::stored(content.clone())),
         }
-    }
-}
-
-/// The strategy of that name.
-pub(crate) fn strategy(merge: Merge) -> Strategy {
-    match merge {
-        Merge::ThreeWay => Strategy::ThreeWay,
-        Merge::FailOnConflict => Strategy::FailOnConflict,
-        Merge::LastWins => Strategy::LastWins,
     }
 }
 

@@ -3,6 +3,7 @@
 //! A lease lasts a while beyond the last sign of life. Nobody has to wait that long for a dead process of this machine, and a live one is
 //! not replaced: see [`Plans::acquire_lease`].
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::Scope;
@@ -21,14 +22,31 @@ const RENEW: Duration = Duration::from_secs(10);
 /// How often it is looked whether somebody gave the plan up: one row is read.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Takes the lease on a plan, also from a process that is dead. Whoever else holds it is named.
-pub(crate) fn take(plans: &Plans, plan: PlanId) -> Result<Lease> {
-    plans.acquire_lease(plan, LEASE).map_err(|error| match error {
-        plan::Error::Store(store::Error::Held { owner, .. }) => {
-            Error::Held { plan, owner: owner.to_string() }
-        }
-        error => error.into(),
-    })
+/// The lease on a plan, given back when this is dropped.
+pub(crate) struct Held {
+    store: Arc<dyn Store>,
+    plan: PlanId,
+    pub lease: Lease,
+}
+
+impl Held {
+    /// Takes the lease, also from a process that is dead. Whoever else holds it is named.
+    pub(crate) fn take(plans: &Plans, plan: PlanId) -> Result<Self> {
+        let lease = plans.acquire_lease(plan, LEASE).map_err(|error| match error {
+            plan::Error::Store(store::Error::Held { owner, .. }) => {
+                Error::Held { plan, owner: owner.to_string() }
+            }
+            error => error.into(),
+        })?;
+        Ok(Self { store: Arc::clone(plans.store()), plan, lease })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // One that has changed hands is somebody else's. Should it fail otherwise, the lease expires.
+        drop(self.store.release(&self.lease));
+    }
 }
 
 /// Gives signs of life until it is dropped. When somebody has taken the plan over nevertheless, or has given it up, everything is stopped.
@@ -40,9 +58,7 @@ pub(crate) struct Renewing<'a> {
 impl<'a> Renewing<'a> {
     pub(crate) fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
-        store: &'scope dyn Store,
-        lease: Lease,
-        plan: PlanId,
+        held: &'scope Held,
         cancel: &'scope Cancel,
         lost: &'a AtomicBool,
     ) -> Self
@@ -50,20 +66,21 @@ impl<'a> Renewing<'a> {
         'a: 'scope,
     {
         let (end, ended) = channel();
+        let Held { store, plan, lease } = held;
         scope.spawn(move || {
             let mut renewed = Instant::now();
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK) {
                 if renewed.elapsed() >= RENEW {
                     renewed = Instant::now();
                     // Any other error may pass, and without a lease nobody is worse off until somebody takes it.
-                    if let Err(store::Error::Stale { .. }) = store.renew(&lease, LEASE) {
+                    if let Err(store::Error::Stale { .. }) = store.renew(lease, LEASE) {
                         lost.store(true, Ordering::SeqCst);
                         cancel.stop();
                         return;
                     }
                 }
                 // Another process may have given the plan up.
-                if !cancel.is_cancelled() && is_given_up(store, plan).unwrap_or(false) {
+                if !cancel.is_cancelled() && is_given_up(store.as_ref(), *plan).unwrap_or(false) {
                     cancel.cancel_once();
                 }
             }
@@ -78,12 +95,6 @@ impl<'a> Renewing<'a> {
 
 /// Whether somebody gave the plan up.
 pub(crate) fn is_given_up(store: &dyn Store, plan: PlanId) -> Result<bool> {
-    let plan = store.plan(plan).map_err(plan::Error::from)?;
+    let plan = store.plan(plan)?;
     Ok(plan.state == State::Cancelled.stored())
-}
-
-/// Gives the lease back; one that has changed hands is somebody else's.
-pub(crate) fn give_back(store: &dyn Store, lease: &Lease) {
-    // Should it fail, the lease runs out.
-    drop(store.release(lease));
 }

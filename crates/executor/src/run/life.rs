@@ -7,59 +7,54 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plan::{Actor, Combined, Over, Plan, Plans, Selection, State, Step, StoredContents};
+use plan::{
+    Actor, Combined, Over, Plan, PlanId, Plans, Selection, State, Step, StoredContents, process_owner, retry,
+};
 use serde_json::json;
-use store::{Kind, Lease, NewNode, NodeId, OpenChangesets, Store};
+use store::{Kind, NewNode, NodeId, OpenChangesets};
 
 use super::actor::chain;
 use super::check::Checked;
 use super::engine::{Engine, Tracked};
-use super::front::strategy;
-use super::holder::{self, Renewing};
+use super::holder::{Held, Renewing};
 use super::layout::Layout;
 use super::options::Cancel;
 use super::overlap::Watched;
-use super::record::{NodeRecord, RunRecord, again};
+use super::record::{NodeRecord, RunRecord};
 use super::schedule::is_taken;
 use super::socket::{Answers, Socket};
 use super::state::{NodeState, Outcome};
-use super::{Event, NodeInGraph, OnEvent, Summary};
-use crate::{Error, FileError, Result};
+use super::{Event, NodeInGraph, OnEvent, Runs, Summary};
+use crate::{Error, FileError, NodeSpec, Result};
 
 /// Events that wait to be told.
 const EVENTS_MAX: usize = 1024;
 
-/// What a life begins with.
-pub(crate) struct Life<'a> {
-    pub plans: Plans,
-    pub folder: PathBuf,
-    pub run: RunRecord,
-    pub checked: Checked,
-    pub who: Actor,
+/// Who runs a plan, and who is told meanwhile.
+pub(super) struct Caller<'a> {
+    pub who: &'a Actor,
     pub hidden: &'a [OsString],
     pub cancel: &'a Cancel,
     pub on_event: OnEvent<'a>,
-    /// What answers actors, if anything does.
-    pub answers: Option<Arc<dyn Answers>>,
 }
 
-impl Life<'_> {
-    /// Lives, if nobody else has the plan.
-    pub(crate) fn live(self, plan: &Plan) -> Result<Summary> {
-        let store = Arc::clone(self.plans.store());
-        let lease = holder::take(&self.plans, plan.id)?;
-        let lived = self.live_with(plan, &lease, store.as_ref());
-        holder::give_back(store.as_ref(), &lease);
-        lived
-    }
-
-    fn live_with(self, plan: &Plan, lease: &Lease, store: &dyn Store) -> Result<Summary> {
+impl Runs {
+    /// Runs a plan to its end, if nobody else has it.
+    pub(super) fn execute(
+        &self,
+        plan: PlanId,
+        run: RunRecord,
+        checked: Checked,
+        caller: &Caller<'_>,
+    ) -> Result<Summary> {
+        let plans = self.plans.clone().with_owner(process_owner());
+        let held = Held::take(&plans, plan)?;
         // As it is now: whoever had the lease before may have gone on.
-        let plan = self.plans.get(plan.id)?;
-        let nodes = self.nodes(&plan)?;
+        let plan = plans.get(plan)?;
+        let nodes = nodes(&plans, &plan, &checked.plan.nodes, caller.who)?;
         let is_open = nodes
             .iter()
-            .zip(&self.checked.plan.nodes)
+            .zip(&checked.plan.nodes)
             .any(|(node, spec)| !node.lock().unwrap_or_else(PoisonError::into_inner).is_done(spec));
         match plan.state {
             State::Queued | State::Running => {}
@@ -72,23 +67,23 @@ impl Life<'_> {
         let lost = AtomicBool::new(false);
         let (events, told) = sync_channel::<Event>(EVENTS_MAX);
         std::thread::scope(|scope| {
-            let on_event = self.on_event;
+            let on_event = caller.on_event;
             scope.spawn(move || told.into_iter().for_each(on_event));
-            let renewing = Renewing::start(scope, store, lease.clone(), plan.id, self.cancel, &lost);
+            let renewing = Renewing::start(scope, &held, caller.cancel, &lost);
             let _serving = socket.as_ref().map(|socket| socket.serve(scope)).transpose()?;
             let engine = Engine {
                 plan: plan.id,
-                context: self.plans.context(plan.id)?.fenced(lease.epoch),
-                epoch: lease.epoch,
+                context: plans.context(plan.id)?.fenced(held.lease.epoch),
+                epoch: held.lease.epoch,
                 layout,
                 roots: plan.roots.clone(),
-                plans: self.plans,
-                who: self.who,
-                run: self.run,
-                checked: self.checked,
+                plans,
+                who: caller.who.clone(),
+                run,
+                checked,
                 nodes,
-                hidden: self.hidden,
-                cancel: self.cancel,
+                hidden: caller.hidden,
+                cancel: caller.cancel,
                 lost: &lost,
                 events,
                 watched: Watched::default(),
@@ -96,42 +91,39 @@ impl Life<'_> {
                 bases: plan.roots.iter().map(|_| Mutex::default()).collect(),
                 notes: Mutex::default(),
             };
-            let own_folders = Engine::own_folders(&self.folder);
-            let lived = engine.live(&plan, &own_folders);
-            match lived {
+            match engine.live(&plan, &Engine::own_folders(&self.folder)) {
                 Err(error) if renewing.is_lost() || is_taken(&error) => engine.taken(error),
                 lived => lived,
             }
         })
     }
+}
 
-    /// The nodes as the store has them, made where the plan has none yet.
-    fn nodes(&self, plan: &Plan) -> Result<Vec<Mutex<Tracked>>> {
-        let store = self.plans.store();
-        let specs = &self.checked.plan.nodes;
-        let mut stored = store.nodes(plan.id).map_err(plan::Error::from)?;
-        if stored.is_empty() {
-            let mut new = Vec::with_capacity(specs.len());
-            for spec in specs {
-                let needs = spec.needs.iter().map(|need| need.name.clone()).collect();
-                new.push(NewNode {
-                    id: NodeId::new(),
-                    name: store::Name::parse(&spec.name).map_err(plan::Error::from)?,
-                    state: NodeState::Queued.stored(),
-                    detail: NodeRecord { needs, ..NodeRecord::default() }.to_json(),
-                });
-            }
-            again(|| store.create_nodes(plan.id, &new, &self.who))?;
-            stored = store.nodes(plan.id).map_err(plan::Error::from)?;
+/// The nodes as the store has them, made where the plan has none yet.
+fn nodes(plans: &Plans, plan: &Plan, specs: &[NodeSpec], who: &Actor) -> Result<Vec<Mutex<Tracked>>> {
+    let store = plans.store();
+    let mut stored = store.nodes(plan.id)?;
+    if stored.is_empty() {
+        let mut new = Vec::with_capacity(specs.len());
+        for spec in specs {
+            let needs = spec.needs.iter().map(|need| need.name.clone()).collect();
+            new.push(NewNode {
+                id: NodeId::new(),
+                name: store::Name::parse(&spec.name)?,
+                state: NodeState::Queued.stored(),
+                detail: NodeRecord { needs, ..NodeRecord::default() }.to_json(),
+            });
         }
-        let mut by_name: BTreeMap<String, store::Node> =
-            stored.into_iter().map(|node| (node.name.to_string(), node)).collect();
-        let tracked = specs.iter().map(|spec| {
-            let node = by_name.remove(&spec.name).ok_or(Error::NotRun { plan: plan.id })?;
-            tracked(node).map(Mutex::new)
-        });
-        tracked.collect()
+        retry(|| store.create_nodes(plan.id, &new, who))?;
+        stored = store.nodes(plan.id)?;
     }
+    let mut by_name: BTreeMap<String, store::Node> =
+        stored.into_iter().map(|node| (node.name.to_string(), node)).collect();
+    let tracked = specs.iter().map(|spec| {
+        let node = by_name.remove(&spec.name).ok_or(Error::NotRun { plan: plan.id })?;
+        tracked(node).map(Mutex::new)
+    });
+    tracked.collect()
 }
 
 /// A node as the store has it.
@@ -276,7 +268,7 @@ impl Engine<'_> {
     }
 
     fn combined(&self) -> Result<Combined> {
-        Ok(self.plans.combine(self.plan, &Selection::default(), strategy(self.run.merge))?)
+        Ok(self.plans.combine(self.plan, &Selection::default(), self.run.merge)?)
     }
 
     fn summary(&self, combined: &Combined) -> Result<Summary> {

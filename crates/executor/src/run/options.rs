@@ -7,19 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use plan::Actor;
 
+use super::Checked;
 use crate::{Confine, Ignored, Merge};
 
 /// What is to be run, and how. All of it is kept with the plan, so that a resumed run does the same.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The plan file: what errors name, and what relative roots start from.
-    pub file: PathBuf,
-    /// Its text; for one command see [`plan_of_command`](crate::plan_of_command).
-    pub text: String,
+    /// The plan file, checked.
+    pub plan: Checked,
     /// What the plan is called, over what the file says.
     pub name: Option<String>,
-    /// The folder to work on when the file declares none.
-    pub root: Option<PathBuf>,
     /// How many nodes run at once, over what the file says.
     pub concurrency: Option<usize>,
     /// The same when neither this nor the file says anything.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use plan::{ChangesetId, Detail, PlanId};
+use plan::{ChangesetId, Detail, NodeLinks, PlanId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ impl RunRecord {
     pub(crate) fn put_into(&self, detail: &mut Detail) {
         detail.more.insert(FIELD.to_owned(), json!(self));
         // What reviewing and applying go by.
-        detail.more.insert("merge".to_owned(), json!(self.merge.name()));
+        detail.merge = Some(self.merge);
     }
 
     /// That of a plan, if it is one that is run.
@@ -77,15 +77,9 @@ pub(crate) struct NodeRecord {
     /// The actor's process, once it was started: id, time and run of the system.
     #[serde(default)]
     pub process: Option<(u32, u64, String)>,
-    /// The changeset whose changes count: that of the attempt that succeeded. Read by `plan`.
-    #[serde(default)]
-    pub counts: Option<ChangesetId>,
-    /// The changesets whose changes the last attempt started from. Read by `plan`.
-    #[serde(default)]
-    pub builds_on: Vec<ChangesetId>,
-    /// The base that the last attempt started from. Read by `plan`.
-    #[serde(default)]
-    pub base: Option<String>,
+    /// What `plan` goes by.
+    #[serde(flatten)]
+    pub links: NodeLinks,
     /// The code that the actor exited with.
     #[serde(default)]
     pub code: Option<i32>,
@@ -136,13 +130,4 @@ impl NodeRecord {
         serde_json::from_value(node.detail.clone())
             .map_err(|source| plan::Error::Detail { plan: node.plan, source }.into())
     }
-}
-
-/// Asks again when it is not known how a call ended: every step happens once for one request.
-pub(crate) fn again<T>(mut call: impl FnMut() -> store::Result<T>) -> Result<T> {
-    let ended = match call() {
-        Err(error) if error.outcome() == store::Outcome::Unknown => call(),
-        ended => ended,
-    };
-    Ok(ended.map_err(plan::Error::from)?)
 }

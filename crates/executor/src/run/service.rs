@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use plan::{Actor, PlanId, Plans, State};
+use plan::{Actor, PlanId, Plans, State, retry};
 use serde_json::Value;
 use store::{NodeStep, Owner, RequestId};
 
-use super::record::{NodeRecord, RunRecord, again};
+#[cfg(target_os = "linux")]
+use super::life::Caller;
+use super::record::{NodeRecord, RunRecord};
 use super::{Cancel, Event, NodeReport, NodeState, Options, Outcome, Output, Summary, Unfinished};
 use crate::{Error, Result};
 
@@ -21,10 +23,10 @@ pub type OnEvent<'a> = &'a (dyn Fn(Event) + Sync);
 /// **Failures.** A run that fails leaves a plan that [`resume`](Self::resume) goes on with, or none.
 #[derive(Clone, Debug)]
 pub struct Runs {
-    plans: Plans,
-    folder: PathBuf,
+    pub(super) plans: Plans,
+    pub(super) folder: PathBuf,
     #[cfg(target_os = "linux")]
-    answers: Option<std::sync::Arc<dyn super::Answers>>,
+    pub(super) answers: Option<std::sync::Arc<dyn super::Answers>>,
 }
 
 impl Runs {
@@ -50,15 +52,11 @@ impl Runs {
     /// A node that fails is no error: the summary tells it.
     #[cfg(target_os = "linux")]
     pub fn start(&self, options: &Options, cancel: &Cancel, on_event: OnEvent<'_>) -> Result<Summary> {
-        let checked = super::check(&options.file, &options.text, options.root.as_deref())?;
-        let run = new_record(options, &checked)?;
-        let plans = self.plans.clone().with_owner(plan::process_owner());
-        let name = options.name.as_ref().or(checked.plan.name.as_ref());
-        let plan = create(&plans, name.map(String::as_str), &run, &options.who)?;
-        let (folder, who, hidden) = (self.folder.clone(), options.who.clone(), options.hidden.as_slice());
-        let answers = self.answers.clone();
-        let life = super::life::Life { plans, folder, run, checked, who, hidden, cancel, on_event, answers };
-        life.live(&plan)
+        let run = new_record(options)?;
+        let name = options.name.as_ref().or(options.plan.plan.name.as_ref());
+        let plan = create(&self.plans, name.map(String::as_str), &run, &options.who)?;
+        let caller = Caller { who: &options.who, hidden: &options.hidden, cancel, on_event };
+        self.execute(plan.id, run, options.plan.clone(), &caller)
     }
 
     /// Goes on with a plan whose run was cut off, or in which nodes did not succeed: what is done is not run again ([pln-resume]).
@@ -74,13 +72,10 @@ impl Runs {
     ) -> Result<Summary> {
         let plan = self.plans.get(plan)?;
         let run = RunRecord::required(plan.id, &plan.detail)?;
-        let mut checked =
-            super::check(&run.file, &run.text, run.roots.values().next().map(PathBuf::as_path))?;
+        let root = run.roots.values().next().map(PathBuf::as_path);
+        let mut checked = super::check(run.file.clone(), run.text.clone(), root)?;
         checked.roots.clone_from(&run.roots);
-        let plans = self.plans.clone().with_owner(plan::process_owner());
-        let (folder, who, answers) = (self.folder.clone(), who.clone(), self.answers.clone());
-        let life = super::life::Life { plans, folder, run, checked, who, hidden, cancel, on_event, answers };
-        life.live(&plan)
+        self.execute(plan.id, run, checked, &Caller { who, hidden, cancel, on_event })
     }
 
     /// Not on this system.
@@ -109,7 +104,7 @@ impl Runs {
 
     /// The nodes of a plan, in the order of its file; none for a plan that is not run.
     pub fn nodes(&self, plan: PlanId) -> Result<Vec<NodeReport>> {
-        let nodes = self.plans.store().nodes(plan).map_err(plan::Error::from)?;
+        let nodes = self.plans.store().nodes(plan)?;
         nodes.into_iter().map(report).collect()
     }
 
@@ -154,7 +149,7 @@ impl Runs {
             return Ok(());
         }
         let store = self.plans.store();
-        for node in store.nodes(plan).map_err(plan::Error::from)? {
+        for node in store.nodes(plan)? {
             let state = NodeState::from_stored(&node.state);
             if state.is_none_or(|state| state.outcome().is_some()) {
                 continue;
@@ -176,9 +171,9 @@ impl Runs {
                 who: who.clone(),
                 note: Value::Null,
             };
-            match again(|| store.step_node(&step)) {
+            match retry(|| store.step_node(&step)) {
                 // Somebody else was faster.
-                Err(Error::Plan(plan::Error::Store(store::Error::Conflict { .. }))) => {}
+                Err(store::Error::Conflict { .. }) => {}
                 stepped => drop(stepped?),
             }
         }
@@ -223,7 +218,8 @@ fn report(node: store::Node) -> Result<NodeReport> {
 
 /// What is kept with the plan of a new run. Everything that it names is there.
 #[cfg(target_os = "linux")]
-fn new_record(options: &Options, checked: &super::Checked) -> Result<RunRecord> {
+fn new_record(options: &Options) -> Result<RunRecord> {
+    let checked = &options.plan;
     let enforced = crate::enforceable(options.confine)?;
     let real = |path: &Path| {
         path.canonicalize().map_err(|source| Error::NotWritable { path: path.to_owned(), source })
@@ -235,8 +231,8 @@ fn new_record(options: &Options, checked: &super::Checked) -> Result<RunRecord> 
         roots.insert(name.clone(), root.canonicalize().map_err(bad)?);
     }
     Ok(RunRecord {
-        file: options.file.clone(),
-        text: options.text.clone(),
+        file: checked.file.clone(),
+        text: checked.text.clone(),
         roots,
         concurrency: options
             .concurrency
@@ -262,7 +258,7 @@ fn create(plans: &Plans, name: Option<&str>, run: &RunRecord, who: &Actor) -> Re
     let roots: Vec<&Path> = run.roots.values().map(PathBuf::as_path).collect();
     for number in 1.. {
         let numbered = |name: &str| if number == 1 { name.to_owned() } else { format!("{name}-{number}") };
-        let name = name.map(numbered).map(store::Name::parse).transpose().map_err(plan::Error::from)?;
+        let name = name.map(numbered).map(store::Name::parse).transpose()?;
         match plans.create_with(plan::Purpose::Work, name, &roots, &detail, who) {
             Err(plan::Error::Store(store::Error::NameTaken { .. })) => {}
             made => return Ok(made?),

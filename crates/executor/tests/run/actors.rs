@@ -8,7 +8,7 @@ use executor::{Confine, Enforced, Ignored, enforceable};
 use plan::State;
 use testkit::notes::skipped;
 
-use crate::ground::{Ground, is_marked, node, outcome};
+use crate::ground::{Ground, checked, is_marked, node, outcome};
 
 /// 32 actors at once, each changing its own file, its own lines of a shared one, and adding and removing files: each is credited with
 /// exactly what it did.
@@ -193,10 +193,11 @@ fn what_is_left_out_is_not_there() {
     let (summary, _) = ground.run_with(&options);
     assert_eq!((summary.state, summary.files), (State::Ready, 0), "{summary:?}");
     options.ignored = Ignored::Link;
-    options.text = "[nodes.a]\nrun = '[ -L target ] && cat target/x'\n".to_owned();
+    let text = "[nodes.a]\nrun = '[ -L target ] && cat target/x'\n";
+    options.plan = checked(ground.folder.path(), text, &ground.root());
     assert_eq!(ground.run_with(&options).0.state, State::Ready);
     // The home folder below the root is never copied.
-    options.text = "[nodes.a]\nrun = '[ ! -e home ] && [ -e project/file ]'\n".to_owned();
-    options.root = Some(ground.folder.path().to_owned());
+    let text = "[nodes.a]\nrun = '[ ! -e home ] && [ -e project/file ]'\n";
+    options.plan = checked(ground.folder.path(), text, ground.folder.path());
     assert_eq!(ground.run_with(&options).0.state, State::Ready);
 }

@@ -243,7 +243,7 @@ fn a_disk_that_stays_full_ends_the_run_and_with_room_it_goes_on() {
         ),
     );
     let (ended, _) = run_apart(ground.folder.path(), "run");
-    assert!(ended.contains("its disk is full; nothing was changed") && ended.contains("df -h"), "{ended}");
+    assert!(ended.contains("its disk is full; nothing was changed"), "{ended}");
     let plan = ground.plans.find("@latest").unwrap().id;
     assert_eq!(ground.plans.store().check().unwrap(), []);
     let first = &ground.runs().nodes(plan).unwrap()[0];

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use executor::run::{Cancel, Event, NodeReport, NodeState, Options, Outcome, Runs, Summary};
+use executor::run::{Cancel, Checked, Event, NodeReport, NodeState, Options, Outcome, Runs, Summary, check};
 use executor::{Confine, Ignored, Merge};
 use plan::{Actor, ApplyOrder, Ground as Land, PlanId, Plans, Report};
 use store::SqliteOptions;
@@ -90,12 +90,14 @@ pub(crate) fn plans(home: &Path) -> Plans {
     Plans::open(Arc::new(SqliteOptions::default().open(&home.join("state.db")).unwrap()))
 }
 
+pub(crate) fn checked(folder: &Path, text: &str, root: &Path) -> Checked {
+    check(folder.join("plan.toml"), text.to_owned(), Some(root)).unwrap()
+}
+
 pub(crate) fn options(folder: &Path, text: &str) -> Options {
     Options {
-        file: folder.join("plan.toml"),
-        text: text.to_owned(),
+        plan: checked(folder, text, &folder.join("project")),
         name: None,
-        root: Some(folder.join("project")),
         concurrency: None,
         usual_concurrency: 4,
         fail_fast: None,

@@ -101,7 +101,7 @@ fn a_step_asked_twice_with_one_request_happens_once() {
 fn detail_is_kept_with_fields_that_nobody_knows() {
     let ground = Ground::new();
     let more = json!({"later": [1, 2]}).as_object().unwrap().clone();
-    let detail = Detail { error: Some("disk full".into()), more };
+    let detail = Detail { error: Some("disk full".into()), merge: None, more };
     let step = Step::to(State::Running, &actor("ana")).detail(detail.clone());
     let running = ground.plans.step(&ground.plan, &step).unwrap();
     assert_eq!(running.detail, detail);

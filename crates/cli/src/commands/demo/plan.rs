@@ -159,8 +159,9 @@ fn run_actors(place: &Path) -> Result<(Plans, Vec<NodeReport>)> {
     let user = Some("demo".to_owned());
     let agents = Agents::open(&Surroundings { home: Some(home(place)), user, ..Surroundings::default() })?;
     let options = RunOptions { file: Some(place.join("plan.toml")), ..RunOptions::default() };
-    let summary = agents.run(&options, &Cancel::default(), &|_| {})?;
-    Ok((agents.plans()?, summary.nodes))
+    let (checked, plans) = (agents.check_plan_file(&options)?, agents.plans()?);
+    let summary = plans.run(checked, &options, &Cancel::default(), &|_| {})?;
+    Ok((plans, summary.nodes))
 }
 
 /// Starts `agents plan apply` and kills it as soon as a file is in place.
