@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::changesets::{PATCH_BYTES_MAX, USUAL_MODE, patched};
 use crate::wire::{APPEND, Append, Deed, GET, Get, Given, GotSaid, RECORD, Record, refusal, said};
 use crate::work::Entered;
-use crate::{Agents, Error, HOME_VARIABLE, NewMessage, Reveal};
+use crate::{Agents, Draft, Error, HOME_VARIABLE, Reveal};
 
 /// The most that messages of one request may have: they are held in memory.
 const MESSAGES_BYTES_MAX: u64 = 16 << 20;
@@ -98,9 +98,8 @@ impl Answering {
     fn append(&self, seat: &Seat, ask: Append, bodies: &mut Bodies<'_>) -> Result<Value, Error> {
         let _turn = seat.turn();
         let text = bodies.next_whole(MESSAGES_BYTES_MAX)?;
-        let messages: Vec<NewMessage> =
-            serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))?;
-        Ok(said(&self.agents.contexts()?.append(&ask.name, &messages, ask.if_revision)?))
+        let drafts: Vec<Draft> = serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))?;
+        Ok(said(&self.agents.contexts()?.append(&ask.name, &drafts, ask.if_revision)?))
     }
 
     fn get(&self, ask: Get) -> Result<Value, Error> {

@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 use crate::surroundings::is_same;
 use crate::wire::{APPEND, Append, Deed, GET, Get, Given, GotSaid, ProblemSaid, RECORD, Record, said};
 use crate::{
-    Appended, Doing, Entered, Error, Got, HOME_VARIABLE, NewEntry, NewMessage, Reveal, Surroundings,
+    ContextName, Doing, Draft, Entered, Error, Got, HOME_VARIABLE, NewEntry, Reveal, Revision, Saved,
+    Surroundings,
 };
 
 /// How long an answer may take: longer than anything that the run waits for.
@@ -85,12 +86,12 @@ impl Inside {
     /// Appends messages to a context of the run's home, all or none.
     pub fn append(
         &self,
-        name: &str,
-        messages: &[NewMessage],
-        if_revision: Option<u64>,
-    ) -> Result<Appended, Error> {
-        let ask = Append { name: name.to_owned(), if_revision };
-        self.ask(APPEND, &ask, vec![Body::Bytes(said(&messages).to_string().into_bytes())])
+        name: &ContextName,
+        drafts: &[Draft],
+        if_revision: Option<Revision>,
+    ) -> Result<Saved, Error> {
+        let drafts = serde_json::to_vec(drafts).expect("messages are JSON");
+        self.ask(APPEND, &Append { name: name.clone(), if_revision }, vec![Body::Bytes(drafts)])
     }
 
     /// The value of a key, as the run sees it. Secrets are not told.

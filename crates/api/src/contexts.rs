@@ -1,17 +1,17 @@
-//! Conversations: what `agents context` and other doors ask for. Each call opens what it needs, as [`context`] says.
+//! Conversations: what `agents context` and other doors ask for. Each call opens what it needs, as [`context`] says, and returns what
+//! [`context`] returns, where that says enough to people and programs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use context::{ContextManager, Draft, Error as Cause, IfThere, Json, Name, Options, Query, Revision, Role};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-
-use crate::answer::text;
-use crate::talk::{
-    Appended, Changed, ContextState, Document, Exported, Found, Hits, ListedContext, Old, Said, Selection,
-    Verified,
+use context::{
+    ContextManager, Draft, Format, Hit, IfThere, Json, Listed, Name, Notice, Numbered, Options, Pruned,
+    Query, Report, Revision, Saved,
 };
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::answer::{Problem, text};
 use crate::{Agents, Error, HintFor};
 
 /// The folder of all contexts, below the home folder.
@@ -24,38 +24,100 @@ pub struct Contexts {
     hint: Option<HintFor>,
 }
 
-/// A message to be appended.
-#[derive(Clone, Serialize, Deserialize, Debug)]
-#[serde(rename_all = "lowercase")]
-pub enum NewMessage {
-    /// Text with a role.
-    Text {
-        /// One of system, developer, user, assistant, tool.
-        role: String,
-        /// What it says.
-        text: String,
-    },
-    /// A JSON object with any fields.
-    Json(String),
-}
-
-/// How an export leaves.
+/// Which of the two documents of a context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ExportFormat(context::Format);
+pub enum Document {
+    /// Its state.
+    State,
+    /// Its global context.
+    Global,
+}
 
-impl std::str::FromStr for ExportFormat {
-    type Err = String;
+/// Which messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Selection {
+    /// All.
+    All,
+    /// The last so many.
+    Last(u64),
+    /// From `start`, counted from 0, up to before `end`.
+    Range {
+        /// The first.
+        start: u64,
+        /// The one after the last.
+        end: u64,
+    },
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map(ExportFormat)
+/// A context as it is now.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct ContextState {
+    /// Its name.
+    pub name: Name,
+    /// Its folder.
+    pub folder: String,
+    /// The number of its last commit.
+    pub revision: Revision,
+    /// How many messages it has.
+    pub message_count: u64,
+    /// What a person should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
+}
+
+impl ContextState {
+    fn of(context: &ContextManager) -> ContextState {
+        ContextState {
+            name: context.name().clone(),
+            folder: text(&context.folder()),
+            revision: context.metadata().revision(),
+            message_count: context.metadata().message_count(),
+            notices: context.notices(),
+        }
     }
 }
 
-impl ExportFormat {
-    /// Whether it is a folder of files and not one file.
-    pub fn is_folder(self) -> bool {
-        self.0 == context::Format::Json4
+/// A context in a list.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct ListedContext {
+    /// Its name.
+    pub name: Name,
+    /// The number of its last commit, where it can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<Revision>,
+    /// How many messages it has, where it can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_count: Option<u64>,
+    /// When it was last changed, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_updated: Option<String>,
+    /// Why it cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+}
+
+impl ListedContext {
+    fn of(listed: Listed, hint: Option<HintFor>) -> ListedContext {
+        let metadata = listed.metadata.as_ref().ok();
+        ListedContext {
+            name: listed.name,
+            revision: metadata.map(|metadata| metadata.revision()),
+            message_count: metadata.map(|metadata| metadata.message_count()),
+            last_updated: metadata.and_then(|metadata| metadata.last_updated()).map(|time| time.to_string()),
+            problem: listed.metadata.err().map(|error| Problem::hinted(&error.into(), hint)),
+        }
     }
+}
+
+/// An export that was written.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Exported {
+    /// The context.
+    pub name: Name,
+    /// The file or folder.
+    pub path: String,
+    /// How many messages it has.
+    pub message_count: u64,
 }
 
 impl Agents {
@@ -69,8 +131,8 @@ impl Agents {
 
 impl Contexts {
     /// Makes an empty context.
-    pub fn create(&self, name: &str) -> Result<ContextState, Error> {
-        Ok(ContextState::of(&self.inner.create(&Name::new(name)?)?))
+    pub fn create(&self, name: &Name) -> Result<ContextState, Error> {
+        Ok(ContextState::of(&self.inner.create(name)?))
     }
 
     /// All contexts, sorted by name.
@@ -81,29 +143,15 @@ impl Contexts {
     /// Appends messages, all or none, in one commit. With `if_revision`, only if nobody wrote since.
     pub fn append(
         &self,
-        name: &str,
-        messages: &[NewMessage],
-        if_revision: Option<u64>,
-    ) -> Result<Appended, Error> {
-        let drafts = (1..).zip(messages).map(|(number, message)| {
-            let draft = match message {
-                NewMessage::Text { role, text } => role.parse::<Role>().map(|role| Draft::text(role, text)),
-                NewMessage::Json(json) => Draft::parse(json),
-            };
-            draft.map_err(|source| Cause::Message { number, source })
-        });
-        let drafts = drafts.collect::<Result<Vec<_>, _>>()?;
-        let mut context = self.open(name)?;
-        context.append_all(drafts)?;
-        let saved = save(&mut context, if_revision)?;
-        Ok(Appended {
-            ids: saved.ids.iter().map(ToString::to_string).collect(),
-            change: Changed::of(name, saved),
-        })
+        name: &Name,
+        drafts: &[Draft],
+        if_revision: Option<Revision>,
+    ) -> Result<Saved, Error> {
+        Ok(self.inner.append(name, drafts, if_revision)?)
     }
 
     /// The messages that are selected, as of now, read as they are iterated.
-    pub fn show(&self, name: &str, selection: Selection) -> Result<Conversation, Error> {
+    pub fn show(&self, name: &Name, selection: Selection) -> Result<Conversation, Error> {
         let context = self.open(name)?;
         let messages = match selection {
             Selection::All => context.messages(..),
@@ -115,7 +163,7 @@ impl Contexts {
     }
 
     /// The state or the global context, or the value in it that a JSON Pointer leads to, as JSON text.
-    pub fn document(&self, name: &str, document: Document, pointer: Option<&str>) -> Result<String, Error> {
+    pub fn document(&self, name: &Name, document: Document, pointer: Option<&str>) -> Result<String, Error> {
         let context = self.open(name)?;
         let json = match document {
             Document::State => context.state(),
@@ -123,130 +171,127 @@ impl Contexts {
         };
         let found = json.pointer(pointer.unwrap_or_default());
         let missing =
-            || Error::NoValue { name: name.to_owned(), pointer: pointer.unwrap_or_default().to_owned() };
+            || Error::NoValue { name: name.to_string(), pointer: pointer.unwrap_or_default().to_owned() };
         Ok(found.ok_or_else(missing)?.pretty())
     }
 
     /// Puts another state or global context, a JSON object, in the place of the one that is there.
     pub fn set(
         &self,
-        name: &str,
+        name: &Name,
         document: Document,
         json: &str,
-        if_revision: Option<u64>,
-    ) -> Result<Changed, Error> {
+        if_revision: Option<Revision>,
+    ) -> Result<Saved, Error> {
         let json = Json::parse(json)?;
         let mut context = self.open(name)?;
         match document {
             Document::State => context.set_state(json)?,
             Document::Global => context.set_global(json)?,
         }
-        Ok(Changed::of(name, save(&mut context, if_revision)?))
+        save(&mut context, if_revision)
     }
 
     /// Changes the state or the global context by a JSON Merge Patch.
     pub fn patch(
         &self,
-        name: &str,
+        name: &Name,
         document: Document,
         json: &str,
-        if_revision: Option<u64>,
-    ) -> Result<Changed, Error> {
+        if_revision: Option<Revision>,
+    ) -> Result<Saved, Error> {
         let json = Json::parse(json)?;
         let mut context = self.open(name)?;
         match document {
             Document::State => context.patch_state(json)?,
             Document::Global => context.patch_global(json)?,
         }
-        Ok(Changed::of(name, save(&mut context, if_revision)?))
+        save(&mut context, if_revision)
     }
 
     /// Keeps the first `count` messages.
-    pub fn rewind(&self, name: &str, count: u64, if_revision: Option<u64>) -> Result<Changed, Error> {
-        Ok(Changed::of(name, self.open(name)?.rewind(count, if_revision.map(Revision))?))
+    pub fn rewind(&self, name: &Name, count: u64, if_revision: Option<Revision>) -> Result<Saved, Error> {
+        Ok(self.open(name)?.rewind(count, if_revision)?)
     }
 
     /// Empties a context and keeps it.
-    pub fn clear(&self, name: &str, if_revision: Option<u64>) -> Result<Changed, Error> {
-        Ok(Changed::of(name, self.open(name)?.clear(if_revision.map(Revision))?))
+    pub fn clear(&self, name: &Name, if_revision: Option<Revision>) -> Result<Saved, Error> {
+        Ok(self.open(name)?.clear(if_revision)?)
     }
 
     /// Makes a context with the first `count` messages of another one.
-    pub fn fork(&self, name: &str, new: &str, count: Option<u64>) -> Result<ContextState, Error> {
-        Ok(ContextState::of(&self.open(name)?.fork(&Name::new(new)?, count)?))
+    pub fn fork(&self, name: &Name, new: &Name, count: Option<u64>) -> Result<ContextState, Error> {
+        Ok(ContextState::of(&self.open(name)?.fork(new, count)?))
     }
 
     /// Removes a context. What is returned is why its files are not deleted yet, if so.
-    pub fn remove(&self, name: &str, if_revision: Option<u64>) -> Result<Option<String>, Error> {
-        let removed = self.inner.remove(&Name::new(name)?, if_revision.map(Revision))?;
+    pub fn remove(&self, name: &Name, if_revision: Option<Revision>) -> Result<Option<String>, Error> {
+        let removed = self.inner.remove(name, if_revision)?;
         Ok(removed.undeleted.map(|why| why.to_string()))
     }
 
     /// Gives a context another name.
-    pub fn rename(&self, name: &str, new: &str, if_revision: Option<u64>) -> Result<(), Error> {
-        Ok(self.inner.rename(&Name::new(name)?, &Name::new(new)?, if_revision.map(Revision))?)
+    pub fn rename(&self, name: &Name, new: &Name, if_revision: Option<Revision>) -> Result<(), Error> {
+        Ok(self.inner.rename(name, new, if_revision)?)
     }
 
     /// Writes an export to where `out` leads.
-    pub fn export(&self, name: &str, format: ExportFormat, out: &mut dyn Write) -> Result<(), Error> {
-        Ok(self.open(name)?.export(format.0, out)?)
+    pub fn export(&self, name: &Name, format: Format, out: &mut dyn Write) -> Result<(), Error> {
+        Ok(self.open(name)?.export(format, out)?)
     }
 
     /// Writes an export to a file, or to a folder.
-    pub fn export_to(&self, name: &str, format: ExportFormat, path: &Path) -> Result<Exported, Error> {
+    pub fn export_to(&self, name: &Name, format: Format, path: &Path) -> Result<Exported, Error> {
         let context = self.open(name)?;
-        context.export_to(format.0, path)?;
+        context.export_to(format, path)?;
         let messages = context.metadata().message_count();
-        Ok(Exported { name: name.to_owned(), path: text(path), message_count: messages })
+        Ok(Exported { name: name.clone(), path: text(path), message_count: messages })
     }
 
     /// Makes a context of a file or folder, told by its content.
     pub fn import(
         &self,
         from: &Path,
-        name: Option<&str>,
+        name: Option<&Name>,
         replace: bool,
-        if_revision: Option<u64>,
+        if_revision: Option<Revision>,
     ) -> Result<ContextState, Error> {
-        let name = name.map(Name::new).transpose()?;
         let if_there = if replace { IfThere::Replace } else { IfThere::Refuse };
-        let made = self.inner.import(from, name.as_ref(), if_there, if_revision.map(Revision))?;
+        let made = self.inner.import(from, name, if_there, if_revision)?;
         Ok(ContextState::of(&made))
     }
 
-    /// Looks for messages, in these contexts or in all.
-    pub fn search(&self, names: &[String], found: &Found) -> Result<Hits, Error> {
-        let names = names.iter().map(|name| Name::new(name)).collect::<Result<Vec<_>, _>>()?;
-        let role = found.role.as_deref().map(str::parse::<Role>).transpose();
-        let role = role.map_err(|source| Cause::Message { number: 1, source })?;
-        let words = Query::words(&found.text);
-        let query = Query { role, since: found.since, until: found.until, around: found.around, ..words };
-        Ok(Hits::of(self.inner.search(&names, query)?))
+    /// Looks for messages, in these contexts or in all. Hits come as they are found.
+    pub fn search(
+        &self,
+        names: &[Name],
+        query: Query,
+    ) -> Result<impl Iterator<Item = Result<Hit, Error>> + use<>, Error> {
+        Ok(self.inner.search(names, query)?.map(|hit| hit.map_err(Error::from)))
     }
 
     /// Reads all of a context and says what is wrong; all of them when no name is given.
-    pub fn verify(&self, name: Option<&str>) -> Result<Vec<Verified>, Error> {
+    pub fn verify(&self, name: Option<&Name>) -> Result<Vec<Report>, Error> {
         let names = match name {
-            Some(name) => vec![Name::new(name)?],
+            Some(name) => vec![name.clone()],
             None => self.inner.list()?.into_iter().map(|one| one.name).collect(),
         };
-        Ok(names.iter().map(|name| self.inner.verify(name).map(Verified::of)).collect::<Result<_, _>>()?)
+        Ok(names.iter().map(|name| self.inner.verify(name)).collect::<Result<_, _>>()?)
     }
 
     /// Takes over what somebody else changed in a context's messages.
-    pub fn repair(&self, name: &str, if_revision: Option<u64>) -> Result<Changed, Error> {
-        let repaired = self.inner.repair(&Name::new(name)?, if_revision.map(Revision))?;
-        Ok(Changed::repaired(name, repaired))
+    pub fn repair(&self, name: &Name, if_revision: Option<Revision>) -> Result<Saved, Error> {
+        Ok(self.inner.repair(name, if_revision)?)
     }
 
     /// The contexts that nobody changed since `before`, the oldest first.
-    pub fn older_than(&self, before: Timestamp) -> Result<Vec<Old>, Error> {
-        Ok(self.inner.older_than(before)?.into_iter().map(Old::of).collect())
+    pub fn older_than(&self, before: Timestamp) -> Result<Vec<Pruned>, Error> {
+        Ok(self.inner.older_than(before)?)
     }
 
     /// Removes a context if nobody changed it since `before`; whether it did.
-    pub fn prune(&self, name: &str, before: Timestamp) -> Result<bool, Error> {
-        Ok(self.inner.prune(&Name::new(name)?, before)?.is_some())
+    pub fn prune(&self, name: &Name, before: Timestamp) -> Result<bool, Error> {
+        Ok(self.inner.prune(name, before)?.is_some())
     }
 
     /// The folder they are in.
@@ -254,8 +299,9 @@ impl Contexts {
         self.inner.folder().to_owned()
     }
 
-    fn open(&self, name: &str) -> Result<ContextManager, Error> {
-        Ok(self.inner.open(&Name::new(name)?)?)
+    /// Opens a context, to stage several changes and save them in one commit.
+    pub fn open(&self, name: &Name) -> Result<ContextManager, Error> {
+        Ok(self.inner.open(name)?)
     }
 }
 
@@ -272,8 +318,8 @@ pub struct Conversation {
 
 impl Conversation {
     /// What a person should know about what was found.
-    pub fn notices(&self) -> Vec<String> {
-        self.context.notices().iter().map(ToString::to_string).collect()
+    pub fn notices(&self) -> Vec<Notice> {
+        self.context.notices()
     }
 
     /// Looks again, for messages that were appended since. Where messages were cut or replaced, those that are new are given all the same:
@@ -291,7 +337,7 @@ impl Conversation {
 }
 
 impl Iterator for Conversation {
-    type Item = Result<Said, Error>;
+    type Item = Result<Numbered, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -302,15 +348,15 @@ impl Iterator for Conversation {
             let id = one.message.id();
             if id.is_none() || id > self.skip_to {
                 self.last = self.last.max(id);
-                return Some(Ok(Said::of(one)));
+                return Some(Ok(one));
             }
         }
     }
 }
 
-fn save(context: &mut ContextManager, if_revision: Option<u64>) -> Result<context::Saved, Error> {
+fn save(context: &mut ContextManager, if_revision: Option<Revision>) -> Result<Saved, Error> {
     Ok(match if_revision {
-        Some(revision) => context.save_if(Revision(revision))?,
+        Some(revision) => context.save_if(revision)?,
         None => context.save()?,
     })
 }

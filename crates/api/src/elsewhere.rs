@@ -1,6 +1,6 @@
 //! Actors run on Linux only, so elsewhere nobody is in a sandbox.
 
-use crate::{Appended, Entered, Error, Got, NewEntry, NewMessage, Reveal, Surroundings};
+use crate::{ContextName, Draft, Entered, Error, Got, NewEntry, Reveal, Revision, Saved, Surroundings};
 
 /// The run that this process is in a sandbox of: there is none.
 #[derive(Clone, Copy)]
@@ -20,10 +20,10 @@ impl Inside {
     /// Never called.
     pub fn append(
         &self,
-        _name: &str,
-        _messages: &[NewMessage],
-        _if_revision: Option<u64>,
-    ) -> Result<Appended, Error> {
+        _name: &ContextName,
+        _drafts: &[Draft],
+        _if_revision: Option<Revision>,
+    ) -> Result<Saved, Error> {
         match *self {}
     }
 

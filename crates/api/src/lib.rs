@@ -30,7 +30,7 @@
 //! - `surroundings`: where home and project are
 //! - `agents`: the façade itself; `reading`, `writing` and `watching` are its questions about configuration, its changes of it, and
 //!   noticing those of others
-//! - `contexts`: conversations; `talk`: what is asked of them and what comes back
+//! - `contexts`: conversations
 //! - `plans`, `review` and `changesets`: what actors change in people's folders; `audit`: the trail of it; `work`: what comes back about them
 //! - `runs`: actors run in parallel, each in a sandbox of its own
 //! - `answering` and `asking`: what actors ask the run that started them, on both sides; `wire`: the forms of that. On Linux only
@@ -58,7 +58,6 @@ mod review;
 mod runs;
 mod stores;
 mod surroundings;
-mod talk;
 mod watching;
 #[cfg(target_os = "linux")]
 mod wire;
@@ -75,7 +74,11 @@ pub use asking::Inside;
 pub use audit::Checkpointed;
 pub use changesets::{Doing, NewEntry};
 pub use config::{PROJECT_FOLDER, Reveal, Scope, Stopper, Wait, Waiting};
-pub use contexts::{Contexts, Conversation, ExportFormat, NewMessage};
+pub use context::{
+    ContextManager, Draft, Format as ExportFormat, Hit, Json, Name as ContextName, Notice, Numbered, Pruned,
+    Query, Report, Revision, Role, Saved,
+};
+pub use contexts::{ContextState, Contexts, Conversation, Document, Exported, ListedContext, Selection};
 pub use doctor::{Check, Health};
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::Inside;
@@ -92,10 +95,6 @@ pub use runs::{
 pub use store::{AuditRecord, Collected, Finding, Verdict};
 pub use stores::StoreState;
 pub use surroundings::{HOME_VARIABLE, Surroundings};
-pub use talk::{
-    Appended, Changed, ContextState, Document, Exported, Found, Hit, HitLine, Hits, ListedContext, Old, Said,
-    Selection, Verified, Wrong,
-};
 pub use watching::{Event, Standing, Watch};
 pub use work::{
     Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, Entered, EntryState,

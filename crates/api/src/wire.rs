@@ -7,8 +7,8 @@ use config::Layer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Kind;
 use crate::answer::{Entry, Got, LayerSays, Place, Problem, Shown, Spot};
+use crate::{ContextName, Kind, Revision};
 
 /// The words that a request begins with.
 pub(crate) const RECORD: &str = "record";
@@ -51,8 +51,8 @@ pub(crate) enum Given {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Append {
-    pub name: String,
-    pub if_revision: Option<u64>,
+    pub name: ContextName,
+    pub if_revision: Option<Revision>,
 }
 
 /// To get the value of a key.

@@ -1,19 +1,18 @@
 //! All contexts of a folder: making, listing, moving and removing them.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use filetx::{Finder, OwnFolder, RelPath, Rename};
 
-use crate::edit::Edit;
+use crate::edit::{Edit, Write, check_revision};
 use crate::files::Files;
 use crate::ground::{Ground, Options};
 use crate::json::Json;
 use crate::lines::Tail;
 use crate::loaded::{self, Layout, Loaded};
-use crate::manager::check_revision;
-use crate::{ContextManager, Error, Metadata, Name, Revision};
+use crate::{ContextManager, Draft, Error, MessageId, Metadata, Name, Revision, Saved};
 
 /// How often making a context starts again because its folder was taken away meanwhile.
 const MAKES_MAX: usize = 8;
@@ -78,6 +77,38 @@ impl Contexts {
     #[track_caller]
     pub fn open(&self, name: &Name) -> Result<ContextManager, Error> {
         ContextManager::open(&self.ground, name)
+    }
+
+    /// Appends messages to a context in one commit, all or none: takes its lock once and reads it once. With `expected`, it is
+    /// [`Error::Stale`] when somebody else wrote since that revision.
+    ///
+    /// Safety among threads and processes, and what a failure leaves: as [`ContextManager::save`].
+    #[track_caller]
+    pub fn append(&self, name: &Name, drafts: &[Draft], expected: Option<Revision>) -> Result<Saved, Error> {
+        if drafts.is_empty() {
+            let context = self.open(name)?;
+            check_revision(name, expected, context.metadata().revision)?;
+            return Ok(Saved::unchanged(name, context.metadata()));
+        }
+        self.change("save", name, expected, loaded::load, |edit| {
+            edit.settle()?;
+            edit.append(drafts)
+        })
+    }
+
+    /// Does a change of a context that nobody here has open.
+    #[track_caller]
+    pub(crate) fn change(
+        &self,
+        doing: &'static str,
+        name: &Name,
+        expected: Option<Revision>,
+        load: impl FnOnce(Files<'_>) -> Result<Loaded, Error>,
+        work: impl FnOnce(&mut Edit<'_, '_>) -> Result<Vec<MessageId>, Error>,
+    ) -> Result<Saved, Error> {
+        let folder = self.ground.writer(doing, name)?;
+        let write = Write { ground: &self.ground, name, folder: &folder, doing, expected };
+        Ok(write.commit(load, work)?.1)
     }
 
     /// All contexts, sorted by name; those that cannot be read too. Writes nothing. Each is seen as of one commit, but not all as of the
@@ -180,7 +211,8 @@ impl Contexts {
         let mut fill = Some(fill);
         for _ in 0..MAKES_MAX {
             let is_new = self.ground.make_folder(&*root, name.as_str())?;
-            let folder = match self.ground.own_folder(name) {
+            let recovered = |folder: OwnFolder| folder.begin().map(drop).map(|()| folder.clone());
+            let folder = match self.ground.own_folder(name).and_then(recovered) {
                 // Whoever made it and failed has just taken it away again.
                 Err(filetx::Error::FolderGone { .. }) => continue,
                 Err(filetx::Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => continue,
@@ -207,35 +239,25 @@ impl Contexts {
         folder: OwnFolder,
         fill: impl FnOnce(&mut Edit<'_, '_>) -> Result<(), Error>,
     ) -> Result<ContextManager, Error> {
-        let path: PathBuf = self.ground.folder_of(name);
-        let now = self.ground.now();
-        let failed = |source| Error::files(doing, name, source);
-        let mut tx = folder.begin().map_err(failed)?;
-        let files = Files { view: &tx, name, folder: &path };
-        let before = match loaded::exists(files)? {
-            true if if_there == IfThere::Refuse => return Err(Error::Exists { name: name.clone() }),
-            // Its revision counts on: who holds one of the old context must not find it again in the new one.
-            true => loaded::metadata(files)?.0.revision,
-            false => Revision::default(),
+        let load = |files: Files<'_>| {
+            let mut metadata = Metadata::new(self.ground.fresh_id(), self.ground.now());
+            metadata.revision = match loaded::exists(files)? {
+                true if if_there == IfThere::Refuse => return Err(Error::Exists { name: name.clone() }),
+                // Its revision counts on: who holds one of the old context must not find it again in the new one.
+                true => loaded::metadata(files)?.0.revision,
+                false => Revision::default(),
+            };
+            let layout = Layout::Lines { end: 0, tail: Tail::Nothing };
+            let (state, global) = (Json::empty(), Json::empty());
+            Ok(Loaded { metadata, metadata_file: Vec::new(), state, global, layout })
         };
-        let mut metadata = Metadata::new(self.ground.fresh_id(), now);
-        metadata.revision = before;
-        let layout = Layout::Lines { end: 0, tail: Tail::Nothing };
-        let loaded = Loaded {
-            metadata,
-            metadata_file: Vec::new(),
-            state: Json::empty(),
-            global: Json::empty(),
-            layout,
-        };
-        let mut edit = Edit { tx: &mut tx, name, folder: &path, loaded, now, aside: Vec::new() };
-        edit.remove_old_layout()?;
-        fill(&mut edit)?;
-        let (loaded, _) = edit.finish()?;
-        let committed = tx.commit();
+        let write = Write { ground: &self.ground, name, folder: &folder, doing, expected: None };
         // That publishing is unfinished makes no difference to who opens it next.
-        let _ = committed.map_err(|source| Error::commit(doing, name, source))?;
-        Ok(ContextManager::with(&self.ground, name, loaded, Some(folder)))
+        let (loaded, saved) = write.commit(load, |edit| {
+            edit.remove_old_layout()?;
+            fill(edit).map(|()| Vec::new())
+        })?;
+        Ok(ContextManager::made(&self.ground, name, loaded, folder, saved.aside))
     }
 
     /// Takes away the folder of a context that did not come to be. What cannot be taken away is no context either.

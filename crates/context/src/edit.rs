@@ -3,27 +3,78 @@
 //! An [`Edit`] begins with what is there under the lock, never with what was read before it. Its last step stamps the metadata, so that
 //! count, length, revision and time are always of the same commit as the messages.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
-use filetx::Transaction;
+use filetx::{OwnFolder, Transaction};
 use jiff::Timestamp;
 
 use crate::error::Damage;
 use crate::files::{
     DOCUMENT_BYTES_MAX, Files, GLOBAL, INDEX, MESSAGES, METADATA, OLD_MESSAGES, OLD_MESSAGES_ASIDE, STATE,
 };
+use crate::ground::Ground;
 use crate::index::{self, Entry};
 use crate::json::Json;
 use crate::lines::{self, Tail};
 use crate::loaded::{self, Layout, Loaded};
-use crate::{Draft, Error, Message, MessageId, Name, Revision};
+use crate::{Draft, Error, Message, MessageId, Name, Revision, Saved};
 
 /// The most bytes of messages that one save appends. An import takes any amount.
 pub const BATCH_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// How many names for files that are set aside are tried.
 const ASIDES_MAX: u32 = 1000;
+
+/// A context that is about to change.
+pub(crate) struct Write<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) name: &'a Name,
+    pub(crate) folder: &'a OwnFolder,
+    pub(crate) doing: &'static str,
+    /// The revision that the caller has read.
+    pub(crate) expected: Option<Revision>,
+}
+
+impl Write<'_> {
+    /// Does a change under the lock, from what `load` finds there, and commits it.
+    #[track_caller]
+    pub(crate) fn commit(
+        self,
+        load: impl FnOnce(Files<'_>) -> Result<Loaded, Error>,
+        work: impl FnOnce(&mut Edit<'_, '_>) -> Result<Vec<MessageId>, Error>,
+    ) -> Result<(Loaded, Saved), Error> {
+        let Write { ground, name, folder, doing, expected } = self;
+        let path = ground.folder_of(name);
+        let mut tx = folder.begin().map_err(|source| Error::not_begun(doing, name, source))?;
+        let loaded = load(Files { view: &tx, name, folder: &path })?;
+        check_revision(name, expected, loaded.metadata.revision)?;
+        if loaded.metadata.context_id.is_none() {
+            ground.sync_names(&*ground.prepare()?)?;
+        }
+        let mut edit =
+            Edit { tx: &mut tx, name, folder: &path, loaded, now: ground.now(), aside: Vec::new() };
+        let ids = work(&mut edit)?;
+        let (loaded, mut aside) = edit.finish()?;
+        let committed = tx.commit().map_err(|source| Error::commit(doing, name, source))?;
+        aside.extend(folder.take_kept().into_iter().filter_map(|kept| kept.aside));
+        let pending = committed.pending.map(|error| error.to_string());
+        let saved = Saved { ids, aside, pending, ..Saved::unchanged(name, &loaded.metadata) };
+        Ok((loaded, saved))
+    }
+}
+
+/// Fails when the caller expects another revision.
+pub(crate) fn check_revision(
+    name: &Name,
+    expected: Option<Revision>,
+    current: Revision,
+) -> Result<(), Error> {
+    match expected {
+        Some(expected) if expected != current => Err(Error::Stale { name: name.clone(), expected, current }),
+        _ => Ok(()),
+    }
+}
 
 /// A change of one context that is under way.
 pub(crate) struct Edit<'t, 'a> {

@@ -320,6 +320,14 @@ impl Error {
         Error::Files { doing, name: name.clone(), source: Box::new(source) }
     }
 
+    /// A folder that another process removed or moved is no context.
+    pub(crate) fn not_begun(doing: &'static str, name: &Name, source: filetx::Error) -> Error {
+        match source {
+            filetx::Error::FolderGone { .. } => Error::NotFound { name: name.clone() },
+            source => Error::files(doing, name, source),
+        }
+    }
+
     pub(crate) fn commit(doing: &'static str, name: &Name, source: filetx::Failure) -> Error {
         Error::Commit { doing, name: name.clone(), source: Box::new(source) }
     }

@@ -176,14 +176,24 @@ impl Ground {
         Ok(names)
     }
 
-    /// Opens a context's folder, which exists, to be written. What a killed process left there is finished.
+    /// Opens the folder of a context to be written; [`Error::NotFound`] where there is none.
+    #[track_caller]
+    pub(crate) fn writer(&self, doing: &'static str, name: &Name) -> Result<OwnFolder, Error> {
+        if !self.has_folder(name)? {
+            return Err(Error::NotFound { name: name.clone() });
+        }
+        self.prepare()?;
+        self.own_folder(name).map_err(|source| Error::not_begun(doing, name, source))
+    }
+
+    /// Opens a context's folder, which exists, to be written. What a killed process left there is finished when a change begins.
     #[track_caller]
     pub(crate) fn own_folder(&self, name: &Name) -> filetx::Result<OwnFolder> {
         let (journal_bytes, wait) = (self.options.journal_bytes, self.options.wait.clone());
         let options = FolderOptions { journal_bytes, wait, ..FolderOptions::default() };
         let folder = self.folder_of(name);
         match &self.find {
-            None => OwnFolder::open(&folder, &self.lock_path(name), options),
+            None => OwnFolder::at(&folder, &self.lock_path(name), options),
             Some(find) => {
                 let storage = find(&folder).map_err(|source| not_opened(&folder, source))?;
                 OwnFolder::on_storage(storage, &folder, options)

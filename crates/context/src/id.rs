@@ -4,10 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize, Serializer};
 use ulid::Ulid;
 
 /// The id of a message. Within a context ids rise, so that sorting by id is the order of the conversation.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Debug)]
+#[serde(try_from = "String")]
 pub struct MessageId(Ulid);
 
 /// The text is not a ULID.
@@ -51,6 +53,20 @@ impl FromStr for MessageId {
     fn from_str(text: &str) -> Result<MessageId, NotAnId> {
         let known = Ulid::from_string(text).ok().filter(|id| id.to_string() == text);
         known.map(MessageId).ok_or_else(|| NotAnId { text: text.chars().take(40).collect() })
+    }
+}
+
+impl TryFrom<String> for MessageId {
+    type Error = NotAnId;
+
+    fn try_from(text: String) -> Result<MessageId, NotAnId> {
+        text.parse()
+    }
+}
+
+impl Serialize for MessageId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

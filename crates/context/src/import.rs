@@ -12,11 +12,11 @@ use serde_json::value::RawValue;
 
 use crate::archive::Archive;
 use crate::contexts::IfThere;
-use crate::edit::Edit;
+use crate::edit::{Edit, check_revision};
 use crate::error::{Damage, ImportProblem};
 use crate::files::{DOCUMENT_BYTES_MAX, GLOBAL, METADATA, OLD_BYTES_MAX, OLD_MESSAGES, STATE};
 use crate::json::{self, Json, NotJson};
-use crate::manager::check_revision;
+
 use crate::{ContextManager, Contexts, Error, Message, Metadata, Name, Revision, old};
 
 impl Contexts {

@@ -50,7 +50,7 @@
 //!
 //! - callers: `contexts` (all of a folder), `manager` (one), `messages` (reading a piece at a time), `fork`, `export`, `import`, `search`, `verify`,
 //!   `prune`, `error`, `notice`
-//! - values: `message`, `json` (kept as text), `metadata`, `id`, `revision`, `name`
+//! - values: `message`, `json` (kept as text), `metadata`, `id`, `revision`, `name`; `serial` (in JSON)
 //! - files: `edit` (what a change does to them, in one transaction), `loaded` (all but the messages as of one commit), `lines` and `index` (finding
 //!   message n), `files` (their names, and reading them), `old` (the layout of older tools), `archive` (ours for exports), `ground` (where
 //!   everything is, and the locks)
@@ -81,6 +81,7 @@ mod old;
 mod prune;
 mod revision;
 mod search;
+mod serial;
 mod verify;
 
 pub use contexts::{Contexts, IfThere, Listed, Removed};
@@ -99,4 +100,4 @@ pub use notice::Notice;
 pub use prune::Pruned;
 pub use revision::Revision;
 pub use search::{Hit, Line, Query, Search};
-pub use verify::{PROBLEMS_MAX, Problem, Repaired, Report};
+pub use verify::{PROBLEMS_MAX, Problem, Report};

@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use filetx::OwnFolder;
+use serde::{Deserialize, Serialize};
 
-use crate::edit::{BATCH_BYTES_MAX, Edit};
+use crate::edit::{BATCH_BYTES_MAX, Edit, Write, check_revision};
 use crate::files::{DOCUMENT_BYTES_MAX, Files, METADATA};
 use crate::ground::Ground;
 use crate::json::Json;
 use crate::loaded::{self, Loaded};
-use crate::{Draft, Error, MessageId, Messages, Metadata, Name, Notice, Revision};
+use crate::{Draft, Error, MessageId, Messages, Metadata, Name, Notice, Revision, serial};
 
 /// One context, opened. Made by [`Contexts::create`](crate::Contexts::create) and [`Contexts::open`](crate::Contexts::open).
 ///
@@ -51,43 +52,71 @@ enum Change {
 }
 
 /// A change that is on the disk.
-#[derive(Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 #[must_use = "a save may be unfinished, or may have set something aside"]
 pub struct Saved {
+    /// The ids of the messages that were appended, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<MessageId>,
+    /// The context.
+    pub name: Name,
     /// The revision that it made, or the one that was there when nothing was staged.
     pub revision: Revision,
     /// How many messages there are now.
     pub message_count: u64,
-    /// The ids of the messages that were appended, in order.
-    pub ids: Vec<MessageId>,
-    /// Files that were put aside: a torn line, the messages of an older tool, or content of other programs that recovery preserved.
+    /// Files that were put aside: a torn line, the messages of an older tool, lines that are no messages, or content of other programs that
+    /// recovery preserved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", serialize_with = "serial::paths")]
     pub aside: Vec<PathBuf>,
     /// *Committed, publishing will finish at the next open*: what stopped it. `None` when all is in the files.
-    pub pending: Option<filetx::Error>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<String>,
+}
+
+impl Saved {
+    /// A context as it is.
+    pub(crate) fn unchanged(name: &Name, metadata: &Metadata) -> Saved {
+        Saved {
+            ids: Vec::new(),
+            name: name.clone(),
+            revision: metadata.revision,
+            message_count: metadata.message_count(),
+            aside: Vec::new(),
+            pending: None,
+        }
+    }
 }
 
 impl ContextManager {
     pub(crate) fn open(ground: &Arc<Ground>, name: &Name) -> Result<ContextManager, Error> {
         let loaded = ground.read(name, loaded::load)?;
-        Ok(ContextManager::with(ground, name, loaded, None))
-    }
-
-    pub(crate) fn with(
-        ground: &Arc<Ground>,
-        name: &Name,
-        loaded: Loaded,
-        writer: Option<OwnFolder>,
-    ) -> ContextManager {
-        let (ground, name) = (Arc::clone(ground), name.clone());
-        let preserved = writer.iter().flat_map(taken);
-        let preserved = preserved.map(|file| Notice::Preserved { name: name.clone(), preserved_at: file });
-        ContextManager {
-            preserved: preserved.collect(),
+        let (ground, name, preserved) = (Arc::clone(ground), name.clone(), Vec::new());
+        Ok(ContextManager {
             ground,
             name,
             loaded,
             staged: Staged::default(),
-            writer: Arc::new(Mutex::new(writer)),
+            writer: Arc::default(),
+            preserved,
+        })
+    }
+
+    /// A context that was just made in its folder, where recovery preserved these files.
+    pub(crate) fn made(
+        ground: &Arc<Ground>,
+        name: &Name,
+        loaded: Loaded,
+        folder: OwnFolder,
+        preserved: Vec<PathBuf>,
+    ) -> ContextManager {
+        let notice = |preserved_at| Notice::Preserved { name: name.clone(), preserved_at };
+        ContextManager {
+            ground: Arc::clone(ground),
+            name: name.clone(),
+            loaded,
+            staged: Staged::default(),
+            writer: Arc::new(Mutex::new(Some(folder))),
+            preserved: preserved.into_iter().map(notice).collect(),
         }
     }
 
@@ -219,7 +248,7 @@ impl ContextManager {
         } else {
             self.refresh()?;
             check_revision(&self.name, expected, self.loaded.metadata.revision)?;
-            self.saved(Vec::new(), Vec::new(), None)
+            Saved::unchanged(&self.name, &self.loaded.metadata)
         };
         self.staged = Staged::default();
         Ok(saved)
@@ -279,20 +308,21 @@ impl ContextManager {
         work: impl FnOnce(&mut Edit<'_, '_>) -> Result<Vec<MessageId>, Error>,
     ) -> Result<Saved, Error> {
         let folder = self.writer(doing)?;
-        let path = self.ground.folder_of(&self.name);
-        let mut tx = folder.begin().map_err(|source| self.not_begun(doing, source))?;
-        let loaded = self.current(Files { view: &tx, name: &self.name, folder: &path })?;
-        check_revision(&self.name, expected, loaded.metadata.revision)?;
-        let now = self.ground.now();
-        let mut edit = Edit { tx: &mut tx, name: &self.name, folder: &path, loaded, now, aside: Vec::new() };
-        edit.settle()?;
-        let ids = work(&mut edit)?;
-        let (loaded, mut aside) = edit.finish()?;
-        let committed = tx.commit();
-        let committed = committed.map_err(|source| Error::commit(doing, &self.name, source))?;
-        aside.extend(taken(&folder));
+        let write = Write { ground: &self.ground, name: &self.name, folder: &folder, doing, expected };
+        let done = write.commit(
+            |files| self.current(files),
+            |edit| {
+                edit.settle()?;
+                work(edit)
+            },
+        );
+        if let Err(Error::NotFound { .. }) = &done {
+            // Whoever makes it anew makes another folder.
+            *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        let (loaded, saved) = done?;
         self.loaded = loaded;
-        Ok(self.saved(ids, aside, committed.pending))
+        Ok(saved)
     }
 
     /// What is there now. What this object knows is not read again when nobody wrote since.
@@ -312,54 +342,14 @@ impl ContextManager {
         if let Some(folder) = &*writer {
             return Ok(folder.clone());
         }
-        if !self.ground.has_folder(&self.name)? {
-            return Err(Error::NotFound { name: self.name.clone() });
-        }
-        let root = self.ground.prepare()?;
-        if self.loaded.metadata.context_id.is_none() {
-            self.ground.sync_names(&*root)?;
-        }
-        let folder = self.ground.own_folder(&self.name).map_err(|source| self.not_begun(doing, source))?;
+        let folder = self.ground.writer(doing, &self.name)?;
         Ok(writer.insert(folder).clone())
-    }
-
-    fn not_begun(&self, doing: &'static str, source: filetx::Error) -> Error {
-        match source {
-            filetx::Error::FolderGone { .. } => {
-                // Whoever makes it anew makes another folder.
-                *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = None;
-                Error::NotFound { name: self.name.clone() }
-            }
-            source => Error::files(doing, &self.name, source),
-        }
-    }
-
-    fn saved(&self, ids: Vec<MessageId>, aside: Vec<PathBuf>, pending: Option<filetx::Error>) -> Saved {
-        let Metadata { revision, .. } = self.loaded.metadata;
-        Saved { revision, message_count: self.loaded.metadata.message_count(), ids, aside, pending }
     }
 
     /// The folder of the context.
     pub fn folder(&self) -> PathBuf {
         let folder: &Path = &self.ground.folder;
         folder.join(self.name.as_str())
-    }
-}
-
-/// Files with content that recovery of a folder preserved, each reported once.
-pub(crate) fn taken(folder: &OwnFolder) -> Vec<PathBuf> {
-    folder.take_kept().into_iter().filter_map(|kept| kept.aside).collect()
-}
-
-/// Fails when the caller expects another revision.
-pub(crate) fn check_revision(
-    name: &Name,
-    expected: Option<Revision>,
-    current: Revision,
-) -> Result<(), Error> {
-    match expected {
-        Some(expected) if expected != current => Err(Error::Stale { name: name.clone(), expected, current }),
-        _ => Ok(()),
     }
 }
 

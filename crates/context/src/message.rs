@@ -8,11 +8,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::json::{self, Json, NotJson};
-use crate::{MessageId, NotAnId};
+use crate::{Error, MessageId, NotAnId};
 
 /// The longest message, in bytes of its line.
 pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -58,6 +58,12 @@ impl Role {
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Role {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 
@@ -294,6 +300,17 @@ impl Message {
     }
 }
 
+/// As it was written.
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        raw(&self.line).serialize(serializer)
+    }
+}
+
+fn raw(json: &str) -> &RawValue {
+    serde_json::from_str(json).expect("it was read as JSON before")
+}
+
 /// A message to be appended. It gets its id and its time when it is saved, unless it has them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Draft {
@@ -347,6 +364,13 @@ impl Draft {
         Ok(Draft { id, has_time: time.is_some(), object })
     }
 
+    /// Messages as JSON objects, one a line; empty lines are skipped. Fails with the number of the first that is none.
+    pub fn parse_lines(text: &str) -> Result<Vec<Draft>, Error> {
+        let lines = (1..).zip(text.lines().filter(|line| !line.trim().is_empty()));
+        let parse = |(number, line)| Draft::parse(line).map_err(|source| Error::Message { number, source });
+        lines.map(parse).collect()
+    }
+
     /// Its length in bytes, before id and time.
     pub(crate) fn len(&self) -> usize {
         self.object.as_str().len()
@@ -370,6 +394,20 @@ impl Draft {
     }
 }
 
+impl Serialize for Draft {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        raw(self.object.as_str()).serialize(serializer)
+    }
+}
+
+/// From JSON text only: numbers keep their spelling.
+impl<'de> Deserialize<'de> for Draft {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Draft, D::Error> {
+        let object = Box::<RawValue>::deserialize(deserializer)?;
+        Draft::parse(object.get()).map_err(serde::de::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,6 +419,17 @@ mod tests {
         let mut line = String::new();
         draft.write(id, "2026-11-15T12:00:00Z".parse().unwrap(), &mut line);
         Message::read(&line).unwrap()
+    }
+
+    #[test]
+    fn drafts_keep_their_spelling_in_json() {
+        let drafts = Draft::parse_lines("{\"role\":\"user\",\"n\":1.10}\n\n{\"role\":\"tool\"}\n").unwrap();
+        let json = serde_json::to_string(&drafts).unwrap();
+        assert!(json.contains("1.10"), "{json}");
+        assert_eq!(serde_json::from_str::<Vec<Draft>>(&json).unwrap(), drafts);
+        assert!(serde_json::from_str::<Draft>("{\"role\":\"nobody\"}").is_err());
+        let error = Draft::parse_lines("{\"role\":\"user\"}\n{").unwrap_err();
+        assert_eq!(error.to_string(), "message 2 cannot be appended");
     }
 
     #[test]

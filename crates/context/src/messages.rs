@@ -7,13 +7,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::ground::Ground;
 use crate::lines::{self, CHUNK_BYTES, Lines};
 use crate::loaded::{self, Layout, Loaded};
 use crate::{Error, Message, MessageId, Name, Revision};
 
 /// A message with its number in the conversation.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Numbered {
     /// Counted from 0.
     pub number: u64,

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Error;
 
 /// The longest name, in bytes: with what is put around it, it still is a file name everywhere.
@@ -14,7 +16,8 @@ const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
 
 /// The name of a context: letters, digits, `-`, `_` and `.`, not beginning or ending with a dot, and a file name on every system.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Debug)]
+#[serde(try_from = "String")]
 pub struct Name(String);
 
 impl Name {
@@ -43,6 +46,14 @@ impl FromStr for Name {
 
     fn from_str(text: &str) -> Result<Name, Error> {
         Name::new(text)
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Name, Error> {
+        Name::new(&text)
     }
 }
 
@@ -119,6 +130,13 @@ mod tests {
         for name in ["con", "NUL", "Aux.txt", "com1", "LPT9.log"] {
             check(name, Some("some systems keep it for a device"));
         }
+    }
+
+    #[test]
+    fn a_name_in_json_is_checked() {
+        let name: Name = serde_json::from_str("\"chat\"").unwrap();
+        assert_eq!(serde_json::to_string(&name).unwrap(), "\"chat\"");
+        assert!(serde_json::from_str::<Name>("\"../x\"").is_err());
     }
 
     #[test]

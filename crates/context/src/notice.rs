@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use serde::{Serialize, Serializer};
+
 use crate::Name;
 
 /// Something that was found, that is no error, and that is not kept silent.
@@ -39,5 +41,11 @@ impl fmt::Display for Notice {
                 preserved_at.display()
             ),
         }
+    }
+}
+
+impl Serialize for Notice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }

@@ -1,15 +1,17 @@
 //! Removing contexts that nobody changed for long, when asked to. Nothing is ever removed otherwise.
 
 use jiff::Timestamp;
+use serde::Serialize;
 
-use crate::{Contexts, Error, Name, Removed, loaded};
+use crate::{Contexts, Error, Name, Removed, loaded, serial};
 
 /// A context that was not changed for long.
-#[derive(Debug)]
+#[derive(Serialize, Debug)]
 pub struct Pruned {
     /// Its name.
     pub name: Name,
     /// When it was last changed.
+    #[serde(serialize_with = "serial::text")]
     pub last_updated: Timestamp,
     /// How many messages it has.
     pub message_count: u64,

@@ -3,8 +3,9 @@
 //! Nothing is indexed: messages are read once, a piece at a time, and each hit is given as it is found. Writers do not wait.
 
 use jiff::Timestamp;
+use serde::Serialize;
 
-use crate::{Contexts, Error, Message, MessageId, Messages, Name, Role};
+use crate::{Contexts, Error, Message, MessageId, Messages, Name, Role, serial};
 
 /// What is looked for.
 #[derive(Clone, Default, Debug)]
@@ -22,9 +23,10 @@ pub struct Query {
 }
 
 /// A message that was found.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Hit {
     /// Its context.
+    #[serde(rename = "context")]
     pub name: Name,
     /// Its number there, counted from 0.
     pub number: u64,
@@ -33,13 +35,14 @@ pub struct Hit {
     /// Who said it.
     pub role: Role,
     /// When.
+    #[serde(serialize_with = "serial::optional_text")]
     pub time: Option<Timestamp>,
     /// Lines of its text: those with one of the words, and those around them. Without words, the first.
     pub lines: Vec<Line>,
 }
 
 /// A line of a text.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Line {
     /// Its number in the text, counted from 1.
     pub number: usize,

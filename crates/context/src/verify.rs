@@ -2,20 +2,21 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use crate::edit::Edit;
 use crate::error::Damage;
 use crate::files::{Files, INDEX, MESSAGES};
 use crate::index::{self, ENTRY_BYTES, Entry};
 use crate::lines::{Lines, Tail};
-use crate::loaded::{self, Layout, Loaded};
-use crate::manager::{check_revision, taken};
-use crate::{ContextManager, Contexts, Error, Message, MessageId, Name, Notice, Revision};
+use crate::loaded::{self, Layout};
+use crate::{ContextManager, Contexts, Error, Message, MessageId, Name, Notice, Revision, Saved, serial};
 
 /// The most problems that one report lists.
 pub const PROBLEMS_MAX: usize = 1000;
 
 /// What was found in a context.
-#[derive(Debug)]
+#[derive(Serialize, Debug)]
 pub struct Report {
     /// The context.
     pub name: Name,
@@ -24,29 +25,21 @@ pub struct Report {
     /// What is wrong, at most [`PROBLEMS_MAX`].
     pub problems: Vec<Problem>,
     /// What a person should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
 
 /// Something that is wrong.
-#[derive(Debug)]
+#[derive(Serialize, Debug)]
 pub struct Problem {
     /// The file.
+    #[serde(serialize_with = "serial::path")]
     pub file: PathBuf,
     /// The line, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// What is wrong with it.
     pub what: String,
-}
-
-/// A context after its repair.
-#[derive(Debug)]
-pub struct Repaired {
-    /// The revision that this made.
-    pub revision: Revision,
-    /// How many messages there are now.
-    pub message_count: u64,
-    /// Where lines went that are no messages, and content that recovery preserved.
-    pub aside: Vec<PathBuf>,
 }
 
 impl Contexts {
@@ -96,33 +89,14 @@ impl Contexts {
     ///
     /// Safety among threads and processes, and what a failure leaves: as [`ContextManager::save`].
     #[track_caller]
-    pub fn repair(&self, name: &Name, expected: Option<Revision>) -> Result<Repaired, Error> {
-        if !self.ground.has_folder(name)? {
-            return Err(Error::NotFound { name: name.clone() });
-        }
-        let root = self.ground.prepare()?;
-        self.ground.sync_names(&*root)?;
-        let doing = "repair";
-        let failed = |source| Error::files(doing, name, source);
-        let folder = self.ground.own_folder(name).map_err(failed)?;
-        let path = self.ground.folder_of(name);
-        let mut tx = folder.begin().map_err(failed)?;
-        let files = Files { view: &tx, name, folder: &path };
-        let loaded = loaded::load_any_count(files)?;
-        check_revision(name, expected, loaded.metadata.revision)?;
-        let is_array = loaded.layout == Layout::Array;
-        let now = self.ground.now();
-        let mut edit = Edit { tx: &mut tx, name, folder: &path, loaded, now, aside: Vec::new() };
-        if is_array {
-            edit.settle()?;
-        } else {
-            edit.take_over()?;
-        }
-        let (loaded, mut aside) = edit.finish()?;
-        let _ = tx.commit().map_err(|source| Error::commit(doing, name, source))?;
-        aside.extend(taken(&folder));
-        let Loaded { metadata, .. } = loaded;
-        Ok(Repaired { revision: metadata.revision, message_count: metadata.message_count(), aside })
+    pub fn repair(&self, name: &Name, expected: Option<Revision>) -> Result<Saved, Error> {
+        self.change("repair", name, expected, loaded::load_any_count, |edit| {
+            match edit.loaded.layout {
+                Layout::Array => edit.settle()?,
+                Layout::Lines { .. } => edit.take_over()?,
+            }
+            Ok(Vec::new())
+        })
     }
 }
 

@@ -95,28 +95,36 @@ impl OwnFolder {
     /// earlier process left unfinished is finished.
     #[track_caller]
     pub fn open(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
+        let folder = Self::at(folder, lock, options)?;
+        drop(folder.begin()?);
+        Ok(folder)
+    }
+
+    /// As [`open`](Self::open), but takes no lock and finishes nothing before the first [`begin`](Self::begin).
+    pub fn at(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
         let failed = |source| Error::Io { step: Step::Inspect, path: folder.to_owned(), source };
         let storage = crate::Disk::open(folder).map_err(failed)?;
         let place = folder.canonicalize().map_err(failed)?;
         let stat = storage.stat(&RelPath::root()).map_err(failed)?;
         let Some(stat) = stat else { return Err(Error::FolderGone { folder: folder.to_owned() }) };
         let lock = Lock::open(lock)?;
-        Self::start(Arc::new(storage), folder, Some((lock, (place, stat.id))), options)
+        Ok(Self::new(Arc::new(storage), folder, Some((lock, (place, stat.id))), options))
     }
 
     /// Opens a folder on any storage. The caller sees to it that nobody else uses it.
     #[track_caller]
     pub fn on_storage(storage: Arc<dyn Storage>, label: &Path, options: FolderOptions) -> Result<Self> {
-        Self::start(storage, label, None, options)
+        let folder = Self::new(storage, label, None, options);
+        drop(folder.begin()?);
+        Ok(folder)
     }
 
-    #[track_caller]
-    fn start(
+    fn new(
         storage: Arc<dyn Storage>,
         label: &Path,
         lock: Option<(Lock, (PathBuf, FileId))>,
         options: FolderOptions,
-    ) -> Result<Self> {
+    ) -> Self {
         let (lock, place) = lock.unzip();
         let home = RelPath::new(FOLDER_HOME).expect("a plain name");
         let inner = Inner {
@@ -129,9 +137,7 @@ impl OwnFolder {
             held: Mutex::new(None),
             handles: Mutex::new(Handles::default()),
         };
-        let folder = Self { inner: Arc::new(inner) };
-        drop(folder.begin()?);
-        Ok(folder)
+        Self { inner: Arc::new(inner) }
     }
 
     /// Begins a transaction, waiting for other threads' and processes' turns. What a process that died left unfinished is

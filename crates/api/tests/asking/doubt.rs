@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use api::{Doing, Error, Inside, Kind, NewMessage, Reveal};
+use api::{Doing, Draft, Error, Inside, Kind, Reveal, Role};
 
 use crate::stage::{code, entry, inside};
 
@@ -38,8 +38,8 @@ fn record(inside: &Inside) -> Result<api::Entered, Error> {
 fn an_answer_that_never_comes_is_a_doubt() {
     let hangs_up = |stream: UnixStream| drop(read_request(&stream));
     assert_eq!(code(with_run(hangs_up, record)), ("no-reply", Kind::OutcomeUnknown));
-    let message = [NewMessage::Text { role: "user".to_owned(), text: "hello".to_owned() }];
-    let append = |inside: &Inside| inside.append("talk", &message, None);
+    let message = [Draft::text(Role::User, "hello")];
+    let append = |inside: &Inside| inside.append(&"talk".parse().unwrap(), &message, None);
     assert_eq!(code(with_run(hangs_up, append)), ("no-reply", Kind::OutcomeUnknown));
     for answer in [
         "what?\n",

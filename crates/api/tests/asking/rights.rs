@@ -5,14 +5,14 @@ use std::fs;
 use std::path::PathBuf;
 
 use api::{
-    Assignment, Doing, Error, Given, Inside, Kind, NewEntry, NewMessage, Reveal, Scope, Selection,
+    Assignment, Doing, Draft, Error, Given, Inside, Kind, NewEntry, Reveal, Role, Scope, Selection,
     Surroundings,
 };
 
 use crate::stage::{Stage, code, entry};
 
-fn said(text: &str) -> [NewMessage; 1] {
-    [NewMessage::Text { role: "assistant".to_owned(), text: text.to_owned() }]
+fn said(text: &str) -> [Draft; 1] {
+    [Draft::text(Role::Assistant, text)]
 }
 
 #[test]
@@ -136,24 +136,30 @@ fn what_a_node_may_not_do_is_refused() {
 fn contexts_are_appended_to_and_configuration_is_read() {
     let stage = Stage::new();
     let contexts = stage.agents.contexts().unwrap();
-    contexts.create("talk").unwrap();
+    contexts.create(&"talk".parse().unwrap()).unwrap();
     stage.agents.set(Some(Scope::Global), &[Assignment::argument("x.word", "hello")]).unwrap();
     let secret = "server.token";
     let hush = Assignment { given: Given::Privately, ..Assignment::argument(secret, "hush") };
     stage.agents.set(Some(Scope::Global), &[hush]).unwrap();
     stage.play(&["work"], "env = { CLEVERAGENTS_X_WORD = 'other' }", |actor| {
-        let appended = actor.inside.append("talk", &said("first"), None).unwrap();
-        assert_eq!((appended.ids.len(), appended.change.message_count), (1, 1));
-        let lines = [NewMessage::Json("{\"role\":\"user\",\"content\":\"1.10\",\"n\":1.10}".to_owned())];
-        let revision = appended.change.revision;
+        let appended = actor.inside.append(&"talk".parse().unwrap(), &said("first"), None).unwrap();
+        assert_eq!((appended.ids.len(), appended.message_count), (1, 1));
+        let lines = Draft::parse_lines("{\"role\":\"user\",\"content\":\"1.10\",\"n\":1.10}").unwrap();
+        let revision = appended.revision;
         assert_eq!(
-            actor.inside.append("talk", &lines, Some(revision)).unwrap().change.revision,
-            revision + 1
+            actor.inside.append(&"talk".parse().unwrap(), &lines, Some(revision)).unwrap().revision,
+            api::Revision(revision.0 + 1)
         );
-        assert_eq!(code(actor.inside.append("talk", &lines, Some(revision))), ("stale", Kind::Conflict));
-        assert_eq!(code(actor.inside.append("nobody", &lines, None)), ("no-context", Kind::NotFound));
-        let wrong = [NewMessage::Json("{".to_owned())];
-        assert_eq!(code(actor.inside.append("talk", &wrong, None)), ("bad-message", Kind::Usage));
+        assert_eq!(
+            code(actor.inside.append(&"talk".parse().unwrap(), &lines, Some(revision))),
+            ("stale", Kind::Conflict)
+        );
+        assert_eq!(
+            code(actor.inside.append(&"nobody".parse().unwrap(), &lines, None)),
+            ("no-context", Kind::NotFound)
+        );
+        let wrong = Draft::parse_lines("{").map_err(Error::from);
+        assert_eq!(code(wrong), ("bad-message", Kind::Usage));
         // What the run sees counts: the same answer, whoever asks.
         let asked = actor.inside.get("x.word", Reveal::Yes).unwrap();
         assert_eq!(asked, stage.agents.read().get("x.word", Reveal::Yes).unwrap());
@@ -167,7 +173,8 @@ fn contexts_are_appended_to_and_configuration_is_read() {
         let Error::Refused { problem } = unknown else { panic!("{unknown}") };
         assert_eq!(problem.hint.as_deref(), Some("hint for unknown-key"), "{}", problem.text);
     });
-    let texts: Vec<_> = contexts.show("talk", Selection::All).unwrap().map(|said| said.unwrap()).collect();
+    let texts: Vec<_> =
+        contexts.show(&"talk".parse().unwrap(), Selection::All).unwrap().map(|said| said.unwrap()).collect();
     assert_eq!(texts.len(), 2);
     assert!(serde_json::to_string(&texts).unwrap().contains("1.10}"), "its spelling is kept");
 }
@@ -176,7 +183,7 @@ fn contexts_are_appended_to_and_configuration_is_read() {
 #[test]
 fn thirty_two_actors_at_once_are_told_apart() {
     let stage = Stage::new();
-    stage.agents.contexts().unwrap().create("talk").unwrap();
+    stage.agents.contexts().unwrap().create(&"talk".parse().unwrap()).unwrap();
     let names: Vec<String> = (0..32).map(|number| format!("n{number}")).collect();
     let nodes: Vec<&str> = names.iter().map(String::as_str).collect();
     let tokens = std::sync::Mutex::new(BTreeSet::new());
@@ -189,7 +196,7 @@ fn thirty_two_actors_at_once_are_told_apart() {
                     actor.record_text(&format!("{}-{part}", actor.node), &actor.node).unwrap()
                 });
             }
-            scope.spawn(|| actor.inside.append("talk", &said(&actor.node), None).unwrap());
+            scope.spawn(|| actor.inside.append(&"talk".parse().unwrap(), &said(&actor.node), None).unwrap());
         });
     });
     assert_eq!(tokens.into_inner().unwrap().len(), 32);
@@ -199,7 +206,7 @@ fn thirty_two_actors_at_once_are_told_apart() {
         let bytes = node.len();
         assert_eq!(entries, [format!("create {node}-a - {bytes}"), format!("create {node}-b - {bytes}")]);
     }
-    let said = stage.agents.contexts().unwrap().show("talk", Selection::All).unwrap();
+    let said = stage.agents.contexts().unwrap().show(&"talk".parse().unwrap(), Selection::All).unwrap();
     let said: BTreeSet<String> = said.map(|said| serde_json::to_string(&said.unwrap()).unwrap()).collect();
     assert_eq!(said.len(), 32);
     for node in &names {

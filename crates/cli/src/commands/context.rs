@@ -18,7 +18,7 @@ mod verify;
 
 use std::io::{self, Read};
 
-use api::{Changed, Document, Inside};
+use api::{Document, Inside, Revision, Saved};
 use clap::Subcommand;
 
 use crate::args::GlobalArgs;
@@ -101,7 +101,7 @@ pub(crate) fn run(
     match &args.command {
         Command::Create(args) => create::run(args, &contexts, output),
         Command::Append(args) => {
-            append::run(args, |name, messages, revision| contexts.append(name, messages, revision), output)
+            append::run(args, |name, drafts, revision| contexts.append(name, drafts, revision), output)
         }
         Command::Show(args) => show::run(args, &contexts, output),
         Command::List(args) => list::run(args, &contexts, output),
@@ -123,7 +123,7 @@ pub(crate) fn run(
 /// The same in the sandbox of a run, which does what it is asked.
 pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
     let Command::Append(args) = &args.command else { unreachable!("the others are refused, or read") };
-    append::run(args, |name, messages, revision| inside.append(name, messages, revision), output)
+    append::run(args, |name, drafts, revision| inside.append(name, drafts, revision), output)
 }
 
 /// On commands that write.
@@ -131,7 +131,7 @@ pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<A
 struct IfRevision {
     /// Change nothing, and end with 4, unless the context is at this revision
     #[arg(long, value_name = "R")]
-    if_revision: Option<u64>,
+    if_revision: Option<Revision>,
 }
 
 /// On commands that delete.
@@ -148,9 +148,9 @@ fn counted(count: u64) -> String {
 }
 
 /// Tells about what a change left beside.
-fn warn_of_change(change: &Changed, output: &mut Output) {
+fn warn_of_change(change: &Saved, output: &mut Output) {
     for file in &change.aside {
-        output.warn("set-aside", format!("something was set aside in `{file}`"), None);
+        output.warn("set-aside", format!("something was set aside in `{}`", file.display()), None);
     }
     if let Some(why) = &change.pending {
         output.warn(

@@ -221,3 +221,21 @@ fn many_messages_in_one_save() {
     }
     assert_eq!(other.last(20).count(), 20);
 }
+
+#[test]
+fn append_needs_no_open_context() {
+    let place = Place::new();
+    let chat = name("chat");
+    assert_error(place.contexts.append(&chat, &[draft("m0")], None), "there is no context `chat`");
+    assert!(!place.contexts.folder().exists(), "nothing is made for a context that is not there");
+
+    place.contexts.create(&chat).unwrap();
+    let drafts: Vec<_> = drafts(0..3).collect();
+    let saved = place.again().append(&chat, &drafts, Some(Revision(1))).unwrap();
+    assert_eq!((saved.revision, saved.message_count, saved.ids.len()), (Revision(2), 3, 3));
+    assert_error(place.contexts.append(&chat, &drafts, Some(Revision(1))), "is at revision 2, not 1");
+    let none = place.contexts.append(&chat, &[], Some(Revision(2))).unwrap();
+    assert_eq!((none.revision, none.message_count, none.ids.len()), (Revision(2), 3, 0));
+    assert_error(place.contexts.append(&chat, &[], Some(Revision(1))), "is at revision 2, not 1");
+    assert_eq!(texts(&place.open("chat")), ["m0", "m1", "m2"]);
+}

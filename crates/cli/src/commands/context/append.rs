@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use api::{Appended, NewMessage};
+use api::{ContextName, Draft, Revision, Role, Saved};
 
 use super::{IfRevision, from_stdin, given, warn_of_change};
 use crate::error::{Error, Result};
@@ -15,10 +15,10 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The context
-    name: String,
+    name: ContextName,
     /// Who speaks: system, developer, user, assistant or tool
     #[arg(long, required_unless_present = "jsonl", conflicts_with = "jsonl")]
-    role: Option<String>,
+    role: Option<Role>,
     /// What is said; `-` reads it from standard input
     #[arg(
         required_unless_present = "jsonl",
@@ -48,21 +48,22 @@ fn no_option(text: &str) -> std::result::Result<String, &'static str> {
 /// `append` is done by the context itself, or by the run around.
 pub(super) fn run(
     args: &Args,
-    append: impl FnOnce(&str, &[NewMessage], Option<u64>) -> std::result::Result<Appended, api::Error>,
+    append: impl FnOnce(&ContextName, &[Draft], Option<Revision>) -> std::result::Result<Saved, api::Error>,
     output: &mut Output,
 ) -> Result<Answer> {
-    let appended = append(&args.name, &messages(args)?, args.if_revision.if_revision)?;
-    for id in &appended.ids {
-        output.say(format!("{id} revision {}", appended.change.revision))?;
+    let saved = append(&args.name, &drafts(args)?, args.if_revision.if_revision)?;
+    for id in &saved.ids {
+        output.say(format!("{id} revision {}", saved.revision))?;
     }
-    warn_of_change(&appended.change, output);
-    Ok(Answer::of(&appended))
+    warn_of_change(&saved, output);
+    Ok(Answer::of(&saved))
 }
 
-fn messages(args: &Args) -> Result<Vec<NewMessage>> {
+fn drafts(args: &Args) -> Result<Vec<Draft>> {
     let Some(file) = &args.jsonl else {
-        let (role, text) = (args.role.clone().unwrap_or_default(), args.text.as_deref().unwrap_or_default());
-        return Ok(vec![NewMessage::Text { role, text: without_line_break(given(text)?, text) }]);
+        let (role, text) =
+            (args.role.clone().unwrap_or(Role::User), args.text.as_deref().unwrap_or_default());
+        return Ok(vec![Draft::text(role, &without_line_break(given(text)?, text))]);
     };
     let text = if file.as_os_str() == "-" {
         from_stdin()?
@@ -70,11 +71,7 @@ fn messages(args: &Args) -> Result<Vec<NewMessage>> {
         let failed = |source| Error::File { act: "read", path: file.clone(), source };
         std::fs::read_to_string(file).map_err(failed)?
     };
-    Ok(text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| NewMessage::Json(line.to_owned()))
-        .collect())
+    Ok(Draft::parse_lines(&text).map_err(api::Error::from)?)
 }
 
 /// A shell ends what it pipes with a line break that nobody meant.

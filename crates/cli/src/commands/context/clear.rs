@@ -1,6 +1,6 @@
 //! `agents context clear`.
 
-use api::Contexts;
+use api::{ContextName, Contexts};
 
 use super::{IfRevision, Yes, warn_of_change};
 use crate::ask::before_deleting;
@@ -13,7 +13,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The context
-    name: String,
+    name: ContextName,
     #[command(flatten)]
     yes: Yes,
     #[command(flatten)]

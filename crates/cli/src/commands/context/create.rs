@@ -1,6 +1,6 @@
 //! `agents context create`.
 
-use api::Contexts;
+use api::{ContextName, Contexts};
 
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -9,7 +9,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// Its name: letters, digits, `-`, `_` and `.`
-    name: String,
+    name: ContextName,
 }
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {

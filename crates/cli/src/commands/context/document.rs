@@ -1,6 +1,6 @@
 //! `agents context state` and `agents context global`.
 
-use api::{Contexts, Document};
+use api::{ContextName, Contexts, Document};
 use clap::Subcommand;
 
 use super::{IfRevision, given, warn_of_change};
@@ -18,14 +18,14 @@ enum Command {
     /// Print it, or one value in it
     Get {
         /// The context
-        name: String,
+        name: ContextName,
         /// Where in it, as a JSON Pointer such as `/plan/steps/0`
         pointer: Option<String>,
     },
     /// Put another JSON object in its place
     Set {
         /// The context
-        name: String,
+        name: ContextName,
         /// The object; `-` reads it from standard input
         json: String,
         #[command(flatten)]
@@ -34,7 +34,7 @@ enum Command {
     /// Change it by a JSON Merge Patch: null removes, objects go into objects
     Patch {
         /// The context
-        name: String,
+        name: ContextName,
         /// The patch; `-` reads it from standard input
         json: String,
         #[command(flatten)]

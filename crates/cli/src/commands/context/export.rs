@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use api::{Contexts, ExportFormat};
+use api::{ContextName, Contexts, ExportFormat};
 
 use super::counted;
 use crate::args::GlobalArgs;
@@ -16,7 +16,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The context
-    name: String,
+    name: ContextName,
     /// The file to write, or the folder for json4 [default: standard output]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::AnyPath)]
     output: Option<PathBuf>,
@@ -40,7 +40,7 @@ pub(super) fn run(
         ))?;
         return Ok(Answer::of(&written));
     }
-    if format.is_folder() {
+    if format == ExportFormat::Json4 {
         return Err(Error::Words { reason: "`--format json4` writes a folder: name it with `-o`" });
     }
     contexts.export(&args.name, format, output.bytes())?;

@@ -1,6 +1,6 @@
 //! `agents context fork`.
 
-use api::Contexts;
+use api::{ContextName, Contexts};
 
 use super::counted;
 use crate::error::Result;
@@ -12,9 +12,9 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The context
-    name: String,
+    name: ContextName,
     /// The name of the new one
-    new: String,
+    new: ContextName,
     /// Only the first N messages
     #[arg(long, value_name = "N")]
     at: Option<u64>,

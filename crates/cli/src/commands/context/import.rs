@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use api::Contexts;
+use api::{ContextName, Contexts};
 
 use super::{IfRevision, counted};
 use crate::error::Result;
@@ -18,7 +18,7 @@ pub(super) struct Args {
     file: PathBuf,
     /// The name of the context [default: that of the archive, or of the file]
     #[arg(long = "as", value_name = "NAME")]
-    name: Option<String>,
+    name: Option<ContextName>,
     /// Put it in the place of the context that has this name
     #[arg(long)]
     replace: bool,
@@ -28,7 +28,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let revision = args.if_revision.if_revision;
-    let made = contexts.import(&args.file, args.name.as_deref(), args.replace, revision)?;
+    let made = contexts.import(&args.file, args.name.as_ref(), args.replace, revision)?;
     output.confirm(format!(
         "{} has {} now, revision {}",
         made.name,
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         made.revision
     ))?;
     for notice in &made.notices {
-        output.warn("notice", notice.clone(), None);
+        output.warn("notice", notice.to_string(), None);
     }
     Ok(Answer::of(&made))
 }

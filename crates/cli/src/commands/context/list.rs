@@ -13,12 +13,12 @@ pub(super) struct Args {}
 
 pub(super) fn run(_args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let listed = contexts.list()?;
-    let width = listed.iter().map(|one| one.name.chars().count()).max().unwrap_or(0);
+    let width = listed.iter().map(|one| one.name.as_str().chars().count()).max().unwrap_or(0);
     let mut exit = Exit::Ok;
     for one in &listed {
         let ListedContext { name, revision, message_count, last_updated, problem } = one;
         let paint = output.paint();
-        let name = format!("{name:<width$}");
+        let name = format!("{:<width$}", name.as_str());
         match (message_count, revision, problem) {
             (Some(count), Some(revision), _) => {
                 let time = paint.faint(last_updated.as_deref().unwrap_or("-"));

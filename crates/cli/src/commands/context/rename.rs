@@ -1,6 +1,6 @@
 //! `agents context rename`.
 
-use api::Contexts;
+use api::{ContextName, Contexts};
 
 use super::IfRevision;
 use crate::error::Result;
@@ -10,9 +10,9 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The context
-    name: String,
+    name: ContextName,
     /// Its new name
-    new: String,
+    new: ContextName,
     #[command(flatten)]
     if_revision: IfRevision,
 }

@@ -1,6 +1,6 @@
 //! `agents context rewind`.
 
-use api::Contexts;
+use api::{ContextName, Contexts};
 
 use super::{IfRevision, counted, warn_of_change};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The context
-    name: String,
+    name: ContextName,
     /// How many messages to keep
     #[arg(long, value_name = "N")]
     to: u64,

@@ -1,6 +1,6 @@
 //! `agents context search`.
 
-use api::{Contexts, Found};
+use api::{ContextName, Contexts, Query, Role};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -17,10 +17,10 @@ pub(super) struct Args {
     query: String,
     /// Only in this context; may be repeated [default: all]
     #[arg(long = "in", value_name = "NAME")]
-    names: Vec<String>,
+    names: Vec<ContextName>,
     /// Only what this role says
     #[arg(long)]
-    role: Option<String>,
+    role: Option<Role>,
     /// Only what was said at this time or later, such as 2026-11-01 or 2026-11-01T12:00:00Z
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
@@ -33,16 +33,16 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
-    let found = Found {
-        text: args.query.clone(),
+    let query = Query {
         role: args.role.clone(),
         since: args.since.as_deref().map(time).transpose()?,
         until: args.until.as_deref().map(time).transpose()?,
         around: args.context,
+        ..Query::words(&args.query)
     };
     let (mut count, mut exit) = (0_u64, Exit::NotFound);
     output.begin_stream(&serde_json::json!({ "event": "search", "query": args.query }))?;
-    for hit in contexts.search(&args.names, &found)? {
+    for hit in contexts.search(&args.names, query)? {
         let hit = match hit {
             Ok(hit) => hit,
             // The rest is searched all the same.
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         let time = hit.time.as_ref().map(|time| format!(" {time}")).unwrap_or_default();
         output.say(format!(
             "{} {}{}",
-            paint.strong(format!("{}[{}]", hit.context, hit.number)),
+            paint.strong(format!("{}[{}]", hit.name, hit.number)),
             hit.role,
             paint.faint(time)
         ))?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::{Contexts, Conversation, Said, Selection};
+use api::{ContextName, Contexts, Conversation, Numbered, Selection};
 
 use crate::error::{Error, Exit, Result};
 use crate::interrupt::Interrupt;
@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The context
-    name: String,
+    name: ContextName,
     /// Only the last N messages
     #[arg(long, value_name = "N", conflicts_with = "range")]
     last: Option<u64>,
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     let mut conversation = contexts.show(&args.name, selection(args)?)?;
     let interrupt = if args.follow { Some(Interrupt::listen()?) } else { None };
     for notice in conversation.notices() {
-        output.warn("notice", notice, None);
+        output.warn("notice", notice.to_string(), None);
     }
     output.begin_stream(&serde_json::json!({ "event": "context", "name": args.name }))?;
     let mut count = print(&mut conversation, output)?;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
 struct Event<'a> {
     event: &'static str,
     #[serde(flatten)]
-    said: &'a Said,
+    said: &'a Numbered,
 }
 
 fn print(conversation: &mut Conversation, output: &mut Output) -> Result<u64> {
@@ -71,20 +71,22 @@ fn print(conversation: &mut Conversation, output: &mut Output) -> Result<u64> {
     Ok(count)
 }
 
-fn say(said: &Said, output: &mut Output) -> Result<()> {
+fn say(said: &Numbered, output: &mut Output) -> Result<()> {
     let paint = output.paint();
-    let name = said.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-    let time = said.time.as_ref().map(|time| format!(" {time}")).unwrap_or_default();
+    let message = &said.message;
+    let name = message.name().map(|name| format!(" {name}")).unwrap_or_default();
+    let time = message.time().map(|time| format!(" {time}")).unwrap_or_default();
     output.say(format!(
         "{} {}{name}{}",
         paint.faint(format!("[{}]", said.number)),
-        paint.strong(&said.role),
+        paint.strong(message.role()),
         paint.faint(time)
     ))?;
-    if !said.text.is_empty() {
-        output.say_text(said.text.trim_end())?;
+    let text = message.content().text();
+    if !text.is_empty() {
+        output.say_text(text.trim_end())?;
     }
-    if let Some(calls) = &said.tool_calls {
+    if let Some(calls) = message.tool_calls() {
         output.say_text(format!("tool calls: {calls}"))?;
     }
     output.say("")

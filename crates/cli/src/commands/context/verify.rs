@@ -1,6 +1,6 @@
 //! `agents context verify`.
 
-use api::{Contexts, Verified};
+use api::{ContextName, Contexts, Report};
 
 use super::{IfRevision, counted, warn_of_change};
 use crate::error::{Error, Exit, Result};
@@ -14,7 +14,7 @@ use crate::output::{Answer, Output};
 pub(super) struct Args {
     /// The context [default: all]
     #[arg(conflicts_with = "all")]
-    name: Option<String>,
+    name: Option<ContextName>,
     /// All contexts
     #[arg(long)]
     all: bool,
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     if args.if_revision.if_revision.is_some() {
         return Err(Error::Words { reason: "`--if-revision` goes with `--repair`" });
     }
-    let verified = contexts.verify(args.name.as_deref())?;
+    let verified = contexts.verify(args.name.as_ref())?;
     for one in &verified {
         tell(one, output)?;
     }
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     Ok(Answer { exit, ..Answer::of(&serde_json::json!({ "contexts": verified })) })
 }
 
-fn tell(one: &Verified, output: &mut Output) -> Result<()> {
+fn tell(one: &Report, output: &mut Output) -> Result<()> {
     let paint = output.paint();
     let state = match one.problems.len() {
         0 => paint.good("sound"),
@@ -58,10 +58,10 @@ fn tell(one: &Verified, output: &mut Output) -> Result<()> {
     output.say(format!("{}: {}, {state}", paint.strong(&one.name), counted(one.messages)))?;
     for problem in &one.problems {
         let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
-        output.say(format!("  {}{line}: {}", problem.file, problem.what))?;
+        output.say(format!("  {}{line}: {}", problem.file.display(), problem.what))?;
     }
     for notice in &one.notices {
-        output.warn("notice", notice.clone(), None);
+        output.warn("notice", notice.to_string(), None);
     }
     Ok(())
 }
