@@ -35,6 +35,7 @@
 //! - `runs`: actors run in parallel, each in a sandbox of its own
 //! - `answering` and `asking`: what actors ask the run that started them, on both sides; `wire`: the forms of that. On Linux only
 //! - `stores`: where plans are kept, and copying that; `doctor`: whether everything is sound
+//! - `files`: files that doors write for people
 //! - `answer`: what comes back; `error`: what can go wrong
 
 mod agents;
@@ -52,6 +53,7 @@ mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod error;
+mod files;
 mod plans;
 mod reading;
 mod review;
@@ -83,6 +85,7 @@ pub use doctor::{Check, Health};
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::Inside;
 pub use error::{Error, HintFor, errors};
+pub use files::write_file;
 pub use filetx::ErrorKind as Kind;
 pub use plan::{Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, What, counted, write_patch};
 pub use plans::{ApplyOptions, PartOf, Plans};

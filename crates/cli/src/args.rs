@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{audit, changeset, completions, config, context, demo, doctor, man, plan, run, store};
+use crate::commands::{audit, changeset, completions, config, context, doctor, man, plan, run, store};
+use crate::demo;
 use crate::look::{Color, Format};
 
 /// Keeps what many agents change at once: nothing lost, nothing half-written.

@@ -5,7 +5,6 @@ pub(crate) mod changeset;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
-pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod man;
 pub(crate) mod plan;
@@ -17,6 +16,7 @@ use std::process::ExitCode;
 use api::{Agents, Inside, Plans, Surroundings, counted};
 
 use crate::args::{Args, Command};
+use crate::demo;
 use crate::error::Result;
 use crate::look::Look;
 use crate::output::{Answer, Output};

@@ -174,19 +174,6 @@ impl From<Kind> for Exit {
     }
 }
 
-/// So that `?` works where the demo calls the file transaction itself.
-impl From<filetx::Error> for Error {
-    fn from(error: filetx::Error) -> Self {
-        Error::Api(error.into())
-    }
-}
-
-impl From<filetx::Failure> for Error {
-    fn from(failure: filetx::Failure) -> Self {
-        Error::Api(failure.into())
-    }
-}
-
 impl fmt::Display for Exit {
     /// The status of a JSON envelope.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -214,8 +201,9 @@ mod tests {
 
     #[test]
     fn errors_of_files_keep_their_kind() {
-        let error = Error::from(filetx::Error::Missing { path: "a".into() });
-        assert_eq!((error.exit(), error.problem().code), (Exit::NotFound, "not-found"));
+        let source = io::Error::from(io::ErrorKind::NotFound);
+        let error = Error::from(api::Error::Given { act: "read", path: "a".into(), source });
+        assert_eq!(error.exit(), Exit::NotFound);
         assert_eq!(Error::Interrupted.exit().code(), 130);
     }
 }

@@ -3,6 +3,7 @@
 mod args;
 mod ask;
 mod commands;
+mod demo;
 mod error;
 mod escape;
 mod hints;

@@ -59,16 +59,10 @@ fn print_one(pages: &[Page], command: &[String], output: &mut Output) -> Result<
 }
 
 fn write_all(pages: &[Page], folder: &Path, output: &mut Output) -> Result<Answer> {
-    filetx::Disk::create(folder, 0o755).map_err(|source| Error::File {
-        act: "make the folder",
-        path: folder.to_owned(),
-        source,
-    })?;
-    let options = filetx::ReplaceOptions { new_mode: 0o644, ..filetx::ReplaceOptions::default() };
     let mut files = Vec::new();
     for page in pages {
         let file = folder.join(format!("{}.1", page.name));
-        filetx::replace_file(&file, page.text.as_bytes(), &options)?;
+        api::write_file(&file, page.text.as_bytes(), 0o644)?;
         files.push(file.display().to_string());
     }
     output.confirm(format!("wrote {} pages to {}", files.len(), folder.display()))?;

@@ -8,7 +8,7 @@ pub(super) mod draw;
 mod end;
 mod live;
 mod show;
-pub(super) mod telling;
+pub(crate) mod telling;
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;

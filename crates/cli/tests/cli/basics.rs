@@ -75,11 +75,10 @@ fn help_of_the_demo() {
 Kill writers at random moments and show what they leave
 
 Saves the four files of a conversation over and over, first one rename after the other, then as a
-context with one commit, and kills the writer in the middle. Then kills a commit over two folders
-half-way and lets the next open finish it. Then many processes set keys in one configuration file at
-once, first the usual way, then as `agents config set` does. At last four actors run at once, the
-apply of what they did is killed half-way, the next command finishes it, and one actor's changes are
-taken back. All of it happens in a temporary folder that is removed again.
+context with one commit, and kills the writer in the middle. Then many processes set keys in one
+configuration file at once, first the usual way, then as `agents config set` does. At last four
+actors run at once, the apply of what they did is killed half-way, the next command finishes it, and
+one actor's changes are taken back. All of it happens in a temporary folder that is removed again.
 
 Ends with 0 when everything was whole and nothing acknowledged was lost, with 70 otherwise.
 

@@ -115,7 +115,7 @@ impl Copy {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let folder = builder.tempdir().map_err(|source| Error::TemporaryFolder { source })?;
         let file = folder.path().join(edit.file.file_name().unwrap_or("config.toml".as_ref()));
-        filetx::replace_file(&file, &edit.original, &filetx::ReplaceOptions::default())?;
+        api::write_file(&file, &edit.original, 0o600)?;
         Ok(Copy { folder, file })
     }
 

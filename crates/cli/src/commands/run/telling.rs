@@ -10,16 +10,16 @@ use crate::commands::counted;
 
 /// How an actor ended, as far as words need it.
 #[derive(Clone, Copy)]
-pub(in crate::commands) struct End<'a> {
-    pub(in crate::commands) outcome: NodeOutcome,
-    pub(in crate::commands) code: Option<i32>,
-    pub(in crate::commands) signal: Option<i32>,
-    pub(in crate::commands) reason: Option<&'a str>,
+pub(crate) struct End<'a> {
+    pub(crate) outcome: NodeOutcome,
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    pub(crate) reason: Option<&'a str>,
 }
 
 impl<'a> End<'a> {
     /// That of a node, if it has ended.
-    pub(in crate::commands) fn of(node: &'a NodeReport) -> Option<Self> {
+    pub(crate) fn of(node: &'a NodeReport) -> Option<Self> {
         let NodeState::Ended(outcome) = node.state else { return None };
         Some(Self { outcome, code: node.code, signal: node.signal, reason: node.reason.as_deref() })
     }
@@ -33,7 +33,7 @@ impl<'a> End<'a> {
     }
 
     /// `failed with exit code 7`.
-    pub(in crate::commands) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let word = match self.outcome {
             NodeOutcome::TimedOut => "timed out",
             NodeOutcome::RefusedWrites => "refused",
@@ -52,7 +52,7 @@ impl<'a> End<'a> {
 }
 
 /// `succeeded in 1.2s, 3 files`.
-pub(in crate::commands) fn ended(end: &End<'_>, seconds: f64, files: usize) -> String {
+pub(crate) fn ended(end: &End<'_>, seconds: f64, files: usize) -> String {
     let mut text = end.words();
     if took(seconds) > Duration::ZERO {
         text.push_str(&format!(" in {}", time(took(seconds))));
@@ -63,7 +63,7 @@ pub(in crate::commands) fn ended(end: &End<'_>, seconds: f64, files: usize) -> S
     text
 }
 
-pub(in crate::commands) fn took(seconds: f64) -> Duration {
+pub(crate) fn took(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 

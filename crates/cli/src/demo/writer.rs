@@ -1,6 +1,6 @@
 //! The writers that are killed: this program started again, in a role. They acknowledge each save by a line.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{chat, contention, control, tree};
+use super::{conversation, race};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::Answer;
@@ -17,19 +17,16 @@ use crate::output::Answer;
 pub(crate) const NAME: &str = "__writer";
 /// How long a writer may take for a save.
 const SAVE_MAX: Duration = Duration::from_secs(20);
-
-/// How often to look up from waiting, for Ctrl-C.
+/// How often waiting stops to look for Ctrl-C.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// What a writer does.
+/// The work of a writer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Role {
     /// Saves four files by renames, without end.
-    Control,
+    Files,
     /// Saves a context, without end.
     Context,
-    /// Commits to two folders, once.
-    Tree,
     /// Sets keys in one file by reading it and renaming a new one over it.
     SetUsual,
     /// Sets keys in one file as `agents config set` does.
@@ -42,47 +39,39 @@ pub(crate) struct Args {
     #[arg(value_enum)]
     role: Role,
     folder: PathBuf,
-    /// Which one it is, of several in one role.
+    /// Its number, of several in one role.
     #[arg(default_value_t = 0)]
     index: u32,
 }
 
-/// Runs in the child.
+/// Runs in the child. It begins when the parent closes its standard input.
 pub(crate) fn run(args: &Args) -> Result<Answer> {
+    io::stdin().read_to_end(&mut Vec::new()).map_err(|source| Error::Stdin { source })?;
     match args.role {
-        Role::Control => control::save_without_end(&args.folder, acknowledge)?,
-        Role::Context => chat::save_without_end(&args.folder, acknowledge)?,
-        Role::Tree => tree::commit(&args.folder)?,
-        Role::SetUsual => contention::set_the_usual_way(&args.folder, args.index, acknowledge)?,
-        Role::SetService => contention::set_by_service(&args.folder, args.index, acknowledge)?,
+        Role::Files => conversation::save_files(&args.folder, acknowledge)?,
+        Role::Context => conversation::save_context(&args.folder, acknowledge)?,
+        Role::SetUsual => race::set_the_usual_way(&args.folder, args.index, acknowledge)?,
+        Role::SetService => race::set_by_service(&args.folder, args.index, acknowledge)?,
     }
     Ok(Answer::ok(Value::Null))
 }
 
 /// Tells the parent that a save is done. One write, so it hears of it wholly or not at all.
-fn acknowledge(save: u64) -> Result<()> {
+fn acknowledge(save: u32) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(format!("{save}\n").as_bytes())
-        .and_then(|()| stdout.flush())
-        .map_err(|source| Error::Print { source })
+    let told = stdout.write_all(format!("{save}\n").as_bytes()).and_then(|()| stdout.flush());
+    told.map_err(|source| Error::Print { source })
 }
 
 /// A child process, killed when this is dropped.
 pub(super) struct Child {
     process: process::Child,
-    acknowledged: Receiver<u64>,
+    acknowledged: Receiver<u32>,
 }
 
 impl Child {
-    pub(super) fn start(role: Role, folder: &Path) -> Result<Self> {
-        let mut child = Self::start_held(role, folder, 0)?;
-        child.release();
-        Ok(child)
-    }
-
-    /// Starts one of several that wait for [`release`](Self::release).
-    pub(super) fn start_held(role: Role, folder: &Path, index: u32) -> Result<Self> {
+    /// Starts one that waits for [`release`](Self::release).
+    pub(super) fn start(role: Role, folder: &Path, index: u32) -> Result<Self> {
         let name = clap::ValueEnum::to_possible_value(&role).expect("every role has a name");
         let start = || {
             Command::new(std::env::current_exe()?)
@@ -94,17 +83,11 @@ impl Child {
                 .spawn()
         };
         let mut process = start().map_err(|source| Error::StartChild { source })?;
-        let mut lines = BufReader::new(process.stdout.take().expect("it is piped"));
+        let lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
         let (sender, acknowledged) = mpsc::channel();
         std::thread::spawn(move || {
-            let mut line = String::new();
-            while lines.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
-                let save = line.strip_suffix('\n').and_then(|number| number.parse().ok());
-                if save.is_none_or(|save| sender.send(save).is_err()) {
-                    return;
-                }
-                line.clear();
-            }
+            let saves = lines.map_while(|line| line.ok()?.parse().ok());
+            saves.map_while(|save| sender.send(save).ok()).for_each(drop);
         });
         Ok(Self { process, acknowledged })
     }
@@ -115,7 +98,7 @@ impl Child {
     }
 
     /// All saves that it acknowledges until it ends.
-    pub(super) fn saves_to_the_end(&self, interrupt: &Interrupt) -> Result<Vec<u64>> {
+    pub(super) fn saves_to_the_end(&self, interrupt: &Interrupt) -> Result<Vec<u32>> {
         let mut saves = Vec::new();
         loop {
             interrupt.check()?;
@@ -127,23 +110,17 @@ impl Child {
         }
     }
 
-    /// Waits until a save is acknowledged.
-    pub(super) fn wait_for_save(&self) -> Result<u64> {
-        self.acknowledged.recv_timeout(SAVE_MAX).map_err(|error| match error {
+    /// Lets it begin, and kills it so long after its first save. Returns the first and the last save that it acknowledged.
+    pub(super) fn live_and_die(mut self, life: Duration) -> Result<(u32, u32)> {
+        self.release();
+        let first = self.acknowledged.recv_timeout(SAVE_MAX).map_err(|error| match error {
             RecvTimeoutError::Timeout => Error::Child { did: "saved nothing" },
             RecvTimeoutError::Disconnected => Error::Child { did: "ended" },
-        })
-    }
-
-    pub(super) fn is_running(&mut self) -> bool {
-        matches!(self.process.try_wait(), Ok(None))
-    }
-
-    /// Ends it on the spot, and gives the last save that it acknowledged and nobody has heard of yet.
-    pub(super) fn kill(mut self) -> Result<Option<u64>> {
+        })?;
+        std::thread::sleep(life);
         self.end().map_err(|source| Error::EndChild { source })?;
         // The pipe is closed now, so this ends.
-        Ok(self.acknowledged.iter().last())
+        Ok((first, self.acknowledged.iter().last().unwrap_or(first)))
     }
 
     fn end(&mut self) -> io::Result<()> {
