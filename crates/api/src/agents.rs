@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use config::{ConfigService, Environment, Flags, Key, Known, Layers, Registry, Scope};
+use config::{ConfigService, Environment, Flags, Key, Layers, Registry, Scope, Settings};
 
 use crate::stores::Passwords;
 use crate::{Error, HintFor, Problem, Reading, Surroundings, Wait};
@@ -14,6 +14,8 @@ use crate::{Error, HintFor, Problem, Reading, Surroundings, Wait};
 #[derive(Clone, Debug)]
 pub struct Agents {
     home: Home,
+    /// What was read already, if the caller goes by that.
+    settings: Option<Settings>,
     wait: Wait,
     /// Who calls.
     user: Option<String>,
@@ -31,9 +33,7 @@ enum Home {
     Known(ConfigService),
     /// Flags and variables still count, and everything that needs no file works.
     Unknown {
-        registry: Registry,
-        flags: Flags,
-        environment: Environment,
+        given: Layers,
         why: Arc<Error>,
     },
 }
@@ -48,15 +48,15 @@ impl Agents {
         let home = match surroundings.places() {
             Ok(places) => Home::Known(ConfigService::new(registry, places, environment).with_flags(flags)),
             Err(why @ (Error::NoHome | Error::BadHome { .. })) => {
-                Home::Unknown { registry, flags, environment, why: Arc::new(why) }
+                Home::Unknown { given: Layers::new(registry, flags, environment), why: Arc::new(why) }
             }
             Err(error) => return Err(error),
         };
         let (user, current) = (surroundings.user.clone(), surroundings.current.clone());
         let passwords = Passwords::of(&surroundings.variables);
         let user_home = surroundings.user_home.clone();
-        let hint = surroundings.hint;
-        Ok(Agents { home, wait: Wait::default(), user, current, user_home, passwords, hint })
+        let (settings, wait, hint) = (None, Wait::default(), surroundings.hint);
+        Ok(Agents { home, settings, wait, user, current, user_home, passwords, hint })
     }
 
     /// With another way to wait for locks than 30 s in silence.
@@ -71,14 +71,21 @@ impl Agents {
     /// Reads the files of configuration, for questions to what they say now.
     ///
     /// Safe to call from any thread and process at any time: it takes no lock and writes nothing.
-    pub fn read(&self) -> Reading<'_> {
+    pub fn read(&self) -> Reading {
         match &self.home {
-            Home::Known(service) => Reading::new(service.registry(), service.layers(), None, self.hint),
-            Home::Unknown { registry, flags, environment, why } => {
-                let layers = Layers::new(registry, flags, environment, Vec::new());
-                Reading::new(registry, layers, Some(why), self.hint)
-            }
+            Home::Known(service) => Reading::new(service.layers(), None, self.hint),
+            Home::Unknown { given, why } => Reading::new(given.clone(), Some(Arc::clone(why)), self.hint),
         }
+    }
+
+    /// With settings as they were read, for all calls. Without this, each call that needs settings reads the files.
+    pub fn with_settings(self, reading: &Reading) -> Agents {
+        Agents { settings: Some(reading.settings()), ..self }
+    }
+
+    /// The program's own keys as typed values.
+    pub(crate) fn settings(&self) -> Settings {
+        self.settings.clone().unwrap_or_else(|| self.read().settings())
     }
 
     /// The home folder.
@@ -142,7 +149,7 @@ impl Agents {
     pub(crate) fn registry(&self) -> &Registry {
         match &self.home {
             Home::Known(service) => service.registry(),
-            Home::Unknown { registry, .. } => registry,
+            Home::Unknown { given, .. } => given.registry(),
         }
     }
 
@@ -161,19 +168,12 @@ pub fn keys() -> Vec<String> {
 
 /// Values that the caller gave, none of them secret: arguments can be seen by everybody on the machine.
 fn flags(registry: &Registry, values: &[String]) -> Result<Flags, Error> {
-    for value in values {
-        let (key, _) = config::assignment(value)?;
-        if let Known::Declared(declared) = registry.look_up(&key)?
-            && declared.secrecy == config::Secrecy::Secret
-        {
-            return Err(Error::SecretFlag { variable: declared.variable(), key: key.to_string() });
-        }
+    let flags = Flags::parse(registry, values.iter().map(String::as_str))?;
+    let is_secret = |key: &&Key| registry.look_up(key).is_ok_and(|info| info.is_secret());
+    if let Some(key) = flags.keys().find(is_secret) {
+        return Err(Error::SecretFlag { variable: key.variable(), key: key.to_string() });
     }
-    Ok(Flags::parse(registry, values.iter().map(String::as_str))?)
-}
-
-pub(crate) fn parse(key: &str) -> Result<Key, Error> {
-    Ok(Key::parse(key)?)
+    Ok(flags)
 }
 
 /// Fails when there can be nothing at or below a key.

@@ -4,104 +4,42 @@
 
 use std::path::Path;
 
-use config::{Consulted, Key, Layer, Origin, Resolved, Reveal, Says, Value, Written};
-use serde::{Deserialize, Serialize, Serializer};
+use config::{Consulted, Key, Layer, Origin, Outcome, Resolved, Reveal, Scope, Value, Written};
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, HintFor, Kind};
 
 /// How much of a line is shown around a spot: a file may be one line of megabytes.
 const EXCERPT_CHARS_MAX: usize = 160;
 
-/// A value as people may see it, in three spellings. Serialised it is the JSON one.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Shown {
-    /// For programs.
-    pub json: serde_json::Value,
-    /// A string as it is, anything else as TOML writes it.
-    pub text: String,
-    /// As TOML writes it.
-    pub toml: String,
-}
-
-impl Shown {
-    pub(crate) fn of(value: &Value, is_secret: bool, reveal: Reveal) -> Shown {
-        let value = value.for_people(is_secret, reveal);
-        Shown { json: value.to_json(), text: value.to_string(), toml: value.to_toml() }
-    }
-}
-
-impl Serialize for Shown {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.json.serialize(serializer)
-    }
-}
-
-/// Where a value stands.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Place {
-    /// The layer: `flag`, `environment`, `local`, `project`, `global`, `default`.
-    pub layer: &'static str,
-    /// The file, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// Counted from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    /// The environment variable, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub variable: Option<String>,
-}
-
-impl Place {
-    pub(crate) fn of(origin: &Origin) -> Place {
-        let place = Place { layer: origin.layer().name(), file: None, line: None, variable: None };
-        match origin {
-            Origin::File { file, line, .. } => Place { file: Some(text(file)), line: Some(*line), ..place },
-            Origin::Variable { name } => Place { variable: Some(name.clone()), ..place },
-            Origin::Flag | Origin::Default => place,
-        }
-    }
-}
-
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.layer)?;
-        match (&self.file, self.line, &self.variable) {
-            (Some(file), Some(line), _) => write!(f, " {file}:{line}"),
-            (_, _, Some(variable)) => write!(f, " ${variable}"),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// A key with its value.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+/// A key with its value, as people may see it.
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Entry {
     /// The key.
-    pub key: String,
+    pub key: Key,
     /// The value, if it has one.
-    pub value: Option<Shown>,
+    pub value: Option<Value>,
     /// Whether the value is hidden unless it is asked for by name.
     pub secret: bool,
     /// Where the value stands.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Place>,
+    pub origin: Option<Origin>,
 }
 
 impl Entry {
     pub(crate) fn of(resolved: &Resolved, reveal: Reveal) -> Entry {
         let value = resolved.value.as_ref();
         Entry {
-            key: resolved.key.to_string(),
-            origin: value.is_some().then(|| Place::of(&resolved.origin)),
-            value: value.map(|value| Shown::of(value, resolved.is_secret, reveal)),
+            key: resolved.key.clone(),
+            origin: value.is_some().then(|| resolved.origin.clone()),
+            value: value.map(|value| value.for_people(resolved.is_secret, reveal)),
             secret: resolved.is_secret,
         }
     }
 }
 
 /// The answer to `get`.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Got {
     /// The key with its value.
     #[serde(flatten)]
@@ -113,17 +51,17 @@ pub struct Got {
     pub problems: Vec<Problem>,
 }
 
-/// What one layer says about a key.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+/// What one layer says about a key, as people may see it.
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct LayerSays {
-    /// The layer: `flag`, `environment`, `local`, `project`, `global`, `default`.
-    pub layer: &'static str,
+    /// The layer.
+    pub layer: Layer,
     /// The value, if it says one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Shown>,
+    pub value: Option<Value>,
     /// Where.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Place>,
+    pub origin: Option<Origin>,
     /// Why what it says cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -131,17 +69,12 @@ pub struct LayerSays {
 
 impl LayerSays {
     pub(crate) fn of(consulted: &Consulted, is_secret: bool, reveal: Reveal) -> LayerSays {
-        let layer = consulted.layer.name();
-        let origin = consulted.origin.as_ref().map(Place::of);
-        match &consulted.says {
-            Says::Nothing => LayerSays { layer, value: None, origin: None, problem: None },
-            Says::Value(value) => {
-                let value = Some(Shown::of(value, is_secret, reveal));
-                LayerSays { layer, value, origin, problem: None }
-            }
-            Says::Unusable(error) => {
-                LayerSays { layer, value: None, origin, problem: Some(error.to_string()) }
-            }
+        let value = consulted.says.as_ref().ok().and_then(Option::as_ref);
+        LayerSays {
+            layer: consulted.layer,
+            value: value.map(|value| value.for_people(is_secret, reveal)),
+            origin: consulted.origin.clone(),
+            problem: consulted.says.as_ref().err().map(ToString::to_string),
         }
     }
 }
@@ -160,7 +93,7 @@ pub struct Listed {
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct Explanation {
     /// The key.
-    pub key: String,
+    pub key: Key,
     /// One line.
     pub help: &'static str,
     /// One word for the type.
@@ -169,17 +102,17 @@ pub struct Explanation {
     /// What is allowed.
     pub allowed: String,
     /// The default, if it has one.
-    pub default: Option<Shown>,
+    pub default: Option<Value>,
     /// The environment variable that sets it, if one does.
     pub variable: Option<String>,
     /// Where it may be set.
-    pub scopes: Vec<&'static str>,
+    pub scopes: &'static [Scope],
     /// Whether the value is hidden unless it is asked for by name.
     pub secret: bool,
     /// The value that holds, if there is one.
-    pub value: Option<Shown>,
+    pub value: Option<Value>,
     /// Where that stands.
-    pub origin: Option<Place>,
+    pub origin: Option<Origin>,
     /// Every layer, the strongest first.
     pub layers: Vec<LayerSays>,
     /// Why there is no value to tell, and what was skipped.
@@ -202,24 +135,19 @@ pub struct Paths {
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct FileState {
     /// Its scope.
-    pub scope: &'static str,
+    pub scope: Scope,
     /// Where it is.
     pub file: String,
     /// Whether there is one.
     pub exists: bool,
 }
 
-/// What a write did.
+/// What a write did, and what holds now.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct Change {
-    /// The scope that was written.
-    pub scope: &'static str,
-    /// Its file.
-    pub file: String,
-    /// The keys that were set or unset.
-    pub keys: Vec<String>,
-    /// Whether the file's bytes are others than before.
-    pub changed: bool,
+    /// What was written.
+    #[serde(flatten)]
+    pub written: Written,
     /// Keys whose value is still another, because a stronger layer sets them, or any other after an unset.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub still: Vec<StillSet>,
@@ -228,25 +156,11 @@ pub struct Change {
     pub problems: Vec<Problem>,
 }
 
-impl Change {
-    /// What was done, where nothing else decides these keys.
-    pub(crate) fn of(written: &Written, keys: &[Key]) -> Change {
-        Change {
-            scope: written.scope.name(),
-            file: text(&written.file),
-            keys: names(keys),
-            changed: written.changed,
-            still: Vec::new(),
-            problems: Vec::new(),
-        }
-    }
-}
-
 /// What became of an edit.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct EditOutcome {
-    /// `unchanged`, `taken`, or `merged` with what others wrote meanwhile.
-    pub outcome: &'static str,
+    /// Whether it was taken.
+    pub outcome: Outcome,
     /// What was written.
     #[serde(flatten)]
     pub change: Change,
@@ -256,25 +170,19 @@ pub struct EditOutcome {
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct StillSet {
     /// The key.
-    pub key: String,
+    pub key: Key,
     /// Its value now.
-    pub value: Shown,
+    pub value: Value,
     /// Where that stands.
-    pub origin: Place,
+    pub origin: Origin,
 }
 
 impl StillSet {
     /// If another layer than this one and the default decides.
     pub(crate) fn of(resolved: &Resolved, written: Layer) -> Option<StillSet> {
-        let value = resolved.value.as_ref()?;
-        if resolved.origin.layer() == written || resolved.origin == Origin::Default {
-            return None;
-        }
-        Some(StillSet {
-            key: resolved.key.to_string(),
-            value: Shown::of(value, resolved.is_secret, Reveal::No),
-            origin: Place::of(&resolved.origin),
-        })
+        let Entry { key, value, origin, .. } = Entry::of(resolved, Reveal::No);
+        let origin = origin.filter(|origin| origin.layer() != written && *origin != Origin::Default)?;
+        Some(StillSet { key, value: value?, origin })
     }
 }
 
@@ -383,8 +291,4 @@ fn spot(error: &Error) -> Option<Spot> {
 
 pub(crate) fn text(path: &Path) -> String {
     path.display().to_string()
-}
-
-pub(crate) fn names(keys: &[Key]) -> Vec<String> {
-    keys.iter().map(Key::to_string).collect()
 }

@@ -105,7 +105,7 @@ impl Answering {
     fn get(&self, ask: Get) -> Result<Value, Error> {
         let got = self.agents.read().get(&ask.key, Reveal::No)?;
         if ask.reveal && got.entry.secret {
-            return Err(Error::SecretInSandbox { key: got.entry.key });
+            return Err(Error::SecretInSandbox { key: got.entry.key.to_string() });
         }
         Ok(said(&GotSaid::of(got)))
     }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::surroundings::is_same;
 use crate::wire::{APPEND, Append, Deed, GET, Get, Given, GotSaid, ProblemSaid, RECORD, Record, said};
 use crate::{
-    ContextName, Doing, Draft, Entered, Error, Got, HOME_VARIABLE, NewEntry, Reveal, Revision, Saved,
+    ContextName, Doing, Draft, Entered, Error, Got, HOME_VARIABLE, Key, NewEntry, Reveal, Revision, Saved,
     Surroundings,
 };
 
@@ -95,8 +95,8 @@ impl Inside {
     }
 
     /// The value of a key, as the run sees it. Secrets are not told.
-    pub fn get(&self, key: &str, reveal: Reveal) -> Result<Got, Error> {
-        let ask = Get { key: key.to_owned(), reveal: reveal == Reveal::Yes };
+    pub fn get(&self, key: &Key, reveal: Reveal) -> Result<Got, Error> {
+        let ask = Get { key: key.clone(), reveal: reveal == Reveal::Yes };
         let got: Result<GotSaid, Error> = self.ask(GET, &ask, Vec::new());
         match got {
             // Nothing was to be changed, so nothing is unknown.

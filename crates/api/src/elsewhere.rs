@@ -1,6 +1,6 @@
 //! Actors run on Linux only, so elsewhere nobody is in a sandbox.
 
-use crate::{ContextName, Draft, Entered, Error, Got, NewEntry, Reveal, Revision, Saved, Surroundings};
+use crate::{ContextName, Draft, Entered, Error, Got, Key, NewEntry, Reveal, Revision, Saved, Surroundings};
 
 /// The run that this process is in a sandbox of: there is none.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ impl Inside {
     }
 
     /// Never called.
-    pub fn get(&self, _key: &str, _reveal: Reveal) -> Result<Got, Error> {
+    pub fn get(&self, _key: &Key, _reveal: Reveal) -> Result<Got, Error> {
         match *self {}
     }
 }

@@ -1,7 +1,8 @@
 //! One façade over the services: what a door (a command line, a server, a library for another language) calls.
 //!
-//! Plain data in, plain data out: arguments are text and paths, answers can be serialised, and errors have a [`Kind`] and a stable code;
-//! what to run about them is for the frontend to say ([`Surroundings::hint`]). Nothing here looks at the terminal, the process environment or the current folder: they come in as [`Surroundings`].
+//! Plain data in, plain data out: arguments are typed values, text and paths, answers can be serialised, and errors have a [`Kind`] and a
+//! stable code; what to run about them is for the frontend to say ([`Surroundings::hint`]). Nothing here looks at the terminal, the process
+//! environment or the current folder: they come in as [`Surroundings`].
 //!
 //! Opening reads nothing. Each call does what it needs and no more: [`Agents::read`] reads the files of configuration once, for several
 //! questions to one state; the calls that write lock, read, change and replace as [`config::ConfigService`] says.
@@ -9,18 +10,19 @@
 //! # Example
 //!
 //! ```
-//! use api::{Agents, Assignment, Reveal, Surroundings};
+//! use api::{Agents, Assignment, Key, Reveal, Scope, Surroundings, Value};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let folder = tempfile::tempdir()?;
 //!     let surroundings = Surroundings { home: Some(folder.path().join("home")), ..Surroundings::default() };
 //!     let agents = Agents::open(&surroundings)?;
 //!
-//!     let change = agents.set(None, &[Assignment::argument("plan.concurrency", "8")])?;
-//!     assert_eq!(change.scope, "global");
+//!     let key: Key = "plan.concurrency".parse()?;
+//!     let change = agents.set(None, &[Assignment::argument(key.clone(), "8")])?;
+//!     assert_eq!(change.written.scope, Scope::Global);
 //!
-//!     let got = agents.read().get("plan.concurrency", Reveal::No)?;
-//!     assert_eq!(got.entry.value.map(|value| value.json), Some(8.into()));
+//!     let got = agents.read().get(&key, Reveal::No)?;
+//!     assert_eq!(got.entry.value, Some(Value::Integer(8)));
 //!     Ok(())
 //! }
 //! ```
@@ -68,14 +70,16 @@ mod writing;
 
 pub use agents::{Agents, keys};
 pub use answer::{
-    Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, Place, Problem, Shown,
-    Spot, StillSet,
+    Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, Problem, Spot,
+    StillSet,
 };
 #[cfg(target_os = "linux")]
 pub use asking::Inside;
 pub use audit::Checkpointed;
 pub use changesets::{Doing, NewEntry};
-pub use config::{PROJECT_FOLDER, Reveal, Scope, Stopper, Wait, Waiting};
+pub use config::{
+    Held, Key, Layer, Origin, Outcome, PROJECT_FOLDER, Reveal, Scope, Stopper, Value, Wait, Waiting,
+};
 pub use context::{
     ContextManager, Draft, Format as ExportFormat, Hit, Json, Name as ContextName, Notice, Numbered, Pruned,
     Query, Report, Revision, Role, Saved,
@@ -98,7 +102,7 @@ pub use runs::{
 pub use store::{AuditRecord, Collected, Finding, Verdict};
 pub use stores::StoreState;
 pub use surroundings::{HOME_VARIABLE, Surroundings};
-pub use watching::{Event, Standing, Watch};
+pub use watching::{Event, Watch};
 pub use work::{
     Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, Entered, EntryState,
     FileState as FileOutcome, PlanDetail, PlanState, Recovered, RunTerms, conflict_line,

@@ -75,9 +75,7 @@ impl Agents {
     }
 
     fn plans_of(&self, location: &Location) -> Result<Plans, Error> {
-        let reading = self.read();
-        let settings = reading.settings();
-        let strategy = match settings.plan_merge()?.as_str() {
+        let strategy = match self.settings().plan_merge()?.as_str() {
             "fail-on-conflict" => Strategy::FailOnConflict,
             "last-wins" => Strategy::LastWins,
             _ => Strategy::ThreeWay,

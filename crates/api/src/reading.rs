@@ -1,18 +1,18 @@
 //! Questions to configuration as it was when the files were read.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use config::{Known, Layer, Layers, Listing, Origin, Registry, Resolved, Reveal, Says, Settings};
+use config::{Key, Layer, Layers, Listing, Origin, Resolved, Reveal, Settings};
 
-use crate::agents::{check_prefix, parse};
-use crate::answer::{Entry, Explanation, Got, LayerSays, Listed, Place, Problem, Shown};
+use crate::agents::check_prefix;
+use crate::answer::{Entry, Explanation, Got, LayerSays, Listed, Problem};
 use crate::{Error, HintFor, Scope};
 
 /// All layers of configuration, as they were at one moment.
-pub struct Reading<'a> {
-    registry: &'a Registry,
-    layers: Layers<'a>,
-    no_home: Option<&'a Error>,
+pub struct Reading {
+    layers: Layers,
+    no_home: Option<Arc<Error>>,
     hint: Option<HintFor>,
 }
 
@@ -33,21 +33,16 @@ pub struct Preferences {
 #[derive(Clone, Default, Debug)]
 pub struct Select {
     /// Those at or below this key.
-    pub prefix: Option<String>,
+    pub prefix: Option<Key>,
     /// What the file of one scope says, instead of what holds.
     pub scope: Option<Scope>,
     /// Those that are set somewhere.
     pub changed: bool,
 }
 
-impl<'a> Reading<'a> {
-    pub(crate) fn new(
-        registry: &'a Registry,
-        layers: Layers<'a>,
-        no_home: Option<&'a Error>,
-        hint: Option<HintFor>,
-    ) -> Self {
-        Self { registry, layers, no_home, hint }
+impl Reading {
+    pub(crate) fn new(layers: Layers, no_home: Option<Arc<Error>>, hint: Option<HintFor>) -> Self {
+        Self { layers, no_home, hint }
     }
 
     /// What the program itself goes by.
@@ -57,7 +52,7 @@ impl<'a> Reading<'a> {
     pub fn preferences(&self) -> Result<Preferences, Error> {
         let mut problems: Vec<Problem> =
             self.layers.unusable().map(|(_, error)| self.problem(error)).collect();
-        let settings = Settings::new(self.layers.clone());
+        let settings = self.settings();
         let format = self.or_default(settings.core_format(), &mut problems)?;
         let color = self.or_default(settings.core_color(), &mut problems)?;
         let lock_timeout = self.or_default(settings.core_lock_timeout(), &mut problems)?;
@@ -70,9 +65,9 @@ impl<'a> Reading<'a> {
     }
 
     /// The value of a key, where it comes from, and what every layer says.
-    pub fn get(&self, key: &str, reveal: Reveal) -> Result<Got, Error> {
+    pub fn get(&self, key: &Key, reveal: Reveal) -> Result<Got, Error> {
         self.check_home()?;
-        let resolved = self.layers.resolve(&parse(key)?)?;
+        let resolved = self.layers.resolve(key)?;
         if resolved.value.is_none() {
             return Err(Error::NotSet { key: resolved.key });
         }
@@ -86,52 +81,42 @@ impl<'a> Reading<'a> {
     /// Keys with their values. What cannot be used is among the problems; the rest is there.
     pub fn list(&self, select: &Select) -> Result<Listed, Error> {
         self.check_home()?;
-        let prefix = select.prefix.as_deref().map(parse).transpose()?;
-        let Listing { entries, problems } = self.layers.list(prefix.as_ref());
-        if let (Some(prefix), true) = (&prefix, entries.is_empty()) {
-            check_prefix(self.registry, prefix)?;
+        let Listing { entries, problems } = self.layers.list(select.prefix.as_ref());
+        if let (Some(prefix), true) = (&select.prefix, entries.is_empty()) {
+            check_prefix(self.layers.registry(), prefix)?;
         }
         let mut listed: Vec<Entry> = match select.scope {
             Some(scope) => entries.iter().filter_map(|resolved| in_layer(resolved, scope.into())).collect(),
             None => entries.iter().map(|resolved| Entry::of(resolved, Reveal::No)).collect(),
         };
         if select.changed {
-            let default = Layer::Default.name();
-            listed.retain(|entry| entry.origin.as_ref().is_some_and(|origin| origin.layer != default));
+            listed.retain(|entry| entry.origin.as_ref().is_some_and(|origin| *origin != Origin::Default));
         }
         Ok(Listed { entries: listed, problems: problems.iter().map(|error| self.problem(error)).collect() })
     }
 
     /// Everything about a key.
-    pub fn explain(&self, key: &str) -> Result<Explanation, Error> {
+    pub fn explain(&self, key: &Key) -> Result<Explanation, Error> {
         self.check_home()?;
-        let key = parse(key)?;
-        let known = self.registry.look_up(&key)?;
-        let (mut problems, secret) = (Vec::new(), known.is_secret());
-        let shown = |value: &config::Value| Shown::of(value, secret, Reveal::No);
-        let Entry { value, origin, .. } = match self.layers.resolve(&key) {
+        let info = self.layers.registry().look_up(key)?;
+        let secret = info.is_secret();
+        let (entry, problems) = match self.layers.decide(info) {
             Ok(resolved) => {
-                problems.extend(resolved.skipped().map(|error| self.problem(error)));
-                Entry::of(&resolved, Reveal::No)
+                let problems = resolved.skipped().map(|error| self.problem(error)).collect();
+                (Some(Entry::of(&resolved, Reveal::No)), problems)
             }
-            Err(error) => {
-                problems.push(self.problem(&error));
-                Entry { key: key.to_string(), value: None, secret, origin: None }
-            }
+            Err(error) => (None, vec![self.problem(&error)]),
         };
-        let consulted = self.layers.consult(&key)?;
-        let declared = match known {
-            Known::Declared(declared) => Some(declared),
-            Known::Free => None,
-        };
+        let (value, origin) = entry.map_or((None, None), |entry| (entry.value, entry.origin));
+        let consulted = self.layers.consult(info);
         Ok(Explanation {
-            key: key.to_string(),
-            help: declared.map_or("your own key: the program does not use it", |declared| declared.help),
-            kind: known.kind().name(),
-            allowed: known.kind().to_string(),
-            default: declared.and_then(|declared| declared.default.as_ref()).map(shown),
-            variable: declared.map(config::Declared::variable),
-            scopes: known.scopes().iter().map(|scope| scope.name()).collect(),
+            key: key.clone(),
+            help: info.declared.map_or("your own key: the program does not use it", |declared| declared.help),
+            kind: info.kind().name(),
+            allowed: info.kind().to_string(),
+            default: info.default().map(|value| value.for_people(secret, Reveal::No)),
+            variable: info.declared.map(config::Declared::variable),
+            scopes: info.scopes(),
             secret,
             value,
             origin,
@@ -141,7 +126,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The program's own keys as typed values.
-    pub(crate) fn settings(&self) -> Settings<'a> {
+    pub(crate) fn settings(&self) -> Settings {
         Settings::new(self.layers.clone())
     }
 
@@ -171,20 +156,15 @@ impl<'a> Reading<'a> {
     }
 
     fn check_home(&self) -> Result<(), Error> {
-        self.no_home.map_or(Ok(()), |error| Err(error.again()))
+        self.no_home.as_ref().map_or(Ok(()), |error| Err(error.again()))
     }
 }
 
 /// What one layer says of a key, if anything.
 fn in_layer(resolved: &Resolved, layer: Layer) -> Option<Entry> {
     let consulted = resolved.consulted.iter().find(|consulted| consulted.layer == layer)?;
-    let Says::Value(value) = &consulted.says else { return None };
-    Some(Entry {
-        key: resolved.key.to_string(),
-        value: Some(Shown::of(value, resolved.is_secret, Reveal::No)),
-        secret: resolved.is_secret,
-        origin: consulted.origin.as_ref().map(Place::of),
-    })
+    let LayerSays { value, origin, .. } = LayerSays::of(consulted, resolved.is_secret, Reveal::No);
+    Some(Entry { key: resolved.key.clone(), value: Some(value?), secret: resolved.is_secret, origin })
 }
 
 fn layers(resolved: &Resolved, reveal: Reveal) -> Vec<LayerSays> {

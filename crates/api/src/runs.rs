@@ -154,8 +154,7 @@ impl Plans {
         cancel: &Cancel,
         on_event: &(dyn Fn(RunEvent) + Sync),
     ) -> Result<RunSummary, Error> {
-        let reading = self.agents.read();
-        let settings = reading.settings();
+        let settings = self.agents.settings();
         let known = settings.sandbox_writable()?.into_iter().map(|folder| self.agents.spelled_out(folder));
         let given = options.writable.iter().map(|folder| self.agents.absolute(folder));
         let merge = options.merge.as_deref().map(|word| named(&Merge::ALL, Merge::name, "merge", word));
@@ -211,8 +210,7 @@ impl Plans {
 
     /// Sandboxes of a plan whose changes are all in the roots are not needed any more, unless they are to be kept.
     pub(crate) fn clean_sandboxes(&self, plan: &plan::Plan) -> Result<(), Error> {
-        let reading = self.agents.read();
-        if plan.state == State::Applied && reading.settings().sandbox_cleanup()? == "applied" {
+        if plan.state == State::Applied && self.agents.settings().sandbox_cleanup()? == "applied" {
             self.runs()?.remove_sandboxes(plan.id)?;
         }
         Ok(())

@@ -77,7 +77,7 @@ pub struct StoreState {
 impl Agents {
     /// Where the store is: `store.url`, or in the home folder.
     pub(crate) fn store_location(&self) -> Result<Location, Error> {
-        match self.read().settings().store_url()? {
+        match self.settings().store_url()? {
             Some(url) => Location::parse(&url),
             None => Ok(Location::File(self.home()?.join(FILE))),
         }

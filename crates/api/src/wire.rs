@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use config::Layer;
+use config::Key;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answer::{Entry, Got, LayerSays, Place, Problem, Shown, Spot};
+use crate::answer::{Got, Problem, Spot};
 use crate::{ContextName, Kind, Revision};
 
 /// The words that a request begins with.
@@ -59,42 +59,16 @@ pub(crate) struct Append {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Get {
-    pub key: String,
+    pub key: Key,
     pub reveal: bool,
 }
 
-/// The answer to it: a value in all its spellings.
+/// The answer to it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GotSaid {
-    key: String,
-    secret: bool,
-    value: Option<ShownSaid>,
-    origin: Option<PlaceSaid>,
-    layers: Vec<LayerSaid>,
+    #[serde(flatten)]
+    got: Got,
     problems: Vec<ProblemSaid>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct ShownSaid {
-    json: Value,
-    text: String,
-    toml: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct PlaceSaid {
-    layer: String,
-    file: Option<String>,
-    line: Option<usize>,
-    variable: Option<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct LayerSaid {
-    layer: String,
-    value: Option<ShownSaid>,
-    origin: Option<PlaceSaid>,
-    problem: Option<String>,
 }
 
 /// Why a request was refused.
@@ -120,61 +94,13 @@ pub(crate) fn said(answer: &impl Serialize) -> Value {
 }
 
 impl GotSaid {
-    pub(crate) fn of(got: Got) -> Self {
-        let Entry { key, value, secret, origin } = got.entry;
-        let layers = got.layers.into_iter().map(|says| LayerSaid {
-            layer: says.layer.to_owned(),
-            value: says.value.map(ShownSaid::of),
-            origin: says.origin.map(PlaceSaid::of),
-            problem: says.problem,
-        });
-        Self {
-            key,
-            secret,
-            value: value.map(ShownSaid::of),
-            origin: origin.map(PlaceSaid::of),
-            layers: layers.collect(),
-            problems: got.problems.into_iter().map(ProblemSaid::of).collect(),
-        }
+    pub(crate) fn of(mut got: Got) -> Self {
+        let problems = std::mem::take(&mut got.problems).into_iter().map(ProblemSaid::of).collect();
+        Self { got, problems }
     }
 
     pub(crate) fn heard(self) -> Got {
-        let layers = self.layers.into_iter().map(|says| LayerSays {
-            layer: layer(&says.layer),
-            value: says.value.map(ShownSaid::heard),
-            origin: says.origin.map(PlaceSaid::heard),
-            problem: says.problem,
-        });
-        Got {
-            entry: Entry {
-                key: self.key,
-                value: self.value.map(ShownSaid::heard),
-                secret: self.secret,
-                origin: self.origin.map(PlaceSaid::heard),
-            },
-            layers: layers.collect(),
-            problems: self.problems.into_iter().map(ProblemSaid::heard).collect(),
-        }
-    }
-}
-
-impl ShownSaid {
-    fn of(Shown { json, text, toml }: Shown) -> Self {
-        Self { json, text, toml }
-    }
-
-    fn heard(self) -> Shown {
-        Shown { json: self.json, text: self.text, toml: self.toml }
-    }
-}
-
-impl PlaceSaid {
-    fn of(Place { layer, file, line, variable }: Place) -> Self {
-        Self { layer: layer.to_owned(), file, line, variable }
-    }
-
-    fn heard(self) -> Place {
-        Place { layer: layer(&self.layer), file: self.file, line: self.line, variable: self.variable }
+        Got { problems: self.problems.into_iter().map(ProblemSaid::heard).collect(), ..self.got }
     }
 }
 
@@ -187,13 +113,6 @@ impl ProblemSaid {
         let Self { kind, code, text, causes, hint, spot } = self;
         Problem { kind, code: kept(code), text, causes, hint, spot }
     }
-}
-
-/// The layer of that name. One that is not known here is of a newer program, and weaker than nothing.
-fn layer(name: &str) -> &'static str {
-    use Layer::{Default, Environment, Flag, Global, Local, Project};
-    let known = [Flag, Environment, Local, Project, Global, Default].map(Layer::name);
-    known.into_iter().find(|known| *known == name).unwrap_or(Default.name())
 }
 
 /// A code that came in, for good: there are as many as programs have codes, and each is kept once.

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use config::{Edited, Key, Layer, Outcome, Scope, Written};
+use config::{ConfigService, Edited, Key, KeyInfo, Layer, Scope, Written};
 
-use crate::agents::parse;
 use crate::answer::{Change, EditOutcome, FileState, Paths, Problem, StillSet, text};
 use crate::{Agents, Error};
 
@@ -13,7 +13,7 @@ use crate::{Agents, Error};
 #[derive(Clone)]
 pub struct Assignment {
     /// The key.
-    pub key: String,
+    pub key: Key,
     /// The value, as text that is read by the key's type.
     pub text: String,
     /// How it came.
@@ -41,14 +41,18 @@ pub enum Given {
 
 impl Assignment {
     /// From two arguments.
-    pub fn argument(key: impl Into<String>, text: impl Into<String>) -> Assignment {
-        Assignment { key: key.into(), text: text.into(), given: Given::Openly }
+    pub fn argument(key: Key, text: impl Into<String>) -> Assignment {
+        Assignment { key, text: text.into(), given: Given::Openly }
     }
+}
 
-    /// From one argument, `KEY=VALUE`.
-    pub fn parse(argument: &str) -> Result<Assignment, Error> {
+/// From one argument, `KEY=VALUE`.
+impl FromStr for Assignment {
+    type Err = Error;
+
+    fn from_str(argument: &str) -> Result<Assignment, Error> {
         let (key, text) = config::assignment(argument)?;
-        Ok(Assignment::argument(key.to_string(), text))
+        Ok(Assignment::argument(key, text))
     }
 }
 
@@ -59,33 +63,32 @@ impl Agents {
     /// file as it was, except where the error's kind is [`Kind::OutcomeUnknown`](crate::Kind::OutcomeUnknown).
     pub fn set(&self, scope: Option<Scope>, assignments: &[Assignment]) -> Result<Change, Error> {
         let service = self.service()?;
-        let keys =
-            assignments.iter().map(|assignment| parse(&assignment.key)).collect::<Result<Vec<_>, _>>()?;
-        for (key, assignment) in keys.iter().zip(assignments) {
-            if assignment.given == Given::Openly && self.registry().look_up(key)?.is_secret() {
+        let mut values = Vec::with_capacity(assignments.len());
+        for Assignment { key, text, given } in assignments {
+            let info = service.registry().look_up(key)?;
+            if *given == Given::Openly && info.is_secret() {
                 return Err(Error::SecretArgument { key: key.clone() });
             }
+            values.push((info, text.as_str()));
         }
-        let scope = scope.unwrap_or_else(|| self.usual_scope(&keys));
-        let values = keys.iter().zip(assignments.iter().map(|assignment| assignment.text.as_str()));
-        let written = service.write_scoped_config(scope, values)?;
-        Ok(self.change(&written, &keys))
+        let scope = scope.unwrap_or_else(|| usual_scope(service, values.iter().map(|(info, _)| *info)));
+        Ok(self.change(service, service.set(scope, &values)?))
     }
 
     /// Removes a key from one scope, by default the one that [`set`](Self::set) would choose. [`Change::changed`] says whether it was there.
     ///
     /// Safe among threads and processes, like [`set`](Self::set).
-    pub fn unset(&self, scope: Option<Scope>, key: &str) -> Result<Change, Error> {
-        let (service, keys) = (self.service()?, [parse(key)?]);
-        let scope = scope.unwrap_or_else(|| self.usual_scope(&keys));
-        let written = service.unset(scope, &keys[0])?;
-        Ok(self.change(&written, &keys))
+    pub fn unset(&self, scope: Option<Scope>, key: &Key) -> Result<Change, Error> {
+        let service = self.service()?;
+        let scope = scope.unwrap_or_else(|| usual_scope(service, service.registry().look_up(key)));
+        let written = service.unset(scope, key)?;
+        Ok(self.change(service, Written { keys: vec![key.clone()], ..written }))
     }
 
     /// Begins an edit of one scope's file, by default the one that [`set`](Self::set) would choose. No lock is held until it is taken over.
     pub fn begin_edit(&self, scope: Option<Scope>) -> Result<Edit, Error> {
         let service = self.service()?;
-        let scope = scope.unwrap_or_else(|| self.usual_scope(&[]));
+        let scope = scope.unwrap_or_else(|| usual_scope(service, []));
         Ok(Edit { scope, file: service.file(scope)?, original: service.original(scope)? })
     }
 
@@ -99,13 +102,9 @@ impl Agents {
     /// Safe among threads and processes, like [`set`](Self::set). An edit that is wrong, or whose lines others changed too, is kept in a new
     /// file beside, and the error says where. With any other error the edit is with the caller only: [`Error::is_kept`] tells which.
     pub fn edit(&self, edit: &Edit, edited: &[u8]) -> Result<EditOutcome, Error> {
-        let Edited { written, outcome } = self.service()?.edit(edit.scope, &edit.original, edited)?;
-        let outcome = match outcome {
-            Outcome::Unchanged => "unchanged",
-            Outcome::Taken => "taken",
-            Outcome::Merged => "merged",
-        };
-        Ok(EditOutcome { outcome, change: self.change(&written, &written.keys) })
+        let service = self.service()?;
+        let Edited { written, outcome } = service.edit(edit.scope, &edit.original, edited)?;
+        Ok(EditOutcome { outcome, change: self.change(service, written) })
     }
 
     /// Where the files are, the strongest first.
@@ -113,7 +112,7 @@ impl Agents {
         let places = self.service()?.places();
         let files = Scope::ALL.iter().rev().filter_map(|scope| Some((*scope, places.file(*scope).ok()?)));
         let files = files.map(|(scope, file)| FileState {
-            scope: scope.name(),
+            scope,
             exists: fs::symlink_metadata(&file).is_ok(),
             file: text(&file),
         });
@@ -129,35 +128,31 @@ impl Agents {
         Ok(self.service()?.file(scope)?)
     }
 
-    /// Project when one is in a project that has a file, else global. Keys that belong to one scope only go there.
-    fn usual_scope(&self, keys: &[Key]) -> Scope {
-        let only = |scope: Scope| {
-            let allowed = |key| self.registry().look_up(key).map(|known| known.scopes());
-            !keys.is_empty() && keys.iter().all(|key| allowed(key).is_ok_and(|scopes| scopes == [scope]))
-        };
-        let has_file = || {
-            let file = self.service().and_then(|service| Ok(service.file(Scope::Project)?));
-            file.is_ok_and(|file| fs::symlink_metadata(file).is_ok())
-        };
-        if !only(Scope::Global) && has_file() { Scope::Project } else { Scope::Global }
-    }
-
     /// What was done, and what holds now.
-    pub(crate) fn change(&self, written: &Written, keys: &[Key]) -> Change {
+    fn change(&self, service: &ConfigService, written: Written) -> Change {
         let (mut still, mut problems) = (Vec::new(), Vec::new());
         let problem = |error: &config::Error| Problem::of_config(error, self.hint());
-        if let Ok(service) = self.service() {
-            let layers = service.layers();
-            for key in keys {
-                match layers.resolve(key) {
-                    Ok(resolved) => {
-                        still.extend(StillSet::of(&resolved, Layer::from(written.scope)));
-                        problems.extend(resolved.skipped().map(problem));
-                    }
-                    Err(error) => problems.push(problem(&error)),
+        let layers = service.layers();
+        for key in &written.keys {
+            match layers.resolve(key) {
+                Ok(resolved) => {
+                    still.extend(StillSet::of(&resolved, Layer::from(written.scope)));
+                    problems.extend(resolved.skipped().map(problem));
                 }
+                Err(error) => problems.push(problem(&error)),
             }
         }
-        Change { still, problems, ..Change::of(written, keys) }
+        Change { written, still, problems }
+    }
+}
+
+/// Project when one is in a project that has a file, else global. Keys that belong to the global scope only go there.
+fn usual_scope<'a>(service: &ConfigService, keys: impl IntoIterator<Item = KeyInfo<'a>>) -> Scope {
+    let mut keys = keys.into_iter().peekable();
+    let global_only = keys.peek().is_some() && keys.all(|info| info.scopes() == [Scope::Global]);
+    let file = service.file(Scope::Project).ok().filter(|_| !global_only);
+    match file.is_some_and(|file| fs::symlink_metadata(file).is_ok()) {
+        true => Scope::Project,
+        false => Scope::Global,
     }
 }

@@ -8,14 +8,14 @@ fn every_key_is_in_the_page_as_it_is_registered() {
     let surroundings = Surroundings { home: Some(std::env::temp_dir()), ..Surroundings::default() };
     let agents = Agents::open(&surroundings).unwrap();
     let row = |key: &String| {
-        let key = agents.read().explain(key).unwrap();
-        let default = key.default.map_or("none".to_owned(), |default| format!("`{}`", default.toml));
+        let key = agents.read().explain(&key.parse().unwrap()).unwrap();
+        let default = key.default.map_or("none".to_owned(), |default| format!("`{}`", default.to_toml()));
         let secret = if key.secret { "; secret" } else { "" };
         format!(
             "| `{}` | {} | {default} | {} | {}{secret} |",
             key.key,
             key.allowed,
-            key.scopes.join(", "),
+            key.scopes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
             key.help
         )
     };

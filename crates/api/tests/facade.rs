@@ -7,7 +7,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use api::{Agents, Assignment, Error, Event, Kind, Problem, Reveal, Scope, Select, Surroundings};
+use api::{
+    Agents, Assignment, Error, Event, Key, Kind, Outcome, Problem, Reveal, Scope, Select, Surroundings, Value,
+};
 use tempfile::TempDir;
 
 /// A user's home folder with a project below it.
@@ -40,6 +42,10 @@ impl Place {
 
 fn open(surroundings: &Surroundings) -> Agents {
     Agents::open(surroundings).unwrap()
+}
+
+fn key(text: &str) -> Key {
+    text.parse().unwrap()
 }
 
 fn check(error: Error, kind: Kind, code: &str) {
@@ -104,10 +110,10 @@ fn without_a_home_folder_only_what_needs_one_fails() {
         assert!(agents.schema(None).is_object());
         assert_eq!(agents.project(), None);
         assert_eq!(agents.home().unwrap_err().code(), code);
-        assert_eq!(agents.read().get("plan.merge", Reveal::No).unwrap_err().code(), code);
+        assert_eq!(agents.read().get(&key("plan.merge"), Reveal::No).unwrap_err().code(), code);
         assert_eq!(agents.read().list(&Select::default()).unwrap_err().code(), code);
-        assert_eq!(agents.read().explain("plan.merge").unwrap_err().code(), code);
-        assert_eq!(agents.set(None, &[Assignment::argument("x.a", "1")]).unwrap_err().code(), code);
+        assert_eq!(agents.read().explain(&key("plan.merge")).unwrap_err().code(), code);
+        assert_eq!(agents.set(None, &[Assignment::argument(key("x.a"), "1")]).unwrap_err().code(), code);
         assert_eq!(agents.watch(None).unwrap_err().code(), code);
     }
 }
@@ -116,9 +122,9 @@ fn without_a_home_folder_only_what_needs_one_fails() {
 fn answers_can_be_serialised() {
     let place = Place::new();
     let agents = open(&place.at("user/work"));
-    let change = agents.set(Some(Scope::Local), &[Assignment::parse("x.a=[1, 2]").unwrap()]).unwrap();
+    let change = agents.set(Some(Scope::Local), &["x.a=[1, 2]".parse::<Assignment>().unwrap()]).unwrap();
     assert_eq!(serde_json::to_value(&change).unwrap()["scope"], "local");
-    let got = serde_json::to_value(agents.read().get("x.a", Reveal::No).unwrap()).unwrap();
+    let got = serde_json::to_value(agents.read().get(&key("x.a"), Reveal::No).unwrap()).unwrap();
     assert_eq!((&got["value"], &got["origin"]["line"]), (&serde_json::json!([1, 2]), &1.into()));
     let paths = serde_json::to_value(agents.paths().unwrap()).unwrap();
     assert_eq!(paths["files"][0]["exists"], true);
@@ -132,7 +138,7 @@ fn an_edit_goes_through_the_facade() {
     assert_eq!((edit.scope, edit.original.as_slice()), (Scope::Global, &b""[..]));
     assert!(agents.check_edit(&edit, b"x.a = = 1").is_err());
     let outcome = agents.edit(&edit, b"x.a = 1\n").unwrap();
-    assert_eq!((outcome.outcome, outcome.change.keys), ("taken", vec!["x.a".to_owned()]));
+    assert_eq!((outcome.outcome, outcome.change.written.keys), (Outcome::Taken, vec![key("x.a")]));
     let error = agents.edit(&edit, b"x.a = 2\n").unwrap_err();
     assert!(error.is_kept());
     check(error, Kind::Conflict, "conflict");
@@ -142,13 +148,13 @@ fn an_edit_goes_through_the_facade() {
 fn changes_are_noticed_through_the_facade() {
     let place = Place::new();
     let agents = open(&place.at("user/work"));
-    check(agents.watch(Some("plam")).unwrap_err(), Kind::Usage, "unknown-key");
-    let mut watch = agents.watch(Some("x")).unwrap();
-    agents.set(Some(Scope::Global), &[Assignment::argument("x.a", "1")]).unwrap();
+    check(agents.watch(Some(&key("plam"))).unwrap_err(), Kind::Usage, "unknown-key");
+    let mut watch = agents.watch(Some(&key("x"))).unwrap();
+    agents.set(Some(Scope::Global), &[Assignment::argument(key("x.a"), "1")]).unwrap();
     let events = watch.wait().unwrap();
-    let Event::Change { key, old, new, secret } = &events[0] else { panic!("{events:?}") };
-    assert_eq!((key.as_str(), old, secret), ("x.a", &None, &false));
-    assert_eq!(new.as_ref().unwrap().value.text, "1");
+    let Event::Change(changed) = &events[0] else { panic!("{events:?}") };
+    assert_eq!((&changed.key, changed.old.is_none(), changed.is_secret), (&key("x.a"), true, false));
+    assert_eq!(changed.new.as_ref().unwrap().value, Value::Integer(1));
     watch.stopper().stop();
     assert!(watch.wait().is_none());
 }

@@ -170,7 +170,7 @@ fn configuration_says_how_actors_run() {
     let state = door.folder.path().join("state");
     fs::create_dir(&state).unwrap();
     let set = |key: &str, value: &str| {
-        door.agents.set(Some(Scope::Global), &[Assignment::argument(key, value)]).unwrap();
+        door.agents.set(Some(Scope::Global), &[Assignment::argument(key.parse().unwrap(), value)]).unwrap();
     };
     set("sandbox.writable", state.to_str().unwrap());
     set("sandbox.cleanup", "manual");

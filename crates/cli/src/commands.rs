@@ -63,6 +63,7 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
     }
     let agents = Agents::open(&surroundings)?;
     let reading = agents.read();
+    let agents = agents.with_settings(&reading);
     let preferences = reading.preferences()?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
     let session = Session::new(&agents, reading, &preferences, &output);

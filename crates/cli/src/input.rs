@@ -2,13 +2,15 @@
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
+use api::Key;
+
 use crate::error::{Error, Result};
 
 /// The longest value that is read.
 const VALUE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The value of a key: all of a pipe without the line break at its end, or a line that is typed and not shown.
-pub(crate) fn value(key: &str) -> Result<String> {
+pub(crate) fn value(key: &Key) -> Result<String> {
     let stdin = io::stdin().lock();
     let bytes = if stdin.is_terminal() { typed(stdin, key)? } else { piped(stdin)? };
     if bytes.len() as u64 > VALUE_BYTES_MAX {
@@ -27,7 +29,7 @@ fn piped(stdin: impl Read) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn typed(stdin: impl BufRead, key: &str) -> Result<Vec<u8>> {
+fn typed(stdin: impl BufRead, key: &Key) -> Result<Vec<u8>> {
     let _unseen = terminal::hide_typing()?;
     let _ = write!(io::stderr(), "Value of {key} (not shown): ").and_then(|()| io::stderr().flush());
     let mut bytes = Vec::new();

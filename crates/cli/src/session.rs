@@ -12,14 +12,14 @@ use crate::output::Output;
 pub(crate) struct Session<'a> {
     agents: &'a Agents,
     /// Configuration as it was when the command started.
-    pub(crate) reading: Reading<'a>,
+    pub(crate) reading: Reading,
     wait: Wait,
 }
 
 impl<'a> Session<'a> {
     pub(crate) fn new(
         agents: &'a Agents,
-        reading: Reading<'a>,
+        reading: Reading,
         preferences: &Preferences,
         output: &Output,
     ) -> Self {

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::interpolate::UNSET;
 use crate::layers::{Content, FileLayer};
 use crate::store::Target;
-use crate::{
-    ConfigService, Document, Error, FILE_BYTES_MAX, Flags, Key, Layer, Layers, Origin, Says, Scope, Written,
-};
+use crate::{ConfigService, Document, Error, FILE_BYTES_MAX, Key, Origin, Scope, Written};
 
 /// What became of an edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,7 +24,8 @@ pub struct Edited {
 }
 
 /// What became of an edit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The person changed nothing.
     Unchanged,
@@ -115,29 +116,21 @@ impl ConfigService {
         let before = before.map(|before| before.values()).unwrap_or_default();
         let document = Arc::new(Document::parse(file, edited, self.registry())?);
         let content = Content::Document(Arc::clone(&document));
-        let flags = Flags::default();
         let layer = FileLayer { scope, file: file.to_owned(), content };
-        let layers = Layers::new(self.registry(), &flags, self.environment(), vec![layer]);
         let values = document.values();
-        for (key, line) in document.keys() {
-            if before.get(&key) == values.get(&key) {
-                continue;
-            }
-            let consulted = layers.consult(&key).map_err(|error| match error {
+        let changed = document.keys().into_iter().filter(|(key, _)| before.get(key) != values.get(key));
+        for (key, line) in changed {
+            let info = self.registry().look_up(&key).map_err(|error| match error {
                 Error::UnknownKey { key, nearest, .. } => {
                     let origin = Origin::File { scope, file: file.to_owned(), line };
                     Error::UnknownKey { key, nearest, origin: Some(Box::new(origin)) }
                 }
                 error => error,
             })?;
-            for consulted in consulted.into_iter().filter(|consulted| consulted.layer == Layer::from(scope)) {
-                match consulted.says {
-                    // The variable may be set where the value is read.
-                    Says::Unusable(Error::Interpolation { reason: UNSET, .. })
-                    | Says::Nothing
-                    | Says::Value(_) => {}
-                    Says::Unusable(error) => return Err(error),
-                }
+            match self.given().file(&layer, info).says {
+                // The variable may be set where the value is read.
+                Ok(_) | Err(Error::Interpolation { reason: UNSET, .. }) => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(())

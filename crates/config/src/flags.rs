@@ -18,7 +18,7 @@ impl Flags {
         let mut flags = BTreeMap::new();
         for argument in arguments {
             let (key, text) = assignment(argument)?;
-            let value = registry.look_up(&key)?.read_text(&key, text, Some(&Origin::Flag))?;
+            let value = registry.look_up(&key)?.read_text(text, Some(&Origin::Flag))?;
             flags.insert(key, value);
         }
         Ok(Flags(flags))
@@ -28,7 +28,8 @@ impl Flags {
         self.0.get(key)
     }
 
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &Key> {
+    /// The keys that have a value.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.0.keys()
     }
 }

@@ -5,7 +5,7 @@
 //! and names such as `*_TOKEN`, `*_KEY`, `*_SECRET`, `*PASSWORD*`.
 
 use crate::value::REDACTED;
-use crate::{Environment, Error, Key, Origin, Registry, Scope, Value};
+use crate::{Environment, Error, KeyInfo, Origin, Registry, Scope, Value};
 
 /// Why a variable without a value is refused.
 pub(crate) const UNSET: &str = "is not set and has no default";
@@ -14,7 +14,7 @@ pub(crate) const UNSET: &str = "is not set and has no default";
 pub(crate) struct Interpolation<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) environment: &'a Environment,
-    pub(crate) key: &'a Key,
+    pub(crate) info: KeyInfo<'a>,
     pub(crate) scope: Scope,
     pub(crate) origin: Option<&'a Origin>,
 }
@@ -73,7 +73,7 @@ impl Interpolation<'_> {
             return Err(self.refuse(name, "does not name a variable"));
         }
         if self.scope != Scope::Global && (may_be_secret(name) || self.registry.withholds(name)) {
-            let (key, variable) = (self.key.clone(), name.to_owned());
+            let (key, variable) = (self.info.key.clone(), name.to_owned());
             return Err(Error::SecretVariable { key, variable, origin: self.at() });
         }
         self.environment.get(name)
@@ -81,9 +81,8 @@ impl Interpolation<'_> {
 
     fn refuse(&self, variable: &str, reason: &'static str) -> Error {
         // What looks like a variable that is none may be a part of a secret.
-        let is_secret = self.registry.look_up(self.key).is_ok_and(|known| known.is_secret());
-        let shown = if is_secret && reason != UNSET { REDACTED } else { variable };
-        let (key, variable) = (self.key.clone(), shown.to_owned());
+        let shown = if self.info.is_secret() && reason != UNSET { REDACTED } else { variable };
+        let (key, variable) = (self.info.key.clone(), shown.to_owned());
         Error::Interpolation { key, variable, reason, origin: self.at() }
     }
 
@@ -129,6 +128,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Key;
 
     fn fill(text: &str, scope: Scope) -> Result<String, String> {
         let registry = Registry::standard();
@@ -140,8 +140,13 @@ mod tests {
         ];
         let environment = Environment::from_iter(variables);
         let key = Key::parse("x.a").unwrap();
-        let interpolation =
-            Interpolation { registry: &registry, environment: &environment, key: &key, scope, origin: None };
+        let interpolation = Interpolation {
+            registry: &registry,
+            environment: &environment,
+            info: registry.look_up(&key).unwrap(),
+            scope,
+            origin: None,
+        };
         let filled = interpolation.fill_value(Value::List(vec![Value::String(text.to_owned())]));
         filled
             .map(|value| match value {
@@ -181,8 +186,13 @@ mod tests {
         let (registry, environment) = (Registry::standard(), Environment::empty());
         let key = Key::parse("server.token").unwrap();
         let scope = Scope::Global;
-        let interpolation =
-            Interpolation { registry: &registry, environment: &environment, key: &key, scope, origin: None };
+        let interpolation = Interpolation {
+            registry: &registry,
+            environment: &environment,
+            info: registry.look_up(&key).unwrap(),
+            scope,
+            origin: None,
+        };
         for text in ["a${hunter2", "a${hunter 2}"] {
             let error = interpolation.fill(text).unwrap_err();
             assert!(!format!("{error} {error:?}").contains("hunter"), "{error}");
@@ -226,7 +236,7 @@ mod tests {
         let interpolation = Interpolation {
             registry: &registry,
             environment: &environment,
-            key: &key,
+            info: registry.look_up(&key).unwrap(),
             scope: Scope::Global,
             origin: None,
         };

@@ -3,6 +3,9 @@
 //! A [`Key`] is a list of names. Text is read and written as TOML does: a name that is not plain is quoted.
 
 use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
@@ -11,8 +14,9 @@ pub const KEY_BYTES_MAX: usize = 1024;
 /// The most names in a key. The TOML parser itself stops at 80 nested tables.
 pub const KEY_NAMES_MAX: usize = 32;
 
-/// A dotted key, with one name at least.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A dotted key, with one name at least. Serialised it is its text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Key(Vec<String>);
 
 impl Key {
@@ -79,6 +83,28 @@ fn is_plain(text: &str) -> bool {
 pub(crate) fn dotted(names: &[String]) -> String {
     let quoted = names.iter().map(|name| toml_edit::Key::new(name).display_repr().into_owned());
     quoted.collect::<Vec<_>>().join(".")
+}
+
+impl FromStr for Key {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Key, Error> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for Key {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Key, Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Key> for String {
+    fn from(key: Key) -> String {
+        key.to_string()
+    }
 }
 
 impl fmt::Display for Key {

@@ -12,31 +12,33 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::interpolate::{Interpolation, refers};
-use crate::{Document, Environment, Error, Flags, Key, Known, Layer, Origin, Registry, Reveal, Scope, Value};
+use crate::{
+    Document, Environment, Error, Flags, Key, KeyInfo, Layer, Origin, Registry, Reveal, Scope, Value,
+};
 
-/// All layers, as they were when they were loaded.
-#[derive(Clone)]
-pub struct Layers<'a> {
-    registry: &'a Registry,
-    flags: &'a Flags,
-    environment: &'a Environment,
+/// All layers, as they were when they were loaded. A clone is cheap.
+#[derive(Clone, Debug)]
+pub struct Layers {
+    registry: Arc<Registry>,
+    flags: Arc<Flags>,
+    environment: Arc<Environment>,
     files: Vec<FileLayer>,
 }
 
 /// The file of one scope.
 #[derive(Clone, Debug)]
-pub struct FileLayer {
+pub(crate) struct FileLayer {
     /// The scope.
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// The file.
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// What is in it.
-    pub content: Content,
+    pub(crate) content: Content,
 }
 
 /// What is in a file.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub(crate) enum Content {
     /// There is no file.
     Absent,
     /// It is TOML.
@@ -65,21 +67,10 @@ pub struct Resolved {
 pub struct Consulted {
     /// The layer.
     pub layer: Layer,
-    /// Where in it.
+    /// Where in it, if it says something.
     pub origin: Option<Origin>,
-    /// What it says.
-    pub says: Says,
-}
-
-/// What a layer says about a key.
-#[derive(Clone)]
-pub enum Says {
-    /// Nothing.
-    Nothing,
-    /// This value.
-    Value(Value),
-    /// Something that cannot be used, or a whole file that cannot: skipped, and to be reported.
-    Unusable(Error),
+    /// The value, if it says one. An error is something that cannot be used, or a whole file that cannot: skipped, and to be reported.
+    pub says: Result<Option<Value>, Error>,
 }
 
 /// The values of many keys.
@@ -91,47 +82,62 @@ pub struct Listing {
     pub problems: Vec<Error>,
 }
 
-impl<'a> Layers<'a> {
-    /// Layers of files that were read already, in any order.
-    pub fn new(
-        registry: &'a Registry,
-        flags: &'a Flags,
-        environment: &'a Environment,
-        mut files: Vec<FileLayer>,
-    ) -> Self {
+impl Layers {
+    /// The layers that are no files.
+    pub fn new(registry: Registry, flags: Flags, environment: Environment) -> Self {
+        let (registry, flags, environment) = (registry.into(), flags.into(), environment.into());
+        Self { registry, flags, environment, files: Vec::new() }
+    }
+
+    /// The same with these files, in any order.
+    pub(crate) fn with_files(&self, mut files: Vec<FileLayer>) -> Self {
         files.sort_by_key(|file| Layer::from(file.scope));
-        Self { registry, flags, environment, files }
+        Self { files, ..self.clone() }
+    }
+
+    /// The same with these flags.
+    pub(crate) fn with_flags(self, flags: Flags) -> Self {
+        Self { flags: flags.into(), ..self }
+    }
+
+    /// The keys.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Decides the value of a key, as [`decide`](Self::decide) does.
+    pub fn resolve(&self, key: &Key) -> Result<Resolved, Error> {
+        self.decide(self.registry.look_up(key)?)
     }
 
     /// Decides the value of a key. Fails when the strongest layer that speaks says something that cannot be used, and when only a
     /// default is left while a file cannot be used.
-    pub fn resolve(&self, key: &Key) -> Result<Resolved, Error> {
-        let known = self.registry.look_up(key)?;
-        let consulted = self.consult(key)?;
+    pub fn decide(&self, info: KeyInfo<'_>) -> Result<Resolved, Error> {
+        let consulted = self.consult(info);
         let mut hidden: Option<&Error> = None;
         let mut chosen = (None, Origin::Default);
         for Consulted { layer, origin, says } in &consulted {
             match (says, origin) {
-                (Says::Value(_), _) if *layer == Layer::Default && hidden.is_some() => break,
-                (Says::Value(value), Some(origin)) => {
+                (Ok(Some(_)), _) if *layer == Layer::Default && hidden.is_some() => break,
+                (Ok(Some(value)), Some(origin)) => {
                     (chosen, hidden) = ((Some(value.clone()), origin.clone()), None);
                     break;
                 }
                 // What is not allowed here, or from a whole file, is skipped.
-                (Says::Unusable(error), None) => hidden = hidden.or(Some(error)),
-                (Says::Unusable(Error::NotInScope { .. }), _) => {}
-                (Says::Unusable(error), Some(_)) => return Err(error.clone()),
-                (Says::Nothing | Says::Value(_), _) => {}
+                (Err(error), None) => hidden = hidden.or(Some(error)),
+                (Err(Error::NotInScope { .. }), _) => {}
+                (Err(error), Some(_)) => return Err(error.clone()),
+                (Ok(_), _) => {}
             }
         }
         if let Some(error) = hidden {
             return Err(error.clone());
         }
         let (value, origin) = chosen;
-        if value.is_none() && matches!(known, Known::Free) && self.is_table(key) {
-            return Err(Error::IsTable { key: key.clone() });
+        if value.is_none() && info.declared.is_none() && self.is_table(info.key) {
+            return Err(Error::IsTable { key: info.key.clone() });
         }
-        Ok(Resolved { key: key.clone(), value, origin, is_secret: known.is_secret(), consulted })
+        Ok(Resolved { key: info.key.clone(), value, origin, is_secret: info.is_secret(), consulted })
     }
 
     /// The keys below `prefix`, or all, each as [`resolve`](Self::resolve) decides it. What fails for one key is among the problems.
@@ -174,85 +180,65 @@ impl<'a> Layers<'a> {
     }
 
     /// Every layer, the strongest first, with what it says about a key.
-    pub fn consult(&self, key: &Key) -> Result<Vec<Consulted>, Error> {
-        let known = self.registry.look_up(key)?;
-        let mut consulted = vec![self.flag(key), self.variable(key, known)];
-        consulted.extend(self.files.iter().map(|file| self.file(file, key, known)));
-        let default = match known {
-            Known::Declared(declared) => declared.default.clone(),
-            Known::Free => None,
-        };
-        let says = default.map_or(Says::Nothing, Says::Value);
-        consulted.push(Consulted { layer: Layer::Default, origin: Some(Origin::Default), says });
-        Ok(consulted)
+    pub fn consult(&self, info: KeyInfo<'_>) -> Vec<Consulted> {
+        let mut consulted = vec![
+            Consulted::of(Layer::Flag, Origin::Flag, Ok(self.flags.get(info.key).cloned())),
+            self.variable(info),
+        ];
+        consulted.extend(self.files.iter().map(|file| self.file(file, info)));
+        consulted.push(Consulted::of(Layer::Default, Origin::Default, Ok(info.default().cloned())));
+        consulted
     }
 
-    fn flag(&self, key: &Key) -> Consulted {
-        let says = self.flags.get(key).cloned().map_or(Says::Nothing, Says::Value);
-        Consulted { layer: Layer::Flag, origin: Some(Origin::Flag), says }
+    fn variable(&self, info: KeyInfo<'_>) -> Consulted {
+        let Some(declared) = info.declared else { return Consulted::nothing(Layer::Environment) };
+        let name = declared.variable();
+        let found = self.environment.get(&name);
+        let origin = Origin::Variable { name };
+        let says = found.and_then(|text| text.map(|text| info.read_text(text, Some(&origin))).transpose());
+        Consulted::of(Layer::Environment, origin, says)
     }
 
-    fn variable(&self, key: &Key, known: Known<'_>) -> Consulted {
-        let layer = Layer::Environment;
-        let Known::Declared(declared) = known else {
-            return Consulted { layer, origin: None, says: Says::Nothing };
-        };
-        let variable = declared.variable();
-        let found = self.environment.get(&variable);
-        let origin = Origin::Variable { name: variable };
-        let value = match found {
-            Ok(Some(text)) => known.read_text(key, text, Some(&origin)).map(Some),
-            Ok(None) => Ok(None),
-            Err(error) => Err(error),
-        };
-        Consulted { layer, origin: Some(origin), says: Says::of(value) }
-    }
-
-    fn file(&self, file: &FileLayer, key: &Key, known: Known<'_>) -> Consulted {
+    /// What a file says about a key.
+    pub(crate) fn file(&self, file: &FileLayer, info: KeyInfo<'_>) -> Consulted {
         let layer = Layer::from(file.scope);
         let document = match &file.content {
-            Content::Absent => return Consulted { layer, origin: None, says: Says::Nothing },
-            // Whatever it says about a key that it may not set does not count, so it hides nothing.
-            Content::Unusable(_) if !known.scopes().contains(&file.scope) => {
-                return Consulted { layer, origin: None, says: Says::Nothing };
-            }
-            Content::Unusable(error) => {
-                return Consulted { layer, origin: None, says: Says::Unusable(error.clone()) };
-            }
             Content::Document(document) => document,
+            // Whatever it says about a key that it may not set does not count, so it hides nothing.
+            Content::Unusable(error) if info.scopes().contains(&file.scope) => {
+                return Consulted { layer, origin: None, says: Err(error.clone()) };
+            }
+            Content::Unusable(_) | Content::Absent => return Consulted::nothing(layer),
         };
-        let Some(found) = document.find(key) else {
-            return Consulted { layer, origin: None, says: Says::Nothing };
-        };
-        if found.item.is_table_like() && matches!(known, Known::Free) {
-            return Consulted { layer, origin: None, says: Says::Nothing };
-        }
+        let found = document.find(info.key);
+        let found = found.filter(|found| info.declared.is_some() || !found.item.is_table_like());
+        let Some(found) = found else { return Consulted::nothing(layer) };
         let line = document.line(found.key_start);
         let origin = Origin::File { scope: file.scope, file: file.file.clone(), line };
-        let value = self.read(key, known, file.scope, found.value(), &origin);
-        Consulted { layer, origin: Some(origin), says: Says::of(value.map(Some)) }
+        let value = self.read(info, file.scope, found.value(), &origin);
+        Consulted::of(layer, origin, value.map(Some))
     }
 
-    fn read(
-        &self,
-        key: &Key,
-        known: Known<'_>,
-        scope: Scope,
-        value: Value,
-        origin: &Origin,
-    ) -> Result<Value, Error> {
-        if !known.scopes().contains(&scope) {
-            return Err(Error::NotInScope { key: key.clone(), scope, allowed: known.scopes() });
-        }
-        let (registry, environment) = (self.registry, self.environment);
-        let interpolation = Interpolation { registry, environment, key, scope, origin: Some(origin) };
+    fn read(&self, info: KeyInfo<'_>, scope: Scope, value: Value, origin: &Origin) -> Result<Value, Error> {
+        info.check_scope(scope)?;
+        let interpolation = self.interpolation(info, scope, Some(origin));
         match value {
             // What is filled in is read like the text of a variable, so that numbers can come from one.
-            Value::String(text) if refers(&text) && matches!(known, Known::Declared(_)) => {
-                known.read_text(key, &interpolation.fill(&text)?, Some(origin))
+            Value::String(text) if refers(&text) && info.declared.is_some() => {
+                info.read_text(&interpolation.fill(&text)?, Some(origin))
             }
-            value => known.read_toml(key, &interpolation.fill_value(value)?, Some(origin)),
+            value => info.read_toml(&interpolation.fill_value(value)?, Some(origin)),
         }
+    }
+
+    /// What values of a key may refer to, in the file of a scope.
+    pub(crate) fn interpolation<'a>(
+        &'a self,
+        info: KeyInfo<'a>,
+        scope: Scope,
+        origin: Option<&'a Origin>,
+    ) -> Interpolation<'a> {
+        Interpolation { registry: &self.registry, environment: &self.environment, info, scope, origin }
     }
 
     /// Keys of a file that are known, and an error for each that is not; only those that have to do with `prefix`.
@@ -261,8 +247,8 @@ impl<'a> Layers<'a> {
         let concerns = |key: &Key| prefix.is_none_or(|prefix| key.is_within(prefix) || prefix.is_within(key));
         for (key, line) in document.keys().into_iter().filter(|(key, _)| concerns(key)) {
             match self.registry.look_up(&key) {
-                Ok(Known::Declared(_)) => {}
-                Ok(Known::Free) => known.push(key),
+                Ok(KeyInfo { declared: Some(_), .. }) => {}
+                Ok(KeyInfo { declared: None, .. }) => known.push(key),
                 Err(Error::UnknownKey { key, nearest, .. }) if !self.is_in_table(&key) => {
                     let origin = Origin::File { scope: file.scope, file: file.file.clone(), line };
                     unknown.push(Error::UnknownKey { key, nearest, origin: Some(Box::new(origin)) });
@@ -302,10 +288,7 @@ fn holds(problems: &[Error], error: &Error) -> bool {
 impl Resolved {
     /// What was skipped on the way to this value, to be reported: files and values above it that cannot be used.
     pub fn skipped(&self) -> impl Iterator<Item = &Error> {
-        self.consulted.iter().filter_map(|consulted| match &consulted.says {
-            Says::Unusable(error) => Some(error),
-            _ => None,
-        })
+        self.consulted.iter().filter_map(|consulted| consulted.says.as_ref().err())
     }
 
     /// The value as people see it.
@@ -322,12 +305,13 @@ impl fmt::Debug for Resolved {
     }
 }
 
-impl Says {
-    fn of(value: Result<Option<Value>, Error>) -> Says {
-        match value {
-            Ok(Some(value)) => Self::Value(value),
-            Ok(None) => Self::Nothing,
-            Err(error) => Self::Unusable(error),
-        }
+impl Consulted {
+    fn nothing(layer: Layer) -> Consulted {
+        Consulted { layer, origin: None, says: Ok(None) }
+    }
+
+    fn of(layer: Layer, origin: Origin, says: Result<Option<Value>, Error>) -> Consulted {
+        let origin = (!matches!(says, Ok(None))).then_some(origin);
+        Consulted { layer, origin, says }
     }
 }

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Scope;
 
 /// Where values come from, the strongest first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Debug)]
+#[serde(rename_all = "lowercase")]
 pub enum Layer {
     /// `--config KEY=VALUE`.
     Flag,
@@ -22,8 +25,9 @@ pub enum Layer {
     Default,
 }
 
-/// Where a value comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Where a value comes from. Serialised it names the layer, and the file and line or the variable.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[serde(into = "Fields", from = "Fields")]
 pub enum Origin {
     /// `--config KEY=VALUE`.
     Flag,
@@ -71,7 +75,7 @@ impl From<Scope> for Layer {
 
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }
 
@@ -98,11 +102,57 @@ impl fmt::Display for Origin {
     }
 }
 
+/// An origin as programs get it.
+#[derive(Serialize, Deserialize)]
+struct Fields {
+    layer: Layer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variable: Option<String>,
+}
+
+impl From<Origin> for Fields {
+    fn from(origin: Origin) -> Fields {
+        let fields = Fields { layer: origin.layer(), file: None, line: None, variable: None };
+        match origin {
+            Origin::File { file, line, .. } => {
+                Fields { file: Some(file.display().to_string()), line: Some(line), ..fields }
+            }
+            Origin::Variable { name } => Fields { variable: Some(name), ..fields },
+            Origin::Flag | Origin::Default => fields,
+        }
+    }
+}
+
+impl From<Fields> for Origin {
+    fn from(Fields { layer, file, line, variable }: Fields) -> Origin {
+        let in_file = |scope| Origin::File {
+            scope,
+            file: file.unwrap_or_default().into(),
+            line: line.unwrap_or_default(),
+        };
+        match layer {
+            Layer::Flag => Origin::Flag,
+            Layer::Environment => Origin::Variable { name: variable.unwrap_or_default() },
+            Layer::Local => in_file(Scope::Local),
+            Layer::Project => in_file(Scope::Project),
+            Layer::Global => in_file(Scope::Global),
+            Layer::Default => Origin::Default,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(origin: Origin, layer: &str, shown: &str) {
+        let json = serde_json::to_value(&origin).unwrap();
+        assert_eq!(json["layer"], layer);
+        assert_eq!(serde_json::from_value::<Origin>(json).unwrap(), origin);
         assert_eq!(origin.layer().to_string(), layer);
         assert_eq!(origin.to_string(), shown);
     }

@@ -54,13 +54,13 @@ pub struct Declared {
     pub help: &'static str,
 }
 
-/// What is known about a key.
+/// A key, and what is known about it.
 #[derive(Clone, Copy, Debug)]
-pub enum Known<'a> {
-    /// It is registered.
-    Declared(&'a Declared),
-    /// It is a user's own, below `x.`.
-    Free,
+pub struct KeyInfo<'a> {
+    /// The key.
+    pub key: &'a Key,
+    /// Its registration, unless it is a user's own, below `x.`.
+    pub declared: Option<&'a Declared>,
 }
 
 impl Declared {
@@ -156,18 +156,15 @@ impl Registry {
     }
 
     /// What is known about a key, or that it is unknown and which was most likely meant.
-    pub fn look_up(&self, key: &Key) -> Result<Known<'_>, Error> {
+    pub fn look_up<'a>(&'a self, key: &'a Key) -> Result<KeyInfo<'a>, Error> {
         if let Ok(place) = self.keys.binary_search_by(|declared| declared.key.cmp(key)) {
-            return Ok(Known::Declared(&self.keys[place]));
+            return Ok(KeyInfo { key, declared: Some(&self.keys[place]) });
         }
-        if key.section() == FREE_SECTION {
-            return if key.names().len() > 1 {
-                Ok(Known::Free)
-            } else {
-                Err(Error::IsTable { key: key.clone() })
-            };
+        let is_free = key.section() == FREE_SECTION;
+        if is_free && key.names().len() > 1 {
+            return Ok(KeyInfo { key, declared: None });
         }
-        if self.keys().any(|known| known.key.is_within(key)) {
+        if is_free || self.keys().any(|known| known.key.is_within(key)) {
             return Err(Error::IsTable { key: key.clone() });
         }
         Err(Error::UnknownKey { key: key.clone(), nearest: self.nearest(key), origin: None })
@@ -218,41 +215,49 @@ fn declare(declaration: Declaration) -> Result<Declared, Mistake> {
     Ok(Declared { key, kind, default, scopes, secrecy, help })
 }
 
-impl Known<'_> {
+impl<'a> KeyInfo<'a> {
     /// The type of the key's values.
-    pub fn kind(&self) -> &Type {
-        match self {
-            Self::Declared(declared) => &declared.kind,
-            Self::Free => &Type::Any,
-        }
+    pub fn kind(&self) -> &'a Type {
+        self.declared.map_or(&Type::Any, |declared| &declared.kind)
     }
 
     /// Where the key may be set.
     pub fn scopes(&self) -> &'static [Scope] {
-        match self {
-            Self::Declared(declared) => declared.scopes,
-            Self::Free => Scope::ALL,
-        }
+        self.declared.map_or(Scope::ALL, |declared| declared.scopes)
+    }
+
+    /// The default, if it has one.
+    pub fn default(&self) -> Option<&'a Value> {
+        self.declared.and_then(|declared| declared.default.as_ref())
     }
 
     /// Whether the value is hidden from people.
     pub fn is_secret(&self) -> bool {
-        matches!(self, Self::Declared(Declared { secrecy: Secrecy::Secret, .. }))
+        self.declared.is_some_and(|declared| declared.secrecy == Secrecy::Secret)
+    }
+
+    /// Fails when the key may not be set in this scope.
+    pub(crate) fn check_scope(&self, scope: Scope) -> Result<(), Error> {
+        let allowed = self.scopes();
+        match allowed.contains(&scope) {
+            true => Ok(()),
+            false => Err(Error::NotInScope { key: self.key.clone(), scope, allowed }),
+        }
     }
 
     /// Reads a value from text: an argument or an environment variable.
-    pub fn read_text(&self, key: &Key, text: &str, origin: Option<&Origin>) -> Result<Value, Error> {
+    pub(crate) fn read_text(&self, text: &str, origin: Option<&Origin>) -> Result<Value, Error> {
         let value = self.kind().read_text(text);
-        value.map_err(|misfit| self.refuse(key, misfit, &Value::String(text.to_owned()), origin))
+        value.map_err(|misfit| self.refuse(misfit, &Value::String(text.to_owned()), origin))
     }
 
     /// Takes a value that TOML has typed.
-    pub fn read_toml(&self, key: &Key, value: &Value, origin: Option<&Origin>) -> Result<Value, Error> {
-        self.kind().read_toml(value).map_err(|misfit| self.refuse(key, misfit, value, origin))
+    pub(crate) fn read_toml(&self, value: &Value, origin: Option<&Origin>) -> Result<Value, Error> {
+        self.kind().read_toml(value).map_err(|misfit| self.refuse(misfit, value, origin))
     }
 
-    fn refuse(&self, key: &Key, misfit: Misfit, found: &Value, origin: Option<&Origin>) -> Error {
-        let (key, expected) = (key.clone(), self.kind().to_string());
+    fn refuse(&self, misfit: Misfit, found: &Value, origin: Option<&Origin>) -> Error {
+        let (key, expected) = (self.key.clone(), self.kind().to_string());
         let found = found.show(self.is_secret(), Reveal::No);
         let origin = origin.cloned().map(Box::new);
         match misfit {
@@ -327,8 +332,7 @@ mod tests {
     #[test]
     fn free_keys_and_tables_are_told_apart() {
         let registry = Registry::standard();
-        let look_up =
-            |key: &str| registry.look_up(&Key::parse(key).unwrap()).map(|known| known.kind().name());
+        let look_up = |key: &str| registry.look_up(&Key::parse(key).unwrap()).map(|info| info.kind().name());
         assert_eq!(look_up("x.a.b").unwrap(), "any");
         assert!(matches!(look_up("x"), Err(Error::IsTable { .. })));
         assert!(matches!(look_up("core"), Err(Error::IsTable { .. })));
@@ -340,7 +344,7 @@ mod tests {
         let secret = Declaration { secrecy: Secrecy::Secret, ..declaration("a.b") };
         let registry = Registry::new([secret]).unwrap();
         let key = Key::parse("a.b").unwrap();
-        let error = registry.look_up(&key).unwrap().read_text(&key, "hunter2", None).unwrap_err();
+        let error = registry.look_up(&key).unwrap().read_text("hunter2", None).unwrap_err();
         assert_eq!(error.to_string(), "`a.b` must be `true` or `false`, not `[REDACTED]`");
         assert!(!format!("{error:?}").contains("hunter2"));
     }

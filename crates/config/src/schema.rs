@@ -46,7 +46,7 @@ fn property(declared: &Declared) -> Json {
         format!("{} (scopes: {}; variable: {})", declared.help, scopes.join(", "), declared.variable());
     fields.insert("description".to_owned(), description.into());
     if let Some(default) = &declared.default {
-        fields.insert("default".to_owned(), default.to_json());
+        fields.insert("default".to_owned(), serde_json::to_value(default).expect("a value is JSON"));
     }
     property
 }

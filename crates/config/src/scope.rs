@@ -1,7 +1,9 @@
 //! Scopes, and the folders they live in.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
 
 use crate::Error;
 
@@ -9,7 +11,8 @@ use crate::Error;
 pub const PROJECT_FOLDER: &str = ".cleveragents";
 
 /// A place where values can be set: a file each.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Debug)]
+#[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// For all projects of a user: `config.toml` in the home folder.
     Global,
@@ -40,7 +43,7 @@ impl Scope {
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }
 
@@ -66,6 +69,11 @@ impl Places {
             Scope::Local => in_project("config.local.toml"),
         }
     }
+}
+
+/// A path as text, with a replacement character for what is not UTF-8: JSON has no other paths.
+pub(crate) fn display<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 #[cfg(test)]

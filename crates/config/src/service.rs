@@ -9,8 +9,8 @@ use filetx::Wait;
 use crate::layers::{Content, FileLayer};
 use crate::store::{LockedTarget, Locks, Target};
 use crate::{
-    ConfigTransaction, Consulted, Declared, Document, Environment, Error, Flags, Key, Known, Layers, Listing,
-    Places, Registry, Resolved, Scope, Type, Written,
+    ConfigTransaction, Document, Environment, Error, Flags, Key, KeyInfo, Layers, Listing, Places, Registry,
+    Resolved, Scope, Written,
 };
 
 /// Configuration of one user in one project.
@@ -24,10 +24,9 @@ use crate::{
 /// The service may be shared among threads and cloned; it holds no lock between calls.
 #[derive(Clone, Debug)]
 pub struct ConfigService {
-    registry: Registry,
+    /// The layers that are no files.
+    given: Layers,
     places: Places,
-    environment: Environment,
-    flags: Flags,
     wait: Wait,
     parsed: Parsed,
     locks: Locks,
@@ -36,34 +35,16 @@ pub struct ConfigService {
 /// The last document of each scope, to be used again as long as the file has the same bytes. The mutex is held for a look only.
 type Parsed = Arc<Mutex<BTreeMap<Scope, Arc<Document>>>>;
 
-/// Everything about one key.
-#[derive(Clone)]
-pub struct Explained {
-    /// The key.
-    pub key: Key,
-    /// Its registration, unless it is free.
-    pub declared: Option<Declared>,
-    /// The type of its values.
-    pub kind: Type,
-    /// Where it may be set.
-    pub scopes: &'static [Scope],
-    /// Whether its value is hidden from people.
-    pub is_secret: bool,
-    /// What each layer says, the strongest first.
-    pub layers: Vec<Consulted>,
-}
-
 impl ConfigService {
     /// A service for these places. It touches no disk.
     pub fn new(registry: Registry, places: Places, environment: Environment) -> Self {
-        let (flags, wait) = (Flags::default(), Wait::default());
-        let (parsed, locks) = (Parsed::default(), Locks::default());
-        Self { registry, places, environment, flags, wait, parsed, locks }
+        let given = Layers::new(registry, Flags::default(), environment);
+        Self { given, places, wait: Wait::default(), parsed: Parsed::default(), locks: Locks::default() }
     }
 
     /// With values from the command line.
     pub fn with_flags(self, flags: Flags) -> Self {
-        Self { flags, ..self }
+        Self { given: self.given.with_flags(flags), ..self }
     }
 
     /// With another way to wait for locks than 30 s in silence.
@@ -73,7 +54,7 @@ impl ConfigService {
 
     /// The keys.
     pub fn registry(&self) -> &Registry {
-        &self.registry
+        self.given.registry()
     }
 
     /// Where the files are.
@@ -103,29 +84,10 @@ impl ConfigService {
         self.layers().list(prefix)
     }
 
-    /// Everything about a key, for a person.
-    ///
-    /// Safe to call from any thread and process at any time: it takes no lock and writes nothing.
-    pub fn explain(&self, key: &Key) -> Result<Explained, Error> {
-        let known = self.registry.look_up(key)?;
-        let declared = match known {
-            Known::Declared(declared) => Some(declared.clone()),
-            Known::Free => None,
-        };
-        Ok(Explained {
-            key: key.clone(),
-            declared,
-            kind: known.kind().clone(),
-            scopes: known.scopes(),
-            is_secret: known.is_secret(),
-            layers: self.layers().consult(key)?,
-        })
-    }
-
     /// All layers as they are now, for several questions to one state.
     ///
     /// Safe to call from any thread and process at any time: it takes no lock and writes nothing. The files are read one after the other.
-    pub fn layers(&self) -> Layers<'_> {
+    pub fn layers(&self) -> Layers {
         self.layers_with(None)
     }
 
@@ -158,15 +120,24 @@ impl ConfigService {
         scope: Scope,
         values: impl IntoIterator<Item = (&'v Key, &'v str)>,
     ) -> Result<Written, Error> {
-        let values: Vec<_> = values.into_iter().collect();
+        let values = values.into_iter().map(|(key, text)| Ok((self.registry().look_up(key)?, text)));
+        self.set(scope, &values.collect::<Result<Vec<_>, Error>>()?)
+    }
+
+    /// Sets several keys of a scope, all or none, each to a value given as text.
+    ///
+    /// Safe among threads and processes, like [`set_value`](Self::set_value). A failure, of whichever key, leaves the file as it was.
+    #[track_caller]
+    pub fn set(&self, scope: Scope, values: &[(KeyInfo<'_>, &str)]) -> Result<Written, Error> {
         // What is wrong in itself is refused before a folder is made or a lock is waited for.
-        for (key, text) in &values {
-            self.value_of_text(scope, key, text)?;
+        let values =
+            values.iter().map(|(info, text)| Ok((info.key, self.value_of_text(scope, *info, text)?)));
+        let values = values.collect::<Result<Vec<_>, Error>>()?;
+        let mut transaction = ConfigTransaction::begin(self, scope)?;
+        for (key, value) in &values {
+            transaction.put(key, value)?;
         }
-        let set_all = |tx: &mut ConfigTransaction<'_>| {
-            values.into_iter().try_for_each(|(key, text)| tx.set_value(key, text))
-        };
-        Ok(self.batch(scope, set_all)?.1)
+        transaction.commit()
     }
 
     /// Removes a key from a scope. [`Written::changed`] says whether it was there.
@@ -176,7 +147,7 @@ impl ConfigService {
     pub fn unset(&self, scope: Scope, key: &Key) -> Result<Written, Error> {
         // Where there is no file there is nothing to remove, and no folder to make for it.
         if Target::find(&self.places, scope)?.read()?.is_none() {
-            self.registry.look_up(key)?;
+            self.registry().look_up(key)?;
             return Ok(Written { scope, file: self.file(scope)?, keys: Vec::new(), changed: false });
         }
         Ok(self.batch(scope, |tx| tx.unset(key))?.1)
@@ -202,8 +173,9 @@ impl ConfigService {
         self.places.file(scope)
     }
 
-    pub(crate) fn environment(&self) -> &Environment {
-        &self.environment
+    /// The layers that are no files.
+    pub(crate) fn given(&self) -> &Layers {
+        &self.given
     }
 
     /// Locks a scope's file for this thread alone.
@@ -213,7 +185,7 @@ impl ConfigService {
     }
 
     /// The layers, with one file's content given by the caller.
-    pub(crate) fn layers_with(&self, staged: Option<(Scope, Content)>) -> Layers<'_> {
+    pub(crate) fn layers_with(&self, staged: Option<(Scope, Content)>) -> Layers {
         let content = |scope: Scope| match &staged {
             Some((staged_scope, content)) if *staged_scope == scope => content.clone(),
             _ => self.read(scope),
@@ -221,7 +193,7 @@ impl ConfigService {
         // Outside of a project there are no files of it.
         let files = Scope::ALL.iter().filter_map(|scope| Some((*scope, self.places.file(*scope).ok()?)));
         let files = files.map(|(scope, file)| FileLayer { scope, file, content: content(scope) });
-        Layers::new(&self.registry, &self.flags, &self.environment, files.collect())
+        self.given.with_files(files.collect())
     }
 
     /// The document of bytes that were just read, parsed only if they are others than last time.
@@ -230,7 +202,8 @@ impl ConfigService {
         if let Some(document) = known.as_ref().filter(|document| document.is(bytes)) {
             return Ok(Arc::clone(document));
         }
-        let document = Document::parse(file, bytes, &self.registry).map_err(|error| error.in_scope(scope))?;
+        let document =
+            Document::parse(file, bytes, self.registry()).map_err(|error| error.in_scope(scope))?;
         let document = Arc::new(document);
         self.remember(scope, Arc::clone(&document));
         Ok(document)

@@ -9,13 +9,14 @@ use std::time::Duration;
 use crate::{Error, Key, Layers, Value};
 
 /// Settings of the program, as the layers decide them.
-pub struct Settings<'a> {
-    layers: Layers<'a>,
+#[derive(Clone, Debug)]
+pub struct Settings {
+    layers: Layers,
 }
 
-impl<'a> Settings<'a> {
+impl Settings {
     /// Settings from layers that were loaded.
-    pub fn new(layers: Layers<'a>) -> Self {
+    pub fn new(layers: Layers) -> Self {
         Self { layers }
     }
 
@@ -123,8 +124,8 @@ mod tests {
 
     #[test]
     fn settings_have_defaults_and_types() {
-        let (registry, flags, environment) = (Registry::standard(), Flags::default(), Environment::empty());
-        let settings = Settings::new(Layers::new(&registry, &flags, &environment, Vec::new()));
+        let layers = Layers::new(Registry::standard(), Flags::default(), Environment::empty());
+        let settings = Settings::new(layers);
         assert_eq!(settings.core_format().unwrap(), "auto");
         assert_eq!(settings.core_color().unwrap(), "auto");
         assert_eq!(settings.core_lock_timeout().unwrap(), Duration::from_secs(30));
@@ -147,7 +148,7 @@ mod tests {
             ("CLEVERAGENTS_CORE_LOCK_TIMEOUT", "2m"),
             ("CLEVERAGENTS_CORE_COLOR", "red"),
         ]);
-        let settings = Settings::new(Layers::new(&registry, &flags, &environment, Vec::new()));
+        let settings = Settings::new(Layers::new(registry, flags, environment));
         assert_eq!(settings.sandbox_writable().unwrap(), [PathBuf::from("/a"), "/b".into()]);
         assert_eq!(settings.plan_concurrency().unwrap(), 8);
         assert_eq!(settings.core_lock_timeout().unwrap(), Duration::from_secs(120));

@@ -4,13 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::interpolate::{Interpolation, UNSET, refers};
+use serde::Serialize;
+
+use crate::interpolate::{UNSET, refers};
 use crate::layers::{Content, FileLayer};
+use crate::scope::display;
 use crate::store::LockedTarget;
-use crate::{
-    ConfigService, Document, Error, FILE_BYTES_MAX, Flags, Key, Known, Layer, Layers, Resolved, Says, Scope,
-    Value,
-};
+use crate::{ConfigService, Document, Error, FILE_BYTES_MAX, Key, KeyInfo, Resolved, Scope, Value};
 
 /// Changes of one scope that are made together. It holds the scope's lock, and what it reads was read under that lock.
 ///
@@ -36,11 +36,12 @@ impl fmt::Debug for ConfigTransaction<'_> {
 }
 
 /// What a write did.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Written {
     /// The scope.
     pub scope: Scope,
     /// Its file.
+    #[serde(serialize_with = "display")]
     pub file: PathBuf,
     /// The keys that were set or unset, in this order.
     pub keys: Vec<Key>,
@@ -70,16 +71,9 @@ impl<'a> ConfigTransaction<'a> {
 
     /// The value that a key has in this scope, with what is staged.
     pub fn get(&self, key: &Key) -> Result<Option<Value>, Error> {
-        let layer = Layer::from(self.scope);
+        let given = self.service.given();
         let staged = FileLayer { scope: self.scope, file: self.file().to_owned(), content: self.staged() };
-        let (flags, environment) = (Flags::default(), self.service.environment());
-        let layers = Layers::new(self.service.registry(), &flags, environment, vec![staged]);
-        let consulted = layers.consult(key)?.into_iter().find(|consulted| consulted.layer == layer);
-        match consulted.map(|consulted| consulted.says) {
-            Some(Says::Value(value)) => Ok(Some(value)),
-            Some(Says::Unusable(error)) => Err(error),
-            Some(Says::Nothing) | None => Ok(None),
-        }
+        given.file(&staged, given.registry().look_up(key)?).says
     }
 
     /// The value of a key over all layers, with what is staged.
@@ -89,24 +83,17 @@ impl<'a> ConfigTransaction<'a> {
 
     /// Sets a key to a value given as text, which is read by the key's type. `${VAR}` is kept and filled in by readers.
     pub fn set_value(&mut self, key: &Key, text: &str) -> Result<(), Error> {
-        let value = self.service.value_of_text(self.scope, key, text)?;
+        let info = self.service.registry().look_up(key)?;
+        let value = self.service.value_of_text(self.scope, info, text)?;
         self.put(key, &value)
     }
 
     /// Sets a key to a value.
     pub fn set(&mut self, key: &Key, value: &Value) -> Result<(), Error> {
-        let typed = match value {
-            // As a file would have it: a duration is a string there.
-            Value::Duration(_) | Value::Size(_) | Value::Path(_) => Value::String(value.to_string()),
-            value => value.clone(),
-        };
-        let known = self.service.allowed(self.scope, key)?;
-        let value = match &typed {
-            Value::String(text) if matches!(known, Known::Declared(_)) && refers(text) => {
-                self.service.reference(self.scope, key, known, text)?
-            }
-            typed => known.read_toml(key, typed, None)?,
-        };
+        let info = self.service.registry().look_up(key)?;
+        let typed = value.typed_by_toml();
+        let text = if let Value::String(text) = &typed { Some(text.as_str()) } else { None };
+        let value = self.service.accept(self.scope, info, text, || info.read_toml(&typed, None))?;
         self.put(key, &value)
     }
 
@@ -150,12 +137,8 @@ impl<'a> ConfigTransaction<'a> {
         Ok(Written { scope, file, keys: touched, changed })
     }
 
-    fn put(&mut self, key: &Key, value: &Value) -> Result<(), Error> {
-        // Whatever is written must be readable here: a project's file may not refer to secrets.
-        match self.service.interpolation(self.scope, key).fill_value(value.clone()) {
-            Ok(_) | Err(Error::Interpolation { reason: UNSET, .. }) => {}
-            Err(error) => return Err(error),
-        }
+    /// Sets a key to a value that this scope takes.
+    pub(crate) fn put(&mut self, key: &Key, value: &Value) -> Result<(), Error> {
         let document = self.document.set(key, value).map_err(|error| error.in_scope(self.scope))?;
         self.document = Arc::new(document);
         self.touched.push(key.clone());
@@ -170,35 +153,39 @@ impl<'a> ConfigTransaction<'a> {
 /// What a scope takes, whatever is in its file.
 impl ConfigService {
     /// The value that a text is for a key, if it may be set in this scope.
-    pub(crate) fn value_of_text(&self, scope: Scope, key: &Key, text: &str) -> Result<Value, Error> {
-        match self.allowed(scope, key)? {
-            known @ Known::Declared(_) if refers(text) => self.reference(scope, key, known, text),
-            known => known.read_text(key, text, None),
-        }
+    pub(crate) fn value_of_text(&self, scope: Scope, info: KeyInfo<'_>, text: &str) -> Result<Value, Error> {
+        self.accept(scope, info, Some(text), || info.read_text(text, None))
     }
 
-    /// What is known about a key, if it may be set in this scope.
-    fn allowed(&self, scope: Scope, key: &Key) -> Result<Known<'_>, Error> {
-        let known = self.registry().look_up(key)?;
-        if !known.scopes().contains(&scope) {
-            return Err(Error::NotInScope { key: key.clone(), scope, allowed: known.scopes() });
+    /// The value that `read` gives, if it may be set in this scope. A text that refers to variables stays as it is.
+    fn accept(
+        &self,
+        scope: Scope,
+        info: KeyInfo<'_>,
+        text: Option<&str>,
+        read: impl FnOnce() -> Result<Value, Error>,
+    ) -> Result<Value, Error> {
+        info.check_scope(scope)?;
+        let interpolation = self.given().interpolation(info, scope, None);
+        if let Some(text) = text.filter(|text| info.declared.is_some() && refers(text)) {
+            // If the variables are all set, what they make must be of the type.
+            if let Some(filled) = unless_unset(interpolation.fill(text))? {
+                info.read_text(&filled, None)?;
+            }
+            return Ok(Value::String(text.to_owned()));
         }
-        Ok(known)
+        // Whatever is written must be readable here: a project's file may not refer to secrets.
+        let value = read()?;
+        unless_unset(interpolation.fill_value(value.clone()))?;
+        Ok(value)
     }
+}
 
-    /// A text that refers to variables, for a key of any type. If they are all set, what they make must be of the type.
-    fn reference(&self, scope: Scope, key: &Key, known: Known<'_>, text: &str) -> Result<Value, Error> {
-        match self.interpolation(scope, key).fill(text) {
-            Ok(filled) => drop(known.read_text(key, &filled, None)?),
-            // It may be set where the value is read.
-            Err(Error::Interpolation { reason: UNSET, .. }) => {}
-            Err(error) => return Err(error),
-        }
-        Ok(Value::String(text.to_owned()))
-    }
-
-    fn interpolation<'k>(&'k self, scope: Scope, key: &'k Key) -> Interpolation<'k> {
-        let (registry, environment) = (self.registry(), self.environment());
-        Interpolation { registry, environment, key, scope, origin: None }
+/// Nothing where a variable is not set: it may be where the value is read.
+fn unless_unset<T>(filled: Result<T, Error>) -> Result<Option<T>, Error> {
+    match filled {
+        Ok(filled) => Ok(Some(filled)),
+        Err(Error::Interpolation { reason: UNSET, .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }

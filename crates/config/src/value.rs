@@ -8,13 +8,18 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize, Serializer};
 use toml_edit::{Item, TableLike};
 
 /// What is shown in place of a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
 /// A value of configuration.
-#[derive(Clone, Debug)]
+///
+/// In JSON durations, sizes, paths and dates are strings, and so are numbers that JSON does not have; read back they stay strings, which are
+/// shown the same. Secrets are not hidden: see [`Value::for_people`].
+#[derive(Clone, Deserialize, Debug)]
+#[serde(untagged)]
 pub enum Value {
     /// Text, also one of a list of choices.
     String(String),
@@ -25,12 +30,16 @@ pub enum Value {
     /// A number.
     Float(f64),
     /// A length of time.
+    #[serde(skip_deserializing)]
     Duration(Duration),
     /// A number of bytes.
+    #[serde(skip_deserializing)]
     Size(u64),
     /// A path, as it was written.
+    #[serde(skip_deserializing)]
     Path(PathBuf),
     /// A date, a time or both, as TOML writes it. In free keys only.
+    #[serde(skip_deserializing)]
     DateTime(String),
     /// Several values.
     List(Vec<Value>),
@@ -131,21 +140,6 @@ impl Value {
         }
     }
 
-    /// As JSON has it: durations, sizes, paths and dates are strings, and so are numbers that JSON does not have. Secrets are not hidden.
-    pub fn to_json(&self) -> serde_json::Value {
-        match self {
-            Self::Bool(is_true) => (*is_true).into(),
-            Self::Integer(number) => (*number).into(),
-            Self::Float(number) if number.is_finite() => (*number).into(),
-            Self::List(values) => values.iter().map(Self::to_json).collect(),
-            Self::Table(values) => {
-                let values = values.iter().map(|(name, value)| (name.clone(), value.to_json()));
-                serde_json::Value::Object(values.collect())
-            }
-            text => text.to_string().into(),
-        }
-    }
-
     /// The kind of value, for messages.
     pub fn kind_name(&self) -> &'static str {
         match self {
@@ -159,6 +153,19 @@ impl Value {
             Self::DateTime(_) => "a date or time",
             Self::List(_) => "a list",
             Self::Table(_) => "a table",
+        }
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Bool(is_true) => is_true.serialize(serializer),
+            Self::Integer(number) => number.serialize(serializer),
+            Self::Float(number) if number.is_finite() => number.serialize(serializer),
+            Self::List(values) => values.serialize(serializer),
+            Self::Table(values) => values.serialize(serializer),
+            text => serializer.collect_str(text),
         }
     }
 }
@@ -306,7 +313,10 @@ mod tests {
             Value::Table(BTreeMap::from([("a".to_owned(), Value::String("b".into()))])),
         ];
         let expected = serde_json::json!([true, 1, 0.5, "inf", "1B", { "a": "b" }]);
-        assert_eq!(Value::List(values).to_json(), expected);
+        let json = serde_json::to_value(Value::List(values)).unwrap();
+        assert_eq!(json, expected);
+        let read: Value = serde_json::from_value(json).unwrap();
+        assert_eq!(read.to_string(), "[true, 1, 0.5, \"inf\", \"1B\", { a = \"b\" }]");
     }
 
     #[test]

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use notify::event::{AccessKind, AccessMode, ModifyKind, RenameMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use serde::Serialize;
 
 use crate::{ConfigService, Error, Key, Origin, Reveal, Scope, Value};
 
@@ -65,6 +66,7 @@ pub enum Noticed {
 }
 
 /// A key that changed.
+#[derive(Serialize)]
 pub struct Changed {
     /// The key.
     pub key: Key,
@@ -73,16 +75,25 @@ pub struct Changed {
     /// What it is, if it has a value.
     pub new: Option<Held>,
     /// Whether it is hidden from people.
+    #[serde(rename = "secret")]
     pub is_secret: bool,
 }
 
 /// A value, and where it stands.
-#[derive(Clone)]
+#[derive(Clone, Serialize)]
 pub struct Held {
-    /// The value. It may be secret.
+    /// The value. It may be secret: see [`Changed::for_people`].
     pub value: Value,
     /// Where it stands.
     pub origin: Origin,
+}
+
+impl Changed {
+    /// The same with values as people may see them.
+    pub fn for_people(self) -> Changed {
+        let shown = |held: Held| Held { value: held.value.for_people(self.is_secret, Reveal::No), ..held };
+        Changed { old: self.old.map(shown), new: self.new.map(shown), ..self }
+    }
 }
 
 impl ConfigService {
@@ -184,8 +195,7 @@ impl Watch {
 
     /// Reads the files, and compares with what was seen.
     fn look(&mut self) -> Vec<Noticed> {
-        let service = self.service.clone();
-        let layers = service.layers();
+        let layers = self.service.layers();
         let is_broken = layers.unusable().next().is_some();
         let listing = layers.list(self.prefix.as_ref());
         let is_unknown = |key: &Key| is_broken || listing.problems.iter().any(|it| it.key() == Some(key));

@@ -7,7 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 use api::{Doing, Draft, Error, Inside, Kind, Reveal, Role};
 
-use crate::stage::{code, entry, inside};
+use crate::stage::{code, entry, inside, key};
 
 /// What a call comes to when the run does this with the connection.
 fn with_run<T: Send>(run: impl FnOnce(UnixStream) + Send, call: impl FnOnce(&Inside) -> T) -> T {
@@ -55,7 +55,7 @@ fn an_answer_that_never_comes_is_a_doubt() {
         assert_eq!(code(with_run(says, record)), ("no-reply", Kind::OutcomeUnknown), "{answer}");
     }
     // Of what only reads there is no doubt.
-    let get = |inside: &Inside| inside.get("x.word", Reveal::No);
+    let get = |inside: &Inside| inside.get(&key("x.word"), Reveal::No);
     assert_eq!(code(with_run(hangs_up, get)), ("run-gone", Kind::NotFound));
 }
 

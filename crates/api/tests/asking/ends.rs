@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use api::{Doing, Error, Kind, Reveal};
 
-use crate::stage::{Actor, Stage, WAITS, answer, code, entry};
+use crate::stage::{Actor, Stage, WAITS, answer, code, entry, key};
 
 #[test]
 fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {
@@ -28,7 +28,7 @@ fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {
         let (inside, changeset) = first.lock().unwrap().take().unwrap();
         let late = entry("late", Doing::Bytes(b"late".to_vec(), None));
         assert_eq!(code(inside.record(&changeset, &late)), ("node-ended", Kind::Conflict));
-        assert_eq!(code(inside.get("plan.concurrency", Reveal::No)), ("node-ended", Kind::Conflict));
+        assert_eq!(code(inside.get(&key("plan.concurrency"), Reveal::No)), ("node-ended", Kind::Conflict));
         // Nor does it help to name the changeset of another node.
         assert_eq!(code(actor.inside.record(&changeset, &late)), ("foreign-changeset", Kind::Conflict));
         // It sees what the first recorded.

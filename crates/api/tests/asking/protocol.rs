@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::stage::{Actor, Stage, answer};
+use crate::stage::{Actor, Stage, answer, key};
 
 fn get(actor: &Actor, change: impl FnOnce(&mut Value)) -> Option<Value> {
     let with = json!({ "key": "plan.concurrency", "reveal": false });
@@ -31,7 +31,7 @@ fn nonsense_is_answered_and_changes_nothing() {
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         let socket = Path::new(actor.variable("AGENTS_SOCKET"));
         assert_eq!((mode(socket), mode(socket.parent().unwrap())), (0o600, 0o700));
-        assert_eq!(get(actor, |_| {}).unwrap()["ok"]["value"]["json"], 4);
+        assert_eq!(get(actor, |_| {}).unwrap()["ok"]["value"], 4);
         check_refused(actor.say(b"hello\n"), "bad-request", "expected value");
         check_refused(actor.say(b"{\"version\":7}\n"), "bad-request", "version 7");
         check_refused(actor.say(&vec![b'{'; 400 << 10]), "bad-request", "more than 262144 bytes");
@@ -86,7 +86,7 @@ fn who_only_holds_connections_open_is_bounded() {
         check_refused(answer(&actor.connect()), "too-many-requests", "more than 128");
         drop(held);
         // As soon as they are seen to be gone there is room again.
-        let asked = || actor.inside.get("plan.concurrency", api::Reveal::No);
+        let asked = || actor.inside.get(&key("plan.concurrency"), api::Reveal::No);
         let until = std::time::Instant::now() + crate::stage::LONG;
         while asked().is_err() {
             assert!(std::time::Instant::now() < until);

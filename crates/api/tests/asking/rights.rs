@@ -9,7 +9,7 @@ use api::{
     Surroundings,
 };
 
-use crate::stage::{Stage, code, entry};
+use crate::stage::{Stage, code, entry, key};
 
 fn said(text: &str) -> [Draft; 1] {
     [Draft::text(Role::Assistant, text)]
@@ -126,7 +126,7 @@ fn what_a_node_may_not_do_is_refused() {
         let mut variables = actor.variables.clone();
         variables.insert("AGENTS_TOKEN".to_owned(), "another".to_owned());
         let stranger = crate::stage::inside(&variables);
-        assert_eq!(code(stranger.get("plan.concurrency", Reveal::No)), ("node-ended", Kind::Conflict));
+        assert_eq!(code(stranger.get(&key("plan.concurrency"), Reveal::No)), ("node-ended", Kind::Conflict));
     });
     assert_eq!(stage.entries(&summary, "work"), ["create src/new - 3", "create src/empty - 0"]);
     assert!(other.changeset(&foreign).unwrap().entries.is_empty());
@@ -137,9 +137,9 @@ fn contexts_are_appended_to_and_configuration_is_read() {
     let stage = Stage::new();
     let contexts = stage.agents.contexts().unwrap();
     contexts.create(&"talk".parse().unwrap()).unwrap();
-    stage.agents.set(Some(Scope::Global), &[Assignment::argument("x.word", "hello")]).unwrap();
-    let secret = "server.token";
-    let hush = Assignment { given: Given::Privately, ..Assignment::argument(secret, "hush") };
+    stage.agents.set(Some(Scope::Global), &[Assignment::argument(key("x.word"), "hello")]).unwrap();
+    let secret = key("server.token");
+    let hush = Assignment { given: Given::Privately, ..Assignment::argument(secret.clone(), "hush") };
     stage.agents.set(Some(Scope::Global), &[hush]).unwrap();
     stage.play(&["work"], "env = { CLEVERAGENTS_X_WORD = 'other' }", |actor| {
         let appended = actor.inside.append(&"talk".parse().unwrap(), &said("first"), None).unwrap();
@@ -161,14 +161,14 @@ fn contexts_are_appended_to_and_configuration_is_read() {
         let wrong = Draft::parse_lines("{").map_err(Error::from);
         assert_eq!(code(wrong), ("bad-message", Kind::Usage));
         // What the run sees counts: the same answer, whoever asks.
-        let asked = actor.inside.get("x.word", Reveal::Yes).unwrap();
-        assert_eq!(asked, stage.agents.read().get("x.word", Reveal::Yes).unwrap());
-        assert_eq!(asked.entry.value.unwrap().text, "hello");
-        let hidden = actor.inside.get(secret, Reveal::No).unwrap().entry.value.unwrap();
-        assert!(!hidden.text.contains("hush"), "{}", hidden.text);
-        let refused = actor.inside.get(secret, Reveal::Yes);
+        let asked = actor.inside.get(&key("x.word"), Reveal::Yes).unwrap();
+        assert_eq!(asked, stage.agents.read().get(&key("x.word"), Reveal::Yes).unwrap());
+        assert_eq!(asked.entry.value.unwrap().to_string(), "hello");
+        let hidden = actor.inside.get(&secret, Reveal::No).unwrap().entry.value.unwrap();
+        assert!(!hidden.to_string().contains("hush"), "{hidden}");
+        let refused = actor.inside.get(&secret, Reveal::Yes);
         assert_eq!(code(refused), ("secret-in-sandbox", Kind::Usage));
-        let unknown = actor.inside.get("plan.concurency", Reveal::No).unwrap_err();
+        let unknown = actor.inside.get(&key("plan.concurency"), Reveal::No).unwrap_err();
         assert_eq!((unknown.code(), unknown.kind()), ("unknown-key", Kind::Usage));
         let Error::Refused { problem } = unknown else { panic!("{unknown}") };
         assert_eq!(problem.hint.as_deref(), Some("hint for unknown-key"), "{}", problem.text);
@@ -234,7 +234,7 @@ fn who_is_in_a_sandbox_is_told_by_socket_and_home() {
         ..Surroundings::default()
     })
     .unwrap()
-    .get("x.word", Reveal::No)
+    .get(&key("x.word"), Reveal::No)
     .unwrap_err() else {
         panic!("nobody is there")
     };

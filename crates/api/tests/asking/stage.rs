@@ -10,7 +10,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use api::{
-    Agents, Cancel, Doing, Entered, Error, Inside, NewEntry, RunEvent, RunOptions, RunSummary, Surroundings,
+    Agents, Cancel, Doing, Entered, Error, Inside, Key, NewEntry, RunEvent, RunOptions, RunSummary,
+    Surroundings,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -23,6 +24,10 @@ pub(crate) const WAITS: &str = "env; echo ready; until [ -e $TMPDIR/go ]; do sle
 pub(crate) struct Stage {
     pub(crate) folder: TempDir,
     pub(crate) agents: Agents,
+}
+
+pub(crate) fn key(text: &str) -> Key {
+    text.parse().unwrap()
 }
 
 impl Stage {

@@ -10,7 +10,7 @@ mod set;
 mod unset;
 mod watch;
 
-use api::{Change, Inside, Problem, Scope, StillSet};
+use api::{Change, Inside, Key, Origin, Problem, Scope, StillSet};
 use clap::Subcommand;
 
 use crate::error::Result;
@@ -113,11 +113,27 @@ fn tell_where(session: &Session<'_>, output: &mut Output) {
     }
 }
 
+fn key(text: &str) -> Result<Key> {
+    Ok(Key::parse(text).map_err(api::Error::from)?)
+}
+
+fn names(keys: &[Key]) -> String {
+    keys.iter().map(Key::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The layer of a value, and where in it the value stands.
+fn place(origin: &Origin) -> String {
+    match origin {
+        Origin::Flag | Origin::Default => origin.layer().to_string(),
+        Origin::Variable { .. } | Origin::File { .. } => format!("{} {origin}", origin.layer()),
+    }
+}
+
 /// Tells about keys that another layer decides than the one that was written.
 fn warn_of_still(change: &Change, output: &mut Output) {
     for StillSet { key, value, origin } in &change.still {
-        let hint = format!("see `agents config get {key} --all-layers`");
-        output.warn("shadowed", format!("`{key}` is still `{}`, from {origin}", value.text), Some(hint));
+        let text = format!("`{key}` is still `{value}`, from {}", place(origin));
+        output.warn("shadowed", text, Some(format!("see `agents config get {key} --all-layers`")));
     }
 }
 

@@ -100,7 +100,7 @@ pub(super) fn set_by_service(
 ) -> Result<()> {
     let agents = Agents::open(&Surroundings { home: Some(folder.to_owned()), ..Surroundings::default() })?;
     for number in 0..SETS {
-        let assignment = Assignment::argument(key(index, number), number.to_string());
+        let assignment = format!("{}={number}", key(index, number)).parse::<Assignment>()?;
         agents.set(Some(Scope::Global), &[assignment])?;
         acknowledge(number)?;
     }

@@ -1,6 +1,6 @@
 //! Which layer decides, and what is said about it.
 
-use config::{Error, Layer, Origin, Reveal, Says, Scope, Value};
+use config::{Error, Layer, Origin, Reveal, Scope, Value};
 
 use crate::support::{Fixture, key};
 
@@ -33,7 +33,7 @@ fn the_strongest_layer_decides_for_get_and_list() {
         .consulted
         .iter()
         .map(|consulted| match &consulted.says {
-            Says::Value(value) => format!("{} {value}", consulted.layer),
+            Ok(Some(value)) => format!("{} {value}", consulted.layer),
             _ => panic!("{} says nothing", consulted.layer),
         })
         .collect();
@@ -132,17 +132,19 @@ fn secrets_are_hidden_in_debug_and_shown_on_request() {
 fn a_key_is_explained() {
     let fixture = Fixture::new();
     let service = fixture.service();
-    let explained = service.explain(&key("store.url")).unwrap();
-    assert_eq!(explained.declared.unwrap().variable(), "CLEVERAGENTS_STORE_URL");
+    let store = key("store.url");
+    let info = service.registry().look_up(&store).unwrap();
+    assert_eq!(info.declared.unwrap().variable(), "CLEVERAGENTS_STORE_URL");
     assert_eq!(
-        (explained.kind.name(), explained.scopes, explained.is_secret),
+        (info.kind().name(), info.scopes(), info.is_secret()),
         ("string", &[Scope::Global][..], false)
     );
-    assert_eq!(explained.layers.len(), 6);
-    let explained = service.explain(&key("x.mine")).unwrap();
-    assert!(explained.declared.is_none());
-    assert_eq!((explained.key, explained.scopes), (key("x.mine"), Scope::ALL));
-    assert!(matches!(service.explain(&key("core.formt")), Err(Error::UnknownKey { .. })));
+    assert_eq!(service.layers().consult(info).len(), 6);
+    let mine = key("x.mine");
+    let info = service.registry().look_up(&mine).unwrap();
+    assert!(info.declared.is_none());
+    assert_eq!((info.key, info.scopes()), (&mine, Scope::ALL));
+    assert!(matches!(service.registry().look_up(&key("core.formt")), Err(Error::UnknownKey { .. })));
 }
 
 #[test]

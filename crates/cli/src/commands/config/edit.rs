@@ -7,10 +7,10 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use api::{Agents, Edit, EditOutcome, Problem};
+use api::{Agents, Edit, EditOutcome, Outcome, Problem};
 use tempfile::TempDir;
 
-use super::{ScopeName, warn_of, warn_of_still};
+use super::{ScopeName, names, warn_of, warn_of_still};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
@@ -148,12 +148,15 @@ fn ask(question: &str) -> bool {
 
 fn tell(outcome: &EditOutcome, output: &mut Output) -> Result<()> {
     let EditOutcome { outcome, change } = outcome;
-    let (file, scope) = (&change.file, change.scope);
-    let keys = if change.keys.is_empty() { String::new() } else { format!(": {}", change.keys.join(", ")) };
-    output.confirm(match *outcome {
-        "unchanged" => format!("nothing changed in {file} ({scope})"),
-        "merged" => format!("changed {file} ({scope}), merged with what others wrote meanwhile{keys}"),
-        _ => format!("changed {file} ({scope}){keys}"),
+    let written = &change.written;
+    let (file, scope) = (written.file.display(), written.scope);
+    let keys = if written.keys.is_empty() { String::new() } else { format!(": {}", names(&written.keys)) };
+    output.confirm(match outcome {
+        Outcome::Unchanged => format!("nothing changed in {file} ({scope})"),
+        Outcome::Merged => {
+            format!("changed {file} ({scope}), merged with what others wrote meanwhile{keys}")
+        }
+        Outcome::Taken => format!("changed {file} ({scope}){keys}"),
     })?;
     warn_of_still(change, output);
     warn_of(&change.problems, output);

@@ -1,9 +1,9 @@
 //! `agents config explain`.
 
-use api::Explanation;
+use api::{Explanation, Value};
 
 use super::get::print_layers;
-use super::warn_of;
+use super::{key, warn_of};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -16,7 +16,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let explanation = session.reading.explain(&args.key)?;
+    let explanation = session.reading.explain(&key(&args.key)?)?;
     print(&explanation, output)?;
     warn_of(&explanation.problems, output);
     Ok(Answer::of(&explanation))
@@ -31,9 +31,9 @@ fn print(explanation: &Explanation, output: &mut Output) -> Result<()> {
         |name: &str, text: &str| output.say(format!("  {}  {text}", paint.faint(format!("{name:<8}"))));
     line("type", kind)?;
     line("allowed", allowed)?;
-    line("default", default.as_ref().map_or("none", |default| &default.toml))?;
+    line("default", &default.as_ref().map_or_else(|| "none".to_owned(), Value::to_toml))?;
     line("variable", variable.as_deref().unwrap_or("none"))?;
-    line("scopes", &scopes.join(", "))?;
+    line("scopes", &scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", "))?;
     if *secret {
         line("secret", "yes: shown by `get --reveal` only, set by `set --stdin` only")?;
     }

@@ -1,8 +1,8 @@
 //! `agents config get`.
 
-use api::{Got, LayerSays, Place, Reveal};
+use api::{Got, Key, LayerSays, Origin, Reveal};
 
-use super::warn_of;
+use super::{key, place, warn_of};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -27,18 +27,19 @@ pub(super) struct Args {
 /// `get` reads the files, or asks the run around.
 pub(super) fn run(
     args: &Args,
-    get: impl FnOnce(&str, Reveal) -> std::result::Result<Got, api::Error>,
+    get: impl FnOnce(&Key, Reveal) -> std::result::Result<Got, api::Error>,
     output: &mut Output,
 ) -> Result<Answer> {
     let reveal = if args.reveal { Reveal::Yes } else { Reveal::No };
-    let got = get(&args.key, reveal)?;
+    let got = get(&key(&args.key)?, reveal)?;
     warn_of(&got.problems, output);
     if args.all_layers {
         print_layers(&got.layers, got.entry.origin.as_ref(), output)?;
     } else {
         let origin = got.entry.origin.as_ref().filter(|_| args.show_origin);
-        let origin = origin.map(|origin| format!("{}\t", output.paint().faint(origin))).unwrap_or_default();
-        let value = got.entry.value.as_ref().map(|value| value.text.as_str()).unwrap_or_default();
+        let origin =
+            origin.map(|origin| format!("{}\t", output.paint().faint(place(origin)))).unwrap_or_default();
+        let value = got.entry.value.as_ref().map(ToString::to_string).unwrap_or_default();
         output.say_text(format!("{origin}{value}"))?;
     }
     Ok(Answer::of(&got))
@@ -47,23 +48,26 @@ pub(super) fn run(
 /// A line for each layer; the one that decides is marked.
 pub(super) fn print_layers(
     layers: &[LayerSays],
-    deciding: Option<&Place>,
+    deciding: Option<&Origin>,
     output: &mut Output,
 ) -> Result<()> {
     let paint = output.paint();
     for LayerSays { layer, value, origin, problem } in layers {
-        let decides = deciding.is_some_and(|origin| origin.layer == *layer);
+        let decides = deciding.is_some_and(|origin| origin.layer() == *layer);
         let mark = if decides { paint.sign("→", ">") } else { " " };
         let says = match (value, problem) {
-            (Some(value), _) if decides => paint.strong(&value.toml),
-            (Some(value), _) => value.toml.clone(),
+            (Some(value), _) if decides => paint.strong(value.to_toml()),
+            (Some(value), _) => value.to_toml(),
             (None, Some(_)) => paint.bad("cannot be used"),
             (None, None) => paint.faint("-"),
         };
-        let place = origin.as_ref().map(ToString::to_string).unwrap_or_default();
-        let place = place.strip_prefix(layer).unwrap_or(&place).trim();
         let line = format!("{mark} {layer:<11}  {says}");
-        let place = if place.is_empty() { String::new() } else { paint.faint(format!("  # {place}")) };
+        let place = match origin {
+            Some(origin @ (Origin::Variable { .. } | Origin::File { .. })) => {
+                paint.faint(format!("  # {origin}"))
+            }
+            _ => String::new(),
+        };
         output.say(format!("{line}{place}"))?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use api::{Entry, Select};
 
-use super::ScopeName;
+use super::{ScopeName, key, place};
 use crate::error::{Exit, Result};
 use crate::look::Paint;
 use crate::output::{Answer, Output};
@@ -28,8 +28,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let select =
-        Select { prefix: args.prefix.clone(), scope: args.scope.map(Into::into), changed: args.changed };
+    let prefix = args.prefix.as_deref().map(key).transpose()?;
+    let select = Select { prefix, scope: args.scope.map(Into::into), changed: args.changed };
     let listed = session.reading.list(&select)?;
     let paint = output.paint();
     for entry in &listed.entries {
@@ -52,6 +52,6 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 fn line(entry: &Entry, show_origin: bool, paint: Paint) -> String {
     let Some(value) = &entry.value else { return paint.faint(format!("# {} is not set", entry.key)) };
     let origin = entry.origin.as_ref().filter(|_| show_origin);
-    let origin = origin.map(|origin| paint.faint(format!("  # {origin}"))).unwrap_or_default();
-    format!("{} = {}{origin}", paint.strong(&entry.key), value.toml)
+    let origin = origin.map(|origin| paint.faint(format!("  # {}", place(origin)))).unwrap_or_default();
+    format!("{} = {}{origin}", paint.strong(&entry.key), value.to_toml())
 }

@@ -1,8 +1,10 @@
 //! `agents config set`.
 
-use api::{Assignment, Change, Given};
+use std::iter;
 
-use super::{ScopeName, warn_of, warn_of_still};
+use api::{Assignment, Given};
+
+use super::{ScopeName, key, names, warn_of, warn_of_still};
 use crate::error::{Error, Result};
 use crate::input;
 use crate::output::{Answer, Output};
@@ -39,9 +41,9 @@ Examples:
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let assignments = assignments(args)?;
     let change = session.writer().set(args.scope.map(Into::into), &assignments)?;
-    let keys = change.keys.join(", ");
-    let Change { scope, file, .. } = &change;
-    match change.changed {
+    let written = &change.written;
+    let (keys, file, scope) = (names(&written.keys), written.file.display(), written.scope);
+    match written.changed {
         true => output.confirm(format!("set {keys} in {file} ({scope})"))?,
         false => output.confirm(format!("{keys}: already so in {file} ({scope})"))?,
     }
@@ -51,20 +53,21 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 }
 
 fn assignments(args: &Args) -> Result<Vec<Assignment>> {
-    match args.words.as_slice() {
-        [key] if args.stdin => {
-            Ok(vec![Assignment { key: key.clone(), text: input::value(key)?, given: Given::Privately }])
+    let (first, rest) = args.words.split_first().expect("the command line asks for one word at least");
+    if args.stdin {
+        if !rest.is_empty() {
+            return Err(Error::Words { reason: "with `--stdin` there is one KEY and no VALUE" });
         }
-        _ if args.stdin => Err(Error::Words { reason: "with `--stdin` there is one KEY and no VALUE" }),
-        [key, value] if !is_assignment(key) => Ok(vec![Assignment::argument(key, value)]),
-        [key] if !is_assignment(key) => Err(Error::Words { reason: "there is no VALUE" }),
-        words => {
-            Ok(words.iter().map(|word| Assignment::parse(word)).collect::<std::result::Result<_, _>>()?)
-        }
+        let key = key(first)?;
+        return Ok(vec![Assignment { text: input::value(&key)?, key, given: Given::Privately }]);
     }
-}
-
-/// Whether a word is `KEY=VALUE` rather than a key.
-fn is_assignment(word: &str) -> bool {
-    Assignment::parse(word).is_ok()
+    match (first.parse::<Assignment>(), rest) {
+        (Ok(first), rest) => {
+            let rest = rest.iter().map(|word| word.parse());
+            Ok(iter::once(Ok(first)).chain(rest).collect::<std::result::Result<_, api::Error>>()?)
+        }
+        (Err(_), []) => Err(Error::Words { reason: "there is no VALUE" }),
+        (Err(_), [value]) => Ok(vec![Assignment::argument(key(first)?, value)]),
+        (Err(error), _) => Err(error.into()),
+    }
 }

@@ -1,8 +1,8 @@
 //! `agents config unset`.
 
-use api::Change;
+use api::Origin;
 
-use super::{ScopeName, warn_of};
+use super::{ScopeName, key, place, warn_of};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -20,20 +20,18 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let change = session.writer().unset(args.scope.map(Into::into), &args.key)?;
-    let Change { scope, file, .. } = &change;
-    let key = &change.keys[0];
-    match change.changed {
+    let key = key(&args.key)?;
+    let change = session.writer().unset(args.scope.map(Into::into), &key)?;
+    let (file, scope) = (change.written.file.display(), change.written.scope);
+    match change.written.changed {
         true => output.confirm(format!("unset {key} in {file} ({scope})"))?,
         false => output.confirm(format!("{key} was not set in {file} ({scope})"))?,
     }
     for still in &change.still {
-        let text = format!("`{}` is still `{}`, from {}", still.key, still.value.text, still.origin);
-        let hint = match still.origin.layer {
-            "local" | "project" | "global" => {
-                format!("`agents config unset {} --scope {}` removes that", still.key, still.origin.layer)
-            }
-            _ => format!("see `agents config get {} --all-layers`", still.key),
+        let text = format!("`{key}` is still `{}`, from {}", still.value, place(&still.origin));
+        let hint = match still.origin {
+            Origin::File { scope, .. } => format!("`agents config unset {key} --scope {scope}` removes that"),
+            _ => format!("see `agents config get {key} --all-layers`"),
         };
         output.warn("still-set", text, Some(hint));
     }

@@ -1,6 +1,8 @@
 //! `agents config watch`.
 
-use api::{Event, Standing};
+use api::{Event, Held};
+
+use super::{key, place};
 
 use crate::error::{Exit, Result};
 use crate::interrupt::Interrupt;
@@ -19,7 +21,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let mut watch = session.agents().watch(args.prefix.as_deref())?;
+    let mut watch = session.agents().watch(args.prefix.as_deref().map(key).transpose()?.as_ref())?;
     let stopper = watch.stopper();
     let interrupt = Interrupt::listen_and(move || stopper.stop())?;
     let paths = session.agents().paths()?;
@@ -38,17 +40,16 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 fn print(event: Event, output: &mut Output) -> Result<()> {
     output.stream(&event)?;
     match event {
-        Event::Change { key, old, new, .. } => {
+        Event::Change(changed) => {
             let paint = output.paint();
-            let show = |standing: &Option<Standing>| match standing {
-                Some(Standing { value, origin }) => {
-                    format!("{} {}", value.toml, paint.faint(format!("({origin})")))
+            let show = |held: &Option<Held>| match held {
+                Some(Held { value, origin }) => {
+                    format!("{} {}", value.to_toml(), paint.faint(format!("({})", place(origin))))
                 }
                 None => paint.faint("not set"),
             };
-            let line =
-                format!("{}: {} {} {}", paint.strong(key), show(&old), paint.sign("→", "->"), show(&new));
-            output.say(line)
+            let (key, arrow) = (paint.strong(changed.key), paint.sign("→", "->"));
+            output.say(format!("{key}: {} {arrow} {}", show(&changed.old), show(&changed.new)))
         }
         Event::Problem(problem) => {
             output.told(problem);
