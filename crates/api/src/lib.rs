@@ -96,10 +96,10 @@ pub use plans::{ApplyOptions, PartOf, Plans};
 pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};
 pub use runs::{
-    Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, RunEvent, RunOptions,
-    RunRecord, RunSummary, UnfinishedRun, plan_file_schema,
+    Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, PlanRun, RunEvent,
+    RunOptions, RunRecord, RunSummary, UnfinishedRun, plan_file_schema,
 };
-pub use store::{AuditRecord, Collected, Finding, Verdict};
+pub use store::{AuditRecord, Collected, Finding, PlanSelector, Verdict};
 pub use stores::StoreState;
 pub use surroundings::{HOME_VARIABLE, Surroundings};
 pub use watching::{Event, Watch};

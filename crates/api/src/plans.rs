@@ -10,7 +10,7 @@ use plan::{
     Actor, ApplyOrder, Cleaned, Event, Force, Ground, Part, PathKey, Plan, Purpose, Selection, State,
     Strategy, UndoOrder,
 };
-use store::Name;
+use store::{Name, PlanSelector};
 
 use crate::stores::Location;
 use crate::work::{
@@ -114,7 +114,7 @@ impl Plans {
     }
 
     /// A plan with its changesets.
-    pub fn show(&self, plan: &str) -> Result<PlanDetail, Error> {
+    pub fn show(&self, plan: impl Into<PlanSelector>) -> Result<PlanDetail, Error> {
         let plan = self.find(plan)?;
         let changesets = self.inner.changesets_of_actors(plan.id)?;
         Ok(PlanDetail {
@@ -126,7 +126,7 @@ impl Plans {
 
     /// Applies a plan, or a part of it: every file of every folder, or none.
     #[track_caller]
-    pub fn apply(&self, plan: &str, options: &ApplyOptions) -> Result<Applied, Error> {
+    pub fn apply(&self, plan: impl Into<PlanSelector>, options: &ApplyOptions) -> Result<Applied, Error> {
         let plan = if options.dry_run { self.look_up(plan)? } else { self.find(plan)? };
         let order = ApplyOrder {
             who: self.who.clone(),
@@ -143,7 +143,12 @@ impl Plans {
 
     /// Takes back what a plan left, or a part of it.
     #[track_caller]
-    pub fn undo(&self, plan: &str, part: &PartOf, dry_run: bool) -> Result<Applied, Error> {
+    pub fn undo(
+        &self,
+        plan: impl Into<PlanSelector>,
+        part: &PartOf,
+        dry_run: bool,
+    ) -> Result<Applied, Error> {
         let plan = if dry_run { self.look_up(plan)? } else { self.find(plan)? };
         let order = UndoOrder { who: self.who.clone(), part: self.part(part)?, dry_run };
         self.make_project_folders(&plan, dry_run)?;
@@ -152,7 +157,7 @@ impl Plans {
     }
 
     /// Gives a plan up. What was recorded is kept.
-    pub fn cancel(&self, plan: &str, reason: &str) -> Result<PlanState, Error> {
+    pub fn cancel(&self, plan: impl Into<PlanSelector>, reason: &str) -> Result<PlanState, Error> {
         let plan = self.find(plan)?;
         let cancelled = self.inner.cancel(&plan, &self.who, reason)?;
         self.runs()?.give_up_nodes(plan.id, &self.who)?;
@@ -160,13 +165,13 @@ impl Plans {
     }
 
     /// Everything that happened to a plan.
-    pub fn log(&self, plan: &str) -> Result<Vec<Event>, Error> {
+    pub fn log(&self, plan: impl Into<PlanSelector>) -> Result<Vec<Event>, Error> {
         let plan = self.find(plan)?;
         Ok(self.inner.timeline(plan.id)?)
     }
 
     /// Removes plans that are done, or the one that is named. Work that was not applied stays, unless its plan is named and forced.
-    pub fn clean(&self, plan: Option<&str>, force: bool, dry_run: bool) -> Result<Cleaning, Error> {
+    pub fn clean(&self, plan: Option<&PlanSelector>, force: bool, dry_run: bool) -> Result<Cleaning, Error> {
         let runs = self.runs()?;
         let Some(plan) = plan else {
             let cleaned = self.inner.clean(&self.who, dry_run, |plan| runs.remove_files(plan))?;
@@ -212,8 +217,8 @@ impl Plans {
     }
 
     /// Finds a plan, and finishes applies that were cut off in its folders. One that is under way is not waited for.
-    pub(crate) fn find(&self, text: &str) -> Result<Plan, Error> {
-        let plan = self.look_up(text)?;
+    pub(crate) fn find(&self, selector: impl Into<PlanSelector>) -> Result<Plan, Error> {
+        let plan = self.look_up(selector)?;
         match self.recover(&plan) {
             true => Ok(self.inner.get(plan.id)?),
             false => Ok(plan),
@@ -221,19 +226,21 @@ impl Plans {
     }
 
     /// Finds a plan, and writes nothing.
-    pub(crate) fn look_up(&self, text: &str) -> Result<Plan, Error> {
-        let error = match self.inner.find(text) {
+    pub(crate) fn look_up(&self, selector: impl Into<PlanSelector>) -> Result<Plan, Error> {
+        let selector = selector.into();
+        let error = match self.inner.find(&selector) {
             Ok(plan) => return Ok(plan),
             Err(error) => error,
         };
         if !matches!(error, plan::Error::Store(store::Error::NotFound { .. })) {
             return Err(error.into());
         }
+        let text = selector.to_string();
         let plans = self.inner.list(&[], None)?;
         let names = plans.iter().filter_map(|plan| plan.name.as_ref().map(ToString::to_string));
-        let alike = names.map(|name| (strsim::jaro_winkler(&name, text), name));
+        let alike = names.map(|name| (strsim::jaro_winkler(&name, &text), name));
         let nearest = alike.filter(|(alike, _)| *alike >= ALIKE_MIN).max_by(|a, b| a.0.total_cmp(&b.0));
-        Err(Error::UnknownPlan { name: text.to_owned(), nearest: nearest.map(|(_, name)| name) })
+        Err(Error::UnknownPlan { name: text, nearest: nearest.map(|(_, name)| name) })
     }
 
     /// Finishes what was cut off: applies in a plan's folders, and noting what an undo did to it. Whether there was any.

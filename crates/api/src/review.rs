@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use plan::{Actor, Choice, Conflict, FileDiff, Over, PathKey, PlanId, Selection, Status, StoredContents};
 
+use store::PlanSelector;
+
 use crate::below::{Below, below};
 use crate::plans::{PartOf, actor_of};
 use crate::work::PlanState;
@@ -36,7 +38,7 @@ pub struct Difference {
 
 impl Plans {
     /// What a plan changes, or a part of it.
-    pub fn diff(&self, plan: &str, part: &PartOf) -> Result<Difference, Error> {
+    pub fn diff(&self, plan: impl Into<PlanSelector>, part: &PartOf) -> Result<Difference, Error> {
         let plan = self.find(plan)?;
         let part = self.part(part)?;
         let paths = part.paths()?;
@@ -59,7 +61,7 @@ impl Plans {
     }
 
     /// Where actors of a plan clash.
-    pub fn conflicts(&self, plan: &str) -> Result<Vec<Conflict>, Error> {
+    pub fn conflicts(&self, plan: impl Into<PlanSelector>) -> Result<Vec<Conflict>, Error> {
         let plan = self.find(plan)?;
         let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy_of(&plan))?;
         Ok(combined.conflicts().cloned().collect())
@@ -68,7 +70,7 @@ impl Plans {
     /// Resolves a conflict, or anew one that was.
     pub fn resolve(
         &self,
-        plan: &str,
+        plan: impl Into<PlanSelector>,
         path: &str,
         root: Option<&Path>,
         resolution: &Resolution,

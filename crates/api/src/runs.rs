@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use executor::run::{Checked, Runs, check};
 use executor::{Confine, Ignored, Merge, OneCommand, PlanFile, plan_of_command};
-use plan::{State, Strategy};
+use plan::{PlanId, State, Strategy};
 use serde::Serialize;
+use store::PlanSelector;
 
 use crate::{Agents, Error, Plans};
 
@@ -102,27 +103,6 @@ impl Agents {
         })
     }
 
-    /// The nodes of a plan, in an order in which each comes after those it needs; none for a plan that was not run.
-    pub fn run_nodes(&self, plan: &str) -> Result<Vec<NodeReport>, Error> {
-        let plans = self.plans()?;
-        let plan = plans.look_up(plan)?;
-        Ok(plans.runs()?.nodes(plan.id)?)
-    }
-
-    /// How a plan is run; nothing for one that is not.
-    pub fn run_record(&self, plan: &str) -> Result<Option<RunRecord>, Error> {
-        let plans = self.plans()?;
-        let plan = plans.look_up(plan)?;
-        Ok(plans.runs()?.record(plan.id)?)
-    }
-
-    /// Where the output of a node is, and whether more may come.
-    pub fn run_output(&self, plan: &str, node: &str) -> Result<NodeOutput, Error> {
-        let plans = self.plans()?;
-        let plan = plans.look_up(plan)?;
-        Ok(plans.runs()?.output(plan.id, node)?)
-    }
-
     /// Our own secrets, which actors do not get.
     fn hidden(&self) -> Vec<OsString> {
         let secret = |declared: &&config::Declared| declared.secrecy == config::Secrecy::Secret;
@@ -140,6 +120,30 @@ impl RunOptions {
             writes: self.writes.clone(),
             env: self.env.clone(),
         }
+    }
+}
+
+/// The run of one plan, which was resolved once.
+#[derive(Debug)]
+pub struct PlanRun {
+    plan: PlanId,
+    runs: Runs,
+}
+
+impl PlanRun {
+    /// The nodes, in an order in which each comes after those it needs; none for a plan that was not run.
+    pub fn nodes(&self) -> Result<Vec<NodeReport>, Error> {
+        Ok(self.runs.nodes(self.plan)?)
+    }
+
+    /// How the plan is run; nothing for one that is not.
+    pub fn record(&self) -> Result<Option<RunRecord>, Error> {
+        Ok(self.runs.record(self.plan)?)
+    }
+
+    /// Where the output of a node is, and whether more may come.
+    pub fn output(&self, node: &str) -> Result<NodeOutput, Error> {
+        Ok(self.runs.output(self.plan, node)?)
     }
 }
 
@@ -194,6 +198,11 @@ impl Plans {
     /// Runs that were cut off and can be resumed, and those that are under way, which say who runs them.
     pub fn unfinished_runs(&self) -> Result<Vec<UnfinishedRun>, Error> {
         Ok(self.runs()?.unfinished()?)
+    }
+
+    /// The run of a plan.
+    pub fn run_of(&self, plan: impl Into<PlanSelector>) -> Result<PlanRun, Error> {
+        Ok(PlanRun { plan: self.look_up(plan)?.id, runs: self.runs()? })
     }
 
     pub(crate) fn runs(&self) -> Result<Runs, Error> {

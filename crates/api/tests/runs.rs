@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use api::{
-    Agents, ApplyOptions, Assignment, Cancel, Error, Kind, NodeOutcome, NodeState, RunOptions, RunSummary,
-    Scope, Surroundings,
+    Agents, ApplyOptions, Assignment, Cancel, Error, Kind, NodeOutcome, NodeState, PlanRun, RunOptions,
+    RunSummary, Scope, Surroundings,
 };
 use tempfile::TempDir;
 
@@ -42,6 +42,10 @@ impl Door {
         self.agents.plans()?.run(checked, options, &Cancel::default(), &|_| {})
     }
 
+    fn run_of(&self, plan: &str) -> PlanRun {
+        self.agents.plans().unwrap().run_of(plan).unwrap()
+    }
+
     fn plan_file(&self, text: &str) -> RunOptions {
         let file = self.folder.path().join("plan.toml");
         fs::write(&file, text).unwrap();
@@ -70,23 +74,23 @@ fn one_command_is_run_shown_and_applied() {
         events.lock().unwrap().iter().map(|event| event["event"].as_str().unwrap().to_owned()).collect();
     assert_eq!(kinds[..2], ["run-started", "node-started"]);
     assert_eq!(kinds[kinds.len() - 2..], ["node-ended", "run-ended"]);
-    let nodes = door.agents.run_nodes(&plan).unwrap();
+    let nodes = door.run_of(&plan).nodes().unwrap();
     assert_eq!(nodes[0].state, NodeState::Ended(NodeOutcome::Succeeded));
     assert_eq!(serde_json::to_value(&nodes[0]).unwrap()["state"], "succeeded");
-    let output = door.agents.run_output(&plan, "sh").unwrap();
+    let output = door.run_of(&plan).output("sh").unwrap();
     assert_eq!(fs::read_to_string(output.file.unwrap()).unwrap(), "printed\n");
     assert!(door.agents.plans().unwrap().unfinished_runs().unwrap().is_empty());
-    assert_eq!(door.agents.run_record(&plan).unwrap().unwrap().concurrency, 4);
+    assert_eq!(door.run_of(&plan).record().unwrap().unwrap().concurrency, 4);
     // [cln-keep] Work that was not applied is not cleaned, nor its sandbox.
     let plans = door.agents.plans().unwrap();
     let sandbox = door.folder.path().join("home/runs").join(&plan).join("nodes/sh/1/sandbox");
     assert_eq!(plans.clean(None, false, false).unwrap().kept.len(), 1);
-    assert_eq!(plans.clean(Some(&plan), false, false).unwrap_err().code(), "unapplied");
+    assert_eq!(plans.clean(Some(&plan.as_str().into()), false, false).unwrap_err().code(), "unapplied");
     assert!(sandbox.exists());
     // Applied, the sandbox goes, and the output stays until the plan is cleaned.
-    plans.apply(&plan, &ApplyOptions::default()).unwrap();
+    plans.apply(plan.as_str(), &ApplyOptions::default()).unwrap();
     assert_eq!(fs::read_to_string(door.project().join("file")).unwrap(), "old\nnew\n");
-    assert!(!sandbox.exists() && door.agents.run_output(&plan, "sh").unwrap().file.is_some());
+    assert!(!sandbox.exists() && door.run_of(&plan).output("sh").unwrap().file.is_some());
     assert_eq!(plans.clean(None, false, false).unwrap().removed.len(), 1);
     assert!(!door.folder.path().join("home/runs").join(&plan).exists());
 }
@@ -138,14 +142,12 @@ fn wrong_words_and_names_are_told() {
     let plan = summary.plan.to_string();
     let error = door.agents.plans().unwrap().resume_run(&plan, &Cancel::default(), &|_| {}).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::Conflict, "nothing-to-resume"));
-    assert_eq!(door.agents.run_output(&plan, "other").unwrap_err().code(), "no-node");
+    assert_eq!(door.run_of(&plan).output("other").unwrap_err().code(), "no-node");
     let made = door.agents.plans().unwrap().create(Some("by hand"), &[]).unwrap().id;
-    assert!(
-        door.agents.run_nodes(&made).unwrap().is_empty() && door.agents.run_record(&made).unwrap().is_none()
-    );
+    assert!(door.run_of(&made).nodes().unwrap().is_empty() && door.run_of(&made).record().unwrap().is_none());
     let error = door.agents.plans().unwrap().resume_run(&made, &Cancel::default(), &|_| {}).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::NotFound, "not-run"));
-    assert_eq!(door.agents.run_nodes("nothing").unwrap_err().kind(), Kind::NotFound);
+    assert_eq!(door.agents.plans().unwrap().run_of("nothing").unwrap_err().kind(), Kind::NotFound);
 }
 
 #[test]
@@ -157,9 +159,9 @@ fn a_plan_goes_by_its_own_way_to_merge() {
     options.root = Some(".".into());
     let plan = door.run(&options).unwrap().plan.to_string();
     let plans = door.agents.plans().unwrap();
-    assert!(plans.conflicts(&plan).unwrap().is_empty());
-    assert_eq!(plans.diff(&plan, &Default::default()).unwrap().files.len(), 1);
-    plans.apply(&plan, &ApplyOptions::default()).unwrap();
+    assert!(plans.conflicts(plan.as_str()).unwrap().is_empty());
+    assert_eq!(plans.diff(plan.as_str(), &Default::default()).unwrap().files.len(), 1);
+    plans.apply(plan.as_str(), &ApplyOptions::default()).unwrap();
     let text = fs::read_to_string(door.project().join("file")).unwrap();
     assert!(["a\n", "b\n"].contains(&text.as_str()));
 }
@@ -178,9 +180,9 @@ fn configuration_says_how_actors_run() {
     let line = format!("touch {}/kept; touch made", state.display());
     let plan = door.run(&command(&["sh", "-c", &line])).unwrap().plan.to_string();
     assert!(state.join("kept").exists());
-    let record = door.agents.run_record(&plan).unwrap().unwrap();
+    let record = door.run_of(&plan).record().unwrap().unwrap();
     assert_eq!((record.concurrency, record.writable.len(), record.strategy.as_str()), (2, 1, "copy"));
-    door.agents.plans().unwrap().apply(&plan, &ApplyOptions::default()).unwrap();
+    door.agents.plans().unwrap().apply(plan.as_str(), &ApplyOptions::default()).unwrap();
     assert!(
         door.folder.path().join("home/runs").join(&plan).join("nodes/sh/1/sandbox").exists(),
         "it is kept"

@@ -99,8 +99,8 @@ impl Plans {
     }
 
     /// The plan that a person means: by id, name, the beginning of one id, or `@latest`, the newest that is not an undo.
-    pub fn find(&self, text: &str) -> Result<Plan> {
-        Plan::from_stored(self.store.find_plan(&PlanSelector::parse(text))?)
+    pub fn find(&self, selector: impl Into<PlanSelector>) -> Result<Plan> {
+        Plan::from_stored(self.store.find_plan(&selector.into())?)
     }
 
     /// Plans, newest first: those in one of these states, or all when none is given; at most `limit`, or all.

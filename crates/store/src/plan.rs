@@ -1,5 +1,7 @@
 //! Plans and their nodes, as data.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -83,10 +85,33 @@ pub enum PlanSelector {
     Text(String),
 }
 
-impl PlanSelector {
-    /// Reads what a person typed.
-    pub fn parse(text: &str) -> Self {
-        if text == "@latest" { Self::Latest } else { Self::Text(text.to_owned()) }
+/// The selector for the newest plan.
+const LATEST: &str = "@latest";
+
+impl From<&str> for PlanSelector {
+    fn from(text: &str) -> Self {
+        if text == LATEST { Self::Latest } else { Self::Text(text.to_owned()) }
+    }
+}
+
+impl From<PlanId> for PlanSelector {
+    fn from(id: PlanId) -> Self {
+        Self::Text(id.to_string())
+    }
+}
+
+impl From<&PlanSelector> for PlanSelector {
+    fn from(selector: &PlanSelector) -> Self {
+        selector.clone()
+    }
+}
+
+impl fmt::Display for PlanSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Latest => LATEST,
+            Self::Text(text) => text,
+        })
     }
 }
 

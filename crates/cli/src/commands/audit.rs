@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use api::{Finding, Plans};
+use api::{Finding, PlanSelector, Plans};
 use clap::Subcommand;
 
 use super::{counted, with_plans};
@@ -41,7 +41,7 @@ struct LogArgs {
 struct Select {
     /// Only those of this plan; one that was removed is named by its whole id
     #[arg(long, value_name = "PLAN")]
-    plan: Option<String>,
+    plan: Option<PlanSelector>,
     /// Only those from this time on, such as 2026-01-31T09:30:00Z
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 
 fn log(args: &LogArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let mut records = Vec::new();
-    for record in plans.audit(args.select.plan.as_deref(), args.select.since.as_deref())? {
+    for record in plans.audit(args.select.plan.as_ref(), args.select.since.as_deref())? {
         let record = record?;
         let paint = output.paint();
         output.say(format!(
@@ -133,7 +133,7 @@ fn verify(args: &VerifyArgs, plans: &Plans, output: &mut Output) -> Result<Answe
 
 fn export(args: &ExportArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let mut count = 0;
-    for record in plans.audit(args.select.plan.as_deref(), args.select.since.as_deref())? {
+    for record in plans.audit(args.select.plan.as_ref(), args.select.since.as_deref())? {
         let line = serde_json::to_string(&record?).expect("a record is made of text and numbers");
         writeln!(output.bytes(), "{line}").map_err(|source| Error::Print { source })?;
         count += 1;

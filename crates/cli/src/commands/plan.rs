@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     let work = |plans: &Plans, output: &mut Output| match &args.command {
         Command::Create(args) => create::run(args, plans, output),
         Command::List(args) => list::run(args, plans, output),
-        Command::Show(args) => show::run(args, &session.writer(), plans, output),
+        Command::Show(args) => show::run(args, plans, output),
         Command::Diff(args) => diff::run(args, plans, output),
         Command::Conflicts(args) => conflicts::run(args, plans, output),
         Command::Resolve(args) => resolve::run(args, plans, output),
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         Command::Undo(args) => undo::run(args, plans, output),
         Command::Cancel(args) => cancel::run(args, plans, output),
         Command::Log(args) => log::run(args, plans, output),
-        Command::Logs(args) => logs::run(args, &session.writer(), output),
+        Command::Logs(args) => logs::run(args, plans, output),
         Command::Clean(args) => clean::run(args, plans, output),
     };
     let writer = session.writer();

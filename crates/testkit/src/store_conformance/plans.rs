@@ -63,7 +63,7 @@ fn one_name(store: &Arc<dyn Store>) {
 }
 
 fn found(store: &Arc<dyn Store>) {
-    let find = |text: &str| store.find_plan(&PlanSelector::parse(text));
+    let find = |text: &str| store.find_plan(&PlanSelector::from(text));
     refused(find("@latest"), "not-found");
     let first = store.create_plan(&named("first")).unwrap();
     let second = make_plan(&**store);

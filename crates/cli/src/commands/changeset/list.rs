@@ -1,6 +1,6 @@
 //! `agents changeset list`.
 
-use api::Plans;
+use api::{PlanSelector, Plans};
 
 use super::counted;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {

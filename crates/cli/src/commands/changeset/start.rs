@@ -1,6 +1,6 @@
 //! `agents changeset start`.
 
-use api::Plans;
+use api::{PlanSelector, Plans};
 
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -12,7 +12,7 @@ use crate::output::{Answer, Output};
 #[command(after_help = "Example:\n  CHANGESET=$(agents changeset start @latest --actor coder)")]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
     /// To whom its changes are credited
     #[arg(long, value_name = "NAME")]
     actor: String,

@@ -1,6 +1,6 @@
 //! `agents plan apply`.
 
-use api::{Applied, ApplyOptions, Plans};
+use api::{Applied, ApplyOptions, PlanSelector, Plans};
 
 use super::{PartArgs, counted, end, named, say_files};
 use crate::error::Result;
@@ -14,7 +14,7 @@ use crate::output::{Answer, Output};
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
     #[command(flatten)]
     part: PartArgs,
     /// Merge texts that people changed since, where other lines were edited

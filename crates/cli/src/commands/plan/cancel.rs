@@ -1,6 +1,6 @@
 //! `agents plan cancel`.
 
-use api::Plans;
+use api::{PlanSelector, Plans};
 
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -11,7 +11,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
     /// Why, for the log
     #[arg(long, value_name = "TEXT", default_value = "cancelled by hand")]
     reason: String,

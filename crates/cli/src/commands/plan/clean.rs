@@ -1,6 +1,6 @@
 //! `agents plan clean`.
 
-use api::Plans;
+use api::{PlanSelector, Plans};
 
 use super::{counted, named};
 use crate::ask::before_deleting;
@@ -14,7 +14,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The plan [default: all that are done]
-    plan: Option<String>,
+    plan: Option<PlanSelector>,
     /// Also when it holds work that was not applied
     #[arg(long, requires = "plan")]
     force: bool,
@@ -27,7 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let plan = args.plan.as_deref();
+    let plan = args.plan.as_ref();
     if !args.dry_run {
         let what = match plan {
             Some(plan) => format!("removing plan {plan}"),

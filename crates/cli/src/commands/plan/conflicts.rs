@@ -1,6 +1,6 @@
 //! `agents plan conflicts`.
 
-use api::{Credit, Plans, conflict_line};
+use api::{Credit, PlanSelector, Plans, conflict_line};
 
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
@@ -11,7 +11,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {

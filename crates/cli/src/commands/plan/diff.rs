@@ -1,6 +1,6 @@
 //! `agents plan diff`.
 
-use api::{Difference, FileDiff, Plans, What, conflict_line, write_patch};
+use api::{Difference, FileDiff, PlanSelector, Plans, What, conflict_line, write_patch};
 
 use super::{PartArgs, counted, pager};
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ const BAR_MAX: u64 = 40;
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
     #[command(flatten)]
     part: PartArgs,
     /// Only how many lines of each file change

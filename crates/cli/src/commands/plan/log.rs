@@ -1,6 +1,6 @@
 //! `agents plan log`.
 
-use api::{PlanEvent, Plans};
+use api::{PlanEvent, PlanSelector, Plans};
 
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -9,7 +9,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {

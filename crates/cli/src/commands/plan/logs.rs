@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use api::{Agents, NodeOutput};
+use api::{NodeOutput, PlanRun, PlanSelector, Plans};
 use serde_json::json;
 
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ const PIECE_BYTES: u64 = 64 * 1024;
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
     /// Only this node
     node: Option<String>,
     /// Go on while there may be more
@@ -38,26 +38,28 @@ Examples:
   agents plan logs @latest
   agents plan logs @latest tests --follow";
 
-pub(super) fn run(args: &Args, agents: &Agents, output: &mut Output) -> Result<Answer> {
+pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
+    // Resolved once: `@latest` stays the plan that it was.
+    let run = plans.run_of(&args.plan)?;
     let nodes = match &args.node {
         Some(node) => vec![node.clone()],
-        None => agents.run_nodes(&args.plan)?.into_iter().map(|node| node.name).collect(),
+        None => run.nodes()?.into_iter().map(|node| node.name).collect(),
     };
     let mut tails: Vec<Tail> = nodes.into_iter().map(Tail::new).collect();
     if args.follow {
-        follow(args, agents, &mut tails, output)
+        follow(args, &run, &mut tails, output)
     } else {
-        print_all(args, agents, &mut tails, output)
+        print_all(args, &run, &mut tails, output)
     }
 }
 
 /// One node after the other.
-fn print_all(args: &Args, agents: &Agents, tails: &mut [Tail], output: &mut Output) -> Result<Answer> {
+fn print_all(args: &Args, run: &PlanRun, tails: &mut [Tail], output: &mut Output) -> Result<Answer> {
     let mut nodes = Vec::new();
     for tail in tails {
         let mut all = Vec::new();
         loop {
-            let piece = tail.read(&args.plan, agents)?;
+            let piece = tail.read(run)?;
             if piece.is_empty() {
                 break;
             }
@@ -74,13 +76,13 @@ fn print_all(args: &Args, agents: &Agents, tails: &mut [Tail], output: &mut Outp
 }
 
 /// Whatever comes, until nothing can come any more.
-fn follow(args: &Args, agents: &Agents, tails: &mut [Tail], output: &mut Output) -> Result<Answer> {
-    output.begin_stream(&json!({ "event": "following", "plan": args.plan }))?;
+fn follow(args: &Args, run: &PlanRun, tails: &mut [Tail], output: &mut Output) -> Result<Answer> {
+    output.begin_stream(&json!({ "event": "following", "plan": args.plan.to_string() }))?;
     let interrupt = Interrupt::listen()?;
     loop {
         let mut is_new = false;
         for tail in tails.iter_mut().filter(|tail| tail.is_running) {
-            let piece = tail.read(&args.plan, agents)?;
+            let piece = tail.read(run)?;
             is_new |= !piece.is_empty();
             tail.print(&piece, args.node.is_some(), output)?;
             if !tail.is_running {
@@ -114,9 +116,9 @@ impl Tail {
     }
 
     /// Reads what is new, a piece of it at most.
-    fn read(&mut self, plan: &str, agents: &Agents) -> Result<Vec<u8>> {
+    fn read(&mut self, run: &PlanRun) -> Result<Vec<u8>> {
         // Asked before the file is read: what was printed before the end is in it.
-        let NodeOutput { file, is_running, .. } = agents.run_output(plan, &self.node)?;
+        let NodeOutput { file, is_running, .. } = run.output(&self.node)?;
         if self.file != file {
             // Another try has a file of its own.
             (self.file, self.bytes) = (file, 0);

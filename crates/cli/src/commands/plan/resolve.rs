@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use api::{Plans, Resolution};
+use api::{PlanSelector, Plans, Resolution};
 
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -13,7 +13,7 @@ use crate::output::{Answer, Output};
 #[command(group = clap::ArgGroup::new("choice").required(true).args(["take", "file", "delete"]))]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
     /// The path of the conflict, below its root
     path: String,
     /// Take what this actor made of it

@@ -1,6 +1,6 @@
 //! `agents plan show`.
 
-use api::{Agents, NodeReport, PlanDetail, Plans, RunTerms};
+use api::{NodeReport, PlanDetail, PlanSelector, Plans, RunTerms};
 use serde::Serialize;
 
 use super::super::counted;
@@ -16,7 +16,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
 }
 
 /// A plan with its nodes, for programs.
@@ -28,9 +28,9 @@ struct Shown {
     nodes: Vec<NodeReport>,
 }
 
-pub(super) fn run(args: &Args, agents: &Agents, plans: &Plans, output: &mut Output) -> Result<Answer> {
+pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let shown = plans.show(&args.plan)?;
-    let nodes = agents.run_nodes(&shown.plan.id)?;
+    let nodes = plans.run_of(shown.plan.id.as_str())?.nodes()?;
     let PlanDetail { plan, changesets, run } = &shown;
     let paint = output.paint();
     output.say(format!("plan {}", paint.strong(named(plan))))?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use api::{Applied, Plans};
+use api::{Applied, PlanSelector, Plans};
 
 use super::{PartArgs, counted, end, say_files};
 use crate::ask::before_deleting;
@@ -17,7 +17,7 @@ use crate::output::{Answer, Output};
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The plan: an id, the beginning of one, a name, or @latest
-    plan: String,
+    plan: PlanSelector,
     #[command(flatten)]
     part: PartArgs,
     /// Touch nothing, tell what would happen

@@ -1,5 +1,6 @@
 //! The end of a run: its nodes, what they come to together, and what to do next.
 
+use api::errors::PlanId;
 use api::{Applied, ApplyOptions, PartOf, Plans, RunSummary, conflict_line};
 use serde::Serialize;
 
@@ -48,11 +49,10 @@ pub(super) fn tell(
             output.warn("note", format!("{}: {note}", node.name), None);
         }
     }
-    let plan = summary.plan.to_string();
     // Of a run that failed nothing can be applied.
     let counts = is_ready || summary.state.as_str() == "conflict";
     if counts && (1..=FILES_MAX).contains(&summary.files) && !output.is_json() && !output.is_quiet() {
-        say_stat(&plans.diff(&plan, &PartOf::default())?.files, output)?;
+        say_stat(&plans.diff(summary.plan, &PartOf::default())?.files, output)?;
     }
     for conflict in &summary.conflicts {
         let hint = "`agents plan conflicts @latest` shows it, `agents plan resolve` settles it".to_owned();
@@ -60,7 +60,7 @@ pub(super) fn tell(
     }
     output.confirm(verdict(&summary))?;
     let applied = match apply && is_ready && summary.files > 0 && !summary.cancelled {
-        true => Some(applied(&plan, plans, output)?),
+        true => Some(applied(summary.plan, plans, output)?),
         false => None,
     };
     if applied.is_none() {
@@ -92,7 +92,7 @@ fn tell_of_failure(summary: &RunSummary, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn applied(plan: &str, plans: &Plans, output: &mut Output) -> Result<(Applied, Exit)> {
+fn applied(plan: PlanId, plans: &Plans, output: &mut Output) -> Result<(Applied, Exit)> {
     let applied = plans.apply(plan, &ApplyOptions::default())?;
     say_files(&applied, output)?;
     output.confirm(format!("applied {}", counted(applied.files.len(), "file")))?;

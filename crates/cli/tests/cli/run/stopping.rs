@@ -146,18 +146,22 @@ fn what_actors_print_is_followed_while_they_run() {
     let (mut run, lines) = started(program.command("run plan.toml --writable out"), "slow | first");
     let (mut one, of_one) = started(program.command("plan logs work slow --follow"), "first");
     let (mut all, of_all) = started(program.command("plan logs work --follow"), "slow | first");
+    let (mut latest, of_latest) = started(program.command("plan logs @latest slow --follow"), "first");
+    // A newer plan does not take over.
+    program.run("plan create --name newer").success();
     let (mut stopped, of_stopped) = started(program.command("plan logs work slow -f"), "first");
     kill_process(Pid::from_child(&stopped), Signal::INT).expect("it is there");
     assert_eq!(stopped.wait().expect("it ends").code(), Some(130));
     drop(of_stopped);
     program.write("out/go", "");
     assert_eq!(rest(of_one), "begun\nlast\n");
+    assert_eq!(rest(of_latest), "begun\nlast\n");
     // Which node is looked at first is left open.
     let mut said: Vec<String> = rest(of_all).lines().map(str::to_owned).collect();
     said.sort();
     assert_eq!(said, ["next | next", "slow | begun", "slow | last"]);
     drop(rest(lines));
-    for child in [&mut run, &mut one, &mut all] {
+    for child in [&mut run, &mut one, &mut all, &mut latest] {
         assert!(child.wait().expect("it ends").success());
     }
     let followed = text(&program.run("plan logs work slow --follow --format json").success());
