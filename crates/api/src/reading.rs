@@ -1,5 +1,6 @@
 //! Questions to configuration as it was when the files were read.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,10 @@ pub struct Preferences {
     pub color: String,
     /// How long to wait for a lock.
     pub lock_timeout: Duration,
+    /// `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    pub log: String,
+    /// The file to append the log to; standard error without it.
+    pub log_file: Option<PathBuf>,
     /// Files and values that cannot be used, so that a default stands in for what they may say.
     pub problems: Vec<Problem>,
 }
@@ -56,10 +61,14 @@ impl Reading {
         let format = self.or_default(settings.core_format(), &mut problems)?;
         let color = self.or_default(settings.core_color(), &mut problems)?;
         let lock_timeout = self.or_default(settings.core_lock_timeout(), &mut problems)?;
+        let log = self.or_default(settings.core_log(), &mut problems)?;
+        let log_file = self.or_default(settings.core_log_file(), &mut problems)?;
         Ok(Preferences {
             format: format.unwrap_or_else(|| "auto".to_owned()),
             color: color.unwrap_or_else(|| "auto".to_owned()),
             lock_timeout: lock_timeout.unwrap_or(config::Wait::default().timeout),
+            log: log.unwrap_or_else(|| "off".to_owned()),
+            log_file: log_file.flatten(),
             problems,
         })
     }

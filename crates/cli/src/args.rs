@@ -61,6 +61,14 @@ pub(crate) struct GlobalArgs {
     /// How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout] [default: 30s]
     #[arg(long, global = true, value_name = "DURATION")]
     pub(crate) lock_timeout: Option<String>,
+
+    /// Log what is done, for finding faults: off, error, warn, info, debug or trace [key: core.log] [default: off]
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub(crate) log: Option<String>,
+
+    /// The file to append the log to [key: core.log-file] [default: standard error]
+    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) log_file: Option<String>,
 }
 
 /// What `--format` may say. The hidden ones are forms of an export, which has them under the same name.
@@ -109,6 +117,8 @@ impl GlobalArgs {
         let mut values = self.config.clone();
         values.extend(self.look().map(|format| format!("core.format={format}")));
         values.extend(self.color.map(|color| format!("core.color={color}")));
+        values.extend(self.log.as_ref().map(|level| format!("core.log={level}")));
+        values.extend(self.log_file.as_ref().map(|file| format!("core.log-file={file}")));
         values.extend(self.lock_timeout.as_ref().map(|timeout| format!("core.lock-timeout={timeout}")));
         values
     }

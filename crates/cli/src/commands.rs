@@ -18,6 +18,7 @@ use api::{Agents, Inside, Plans, Surroundings, counted};
 use crate::args::{Args, Command};
 use crate::demo;
 use crate::error::Result;
+use crate::log;
 use crate::look::Look;
 use crate::output::{Answer, Output};
 use crate::sandbox::{Rule, rule};
@@ -65,6 +66,7 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
     let reading = agents.read();
     let agents = agents.with_settings(&reading);
     let preferences = reading.preferences()?;
+    log::start(&preferences)?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
     let session = Session::new(&agents, reading, &preferences, &output);
     let result = match &args.command {

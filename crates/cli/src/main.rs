@@ -9,6 +9,7 @@ mod escape;
 mod hints;
 mod input;
 mod interrupt;
+mod log;
 mod look;
 mod output;
 mod sandbox;

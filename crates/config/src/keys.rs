@@ -54,6 +54,20 @@ fn declarations() -> Vec<Declaration> {
             "how long to wait for a lock that someone else holds",
         ),
         open(
+            "core.log",
+            Type::Choice(&["off", "error", "warn", "info", "debug", "trace"]),
+            Some("off"),
+            EVERYWHERE,
+            "how much is logged",
+        ),
+        open(
+            "core.log-file",
+            Type::Path,
+            None,
+            GLOBAL,
+            "the file to append the log to; standard error without it",
+        ),
+        open(
             "plan.concurrency",
             Type::Integer { min: 1, max: CONCURRENCY_MAX },
             Some("4"),
@@ -133,7 +147,14 @@ mod tests {
             .filter(|declared| declared.scopes == GLOBAL)
             .map(|declared| declared.key.to_string())
             .collect();
-        let expected = ["sandbox.confine", "sandbox.writable", "server.token", "server.url", "store.url"];
+        let expected = [
+            "core.log-file",
+            "sandbox.confine",
+            "sandbox.writable",
+            "server.token",
+            "server.url",
+            "store.url",
+        ];
         assert_eq!(global_only, expected);
         assert_eq!(registry.secret_names(), ["token"]);
     }

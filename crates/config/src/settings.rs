@@ -38,6 +38,20 @@ impl Settings {
         }
     }
 
+    /// How much is logged: `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    pub fn core_log(&self) -> Result<String, Error> {
+        self.word("core.log")
+    }
+
+    /// The file to append the log to.
+    pub fn core_log_file(&self) -> Result<Option<PathBuf>, Error> {
+        match self.value("core.log-file")? {
+            None => Ok(None),
+            Some(Value::Path(path)) => Ok(Some(path)),
+            other => unreachable!("a path resolves to {other:?}"),
+        }
+    }
+
     /// How many actors of a plan run at once.
     pub fn plan_concurrency(&self) -> Result<usize, Error> {
         match self.value("plan.concurrency")? {
@@ -129,6 +143,10 @@ mod tests {
         assert_eq!(settings.core_format().unwrap(), "auto");
         assert_eq!(settings.core_color().unwrap(), "auto");
         assert_eq!(settings.core_lock_timeout().unwrap(), Duration::from_secs(30));
+        assert_eq!(
+            (settings.core_log().unwrap(), settings.core_log_file().unwrap()),
+            ("off".to_owned(), None)
+        );
         assert_eq!(settings.plan_concurrency().unwrap(), 4);
         assert_eq!(settings.plan_merge().unwrap(), "three-way");
         assert_eq!(settings.sandbox_strategy().unwrap(), "copy");
@@ -143,7 +161,9 @@ mod tests {
     #[test]
     fn settings_come_from_the_layers() {
         let registry = Registry::standard();
-        let flags = Flags::parse(&registry, ["sandbox.writable=/a,/b", "plan.concurrency=8"]).unwrap();
+        let flags =
+            Flags::parse(&registry, ["sandbox.writable=/a,/b", "plan.concurrency=8", "core.log-file=/l"])
+                .unwrap();
         let environment = Environment::from_iter([
             ("CLEVERAGENTS_CORE_LOCK_TIMEOUT", "2m"),
             ("CLEVERAGENTS_CORE_COLOR", "red"),
@@ -151,6 +171,7 @@ mod tests {
         let settings = Settings::new(Layers::new(registry, flags, environment));
         assert_eq!(settings.sandbox_writable().unwrap(), [PathBuf::from("/a"), "/b".into()]);
         assert_eq!(settings.plan_concurrency().unwrap(), 8);
+        assert_eq!(settings.core_log_file().unwrap(), Some("/l".into()));
         assert_eq!(settings.core_lock_timeout().unwrap(), Duration::from_secs(120));
         let error = settings.core_color().unwrap_err().to_string();
         assert_eq!(

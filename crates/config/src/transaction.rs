@@ -121,6 +121,7 @@ impl<'a> ConfigTransaction<'a> {
     /// Writes what is staged, if it differs from what is there.
     pub(crate) fn commit(self) -> Result<Written, Error> {
         let Self { service, scope, locked, before, document, touched } = self;
+        let _span = tracing::debug_span!("transaction", %scope, keys = touched.len()).entered();
         let after = document.to_bytes();
         let changed = before.as_deref().unwrap_or_default() != after;
         if changed {

@@ -45,6 +45,7 @@ impl Write<'_> {
         work: impl FnOnce(&mut Edit<'_, '_>) -> Result<Vec<MessageId>, Error>,
     ) -> Result<(Loaded, Saved), Error> {
         let Write { ground, name, folder, doing, expected } = self;
+        let _span = tracing::debug_span!("context", %name, doing).entered();
         let path = ground.folder_of(name);
         let mut tx = folder.begin().map_err(|source| Error::not_begun(doing, name, source))?;
         let loaded = load(Files { view: &tx, name, folder: &path })?;

@@ -378,6 +378,7 @@ impl<'a> Attempt<'a> {
         };
         loop {
             if let Some(file) = queued.until(self.wakes_at()).map_err(failed)? {
+                tracing::debug!(lock = %opened.path.display(), waited = ?self.since.elapsed(), "waited for a lock");
                 opened.waited_us.store(self.since.elapsed().as_micros() as u64, Ordering::Relaxed);
                 return Opened::new(&opened.path, file, access).map(Arc::new).map(Some);
             }
@@ -391,6 +392,7 @@ impl<'a> Attempt<'a> {
         let waited = now - self.since;
         if now >= self.until {
             let (lock, holder) = (self.lock.path.to_path_buf(), opened.holder());
+            tracing::warn!(lock = %lock.display(), ?waited, "gave up waiting for a lock");
             return Err(Error::Busy { lock, holder, waited });
         }
         if !self.noticed && now >= self.notice_at() {

@@ -239,6 +239,7 @@ fn read_mark(root: &Root) -> Result<Option<Mark>> {
 /// Step 10: brings the files to what the records say, and starts a new epoch. Nothing that this finds is taken to be durable:
 /// a process may have died, or a sync failed, just before.
 fn recover(root: &Root, mut journal: Journal, records: &[Record], kept: &mut Vec<Kept>) -> Result<Journal> {
+    tracing::info!(folder = %root.label.display(), records = records.len(), "recovering");
     // 10.1 to 10.4. The records may be in memory only. They must be on the disk before a later one is acknowledged behind
     // them, and after a failed sync the old file cannot be trusted to take them any more.
     if !Step::Stabilise.is_left_out() {

@@ -280,6 +280,8 @@ impl<'a> Transaction<'a> {
         if changes.is_empty() {
             return Ok(Committed { id: self.id, kept: Vec::new(), pending: None });
         }
+        let id = format_args!("{:032x}", self.id);
+        let _span = tracing::debug_span!("transaction", %id, changes = changes.len()).entered();
         for at in &self.restored {
             if let Some(Final::File { mode, content: Content { base: Base::Staged(staged), .. } }) =
                 self.staged.get(at)

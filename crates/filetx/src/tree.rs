@@ -263,6 +263,7 @@ fn recover(roots: &[Root], guards: &[Guard], together_min: usize) -> Result<Vec<
     let mut recovered = Vec::new();
     for root in roots {
         if let Some(record) = read_record(root)? {
+            tracing::info!(root = %root.label.display(), changes = record.changes.len(), "recovering");
             recovered.push(roll_forward(roots, root, record, guards, together_min)?);
         }
     }

@@ -71,6 +71,7 @@ impl Plans {
     /// its roots next finishes it.
     #[track_caller]
     pub fn apply(&self, ground: &Ground, id: PlanId, order: &ApplyOrder) -> Result<Report> {
+        let _span = tracing::info_span!("plan", %id, doing = "apply").entered();
         let plan = self.get(id)?;
         if order.dry_run {
             return self.preview(ground, &plan, order);

@@ -58,6 +58,10 @@ Options of every command:
   -v, --verbose                  Say also where things were looked for
       --lock-timeout <DURATION>  How long to wait for somebody else's lock, such as `500ms` [key:
                                  core.lock-timeout] [default: 30s]
+      --log <LEVEL>              Log what is done, for finding faults: off, error, warn, info, debug
+                                 or trace [key: core.log] [default: off]
+      --log-file <FILE>          The file to append the log to [key: core.log-file] [default:
+                                 standard error]
 
 Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 conflict, 5 busy, 6 outcome unknown, 70 a bug of
 this program, 130 interrupted.
@@ -134,6 +138,13 @@ Options of every command:
       --lock-timeout <DURATION>
           How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout]
           [default: 30s]
+
+      --log <LEVEL>
+          Log what is done, for finding faults: off, error, warn, info, debug or trace [key:
+          core.log] [default: off]
+
+      --log-file <FILE>
+          The file to append the log to [key: core.log-file] [default: standard error]
 
 "#]])
         .stderr_eq("");

@@ -9,6 +9,8 @@ mod examples;
 mod flags;
 #[cfg(unix)]
 mod interrupt;
+#[cfg(unix)]
+mod logging;
 mod man;
 #[cfg(unix)]
 mod plan;

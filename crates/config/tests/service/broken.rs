@@ -86,7 +86,7 @@ fn a_key_of_another_file_is_still_found_and_says_what_was_skipped() {
     let listing = service.list(None);
     let listed: Vec<_> = listing.entries.iter().map(|entry| entry.key.to_string()).collect();
     let global_only = ["sandbox.confine", "sandbox.writable", "server.token", "server.url", "store.url"];
-    assert_eq!(listed, [&["core.color", "plan.concurrency"], &global_only[..]].concat());
+    assert_eq!(listed, [&["core.color", "core.log-file", "plan.concurrency"], &global_only[..]].concat());
     assert_eq!(listing.problems.len(), 1);
     // Writing elsewhere goes on.
     service.set_value(Scope::Local, &key("core.format"), "plain").unwrap();

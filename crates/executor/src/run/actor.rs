@@ -65,6 +65,7 @@ impl Engine<'_> {
     /// not about the actor.
     pub(crate) fn run_node(&self, node: NodeIndex) -> Result<()> {
         let spec = self.spec(node);
+        let _span = tracing::info_span!("node", name = %spec.name).entered();
         let mut retries = spec.retries;
         loop {
             let began = Instant::now();
@@ -93,6 +94,7 @@ impl Engine<'_> {
             let is_failure = matches!(end.outcome, Outcome::Failed | Outcome::TimedOut);
             if is_failure && retries > 0 && !self.cancel.is_stopping() {
                 retries -= 1;
+                tracing::info!(attempt, "retrying a node");
                 let reason = end.reason.unwrap_or_default();
                 // First of all: it may have filled the disk.
                 self.layout.remove_sandbox(&spec.name, attempt)?;

@@ -136,8 +136,10 @@ impl Engine {
                 // That the time was over in the next attempt says less than why there was one.
                 let failure = cause.filter(|_| matches!(failure, Failure::Silent(_))).unwrap_or(failure);
                 let error = failure.into_error(self.place(), doing, started.elapsed());
+                tracing::warn!(doing, tries, outcome = ?error.outcome(), "store failed");
                 return Err(if in_doubt { doubtful(error, doing) } else { error });
             }
+            tracing::debug!(doing, tries, "retrying a transaction of the store");
             cause = Some(failure);
             if tries > 1 {
                 thread::sleep(pause);

@@ -62,6 +62,7 @@ impl Failure {
             Self::HalfDone(source) => (source, Outcome::Aborted),
             Self::Sqlite(source, outcome) => (source, outcome),
         };
+        tracing::warn!(doing, code = ?source.sqlite_error_code(), ?outcome, "store failed");
         let path = path.to_owned();
         if is_unreadable(&source) {
             return Error::Damaged { path, doing, source };

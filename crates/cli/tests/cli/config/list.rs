@@ -20,6 +20,8 @@ fn all_keys_are_listed() {
 core.color = "auto"
 core.format = "auto"
 core.lock-timeout = "30s"
+core.log = "off"
+# core.log-file is not set
 plan.concurrency = 2
 plan.merge = "three-way"
 sandbox.cleanup = "applied"

@@ -264,6 +264,13 @@ Options of every command:
           How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout]
           [default: 30s]
 
+      --log <LEVEL>
+          Log what is done, for finding faults: off, error, warn, info, debug or trace [key:
+          core.log] [default: off]
+
+      --log-file <FILE>
+          The file to append the log to [key: core.log-file] [default: standard error]
+
 "#]]);
 }
 
@@ -335,6 +342,13 @@ Options of every command:
       --lock-timeout <DURATION>
           How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout]
           [default: 30s]
+
+      --log <LEVEL>
+          Log what is done, for finding faults: off, error, warn, info, debug or trace [key:
+          core.log] [default: off]
+
+      --log-file <FILE>
+          The file to append the log to [key: core.log-file] [default: standard error]
 
 Examples:
   agents config set plan.concurrency 8
