@@ -6,16 +6,16 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use executor::run::{Answers, Bodies, Seat, Turn};
+use config::Key;
+use executor::run::{Answers, Append, Bodies, Call, Deed, Get, Given, Record, Seat, Turn};
 use filetx::Wait;
 use plan::{Act, PathBytes, Piece, Source, Tool};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::changesets::{PATCH_BYTES_MAX, USUAL_MODE, patched};
-use crate::wire::{APPEND, Append, Deed, GET, Get, Given, GotSaid, RECORD, Record, refusal, said};
+use crate::wire::{GotSaid, refusal, said};
 use crate::work::Entered;
-use crate::{Agents, Draft, Error, HOME_VARIABLE, Reveal};
+use crate::{Agents, Draft, Error, HOME_VARIABLE, Reveal, Revision};
 
 /// The most that messages of one request may have: they are held in memory.
 const MESSAGES_BYTES_MAX: u64 = 16 << 20;
@@ -31,21 +31,6 @@ impl Answering {
         // Nobody is there who could be told that something waits.
         let wait = Wait { on_wait: None, ..agents.wait() };
         Self { agents: agents.clone().with_wait(wait) }
-    }
-
-    fn try_answer(
-        &self,
-        seat: &Seat,
-        ask: &str,
-        with: Value,
-        mut bodies: Bodies<'_>,
-    ) -> Result<Value, Error> {
-        match ask {
-            RECORD => self.record(seat, read(with)?, &mut bodies),
-            APPEND => self.append(seat, read(with)?, &mut bodies),
-            GET => self.get(read(with)?),
-            other => Err(bad(format!("`{other}` is nothing that an actor can ask for"))),
-        }
     }
 
     fn record(&self, seat: &Seat, ask: Record, bodies: &mut Bodies<'_>) -> Result<Value, Error> {
@@ -99,11 +84,15 @@ impl Answering {
         let _turn = seat.turn();
         let text = bodies.next_whole(MESSAGES_BYTES_MAX)?;
         let drafts: Vec<Draft> = serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))?;
-        Ok(said(&self.agents.contexts()?.append(&ask.name, &drafts, ask.if_revision)?))
+        Ok(said(&self.agents.contexts()?.append(
+            &ask.name.parse()?,
+            &drafts,
+            ask.if_revision.map(Revision),
+        )?))
     }
 
     fn get(&self, ask: Get) -> Result<Value, Error> {
-        let got = self.agents.read().get(&ask.key, Reveal::No)?;
+        let got = self.agents.read().get(&Key::parse(&ask.key)?, Reveal::No)?;
         if ask.reveal && got.entry.secret {
             return Err(Error::SecretInSandbox { key: got.entry.key.to_string() });
         }
@@ -112,8 +101,13 @@ impl Answering {
 }
 
 impl Answers for Answering {
-    fn answer(&self, seat: &Seat, ask: &str, with: Value, bodies: Bodies<'_>) -> Result<Value, Value> {
-        self.try_answer(seat, ask, with, bodies).map_err(|error| refusal(self.agents.problem(&error)))
+    fn answer(&self, seat: &Seat, call: Call, mut bodies: Bodies<'_>) -> Result<Value, Value> {
+        let answered = match call {
+            Call::Record(record) => self.record(seat, record, &mut bodies),
+            Call::Append(append) => self.append(seat, append, &mut bodies),
+            Call::Get(get) => self.get(get),
+        };
+        answered.map_err(|error| refusal(self.agents.problem(&error)))
     }
 
     fn refusal(&self, error: executor::Error) -> Value {
@@ -128,10 +122,6 @@ impl Answers for Answering {
 
 fn bad(reason: String) -> Error {
     executor::Error::BadRequest { reason }.into()
-}
-
-fn read<T: DeserializeOwned>(with: Value) -> Result<T, Error> {
-    serde_json::from_value(with).map_err(|error| bad(error.to_string()))
 }
 
 fn path_of(text: &str) -> Result<PathBytes, Error> {

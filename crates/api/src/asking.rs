@@ -1,30 +1,24 @@
 //! A command in a sandbox asks the run that started it, and nobody else: neither the store nor the home folder is touched.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use executor::run::{Reply, Request, SOCKET_VARIABLE, SOCKET_VERSION, SocketOutcome, TOKEN_VARIABLE};
-use serde::Serialize;
+use executor::run::{
+    Append, Call, CallError, Content, Deed, Get, Given, Record, SOCKET_VARIABLE, SocketOutcome,
+    TOKEN_VARIABLE, call,
+};
 use serde::de::DeserializeOwned;
 
 use crate::surroundings::is_same;
-use crate::wire::{APPEND, Append, Deed, GET, Get, Given, GotSaid, ProblemSaid, RECORD, Record, said};
+use crate::wire::{GotSaid, ProblemSaid};
 use crate::{
     ContextName, Doing, Draft, Entered, Error, Got, HOME_VARIABLE, Key, NewEntry, Reveal, Revision, Saved,
     Surroundings,
 };
 
-/// How long an answer may take: longer than anything that the run waits for.
-const ANSWER_MAX: Duration = Duration::from_secs(300);
-/// The longest line of an answer.
-const ANSWER_BYTES_MAX: u64 = 64 << 20;
 /// The most that is read of a content that is no file, and so has no length.
 const STREAM_BYTES_MAX: u64 = 256 << 20;
-/// How much of a file is sent at a time.
-const PIECE_BYTES: usize = 64 << 10;
 /// How many folders above a socket its home is: in `runs`, in the folder of a plan.
 const HOME_ABOVE: usize = 3;
 
@@ -34,12 +28,6 @@ pub struct Inside {
     socket: PathBuf,
     token: String,
     current: Option<PathBuf>,
-}
-
-/// What follows a request.
-enum Body {
-    Bytes(Vec<u8>),
-    File { file: File, path: PathBuf, bytes: u64 },
 }
 
 impl Inside {
@@ -65,8 +53,8 @@ impl Inside {
     pub fn record(&self, changeset: &str, entry: &NewEntry) -> Result<Entered, Error> {
         let (deed, content) = match &entry.doing {
             Doing::Content(file, mode) => (Deed::Content { mode: *mode }, Some(self.file(file)?)),
-            Doing::Bytes(bytes, mode) => (Deed::Content { mode: *mode }, Some(Body::Bytes(bytes.clone()))),
-            Doing::Patch(patch) => (Deed::Patch, Some(Body::Bytes(patch.clone()))),
+            Doing::Bytes(bytes, mode) => (Deed::Content { mode: *mode }, Some(Content::Bytes(bytes.clone()))),
+            Doing::Patch(patch) => (Deed::Patch, Some(Content::Bytes(patch.clone()))),
             Doing::Delete => (Deed::Delete, None),
             Doing::RenameTo(to) => (Deed::RenameTo(to.clone()), None),
             Doing::Mode(mode) => (Deed::Mode(*mode), None),
@@ -80,7 +68,7 @@ impl Inside {
         let root = entry.root.as_ref().map(|root| self.absolute(root).to_string_lossy().into_owned());
         let (changeset, path, tool) = (changeset.to_owned(), entry.path.clone(), entry.tool.clone());
         let ask = Record { changeset, root, path, deed, base, tool };
-        self.ask(RECORD, &ask, content.into_iter().chain(before).collect())
+        self.ask(Call::Record(ask), content.into_iter().chain(before).collect())
     }
 
     /// Appends messages to a context of the run's home, all or none.
@@ -91,13 +79,15 @@ impl Inside {
         if_revision: Option<Revision>,
     ) -> Result<Saved, Error> {
         let drafts = serde_json::to_vec(drafts).expect("messages are JSON");
-        self.ask(APPEND, &Append { name: name.clone(), if_revision }, vec![Body::Bytes(drafts)])
+        let if_revision = if_revision.map(|revision| revision.0);
+        let ask = Append { name: name.to_string(), if_revision };
+        self.ask(Call::Append(ask), vec![Content::Bytes(drafts)])
     }
 
     /// The value of a key, as the run sees it. Secrets are not told.
     pub fn get(&self, key: &Key, reveal: Reveal) -> Result<Got, Error> {
-        let ask = Get { key: key.clone(), reveal: reveal == Reveal::Yes };
-        let got: Result<GotSaid, Error> = self.ask(GET, &ask, Vec::new());
+        let ask = Get { key: key.to_string(), reveal: reveal == Reveal::Yes };
+        let got: Result<GotSaid, Error> = self.ask(Call::Get(ask), Vec::new());
         match got {
             // Nothing was to be changed, so nothing is unknown.
             Err(Error::NoReply { socket, source }) => Err(Error::RunGone { socket, source }),
@@ -105,109 +95,39 @@ impl Inside {
         }
     }
 
-    fn ask<T: DeserializeOwned>(
-        &self,
-        ask: &str,
-        with: &impl Serialize,
-        bodies: Vec<Body>,
-    ) -> Result<T, Error> {
-        let gone = |source| Error::RunGone { socket: self.socket.clone(), source };
+    fn ask<T: DeserializeOwned>(&self, ask: Call, contents: Vec<Content>) -> Result<T, Error> {
         let unanswered = |source| Error::NoReply { socket: self.socket.clone(), source };
-        let stream = executor::sandbox::connect_private(&self.socket).map_err(gone)?;
-        stream.set_read_timeout(Some(ANSWER_MAX)).map_err(gone)?;
-        stream.set_write_timeout(Some(ANSWER_MAX)).map_err(gone)?;
-        let request = Request {
-            version: SOCKET_VERSION,
-            token: self.token.clone(),
-            ask: ask.to_owned(),
-            with: said(with),
-            bodies: bodies.iter().map(Body::len).collect(),
-        };
-        // A run that refuses does not read on: what it says counts, not that nobody listened.
-        let is_sent = send(&stream, &request, bodies)?;
-        let mut line = Vec::new();
-        let heard = match BufReader::new(&stream).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line) {
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            heard => heard,
-        };
-        // Half of a request changes nothing.
-        heard.map_err(|source| if is_sent { unanswered(source) } else { gone(source) })?;
         let of_json = |error: serde_json::Error| unanswered(error.into());
-        match serde_json::from_slice::<Reply>(&line).map_err(of_json)?.outcome {
-            SocketOutcome::Ok(answer) => serde_json::from_value(answer).map_err(of_json),
-            SocketOutcome::Error(problem) => {
+        match call(&self.socket, &self.token, ask, contents) {
+            Ok(SocketOutcome::Ok(answer)) => serde_json::from_value(answer).map_err(of_json),
+            Ok(SocketOutcome::Error(problem)) => {
                 let problem: ProblemSaid = serde_json::from_value(problem).map_err(of_json)?;
                 Err(Error::Refused { problem: Box::new(problem.heard()) })
             }
+            Err(CallError::Gone(source)) => Err(Error::RunGone { socket: self.socket.clone(), source }),
+            Err(CallError::NoReply(source)) => Err(unanswered(source)),
+            Err(CallError::Content(path, source)) => Err(Error::Given { act: "read", path, source }),
         }
     }
 
     /// A file that is to be sent.
-    fn file(&self, file: &Path) -> Result<Body, Error> {
+    fn file(&self, file: &Path) -> Result<Content, Error> {
         let path = self.absolute(file);
         let failed = |source| Error::Given { act: "read", path: path.clone(), source };
         let file = File::open(&path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
         if found.is_file() {
-            return Ok(Body::File { file, bytes: found.len(), path });
+            return Ok(Content::File { file, bytes: found.len(), path });
         }
         let mut bytes = Vec::new();
         file.take(STREAM_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > STREAM_BYTES_MAX {
             return Err(failed(io::ErrorKind::FileTooLarge.into()));
         }
-        Ok(Body::Bytes(bytes))
+        Ok(Content::Bytes(bytes))
     }
 
     fn absolute(&self, path: &Path) -> PathBuf {
         self.current.as_ref().map_or_else(|| path.to_owned(), |current| current.join(path))
     }
-}
-
-impl Body {
-    fn len(&self) -> u64 {
-        match self {
-            Self::Bytes(bytes) => bytes.len() as u64,
-            Self::File { bytes, .. } => *bytes,
-        }
-    }
-}
-
-/// Sends a request; whether all of it was taken. A file that became shorter meanwhile is an error, and the run sees that something is
-/// missing.
-fn send(mut stream: &UnixStream, request: &Request, bodies: Vec<Body>) -> Result<bool, Error> {
-    let mut line = serde_json::to_vec(request).expect("a request is made of text and numbers");
-    line.push(b'\n');
-    if stream.write_all(&line).is_err() {
-        return Ok(false);
-    }
-    for body in bodies {
-        let is_taken = match body {
-            Body::Bytes(bytes) => stream.write_all(&bytes).is_ok(),
-            Body::File { file, path, bytes } => {
-                let failed = |source| Error::Given { act: "read", path: path.clone(), source };
-                send_file(stream, &mut file.take(bytes), bytes).map_err(failed)?
-            }
-        };
-        if !is_taken {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// The same for a file of which so many bytes were announced.
-fn send_file(mut stream: &UnixStream, file: &mut dyn Read, mut left: u64) -> io::Result<bool> {
-    let mut buffer = vec![0; PIECE_BYTES];
-    while left > 0 {
-        let got = file.read(&mut buffer)?;
-        if got == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        if stream.write_all(&buffer[..got]).is_err() {
-            return Ok(false);
-        }
-        left -= got as u64;
-    }
-    Ok(true)
 }

@@ -1,69 +1,15 @@
-//! What a command in a sandbox and the run around it say to each other: the forms of requests and answers, on both sides.
+//! What the run around answers to a command in a sandbox, on both sides. Requests are in `executor`.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use config::Key;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Kind;
 use crate::answer::{Got, Problem, Spot};
-use crate::{ContextName, Kind, Revision};
 
-/// The words that a request begins with.
-pub(crate) const RECORD: &str = "record";
-pub(crate) const APPEND: &str = "append";
-pub(crate) const GET: &str = "get";
-
-/// To record a change. Its content follows, or its patch; then its base, if that is given as a content.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Record {
-    pub changeset: String,
-    pub root: Option<String>,
-    pub path: String,
-    pub deed: Deed,
-    pub base: Option<Given>,
-    pub tool: Option<String>,
-}
-
-/// What is done to a path.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Deed {
-    Content { mode: Option<u32> },
-    Patch,
-    Delete,
-    RenameTo(String),
-    Mode(u32),
-    Symlink(String),
-}
-
-/// What was at a path.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Given {
-    Nothing,
-    Content,
-}
-
-/// To append messages. They follow, as a list in JSON.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Append {
-    pub name: ContextName,
-    pub if_revision: Option<Revision>,
-}
-
-/// To get the value of a key.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Get {
-    pub key: Key,
-    pub reveal: bool,
-}
-
-/// The answer to it.
+/// The answer to `get`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GotSaid {
     #[serde(flatten)]

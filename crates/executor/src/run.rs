@@ -46,10 +46,9 @@ pub use record::RunRecord;
 pub use service::{OnEvent, Runs};
 #[cfg(target_os = "linux")]
 pub use socket::request::{
-    Body, Outcome as SocketOutcome, Reply, Request, SOCKET_VARIABLE, TOKEN_VARIABLE,
-    VERSION as SOCKET_VERSION,
+    Append, Body, Call, Deed, Get, Given, Outcome as SocketOutcome, Record, SOCKET_VARIABLE, TOKEN_VARIABLE,
 };
 #[cfg(target_os = "linux")]
-pub use socket::{Answers, Bodies, REQUEST_BYTES_MAX, Seat, Turn};
+pub use socket::{Answers, Bodies, CallError, Content, REQUEST_BYTES_MAX, Seat, Turn, call};
 pub use state::{NodeState, Outcome, node_table_in_markdown};
 pub use summary::{NodeReport, Output, Summary, Unfinished};

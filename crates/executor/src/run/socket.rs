@@ -12,6 +12,7 @@
 //!
 //! Locks: `seats`, `connections` and a seat's own are never held together, and none while a request is answered.
 
+mod client;
 pub(crate) mod request;
 mod seat;
 
@@ -34,8 +35,9 @@ use serde_json::Value;
 
 use crate::sandbox::{FileResult, listen_private, make_private_folder, remove_private_socket};
 use crate::{Error, FileError, Result};
+pub use client::{CallError, Content, call};
 pub use request::{Bodies, REQUEST_BYTES_MAX};
-use request::{Outcome, Reply, Request, VERSION, read_line};
+use request::{Call, Outcome, Reply, Request, VERSION, read_line};
 pub(crate) use seat::Place;
 pub use seat::{Seat, Turn};
 
@@ -51,13 +53,7 @@ const NAME_CHARS: usize = 8;
 /// What answers the requests of actors.
 pub trait Answers: fmt::Debug + Send + Sync {
     /// Answers a request of a node; a refusal is in the form that clients know.
-    fn answer(
-        &self,
-        seat: &Seat,
-        ask: &str,
-        with: Value,
-        bodies: Bodies<'_>,
-    ) -> std::result::Result<Value, Value>;
+    fn answer(&self, seat: &Seat, call: Call, bodies: Bodies<'_>) -> std::result::Result<Value, Value>;
 
     /// A refusal for a reason of the socket's own.
     fn refusal(&self, error: Error) -> Value;
@@ -190,7 +186,7 @@ impl Socket {
         reader: &mut BufReader<&UnixStream>,
     ) -> (Outcome, bool) {
         let refused = |error| (Outcome::Error(self.answers.refusal(error)), false);
-        let Request { token, ask, with, bodies, .. } = match Request::parse(line) {
+        let Request { token, call, bodies, .. } = match Request::parse(line) {
             Ok(request) => request,
             Err(error) => return refused(error),
         };
@@ -200,8 +196,7 @@ impl Socket {
             return refused(Error::NoSeat);
         };
         let mut left = bodies.iter().sum();
-        let answered =
-            self.answers.answer(under_way.seat(), &ask, with, Bodies::new(reader, &bodies, &mut left));
+        let answered = self.answers.answer(under_way.seat(), call, Bodies::new(reader, &bodies, &mut left));
         (answered.map_or_else(Outcome::Error, Outcome::Ok), left == 0)
     }
 

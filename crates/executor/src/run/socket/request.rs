@@ -22,32 +22,110 @@ pub const SOCKET_VARIABLE: &str = "AGENTS_SOCKET";
 /// The variable that holds the token.
 pub const TOKEN_VARIABLE: &str = "AGENTS_TOKEN";
 /// What both sides speak.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 /// The longest line of a request.
 pub const REQUEST_BYTES_MAX: usize = 256 << 10;
 /// How many contents may follow a line.
 const BODIES_MAX: usize = 2;
 
 /// A request.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Request {
+#[derive(Serialize)]
+pub(crate) struct Request {
     /// What the client speaks.
     pub version: u32,
     /// Whose request it is.
     pub token: String,
-    /// What is asked for, in a word.
-    pub ask: String,
-    /// What belongs to that.
-    pub with: Value,
+    /// What is asked for.
+    #[serde(flatten)]
+    pub call: Call,
     /// How many bytes each of the contents has that follow the line.
-    #[serde(default)]
     pub bodies: Vec<u64>,
+}
+
+/// What a command in a sandbox can ask for.
+#[derive(Serialize)]
+#[serde(tag = "ask", content = "with", rename_all = "lowercase")]
+pub enum Call {
+    /// To record a change. Its content follows, or its patch; then its base, if that is given as a content.
+    Record(Record),
+    /// To append messages. They follow, as a list in JSON.
+    Append(Append),
+    /// To get the value of a key.
+    Get(Get),
+}
+
+/// A change of one path.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// The changeset: the node's own.
+    pub changeset: String,
+    /// The root: the node's own, too.
+    pub root: Option<String>,
+    /// The path below the root.
+    pub path: String,
+    /// What is done to it.
+    pub deed: Deed,
+    /// What was there, where that is given.
+    pub base: Option<Given>,
+    /// The tool with which it was done.
+    pub tool: Option<String>,
+}
+
+/// What is done to a path.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Deed {
+    /// Write the content that follows.
+    Content {
+        /// The permission bits, if they change.
+        mode: Option<u32>,
+    },
+    /// Apply the patch that follows.
+    Patch,
+    /// Delete the path.
+    Delete,
+    /// Rename it.
+    RenameTo(String),
+    /// Set permission bits.
+    Mode(u32),
+    /// Make it a symlink to this target.
+    Symlink(String),
+}
+
+/// What was at a path.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Given {
+    /// Nothing.
+    Nothing,
+    /// The content that follows.
+    Content,
+}
+
+/// The context that messages are appended to.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Append {
+    /// Its name.
+    pub name: String,
+    /// The revision that it must have.
+    pub if_revision: Option<u64>,
+}
+
+/// A key of configuration.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Get {
+    /// The key.
+    pub key: String,
+    /// Whether a secret value is asked for, which is refused.
+    pub reveal: bool,
 }
 
 /// An answer.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Reply {
+pub(crate) struct Reply {
     /// What the run speaks.
     pub version: u32,
     /// What came of it.
@@ -72,6 +150,16 @@ impl Request {
         struct Versioned {
             version: u32,
         }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Envelope {
+            version: u32,
+            token: String,
+            ask: String,
+            with: Value,
+            #[serde(default)]
+            bodies: Vec<u64>,
+        }
         let Line::Whole(line) = line else {
             return Err(bad(format!("it has more than {REQUEST_BYTES_MAX} bytes")));
         };
@@ -80,14 +168,21 @@ impl Request {
         if version != VERSION {
             return Err(bad(format!("it is of version {version}, and this run speaks version {VERSION}")));
         }
-        let request: Self = serde_json::from_slice(&line).map_err(of_json)?;
-        if request.bodies.len() > BODIES_MAX {
+        let Envelope { version, token, ask, with, bodies } =
+            serde_json::from_slice(&line).map_err(of_json)?;
+        if bodies.len() > BODIES_MAX {
             return Err(bad(format!("more than {BODIES_MAX} contents follow it")));
         }
-        if request.bodies.iter().try_fold(0_u64, |sum, bytes| sum.checked_add(*bytes)).is_none() {
+        if bodies.iter().try_fold(0_u64, |sum, bytes| sum.checked_add(*bytes)).is_none() {
             return Err(bad("what follows it is longer than any file".to_owned()));
         }
-        Ok(request)
+        let call = match ask.as_str() {
+            "record" => Call::Record(serde_json::from_value(with).map_err(of_json)?),
+            "append" => Call::Append(serde_json::from_value(with).map_err(of_json)?),
+            "get" => Call::Get(serde_json::from_value(with).map_err(of_json)?),
+            other => return Err(bad(format!("`{other}` is nothing that an actor can ask for"))),
+        };
+        Ok(Self { version, token, call, bodies })
     }
 }
 

@@ -15,8 +15,11 @@ fn parsed(line: &str) -> Result<Request, String> {
 
 #[test]
 fn requests_that_make_no_sense_say_why() {
-    let with =
-        |fields: &str| format!("{{\"version\":1,\"token\":\"t\",\"ask\":\"get\",\"with\":{{}}{fields}}}");
+    let with = |fields: &str| {
+        format!(
+            "{{\"version\":1,\"token\":\"t\",\"ask\":\"get\",\"with\":{{\"key\":\"k\",\"reveal\":false}}{fields}}}"
+        )
+    };
     let request = parsed(&with("")).unwrap();
     assert_eq!((request.version, request.token.as_str(), request.bodies.len()), (1, "t", 0));
     assert_eq!(parsed(&with(",\"bodies\":[1,2]")).unwrap().bodies, [1, 2]);
