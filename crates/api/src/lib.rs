@@ -79,6 +79,7 @@ pub use audit::Checkpointed;
 pub use changesets::{Doing, NewEntry};
 pub use config::{
     Held, Key, Layer, Origin, Outcome, PROJECT_FOLDER, Reveal, Scope, Stopper, Value, Wait, Waiting,
+    parse_duration,
 };
 pub use context::{
     ContextManager, Draft, Format as ExportFormat, Hit, Json, Name as ContextName, Notice, Numbered, Pruned,

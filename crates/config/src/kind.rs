@@ -70,7 +70,7 @@ impl Type {
             },
             Self::Integer { .. } => self.check(Value::Integer(text.parse().map_err(|_| Misfit::Type)?)),
             Self::Float { .. } => self.check(Value::Float(text.parse().map_err(|_| Misfit::Type)?)),
-            Self::Duration { .. } => self.check(Value::Duration(duration(text).ok_or(Misfit::Type)?)),
+            Self::Duration { .. } => self.check(Value::Duration(parse_duration(text).ok_or(Misfit::Type)?)),
             Self::Size { .. } => self.check(Value::Size(size(text).ok_or(Misfit::Type)?)),
             Self::Path => self.check(Value::Path(text.into())),
             Self::Choice(_) => self.check(Value::String(text.to_owned())),
@@ -174,8 +174,11 @@ fn toml(text: &str) -> Option<Value> {
     Some(Value::from_toml(&text.parse::<toml_edit::Value>().ok()?))
 }
 
-/// `1m30s`: counts with units, each unit shorter than the one before. `0` needs none.
-fn duration(text: &str) -> Option<Duration> {
+/// Durations as people write them, as a regular expression for JSON Schemas.
+pub const DURATION_PATTERN: &str = "^(0|([0-9]+(d|h|m|s|ms|us|ns))+)$";
+
+/// Parses a duration such as `1m30s`: counts with units, each unit shorter than the one before. `0` needs none.
+pub fn parse_duration(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);
     }

@@ -90,7 +90,7 @@ pub use error::{Error, Unparsable};
 pub use filetx::{Wait, Waiting};
 pub use flags::{Flags, assignment};
 pub use key::{KEY_BYTES_MAX, KEY_NAMES_MAX, Key};
-pub use kind::Type;
+pub use kind::{DURATION_PATTERN, Type, parse_duration};
 pub use layers::{Consulted, Layers, Listing, Resolved};
 pub use origin::{Layer, Origin};
 pub use registry::{Declaration, Declared, FREE_SECTION, KeyInfo, Mistake, Registry, Secrecy};

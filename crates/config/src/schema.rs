@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::kind::DURATION_PATTERN;
 use crate::registry::FREE_SECTION;
 use crate::{Declared, Registry, Scope, Type};
 
@@ -61,9 +62,7 @@ fn rule(kind: &Type) -> Json {
             or_variable(json!({ "type": "integer", "minimum": min, "maximum": max }))
         }
         Type::Float { min, max } => or_variable(json!({ "type": "number", "minimum": min, "maximum": max })),
-        Type::Duration { .. } => {
-            or_variable(json!({ "type": "string", "pattern": "^(0|([0-9]+(d|h|m|s|ms|us|ns))+)$" }))
-        }
+        Type::Duration { .. } => or_variable(json!({ "type": "string", "pattern": DURATION_PATTERN })),
         Type::Size { max } => json!({ "anyOf": [
             { "type": "integer", "minimum": 0, "maximum": max },
             { "type": "string", "pattern": "^[0-9]+ *([kKMGT]i?)?B?$" },

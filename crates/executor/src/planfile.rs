@@ -27,7 +27,6 @@
 
 mod check;
 mod command;
-mod duration;
 mod fields;
 mod read;
 
@@ -48,6 +47,8 @@ use crate::{Error, Place, Problem, Result};
 pub const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// The most nodes of one plan.
 pub const NODES_MAX: usize = 10_000;
+/// The longest timeout of a node.
+const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// A plan file that makes sense as far as it can be told from its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +123,11 @@ pub struct Need {
     pub name: String,
     /// Where that stands.
     pub place: Place,
+}
+
+/// A timeout: a duration that is not zero, of a year at most.
+fn parse_timeout(text: &str) -> Option<Duration> {
+    config::parse_duration(text).filter(|duration| !duration.is_zero() && *duration <= TIMEOUT_MAX)
 }
 
 impl PlanFile {

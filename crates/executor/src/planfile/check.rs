@@ -6,7 +6,7 @@ use plan::Patterns;
 use toml_edit::{Item, TableLike, Value};
 
 use super::fields::{Field, NAME_BYTES_MAX, PLAN, Shape, is_name};
-use super::{NODES_MAX, NodeSpec, PlanFile, Run, duration};
+use super::{NODES_MAX, NodeSpec, PlanFile, Run, parse_timeout};
 use crate::problem::{Text, suggestion};
 use crate::{Place, Problem};
 
@@ -72,7 +72,7 @@ impl Check<'_> {
                 (!fits).then(|| format!("a number from {min} to {max}"))
             }
             Shape::Duration => text
-                .and_then(duration::parse)
+                .and_then(parse_timeout)
                 .is_none()
                 .then(|| "a duration such as \"90s\" or \"1h30m\", of a year at most".to_owned()),
             Shape::Word(words) => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Merge, duration};
+use super::Merge;
 
 /// The longest name of a node or root: it becomes the name of a folder.
 pub const NAME_BYTES_MAX: usize = 64;
@@ -138,7 +138,7 @@ fn rule(shape: Shape) -> Json {
         Shape::Text => json!({ "type": "string" }),
         Shape::Flag => json!({ "type": "boolean" }),
         Shape::Count { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Shape::Duration => json!({ "type": "string", "pattern": duration::PATTERN }),
+        Shape::Duration => json!({ "type": "string", "pattern": config::DURATION_PATTERN }),
         Shape::Word(words) => json!({ "type": "string", "enum": words() }),
         Shape::Texts => texts,
         Shape::Run => json!({ "anyOf": [

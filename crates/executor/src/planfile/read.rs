@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Item, TableLike, Value};
 
 use super::check::{place_of_key, start};
-use super::{Merge, Need, NodeSpec, PlanFile, RootSpec, Run, duration};
+use super::{Merge, Need, NodeSpec, PlanFile, RootSpec, Run, parse_timeout};
 use crate::Place;
 use crate::problem::Text;
 
@@ -65,7 +65,7 @@ impl Fields<'_> {
             workdir: text("workdir").filter(|path| path != ".").map(PathBuf::from),
             env: self.env(),
             stdin: text("stdin"),
-            timeout: text("timeout").as_deref().and_then(duration::parse),
+            timeout: text("timeout").as_deref().and_then(parse_timeout),
             retries: self.get("retries").and_then(Item::as_integer).unwrap_or(0) as u32,
             writes: self.get("writes").map(texts),
             continue_on_error: self.get("continue-on-error").and_then(Item::as_bool).unwrap_or(false),

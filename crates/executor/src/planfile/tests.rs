@@ -205,3 +205,30 @@ fn a_file_is_read_from_disk_and_errors_say_what_to_do() {
     let two = parse("x = 1\n[nodes.a]\n").unwrap_err();
     assert!(two.to_string().starts_with("plan file `plan.toml` has 2 problems:\n  1:1: unknown"), "{two}");
 }
+
+#[test]
+fn timeouts_are_durations_of_a_year_at_most() {
+    let millis = |text| parse_timeout(text).map(|duration| duration.as_millis());
+    assert_eq!(millis("90s"), Some(90_000));
+    assert_eq!(millis("1h30m"), Some(5_400_000));
+    assert_eq!(millis("1d"), Some(86_400_000));
+    assert_eq!(millis("1s250ms"), Some(1_250));
+    for none in [
+        "",
+        "0",
+        "0s",
+        "5",
+        "s",
+        "5 s",
+        "-5s",
+        "5x",
+        "1.5s",
+        "366d",
+        "99999999999999999999s",
+        "30m1h",
+        "1h1h",
+    ] {
+        assert_eq!(parse_timeout(none), None, "{none}");
+    }
+    assert_eq!(parse_timeout(&format!("{}d", u64::MAX)), None);
+}

@@ -1,7 +1,7 @@
 //! `agents context prune`.
 
 use api::Contexts;
-use jiff::{Span, SpanRelativeTo, Timestamp};
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Yes, counted};
 use crate::ask::before_deleting;
@@ -51,13 +51,9 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     Ok(Answer::ok(serde_json::json!({ "old": old, "removed": removed })))
 }
 
-/// The time so long ago. A day has 24 hours, a week seven days.
+/// The time so long ago. A day has 24 hours.
 fn before(age: &str) -> Result<Timestamp> {
     let bad = || Error::Value { value: age.to_owned(), expected: "a duration such as 30d or 12h" };
-    let span: Span = age.parse().map_err(|_| bad())?;
-    let age = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| bad())?;
-    if age.is_negative() {
-        return Err(bad());
-    }
+    let age = api::parse_duration(age).and_then(|age| SignedDuration::try_from(age).ok()).ok_or_else(bad)?;
     Timestamp::now().checked_sub(age).map_err(|_| bad())
 }
