@@ -10,12 +10,13 @@ use crate::contents::{Contents, Made};
 use crate::counted::counted_were;
 use crate::drift::{Checked, Target, Targets, check, files, has_landed, place};
 use crate::intent::{Intent, begun, ended, transaction_text};
-use crate::landed::{Landed, LandedPaths};
+use crate::ledger::{Ledger, LedgerEvent};
+use crate::remaining::{self, ApplySet, apply_set};
 use crate::staging::stage;
-use crate::wanted::Wanted;
+use crate::subsets::Subsets;
 use crate::{
-    Error, FileChange, FileOutcome, FileReport, Folded, Ground, Over, Part, PathKey, Plan, PlanId, Plans,
-    Purpose, Recovery, Report, Result, State, Step, StoredContents, Strategy,
+    Error, FileChange, FileOutcome, FileReport, Ground, Over, Part, PathKey, Plan, PlanId, Plans, Purpose,
+    Recovery, Report, Result, Selection, State, Step, StoredContents, Strategy,
 };
 
 /// How a plan is to be applied.
@@ -47,17 +48,17 @@ impl ApplyOrder {
 }
 
 /// What an apply came to, and what is needed to say what is left.
-pub(crate) struct End<'a> {
+pub(crate) struct End<'a, 'b> {
     /// What was changed.
     pub reports: &'a [FileReport],
     /// What was as it was to be already.
     pub there: Targets,
     /// Contents that may not be in the store.
     pub made: Made,
-    /// What had landed before.
-    pub landed: LandedPaths,
+    /// The ledger before it.
+    pub ledger: Ledger,
     /// The changesets that count.
-    pub folded: Vec<Folded>,
+    pub subsets: &'a mut Subsets<'b>,
 }
 
 impl Plans {
@@ -94,9 +95,13 @@ impl Plans {
     ) -> Result<Report> {
         let mut tx = trees.begin();
         // 2. Combine, and look at every path.
-        let wanted = self.wanted(plan, order);
-        let checked = wanted.and_then(|wanted| Ok((self.checked(plan, order, &wanted, &mut tx)?, wanted)));
-        let (checked, wanted) = match checked {
+        let store = self.store().as_ref();
+        let folded = self.folded(plan.id, &Selection::default())?;
+        let mut subsets = Subsets::new(&folded, order.strategy, store);
+        let ledger = self.ledger(plan)?;
+        let set = apply_set(plan, order, &ledger, &mut subsets);
+        let checked = set.and_then(|set| Ok((self.checked(plan, order, &set, &mut tx)?, set)));
+        let (checked, set) = match checked {
             Err(error @ (Error::Conflicts { .. } | Error::Drifted { .. })) => {
                 self.note_conflict(plan, order, &error)?;
                 return Err(error);
@@ -110,8 +115,8 @@ impl Plans {
             process: std::process::id(),
             transaction: transaction_text(tx.id()),
             changeset: Some(written),
-            brings: wanted.brings,
-            along: wanted.along,
+            applied: set.applied.into_iter().collect(),
+            carried: set.carried,
             who: order.who.clone(),
             from: plan.state,
         };
@@ -123,10 +128,9 @@ impl Plans {
         let applying = self.step(plan, &step)?;
         // 4. What it does is written down.
         let transaction = tx.id();
-        let store = self.store().as_ref();
         let staged = self
             .begin_undoing(&applying, &order.who)
-            .and_then(|()| self.write_down(&applying, written, &checked.all(), &checked.made, &order.who))
+            .and_then(|()| self.log_targets(&applying, written, &checked.all(), &checked.made, &order.who))
             .and_then(|()| stage(&mut tx, &plan.roots, &checked.todo, &checked.made, store));
         // 5. One transaction over all roots.
         let committed = match staged {
@@ -163,8 +167,8 @@ impl Plans {
             reports: &reports,
             there: checked.there.clone(),
             made: Made::default(),
-            landed: wanted.landed,
-            folded: wanted.folded,
+            ledger,
+            subsets: &mut subsets,
         };
         let (plan, left) = self.conclude(&applying, &intent, end).map_err(cut_off)?;
         drop(trees.acknowledge(transaction));
@@ -176,17 +180,20 @@ impl Plans {
     /// What an apply would do. Looks at the roots as they are, and at what an interrupted apply would leave; writes nothing anywhere.
     fn preview(&self, ground: &Ground, plan: &Plan, order: &ApplyOrder) -> Result<Report> {
         allow(plan)?;
-        let mut wanted = self.wanted(plan, order)?;
+        let folded = self.folded(plan.id, &Selection::default())?;
+        let mut subsets = Subsets::new(&folded, order.strategy, self.store().as_ref());
+        let mut ledger = self.ledger(plan)?;
+        let set = apply_set(plan, order, &ledger, &mut subsets)?;
         let mut sight = plan.roots.iter().map(|root| ground.look(root)).collect::<Result<Vec<_>>>()?;
-        let checked = self.checked(plan, order, &wanted, &mut sight)?;
+        let checked = self.checked(plan, order, &set, &mut sight)?;
         let done = if plan.purpose == Purpose::Work { FileOutcome::Done } else { FileOutcome::Restored };
         let mut files: Vec<FileReport> =
             checked.todo.iter().map(|(key, target)| report(key, target, done.clone())).collect();
         files.extend(untouched(&checked));
         files.sort_by(|a, b| a.key.cmp(&b.key));
-        let landed = Landed { brought: wanted.brings, along: wanted.along, ..Landed::default() };
-        wanted.landed.lay(&landed, wanted.targets);
-        let left = self.left(&wanted.folded, &wanted.landed)?;
+        let applied = set.applied.into_iter().collect();
+        ledger.record(&LedgerEvent { applied, carried: set.carried, ..LedgerEvent::default() }, set.targets);
+        let left = remaining::count(&ledger, &mut subsets)?;
         Ok(Report { plan: plan.clone(), files, left, recovered: Vec::new(), dry_run: true })
     }
 
@@ -195,13 +202,13 @@ impl Plans {
         &self,
         plan: &Plan,
         order: &ApplyOrder,
-        wanted: &Wanted,
+        set: &ApplySet,
         sight: &mut dyn crate::drift::Sight,
     ) -> Result<Checked> {
         let stored = StoredContents(self.store().as_ref());
-        let over = Over { made: &wanted.made, below: &stored };
+        let over = Over { made: &set.made, below: &stored };
         let contents: Option<&dyn Contents> = if order.merge_drift { Some(&over) } else { None };
-        let mut checked = check(&plan.roots, &wanted.targets, sight, contents)?;
+        let mut checked = check(&plan.roots, &set.targets, sight, contents)?;
         if !checked.drifts.is_empty() {
             return Err(Error::Drifted {
                 plan: plan.id,
@@ -209,7 +216,8 @@ impl Plans {
                 is_merging: order.merge_drift,
             });
         }
-        checked.made.extend(wanted.made.clone());
+        checked.made.extend(set.made.clone());
+        checked.there.extend(set.unchanged.clone());
         Ok(checked)
     }
 
@@ -247,8 +255,13 @@ impl Plans {
     }
 
     /// Records what an apply came to, and says how much of the plan is left.
-    pub(crate) fn conclude(&self, applying: &Plan, intent: &Intent, end: End<'_>) -> Result<(Plan, usize)> {
-        let End { reports, there, made, mut landed, folded } = end;
+    pub(crate) fn conclude(
+        &self,
+        applying: &Plan,
+        intent: &Intent,
+        end: End<'_, '_>,
+    ) -> Result<(Plan, usize)> {
+        let End { reports, there, made, mut ledger, subsets } = end;
         let (kept, mismatched): (Vec<&FileReport>, Vec<&FileReport>) = reports
             .iter()
             .filter(|report| report.outcome.is_left())
@@ -259,22 +272,22 @@ impl Plans {
         });
         let done: Targets = done.chain(there).collect();
         let is_whole = kept.is_empty() && mismatched.is_empty();
-        let changeset = match is_whole || done.is_empty() {
+        let target_log = match is_whole || done.is_empty() {
             true => intent.changeset,
             // What is written down is more than what was done.
             false => {
                 let id = ChangesetId::new();
-                self.write_down(applying, id, &done, &made, &intent.who)?;
+                self.log_targets(applying, id, &done, &made, &intent.who)?;
                 Some(id)
             }
         };
-        let (brought, along) = (intent.brings.clone(), intent.along.clone());
-        let new = Landed { changeset, brought, along, ..Landed::default() };
+        let (applied, carried) = (intent.applied.clone(), intent.carried.clone());
+        let new = LedgerEvent { target_log, applied, carried, ..LedgerEvent::default() };
         let new = Some(new).filter(|_| !done.is_empty());
         if let Some(new) = &new {
-            landed.lay(new, done);
+            ledger.record(new, done);
         }
-        let left = self.left(&folded, &landed)?;
+        let left = remaining::count(&ledger, subsets)?;
         let told = |reports: &[&FileReport], what: &str| {
             (!reports.is_empty()).then(|| format!("{} {what}", counted_were(reports.len(), "file")))
         };
@@ -344,7 +357,7 @@ pub(crate) fn verify(
 }
 
 /// Paths that are as wanted. One that neither was nor is to be there is nothing to tell of.
-fn untouched(checked: &Checked) -> impl Iterator<Item = FileReport> {
+pub(crate) fn untouched(checked: &Checked) -> impl Iterator<Item = FileReport> {
     let is_told = |(_, target): &(&PathKey, &Target)| target.expected.is_some() || target.after.is_some();
     checked.there.iter().filter(is_told).map(|(key, target)| report(key, target, FileOutcome::Untouched))
 }

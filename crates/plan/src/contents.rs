@@ -47,6 +47,12 @@ impl Made {
         self.0.get(&content.blob)
     }
 
+    /// Takes over one content, if another one has it.
+    pub(crate) fn adopt(&mut self, content: Option<&Content>, other: &Made) {
+        let found = content.and_then(|content| Some((content.blob, other.get(content)?)));
+        self.0.extend(found.map(|(blob, bytes)| (blob, Arc::clone(bytes))));
+    }
+
     /// Takes over what another one has.
     pub fn extend(&mut self, other: Made) {
         self.0.extend(other.0);

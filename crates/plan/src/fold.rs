@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::{Actor, ChangeEntry, ChangesetId, Content, Operation, PathBytes, Time};
 
 use crate::record::RESOLUTION;
 use crate::root::system_path;
 
 /// A path of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PathKey {
     /// The root.
     pub root: PathBytes,

@@ -1,16 +1,18 @@
-//! What is kept in a plan's detail about applying it: what is under way, what has landed, and what is being taken back.
+//! The fields of a plan's detail about applying it: the apply that is under way, the applies and undos that ended, and the undos under way.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Actor, ChangesetId, PlanId};
 
-use crate::landed::{Along, Landed};
-use crate::{Detail, Error, Machine, Plan, Result, State};
+use crate::ledger::{Carried, LedgerEvent};
+use crate::{Content, Detail, Error, Machine, PathKey, Plan, Result, State};
 
 const APPLY: &str = "apply";
 const LANDED: &str = "landed";
 pub(crate) const UNDOING: &str = "undoing";
 const TAKES: &str = "takes";
+const TAKES_AT: &str = "takes_at";
+const UNCHANGED: &str = "unchanged";
 
 /// An apply that is under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,15 +26,33 @@ pub(crate) struct Intent {
     /// Where its changes are written down before a file is touched. An earlier program did not for an apply of everything.
     pub changeset: Option<ChangesetId>,
     /// The changesets whose changes it brings.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub brings: Vec<ChangesetId>,
-    /// What goes to another name with its file.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub along: Vec<Along>,
+    #[serde(default, rename = "brings", skip_serializing_if = "Vec::is_empty")]
+    pub applied: Vec<ChangesetId>,
+    /// More of them that single paths hold.
+    #[serde(default, rename = "along", skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<Carried>,
     /// Who began it.
     pub who: Actor,
     /// In which state the plan was.
     pub from: State,
+}
+
+/// The changesets that an undo reverts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reverts {
+    pub changesets: Vec<ChangesetId>,
+    /// Single paths at which it reverts others.
+    pub instead: Vec<Carried>,
+    /// Paths at which it changes no content: others made the same changes.
+    pub unchanged: Vec<Unchanged>,
+}
+
+/// A path that holds the same content without the changes of some.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unchanged {
+    #[serde(flatten)]
+    pub key: PathKey,
+    pub content: Option<Content>,
 }
 
 /// The transaction's id as it is written.
@@ -45,8 +65,8 @@ pub(crate) fn intent(plan: &Plan) -> Result<Option<Intent>> {
     read(plan, APPLY)
 }
 
-/// The applies that ended.
-pub(crate) fn landed(plan: &Plan) -> Result<Vec<Landed>> {
+/// The applies that ended, of the plan and of those that undo it.
+pub(crate) fn events(plan: &Plan) -> Result<Vec<LedgerEvent>> {
     Ok(read(plan, LANDED)?.unwrap_or_default())
 }
 
@@ -55,9 +75,13 @@ pub(crate) fn undoing(plan: &Plan) -> Result<Vec<PlanId>> {
     Ok(read(plan, UNDOING)?.unwrap_or_default())
 }
 
-/// The changesets whose changes an undo takes back.
-pub(crate) fn takes(plan: &Plan) -> Result<Vec<ChangesetId>> {
-    Ok(read(plan, TAKES)?.unwrap_or_default())
+/// The changesets that an undo reverts.
+pub(crate) fn reverts(plan: &Plan) -> Result<Reverts> {
+    Ok(Reverts {
+        changesets: read(plan, TAKES)?.unwrap_or_default(),
+        instead: read(plan, TAKES_AT)?.unwrap_or_default(),
+        unchanged: read(plan, UNCHANGED)?.unwrap_or_default(),
+    })
 }
 
 fn read<T: for<'de> Deserialize<'de>>(plan: &Plan, field: &str) -> Result<Option<T>> {
@@ -73,25 +97,25 @@ pub(crate) fn begun(plan: &Plan, intent: &Intent) -> Detail {
     detail
 }
 
-/// The detail of a plan whose apply ended, with what has landed.
-pub(crate) fn ended(plan: &Plan, new: Option<Landed>, error: Option<String>) -> Result<Detail> {
-    let mut detail = with_landed(plan, new)?;
+/// The detail of a plan whose apply ended.
+pub(crate) fn ended(plan: &Plan, new: Option<LedgerEvent>, error: Option<String>) -> Result<Detail> {
+    let mut detail = with_events(plan, new)?;
     detail.error = error;
     detail.more.remove(APPLY);
     Ok(detail)
 }
 
-/// The detail with more that has landed, or was taken back.
-pub(crate) fn with_landed(plan: &Plan, new: impl IntoIterator<Item = Landed>) -> Result<Detail> {
-    let mut all = landed(plan)?;
+/// The detail with more applies that ended.
+pub(crate) fn with_events(plan: &Plan, new: impl IntoIterator<Item = LedgerEvent>) -> Result<Detail> {
+    let mut all = events(plan)?;
     all.extend(new);
     let mut detail = plan.detail.clone();
     put(&mut detail, LANDED, &all);
     Ok(detail)
 }
 
-/// The detail of a plan of which nothing is left.
-pub(crate) fn without_landed(detail: Detail) -> Detail {
+/// The detail of a plan of which nothing is applied.
+pub(crate) fn without_events(detail: Detail) -> Detail {
     let mut detail = detail;
     detail.more.remove(LANDED);
     detail
@@ -105,9 +129,11 @@ pub(crate) fn with_undoing(detail: Detail, undoing: &[PlanId]) -> Detail {
 }
 
 /// The detail of a new undo.
-pub(crate) fn taking(takes: &[ChangesetId]) -> Detail {
+pub(crate) fn reverting(reverts: &Reverts) -> Detail {
     let mut detail = Detail::default();
-    put(&mut detail, TAKES, takes);
+    put(&mut detail, TAKES, &reverts.changesets);
+    put(&mut detail, TAKES_AT, &reverts.instead);
+    put(&mut detail, UNCHANGED, &reverts.unchanged);
     detail
 }
 

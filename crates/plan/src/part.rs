@@ -20,6 +20,11 @@ impl Part {
         self.actors.is_empty() && self.paths.is_empty()
     }
 
+    /// Whether what an actor changed is in it.
+    pub(crate) fn has(&self, actor: &Actor) -> bool {
+        self.actors.is_empty() || self.actors.contains(actor)
+    }
+
     /// Reads the patterns.
     pub fn paths(&self) -> Result<Paths> {
         match self.paths.as_slice() {

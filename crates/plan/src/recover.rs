@@ -11,9 +11,10 @@ use crate::apply::{End, verify};
 use crate::drift::{Targets, files, has_landed, holds, is_cleared, place};
 use crate::intent::{Intent, intent, transaction_text};
 use crate::staging::stage;
+use crate::subsets::Subsets;
 use crate::{
     Error, FileChange, FileOutcome, FileReport, Ground, PathKey, Plan, Plans, Recovery, RecoveryEnd, Result,
-    Selection, State,
+    Selection, State, Strategy,
 };
 
 impl Plans {
@@ -138,7 +139,7 @@ impl Plans {
         };
         // No file is touched before all is written down.
         if let Some(changeset) = begun.changeset
-            && !self.is_written(changeset)?
+            && !self.target_log_complete(changeset)?
         {
             return untouched();
         }
@@ -168,11 +169,12 @@ impl Plans {
             }
         };
         let folded = self.folded(plan.id, &Selection::default())?;
+        let mut subsets = Subsets::new(&folded, Strategy::ThreeWay, self.store().as_ref());
         let all = || folded.iter().map(|folded| folded.credit.changeset).collect();
-        let brings = if begun.changeset.is_some() { begun.brings.clone() } else { all() };
-        let end =
-            End { reports: &reports, there: Targets::new(), made, landed: self.landed_paths(plan)?, folded };
-        self.conclude(plan, &Intent { brings, ..begun.clone() }, end)?;
+        let applied = if begun.changeset.is_some() { begun.applied.clone() } else { all() };
+        let (there, ledger) = (Targets::new(), self.ledger(plan)?);
+        let end = End { reports: &reports, there, made, ledger, subsets: &mut subsets };
+        self.conclude(plan, &Intent { applied, ..begun.clone() }, end)?;
         if let Some(transaction) = transaction {
             drop(trees.acknowledge(transaction));
         }

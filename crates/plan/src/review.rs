@@ -4,7 +4,7 @@ use store::{Actor, Changeset, ChangesetId, PlanId, Status};
 
 use crate::fold::{Credit, Folded, fold};
 use crate::links::Links;
-use crate::resolved::with_resolutions;
+use crate::subsets::Subsets;
 use crate::{Combined, Error, Plans, Result, StoredContents, Strategy, combine};
 
 /// Which changesets to look at.
@@ -55,13 +55,19 @@ impl Plans {
             return combine(&self.folded(plan, selection)?, strategy, &contents);
         }
         let all = self.folded(plan, &Selection::default())?;
-        let is_chosen = |folded: &&Folded| selection.actors.contains(&folded.credit.actor);
-        let chosen: Vec<Folded> = all.iter().filter(is_chosen).cloned().collect();
-        let part = combine(&chosen, strategy, &contents)?;
-        if !all.iter().any(|folded| folded.changes.values().any(|change| change.resolves)) {
-            return Ok(part);
+        let mut subsets = Subsets::new(&all, strategy, self.store().as_ref());
+        let chosen = subsets.ids(|folded| selection.actors.contains(&folded.credit.actor));
+        let mut combined = Combined::clone(&*subsets.combine(&chosen)?);
+        for key in subsets.resolved().cloned().collect::<Vec<_>>() {
+            let mut set = chosen.clone();
+            subsets.add_resolutions(&mut set, &key);
+            let whole = subsets.combine(&subsets.in_effect(&set, &key))?;
+            match whole.paths.get(&key) {
+                Some(settled) => drop(combined.paths.insert(key, settled.clone())),
+                None => drop(combined.paths.remove(&key)),
+            }
+            combined.made.extend(whole.made.clone());
         }
-        let whole = combine(&all, strategy, &contents)?;
-        Ok(with_resolutions(part, &chosen, &all, whole))
+        Ok(combined)
     }
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "plays people who change files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod alike;
 mod apply;
 mod clean;
 mod crashes;

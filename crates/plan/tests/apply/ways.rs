@@ -1,7 +1,8 @@
 //! However a plan comes into its roots, part by part, with resolutions, second thoughts and parts taken back in between: in the end the roots
-//! hold what the plan comes to, and all of it can be taken back.
+//! hold what the plan comes to, and all of it can be taken back. After an undo of some actors they hold what the others combine to, and chains
+//! of undos over two plans end where they began.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plan::{Actor, Change, Choice, Conflict, Piece, PlanId, Selection, State, Strategy as Merge};
 use proptest::prelude::*;
@@ -24,6 +25,10 @@ enum Edit {
     Rename(usize),
     /// Makes `n`.
     Make,
+    /// Changes a line of `f` or `g` as any other actor would.
+    Same(usize, usize),
+    /// Makes `n` as any other actor would.
+    MakeSame,
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +47,8 @@ fn edit() -> impl Strategy<Value = Edit> {
         1 => (0_usize..2).prop_map(Edit::Delete),
         1 => (0_usize..2).prop_map(Edit::Rename),
         1 => Just(Edit::Make),
+        3 => (0_usize..2, 0..LINES).prop_map(|(file, line)| Edit::Same(file, line)),
+        1 => Just(Edit::MakeSame),
     ]
 }
 
@@ -78,6 +85,10 @@ fn changes(by: &str, edits: &[Edit]) -> Vec<Change> {
             Edit::Delete(of) => (PATHS[of], delete(&format!("a/{}", PATHS[of]))),
             Edit::Rename(of) => (PATHS[of], Change::rename(bytes(format!("a/{}", PATHS[of])), bytes("a/h"))),
             Edit::Make => ("n", write("a/n", format!("made by {by}\n"))),
+            Edit::Same(of, line) => {
+                (PATHS[of], write(&format!("a/{}", PATHS[of]), file(PATHS[of], Some((line, "all")))))
+            }
+            Edit::MakeSame => ("n", write("a/n", "made by all\n")),
         };
         // Two renames to one name are refused.
         let again = matches!(edit, Edit::Rename(_)) && seen.contains(&"h");
@@ -168,7 +179,11 @@ impl World {
 
     /// What the root is to hold.
     fn expected(&self) -> BTreeMap<String, String> {
-        let combined = self.ground.plans.combine(self.plan, &Selection::default(), Merge::ThreeWay).unwrap();
+        self.combined(&Selection::default())
+    }
+
+    fn combined(&self, selection: &Selection) -> BTreeMap<String, String> {
+        let combined = self.ground.plans.combine(self.plan, selection, Merge::ThreeWay).unwrap();
         assert_eq!(combined.conflicts().count(), 0);
         let mut files = before();
         for (key, change) in combined.changes() {
@@ -274,6 +289,160 @@ fn ways_that_went_astray() {
     }
 }
 
+/// A step of a plan that is applied and undone actor by actor.
+#[derive(Clone, Debug)]
+enum Turn {
+    Apply(usize),
+    Undo(Vec<usize>),
+    /// Undoes one of the undos so far.
+    Redo(usize),
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    prop_oneof![
+        2 => (0..ACTORS.len()).prop_map(Turn::Apply),
+        3 => proptest::sample::subsequence(vec![0, 1, 2], 1..4).prop_map(Turn::Undo),
+        3 => (0_usize..6).prop_map(Turn::Redo),
+    ]
+}
+
+/// After each step the root holds what the actors combine to whose changes are applied, or the step was refused and changed nothing.
+fn check_turns(edits: &[Vec<Edit>], turns: &[Turn]) {
+    let world = World::new(edits);
+    let mut applied: BTreeSet<usize> = BTreeSet::new();
+    let mut undos: Vec<(PlanId, BTreeSet<usize>, bool)> = Vec::new();
+    let at_first = (0..ACTORS.len()).map(Turn::Apply);
+    for turn in at_first.chain(turns.iter().cloned()) {
+        let before = world.found();
+        let mut next = applied.clone();
+        let ended = match &turn {
+            Turn::Apply(of) => {
+                next.insert(*of);
+                world.ground.apply_with(world.plan, |order| order.part.actors = names(&[*of]))
+            }
+            Turn::Undo(actors) => {
+                let removed = actors.iter().copied().filter(|of| next.remove(of)).collect();
+                let undone = world.ground.undo_with(world.plan, |order| order.part.actors = names(actors));
+                undos.extend(undone.as_ref().map(|report| (report.plan.id, removed, true)).ok());
+                undone
+            }
+            Turn::Redo(of) => {
+                let Some((undo, actors, removes)) = undos.get(*of).cloned() else { continue };
+                next = match removes {
+                    true => next.union(&actors).copied().collect(),
+                    false => next.difference(&actors).copied().collect(),
+                };
+                let undone = world.ground.undo(undo);
+                undos.extend(undone.as_ref().map(|report| (report.plan.id, actors, !removes)).ok());
+                undone
+            }
+        };
+        let place = format!("{turn:?} of {edits:?} {turns:?}: {:?}", ended.as_ref().err());
+        if ended.is_ok() {
+            applied = next;
+            let actors = names(&applied.iter().copied().collect::<Vec<_>>());
+            let expected = match actors.is_empty() {
+                true => self::before(),
+                false => world.combined(&Selection { actors, ..Selection::default() }),
+            };
+            assert_eq!(world.found(), expected, "{place}");
+        } else {
+            assert_eq!(world.found(), before, "{place}");
+        }
+        allow(
+            ended,
+            &[
+                "conflicts",
+                "nothing-to-do",
+                "conflict",
+                "illegal-step",
+                "entangled",
+                "changed-since",
+                "drifted",
+            ],
+        );
+    }
+    let undone = world.ground.undo(world.plan);
+    allow(undone, &["nothing-to-do", "illegal-step"]);
+    assert_eq!(world.found(), before(), "{edits:?} {turns:?}");
+}
+
+/// Each left something else once.
+#[test]
+fn turns_that_went_astray() {
+    use Edit::{Line, Make, MakeSame, Rename, Same};
+    use Turn::{Apply, Redo, Undo};
+    for (edits, turns) in [
+        ([vec![Line(1, 0)], vec![Rename(1)], vec![Line(0, 0)]], vec![Undo(vec![0]), Undo(vec![1])]),
+        (
+            [vec![Same(1, 3), MakeSame], vec![Make], vec![Same(1, 3)]],
+            vec![Undo(vec![0, 2]), Apply(2), Redo(0), Redo(1)],
+        ),
+    ] {
+        check_turns(&edits, &turns);
+    }
+}
+
+/// A step of two plans over the same files.
+#[derive(Clone, Debug)]
+enum Chain {
+    Undo(usize),
+    /// Undoes one of the undos so far.
+    Redo(usize),
+}
+
+fn chain() -> impl Strategy<Value = Chain> {
+    prop_oneof![(0_usize..2).prop_map(Chain::Undo), (0_usize..5).prop_map(Chain::Redo)]
+}
+
+/// What a second plan makes of the files that a first one left: of each the original, a line of it changed, or nothing.
+fn second_plan(world: &World, second: &[usize]) -> PlanId {
+    let change = |(name, choice): (&&str, &usize)| {
+        let (path, is_there) = (format!("a/{name}"), world.ground.root("a").join(name).exists());
+        match choice {
+            0 => Some(write(&path, file(name, None))),
+            1 => Some(write(&path, file(name, Some((4, "second"))))),
+            2 if is_there => Some(delete(&path)),
+            _ => None,
+        }
+    };
+    let changes = PATHS.iter().zip(second).filter_map(change).collect();
+    world.ground.plan(vec![("second", changes)])
+}
+
+/// However two plans are undone and brought back, undoing what is applied leaves the root as it was.
+fn check_chain(edits: &[Vec<Edit>], second: &[usize], chain: &[Chain]) {
+    let world = World::new(edits);
+    world.finish();
+    let plans = [world.plan, second_plan(&world, second)];
+    allow(world.ground.apply(plans[1]), &["nothing-to-do"]);
+    let place = format!("{edits:?} {second:?} {chain:?}");
+    let mut undos = Vec::new();
+    let undo = |plan: PlanId, undos: &mut Vec<PlanId>| {
+        let before = world.found();
+        let undone = world.ground.undo(plan);
+        match &undone {
+            Ok(report) => undos.push(report.plan.id),
+            Err(_) => assert_eq!(world.found(), before, "{place}"),
+        }
+        let is_done = undone.is_ok();
+        allow(undone, &["nothing-to-do", "illegal-step", "changed-since"]);
+        is_done
+    };
+    for step in chain {
+        match step {
+            Chain::Undo(of) => undo(plans[*of], &mut undos),
+            Chain::Redo(of) => undos.get(*of).copied().is_some_and(|plan| undo(plan, &mut undos)),
+        };
+    }
+    for _ in 0..8 {
+        if !plans.iter().rev().fold(false, |is_done, plan| undo(*plan, &mut undos) || is_done) {
+            break;
+        }
+    }
+    assert_eq!(world.found(), before(), "{place}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: if is_proof() { 4000 } else { 40 },
@@ -289,5 +458,22 @@ proptest! {
         ways in proptest::collection::vec(way(), 0..8),
     ) {
         check(&edits, &ways);
+    }
+
+    #[test]
+    fn undo_by_actor_leaves_what_the_others_combine_to(
+        edits in proptest::collection::vec(proptest::collection::vec(edit(), 1..4), 3),
+        turns in proptest::collection::vec(turn(), 0..8),
+    ) {
+        check_turns(&edits, &turns);
+    }
+
+    #[test]
+    fn chains_of_undos_over_two_plans_end_where_they_began(
+        edits in proptest::collection::vec(proptest::collection::vec(edit(), 1..4), 3),
+        second in proptest::collection::vec(0_usize..4, PATHS.len()),
+        chain in proptest::collection::vec(chain(), 0..8),
+    ) {
+        check_chain(&edits, &second, &chain);
     }
 }

@@ -1,0 +1,399 @@
+//! Undo: the inverse of what a plan left, as a new plan that points to it.
+//!
+//! It is a change like any other: it refuses files that were changed since, is applied all-or-nothing, and can be undone itself.
+
+mod chain;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use store::{Actor, AuditQuery, Content, NewPlan, PlanId, Time, export};
+
+use crate::apply::{report, untouched};
+use crate::claims::beside;
+use crate::contents::Made;
+use crate::drift::{Drift, Sight, Target, Targets, check, files, holds, place};
+use crate::intent::{Reverts, Unchanged, reverting, reverts};
+use crate::ledger::{Carried, Ledger, LedgerPath};
+use crate::merge::merge;
+use crate::remaining::over_edits;
+use crate::subsets::{Declared, DeclaredOutcome, Set, Subsets};
+use crate::{
+    Act, ApplyOrder, Change, Credit, Error, FileOutcome, FileReport, Ground, Over, Part, PathKey, Piece,
+    Plan, Plans, Purpose, Report, Result, Selection, Source, State, Strategy, retry,
+};
+
+/// Entries that are recorded in one call.
+const ENTRIES_MAX: usize = 1000;
+
+/// How a plan is to be undone.
+#[derive(Clone, Debug)]
+pub struct UndoOrder {
+    /// Who.
+    pub who: Actor,
+    /// Which part of it; the rest stays.
+    pub part: Part,
+    /// Whether to look only: nothing is written, neither in the roots nor in the store.
+    pub dry_run: bool,
+}
+
+impl UndoOrder {
+    /// All of it.
+    pub fn by(who: &Actor) -> Self {
+        Self { who: who.clone(), part: Part::default(), dry_run: false }
+    }
+}
+
+/// Who changed a file since a plan was applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Changer {
+    /// Another plan, for these actors.
+    Plan {
+        /// The plan.
+        plan: PlanId,
+        /// The actors whose changes it were.
+        actors: Vec<Actor>,
+    },
+    /// Somebody who did not go through a plan.
+    Outside,
+    /// One of these plans, which were applied and cleaned up since, so that nobody knows what they changed; or somebody outside.
+    Cleaned {
+        /// The plans.
+        plans: Vec<PlanId>,
+    },
+}
+
+/// A file that cannot be taken back, because it was changed since.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangedSince {
+    /// How it is.
+    #[serde(flatten)]
+    pub drift: Drift,
+    /// Who changed it, the last of them last.
+    pub by: Vec<Changer>,
+}
+
+impl Plans {
+    /// Takes back what a plan left in its roots, or a part of it: all of that or none.
+    ///
+    /// Refused when a file was changed since ([`Error::ChangedSince`], with who did it). What one actor changed is taken out of files
+    /// that others changed as well, where that can be done without asking. The undo is a plan of its own, which can be undone.
+    #[track_caller]
+    pub fn undo(&self, ground: &Ground, id: PlanId, order: &UndoOrder) -> Result<Report> {
+        let plan = self.get(id)?;
+        let mut recovered = Vec::new();
+        if !order.dry_run {
+            recovered = self.recover(ground, &plan.roots, &order.who)?;
+            self.note_undone(id, &order.who)?;
+        }
+        let plan = self.get(id)?;
+        let mut sight = plan.roots.iter().map(|root| ground.look(root)).collect::<Result<Vec<_>>>()?;
+        let mut ledger = self.ledger(&plan)?;
+        ledger.revive(|key, content| {
+            Ok(holds(&sight.see(&place(&plan.roots, key)?).map_err(files)?, content))
+        })?;
+        if plan.state == State::Applying || ledger.paths.is_empty() {
+            let (state, to) = (plan.state, State::Undone);
+            return Err(Error::IllegalStep { plan: id, state, to, allowed: state.next() });
+        }
+        let inverse = self.inverse(&plan, &order.part, ledger)?;
+        let targets: Targets = inverse
+            .targets
+            .iter()
+            .chain(&inverse.unchanged)
+            .map(|(key, target)| (key.clone(), target.clone()))
+            .collect();
+        let mut checked = check(&plan.roots, &targets, &mut sight, None)?;
+        drop(sight);
+        checked.drifts.extend(self.applied_since(&plan, &checked.there)?);
+        if !checked.drifts.is_empty() {
+            return Err(self.changed_since(&plan, checked.drifts));
+        }
+        if targets.is_empty() || !order.dry_run && checked.todo.is_empty() && inverse.unchanged.is_empty() {
+            return Err(Error::Nothing { plan: id, act: "undo" });
+        }
+        if order.dry_run {
+            let restored =
+                checked.todo.iter().map(|(key, target)| report(key, target, FileOutcome::Restored));
+            let mut files: Vec<FileReport> = restored.chain(untouched(&checked)).collect();
+            files.sort_by(|a, b| a.key.cmp(&b.key));
+            return Ok(Report { plan, files, left: 0, recovered, dry_run: true });
+        }
+        // Also what somebody has taken back already: it is undone as well.
+        let undo = self.record_undo(&plan, &inverse, &order.who)?;
+        match self.apply(ground, undo, &ApplyOrder::by(&order.who)) {
+            Ok(mut report) => {
+                report.recovered.splice(0..0, recovered);
+                // Whose changes were taken back, not who took them back.
+                for file in &mut report.files {
+                    if let Some(target) = targets.get(&file.key) {
+                        file.credits.clone_from(&target.credits);
+                    }
+                }
+                Ok(report)
+            }
+            // Somebody changed a file between the look and the lock.
+            Err(Error::Drifted { drifts, .. }) => {
+                let undo = self.get(undo)?;
+                self.cancel(&undo, &order.who, "files were changed meanwhile")?;
+                Err(self.changed_since(&plan, drifts))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The paths at which what an undo reverted was applied again since, by the first plan itself: undoing the undo would count that twice.
+    fn applied_since(&self, undo: &Plan, there: &Targets) -> Result<Vec<Drift>> {
+        let mut first = undo.clone();
+        while let Purpose::Undo { of } = first.purpose {
+            let Some(below) = self.get_if_there(of)? else { break };
+            first = below;
+        }
+        if there.is_empty() || first.id == undo.id {
+            return Ok(Vec::new());
+        }
+        let ledger = self.ledger(&first)?;
+        let is_applied = |(key, target): &(&PathKey, &Target)| {
+            target.expected != target.after && ledger.held(key).is_some_and(|path| path.after == target.after)
+        };
+        let drift = |(key, target): (&PathKey, &Target)| Drift {
+            key: key.clone(),
+            expected: target.expected.clone(),
+            seen: target.after.clone(),
+            found: format!("a file that plan {} was applied to again", first.id),
+        };
+        Ok(there.iter().filter(is_applied).map(drift).collect())
+    }
+
+    /// Gives for each path what the plan left there, and what it is to hold again.
+    ///
+    /// Of an undo of everything that is the original. Otherwise the changesets that stay decide: a path is to hold what they combine to, laid
+    /// over what people changed.
+    fn inverse(&self, plan: &Plan, part: &Part, ledger: Ledger) -> Result<Inverse> {
+        let Ledger { paths: ledger, made } = ledger;
+        let folded = self.folded(plan.id, &Selection::default())?;
+        let mut subsets = Subsets::new(&folded, Strategy::ThreeWay, self.store().as_ref());
+        let declared = ledger.iter().map(|(key, there)| Ok((key, there.declared(key, &mut subsets)?)));
+        let declared: BTreeMap<&PathKey, Declared> = declared.collect::<Result<_>>()?;
+        let taken = taken(part, &declared)?;
+        let goes = subsets.ids(|folded| part.has(&folded.credit.actor));
+        let mut inverse = Inverse { made, ..Inverse::default() };
+        for (key, now) in declared.iter().filter(|(key, _)| taken.contains(**key)) {
+            let there = &ledger[*key];
+            let (theirs, others): (Vec<&Credit>, Vec<&Credit>) =
+                now.credits.iter().partition(|credit| part.has(&credit.actor));
+            let mut rest = Set::new();
+            if !part.actors.is_empty() {
+                let held = there.changesets.intersection(&goes);
+                // Who changed a file that has another name now is about the old one as well.
+                if theirs.is_empty() && !held.into_iter().any(|id| subsets.is_about(*id, key)) {
+                    continue;
+                }
+                rest = there.changesets.difference(&goes).copied().collect();
+                subsets.remove_orphans(&mut rest, key);
+            }
+            let Some(after) = content_of(&rest, key, there, now, &mut subsets, &mut inverse.made)? else {
+                let (actors, others) = (names(&theirs), names(&others));
+                let path = key.path.show().into_owned();
+                return Err(Error::Entangled { plan: plan.id, path, actors, others });
+            };
+            let (expected, credits) = (there.after.clone(), theirs.into_iter().cloned().collect());
+            let changes = expected != after;
+            if !changes && part.actors.is_empty() {
+                continue;
+            }
+            let targets = if changes { &mut inverse.targets } else { &mut inverse.unchanged };
+            targets.insert((*key).clone(), Target { expected, after, credits });
+            inverse.reverted.insert((*key).clone(), there.changesets.difference(&rest).copied().collect());
+        }
+        for Unchanged { key, content } in reverts(plan)?.unchanged {
+            if taken.contains(&key) {
+                let target = Target { expected: content.clone(), after: content, credits: Vec::new() };
+                inverse.unchanged.insert(key, target);
+            }
+        }
+        inverse.reverts = inverse.collect(&subsets);
+        Ok(inverse)
+    }
+
+    /// Makes the plan that undoes another, ready to be applied.
+    fn record_undo(&self, plan: &Plan, inverse: &Inverse, who: &Actor) -> Result<PlanId> {
+        let undo = NewPlan {
+            id: PlanId::new(),
+            name: None,
+            state: State::Queued.stored(),
+            undo_of: Some(plan.id),
+            roots: plan.roots.clone(),
+            detail: reverting(&inverse.reverts).to_json(),
+            who: who.clone(),
+        };
+        retry(|| self.store().create_plan(&undo))?;
+        let changeset = self.context(undo.id)?.start_changeset(who)?;
+        let mut changes: Vec<Change> = Vec::new();
+        for (key, target) in &inverse.targets {
+            changes.push(change(key, target, &inverse.made)?);
+            if changes.len() >= ENTRIES_MAX {
+                changeset.record_many(std::mem::take(&mut changes))?;
+            }
+        }
+        if !changes.is_empty() {
+            changeset.record_many(changes)?;
+        }
+        changeset.seal()?;
+        self.settle(undo.id, who)?;
+        Ok(undo.id)
+    }
+
+    /// Says who changed files since a plan left them.
+    fn changed_since(&self, plan: &Plan, drifts: Vec<Drift>) -> Error {
+        let mut later = Vec::new();
+        let states = [State::Applied, State::Undone, State::Ready, State::Conflict];
+        for other in self.listed(&states, Some(plan.changed_at), usize::MAX).unwrap_or_default() {
+            let shares_root = other.roots.iter().any(|root| plan.roots.contains(root));
+            if other.id != plan.id
+                && shares_root
+                && let Ok(ledger) = self.ledger(&other)
+            {
+                later.push((other, ledger.paths));
+            }
+        }
+        later.sort_by_key(|(other, _)| other.changed_at);
+        let plans = self.cleaned_since(plan.changed_at).unwrap_or_default();
+        let unknown = if plans.is_empty() { Changer::Outside } else { Changer::Cleaned { plans } };
+        let files = drifts.into_iter().map(|drift| {
+            let mut by = Vec::new();
+            for (other, targets) in &later {
+                if let Some(target) = targets.get(&drift.key) {
+                    by.push(Changer::Plan { plan: other.id, actors: self.actors_of(other, target) });
+                }
+            }
+            let last = later.iter().rev().find_map(|(_, targets)| targets.get(&drift.key));
+            if last.is_none_or(|target| drift.seen != target.after) {
+                by.push(unknown.clone());
+            }
+            ChangedSince { drift, by }
+        });
+        Error::ChangedSince { plan: plan.id, files: files.collect() }
+    }
+
+    /// The plans that were applied since and are not there any more: of those the trail alone tells.
+    fn cleaned_since(&self, since: Time) -> Result<Vec<PlanId>> {
+        let query = AuditQuery { since: Some(since), ..AuditQuery::default() };
+        let mut applied = BTreeSet::new();
+        for record in export(self.store().as_ref(), query) {
+            let record = record?;
+            if record.kind.as_str() == "plan.applied" {
+                applied.insert(record.plan);
+            }
+        }
+        let is_gone = |plan: &PlanId| matches!(self.store().plan(*plan), Err(store::Error::NotFound { .. }));
+        Ok(applied.into_iter().filter(is_gone).collect())
+    }
+
+    fn actors_of(&self, plan: &Plan, there: &LedgerPath) -> Vec<Actor> {
+        let changesets = self.changesets(plan.id).unwrap_or_default().into_iter();
+        let theirs = changesets.filter(|changeset| there.changesets.contains(&changeset.id));
+        let mut actors: Vec<Actor> = theirs.map(|changeset| changeset.actor).collect();
+        actors.dedup();
+        actors
+    }
+}
+
+/// The changes of an undo.
+#[derive(Default)]
+struct Inverse {
+    targets: Targets,
+    /// Paths that hold the same without the changes that are reverted.
+    unchanged: Targets,
+    made: Made,
+    /// The changesets that each path holds no more.
+    reverted: BTreeMap<PathKey, Set>,
+    reverts: Reverts,
+}
+
+impl Inverse {
+    /// The changesets that are reverted, with the paths at which one of them stays, or was never applied.
+    fn collect(&self, subsets: &Subsets<'_>) -> Reverts {
+        let all: Set = self.reverted.values().flatten().copied().collect();
+        let is_other = |(key, reverted): &(&PathKey, &Set)| {
+            all.difference(reverted).any(|id| subsets.is_about(*id, key))
+        };
+        let instead = self.reverted.iter().filter(is_other).map(|(key, reverted)| Carried {
+            key: key.clone(),
+            changesets: reverted.iter().copied().collect(),
+        });
+        let unchanged = self
+            .unchanged
+            .iter()
+            .map(|(key, target)| Unchanged { key: key.clone(), content: target.after.clone() });
+        let (instead, unchanged) = (instead.collect(), unchanged.collect());
+        Reverts { changesets: all.into_iter().collect(), instead, unchanged }
+    }
+}
+
+/// The paths of a part. A renamed file goes with its old name.
+fn taken(part: &Part, declared: &BTreeMap<&PathKey, Declared>) -> Result<BTreeSet<PathKey>> {
+    let paths = part.paths()?;
+    let mut taken = BTreeSet::new();
+    for (key, now) in declared {
+        let names = [Some((*key).clone()), now.renamed_from.as_ref().map(|old| beside(key, old))];
+        if names.iter().flatten().any(|name| paths.takes(name)) {
+            taken.extend(names.into_iter().flatten());
+        }
+    }
+    Ok(taken)
+}
+
+/// The content of a path that holds `now`, when only the changesets of `rest` stay. None when they cannot be told apart from others.
+fn content_of(
+    rest: &Set,
+    key: &PathKey,
+    there: &LedgerPath,
+    now: &Declared,
+    subsets: &mut Subsets<'_>,
+    made: &mut Made,
+) -> Result<Option<Option<Content>>> {
+    let then = match rest.is_empty() {
+        true => return Ok(Some(there.original.clone())),
+        false => subsets.declared(rest, key)?,
+    };
+    match then.outcome {
+        DeclaredOutcome::Nothing => return Ok(Some(there.original.clone())),
+        DeclaredOutcome::Conflict => return Ok(None),
+        DeclaredOutcome::Change => {}
+    }
+    let contents = Over { made: &now.combined.made, below: &subsets.contents };
+    let contents = Over { made: &then.combined.made, below: &contents };
+    made.adopt(then.after.as_ref(), &then.combined.made);
+    // Those that stay may have started from what goes.
+    let (base, ours, theirs) = (then.base.as_ref(), now.base.as_ref(), then.after.as_ref());
+    let after = if base == ours { Ok(then.after) } else { merge(base, ours, theirs, &contents, made)? };
+    let Ok(after) = after else { return Ok(None) };
+    Ok(over_edits(there, &now.after, after, &contents, made)?.ok())
+}
+
+fn names(credits: &[&Credit]) -> Box<[Actor]> {
+    let mut names: Vec<Actor> = credits.iter().map(|credit| credit.actor.clone()).collect();
+    names.dedup();
+    names.into()
+}
+
+fn change(key: &PathKey, target: &Target, made: &Made) -> Result<Change> {
+    let piece = |content: &Content| match made.get(content) {
+        Some(bytes) => Piece::file(bytes, content.mode),
+        None => Ok(Piece::stored(content.clone())),
+    };
+    let act = match &target.after {
+        None => Act::Delete,
+        Some(after) => {
+            let content = match made.get(after) {
+                Some(bytes) => Source::Bytes(bytes.to_vec()),
+                None => Source::Stored(after.clone()),
+            };
+            Act::Write { content, mode: Some(after.mode) }
+        }
+    };
+    let base = target.expected.as_ref().map(piece).transpose()?;
+    Ok(Change::new(key.path.clone(), act).in_root(key.root.clone()).on(base))
+}
