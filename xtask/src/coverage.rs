@@ -1,15 +1,19 @@
 //! `cargo xtask coverage`: which lines of the library crates the tests reach.
 //!
+//! The crates of the workspace are compiled with counters, by a wrapper around rustc that cargo uses for them alone. So all else is compiled
+//! once, for these tests and for any other.
+//!
 //! What counts: lines of library crates. Not the tests themselves (folders `tests/`, a `mod tests` at the end of a file), not this
 //! program, the test kit, or the `main` of the program, which only call what counts.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::error::{Error, Result};
-use crate::run::{Run, cargo, root};
-use crate::test::{FEATURES, Runner, runner};
+use crate::run::{Run, cargo, executables, root};
+use crate::test::{FEATURES, test_command};
 use crate::tools::{self, Availability};
 
 pub(crate) const HELP: &str = "\
@@ -19,11 +23,11 @@ Usage: cargo xtask coverage [--fail-under N]
 
   --fail-under N   exit with status 1 when less than N percent of the lines are reached
 
-Installs cargo-llvm-cov into target/tools and LLVM's tools with rustup (or the Debian package llvm-22) when they are missing.
+Installs LLVM's tools with rustup (or the Debian package llvm-22) when they are missing.
 ";
 
 /// Paths, relative or absolute, that do not count.
-const IGNORED: &str = r"(^|/)(xtask/|crates/testkit/|crates/cli/|tests/|examples/)";
+const IGNORED: &str = r"(^|/)(xtask/|crates/testkit/|crates/cli/|tests/|examples/|registry/src/)|^/rustc/";
 
 pub(crate) fn coverage(minimum: Option<f64>) -> Result<()> {
     let mut run = Run::start()?;
@@ -42,35 +46,58 @@ pub(crate) fn parse_percent(text: &str) -> Result<f64> {
     }
 }
 
-/// Makes sure that coverage can be measured.
+/// Makes sure that coverage can be measured: from here on, the crates of the workspace are compiled with counters.
 pub(crate) fn install(run: &mut Run) -> Result<Availability> {
-    match tools::install_cargo(run, "llvm-cov")? {
-        Availability::Ready => tools::install_llvm(run),
-        missing => Ok(missing),
+    let available = tools::install_llvm(run)?;
+    if let Availability::Ready = available {
+        run.set_variable("RUSTC_WORKSPACE_WRAPPER", root().join("xtask/rustc-with-counters"));
+        // A file for each process: one that is killed while it writes its counts damages only its own.
+        run.set_variable("LLVM_PROFILE_FILE", folder().join("%p-%m.profraw"));
     }
+    Ok(available)
 }
 
 /// Runs all tests once, and counts.
 pub(crate) fn measure(run: &mut Run) -> Result<Coverage> {
-    let runner = match runner() {
-        Runner::Nextest => "nextest",
-        Runner::Cargo => "test --tests",
-    };
-    let mut clean = cargo("llvm-cov clean --profraw-only --workspace");
-    let mut tests = cargo(&format!("llvm-cov {runner} --no-report --workspace {FEATURES}"));
-    // Tests kill programs at any moment, also while they write their counts: one damaged file must not spoil the others.
-    let mut report =
-        cargo("llvm-cov report --failure-mode all --lcov --output-path target/xtask/coverage.lcov");
-    report.args(["--ignore-filename-regex", IGNORED]);
-    for command in [&mut clean, &mut tests, &mut report] {
-        command.envs(tools::llvm_variables());
+    // The counts of an earlier run.
+    if folder().exists() {
+        fs::remove_dir_all(folder()).map_err(Error::io(format!("remove {}", folder().display())))?;
     }
-    run.step("clear old coverage", clean)?;
-    run.step("tests", tests)?;
-    run.step("coverage", report)?;
+    run.step("tests", test_command())?;
+    let counts = root().join("target/xtask/coverage.profdata");
+    run.step("counts", merge_command(&counts)?)?;
+    let built =
+        run.ask(cargo(&format!("test --no-run --message-format json --workspace --tests {FEATURES}")))?;
+    let lcov = run.ask(export_command(&counts, &executables(&built))?)?;
     let file = root().join("target/xtask/coverage.lcov");
-    let lcov = fs::read_to_string(&file).map_err(Error::io(format!("read {}", file.display())))?;
+    fs::write(&file, &lcov).map_err(Error::io(format!("write {}", file.display())))?;
     Ok(Coverage::parse(&lcov, |file| fs::read_to_string(file).unwrap_or_default()))
+}
+
+/// Where processes leave their counts.
+fn folder() -> PathBuf {
+    root().join("target/xtask/counts")
+}
+
+/// Adds up the counts of all processes; what one that was killed left half written is left out.
+fn merge_command(counts: &Path) -> Result<Command> {
+    let mut command = llvm("llvm-profdata")?;
+    command.args(["merge", "--sparse", "--failure-mode=all", "--output"]).arg(counts).arg(folder());
+    Ok(command)
+}
+
+/// Prints the counts by line, of all programs together.
+fn export_command(counts: &Path, programs: &[(String, PathBuf)]) -> Result<Command> {
+    let mut command = llvm("llvm-cov")?;
+    command.args(["export", "--format=lcov", "--ignore-filename-regex", IGNORED]);
+    command.arg("--instr-profile").arg(counts);
+    command.args(programs.iter().flat_map(|(_, program)| [Path::new("--object"), program]));
+    Ok(command)
+}
+
+fn llvm(tool: &str) -> Result<Command> {
+    let missing = || Error::Tool { step: "coverage", reason: format!("{tool} is gone") };
+    tools::llvm(tool).map(Command::new).ok_or_else(missing)
 }
 
 /// How often each line of each file was reached.

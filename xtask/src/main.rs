@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "these commands talk to a person on a terminal")]
 
 mod bench;
+mod check;
 mod coverage;
 mod error;
 mod failover;
@@ -27,6 +28,7 @@ Usage: cargo xtask COMMAND
 
 Commands:
   test                        Install what is needed, then format check, clippy, tests, coverage gate, docs, type check for Windows
+  check [CRATE...]            The quick part of `test`: format, clippy, and the tests of what changed
   coverage [--fail-under N]   Run the tests and print line coverage of the library crates
   bench NAME [ARGUMENT...]    Measure one part beside its peers
   failover [--rounds N]       Kill the primary of a PostgreSQL cluster again and again while processes record
@@ -61,6 +63,8 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         [] | ["help" | "--help" | "-h"] => print_help(HELP),
         ["test", "--help" | "-h"] => print_help(test::HELP),
         ["test"] => test::test(),
+        ["check", "--help" | "-h"] => print_help(check::HELP),
+        ["check", names @ ..] => check::check(names),
         ["coverage", "--help" | "-h"] => print_help(coverage::HELP),
         ["coverage"] => coverage::coverage(None),
         ["coverage", "--fail-under", percent] => coverage::coverage(Some(coverage::parse_percent(percent)?)),
@@ -103,6 +107,10 @@ mod tests {
         check_usage(&["test", "--fast"], "`test` does not take `--fast`");
         check_usage(&["coverage", "--fail-under"], "`coverage` does not take `--fail-under`");
         check_usage(&["coverage", "--fail-under", "many"], "`many` is not a percentage");
+        check_usage(
+            &["check", "nothing"],
+            "there is no crate `nothing`; there is: api, cli, config, context",
+        );
         check_usage(&["bench"], "bench needs a name: filetx, config, context");
         check_usage(&["bench", "nothing"], "there is no bench `nothing`; there is: filetx, config, context");
     }

@@ -2,9 +2,12 @@
 //!
 //! A step that fails ends the whole run: nothing after it is worth its time, and the last line says how to run that step alone.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+
+use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::notes::Notes;
@@ -15,7 +18,7 @@ pub(crate) struct Run {
     notes: Notes,
     started: Instant,
     steps: Vec<(String, Duration)>,
-    variables: Vec<(&'static str, &'static str)>,
+    variables: Vec<(&'static str, OsString)>,
 }
 
 impl Run {
@@ -26,13 +29,19 @@ impl Run {
     }
 
     /// Gives every later step this variable.
-    pub(crate) fn set_variable(&mut self, name: &'static str, value: &'static str) {
-        self.variables.push((name, value));
+    pub(crate) fn set_variable(&mut self, name: &'static str, value: impl Into<OsString>) {
+        self.variables.push((name, value.into()));
+    }
+
+    /// What a step prints that is not one of its own: it only asks for something that was made before.
+    pub(crate) fn ask(&self, mut command: Command) -> Result<String> {
+        command.envs(self.variables.iter().cloned());
+        output_of(command)
     }
 
     /// Runs a program to its end, its output on the terminal. It finds where to report skips and figures.
     pub(crate) fn step(&mut self, name: &str, mut command: Command) -> Result<()> {
-        command.envs(self.variables.iter().copied());
+        command.envs(self.variables.iter().cloned());
         let alone = shown(&command);
         println!("\n== {name}: {alone}");
         self.notes.announce(&mut command);
@@ -111,6 +120,15 @@ pub(crate) fn output_of(mut command: Command) -> Result<String> {
         .map_err(|error| Error::Output { command: alone, problem: error.to_string() })
 }
 
+/// The programs among the messages of a build, by the name of their target.
+pub(crate) fn executables(messages: &str) -> Vec<(String, PathBuf)> {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let executable = |message: Value| {
+        Some((message["target"]["name"].as_str()?.to_owned(), message["executable"].as_str()?.into()))
+    };
+    messages.filter_map(executable).collect()
+}
+
 /// The folder of the workspace. Cargo tells it to whatever it starts.
 pub(crate) fn root() -> &'static Path {
     static ROOT: std::sync::LazyLock<PathBuf> = std::sync::LazyLock::new(|| {
@@ -147,6 +165,15 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn executables_are_found_among_other_messages() {
+        let messages = r#"
+            {"reason":"compiler-artifact","target":{"name":"filetx"},"executable":null}
+            {"reason":"compiler-artifact","target":{"name":"windows"},"executable":"a/windows-1.exe"}
+            {"reason":"build-finished","success":true}"#;
+        assert_eq!(executables(messages), [("windows".to_owned(), PathBuf::from("a/windows-1.exe"))]);
+    }
 
     #[test]
     fn a_command_is_shown_as_it_would_be_typed() {

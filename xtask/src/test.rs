@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::run::{Run, cargo, root};
 use crate::tools::{self, Availability};
 use crate::{coverage, windows};
@@ -28,8 +28,8 @@ pub(crate) const FEATURES: &str = "--features cleveragents-filetx/mutants";
 pub(crate) fn test() -> Result<()> {
     let mut run = Run::start()?;
     packages(&mut run)?;
-    run.step("format", cargo("fmt --all --check"))?;
-    run.step("clippy", cargo(&format!("clippy --workspace --all-targets {FEATURES} -- -D warnings")))?;
+    run.step("format", format_check())?;
+    run.step("clippy", clippy())?;
     tests_and_coverage(&mut run)?;
     run.step("documentation tests", cargo(&format!("test --quiet --workspace --doc {FEATURES}")))?;
     schedules(&mut run)?;
@@ -37,6 +37,14 @@ pub(crate) fn test() -> Result<()> {
     licences(&mut run)?;
     windows::type_check(&mut run)?;
     run.finish()
+}
+
+pub(crate) fn format_check() -> Command {
+    cargo("fmt --all --check")
+}
+
+pub(crate) fn clippy() -> Command {
+    cargo(&format!("clippy --workspace --all-targets {FEATURES} -- -D warnings"))
 }
 
 /// What tests need. They skip themselves when it is not there, so here it is only said.
@@ -64,9 +72,9 @@ fn tests_and_coverage(run: &mut Run) -> Result<()> {
 }
 
 /// The tests of the whole workspace under the runner this machine has.
-fn test_command() -> Command {
+pub(crate) fn test_command() -> Command {
     match runner() {
-        Runner::Nextest => cargo(&format!("nextest run --workspace --no-fail-fast {FEATURES}")),
+        Runner::Nextest => cargo(&format!("nextest run --workspace --tests --no-fail-fast {FEATURES}")),
         Runner::Cargo => cargo(&format!("test --workspace --tests --no-fail-fast {FEATURES}")),
     }
 }
@@ -80,46 +88,58 @@ pub(crate) fn tests_of(packages: &[&str]) -> Command {
             command.args(["-E", &chosen.join(" or ")]);
             command
         }
-        Runner::Cargo => {
-            let mut command = cargo("test --tests --no-fail-fast");
-            command.args(packages.iter().flat_map(|package| ["--package", package]));
-            if packages.contains(&"cleveragents-filetx") {
-                command.args(FEATURES.split(' '));
-            }
-            command
-        }
+        Runner::Cargo => tests_alone(packages),
     }
 }
 
-pub(crate) enum Runner {
+/// The tests of some packages, with nothing built that they do not need.
+pub(crate) fn tests_alone(packages: &[&str]) -> Command {
+    let mut command = match runner() {
+        Runner::Nextest => cargo("nextest run --tests --no-fail-fast"),
+        Runner::Cargo => cargo("test --tests --no-fail-fast"),
+    };
+    command.args(packages.iter().flat_map(|package| ["--package", package]));
+    if packages.contains(&"cleveragents-filetx") {
+        command.args(FEATURES.split(' '));
+    }
+    command
+}
+
+enum Runner {
     Nextest,
     Cargo,
 }
 
-pub(crate) fn runner() -> Runner {
+fn runner() -> Runner {
     if tools::find("cargo-nextest").is_some() { Runner::Nextest } else { Runner::Cargo }
 }
 
 /// The crates whose threads meet, and whose schedules are explored.
 const SCHEDULED: [&str; 2] = ["filetx", "plan"];
 
-/// The tests that explore thread schedules. Their feature replaces the synchronisation primitives, so they are built apart.
+/// The tests that explore thread schedules. Their feature replaces the synchronisation primitives, so these crates are built apart, one at a
+/// time; as parts of the whole workspace, so that all they depend on is what other steps built.
 pub(crate) fn schedules(run: &mut Run) -> Result<()> {
     for name in SCHEDULED {
-        let folder = root().join("crates").join(name).join("tests");
-        let exist = std::fs::read_dir(folder).is_ok_and(|mut files| {
-            files
-                .any(|file| file.is_ok_and(|file| file.file_name().to_string_lossy().starts_with("shuttle_")))
-        });
-        if !exist {
+        let tests = schedule_tests(name)?;
+        if tests.is_empty() {
             run.skip("schedules", &format!("there is no crates/{name}/tests/shuttle_*.rs"))?;
             continue;
         }
-        let what = format!("--package cleveragents-{name} --features shuttle --test shuttle_*");
+        let what = format!("--workspace --features cleveragents-{name}/shuttle {}", tests.join(" "));
         run.step(&format!("clippy of schedules: {name}"), cargo(&format!("clippy {what} -- -D warnings")))?;
         run.step(&format!("schedules: {name}"), cargo(&format!("test {what}")))?;
     }
     Ok(())
+}
+
+/// The options that choose a crate's tests of schedules.
+fn schedule_tests(name: &str) -> Result<Vec<String>> {
+    let folder = root().join("crates").join(name).join("tests");
+    let files = std::fs::read_dir(&folder).map_err(Error::io(format!("list {}", folder.display())))?;
+    let names = files.flatten().map(|file| file.path().with_extension(""));
+    let names = names.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+    Ok(names.filter(|name| name.starts_with("shuttle_")).map(|name| format!("--test {name}")).collect())
 }
 
 fn documentation(run: &mut Run) -> Result<()> {

@@ -99,10 +99,7 @@ pub(crate) fn install_cargo(run: &mut Run, name: &str) -> Result<Availability> {
 
 /// Makes sure that LLVM's coverage tools are there: the ones of the toolchain, else Debian's.
 pub(crate) fn install_llvm(run: &mut Run) -> Result<Availability> {
-    if toolchain_has_llvm() || find(LLVM.program).is_some() {
-        return Ok(Availability::Ready);
-    }
-    if rustup(run, &["component", "add", "llvm-tools"])? {
+    if llvm("llvm-cov").is_some() || rustup(run, &["component", "add", "llvm-tools"])? {
         return Ok(Availability::Ready);
     }
     install(run, &[LLVM])
@@ -137,22 +134,13 @@ pub(crate) fn try_step(run: &mut Run, name: &str, command: Command) -> Result<bo
 
 const LLVM: Package = Package { name: "llvm-22", program: "llvm-cov-22" };
 
-/// What tells cargo-llvm-cov where Debian's tools are, when the toolchain has none of its own.
-pub(crate) fn llvm_variables() -> Vec<(&'static str, PathBuf)> {
-    if toolchain_has_llvm() {
-        return Vec::new();
-    }
-    [("LLVM_COV", LLVM.program), ("LLVM_PROFDATA", "llvm-profdata-22")]
-        .into_iter()
-        .filter_map(|(variable, program)| Some((variable, find(program)?)))
-        .collect()
-}
-
-fn toolchain_has_llvm() -> bool {
+/// Where a tool of LLVM is: in the toolchain, else Debian's.
+pub(crate) fn llvm(tool: &str) -> Option<PathBuf> {
     let mut command = Command::new("rustc");
     command.args(["--print", "target-libdir"]);
-    output_of(command)
-        .is_ok_and(|libraries| Path::new(libraries.trim()).with_file_name("bin").join("llvm-cov").is_file())
+    let libraries = output_of(command).ok()?;
+    let own = Path::new(libraries.trim()).with_file_name("bin").join(tool);
+    if own.is_file() { Some(own) } else { find(&format!("{tool}-22")) }
 }
 
 /// Where a program is: on the search path, or where Debian keeps what only root runs.

@@ -7,10 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use serde_json::Value;
-
 use crate::error::{Error, Result};
-use crate::run::{Run, cargo, output_of, root};
+use crate::run::{Run, cargo, executables, output_of, root};
 use crate::tools::{self, Availability};
 
 pub(crate) const HELP: &str = "\
@@ -33,11 +31,15 @@ pub(crate) fn windows() -> Result<()> {
     run.finish()
 }
 
+/// Nothing of what is only checked runs, so C code that is compiled on the way need not be fast.
+const UNOPTIMISED: &str = "--config profile.dev.package.libsqlite3-sys.opt-level=0 --config profile.dev.package.zstd-sys.opt-level=0";
+
 /// Compiles everything for Windows without linking it.
 pub(crate) fn type_check(run: &mut Run) -> Result<()> {
     match install_compiler(run)? {
         Availability::Ready => {
-            run.step("type check for Windows", cargo(&format!("check --workspace --target {TARGET}")))
+            let check = format!("check --workspace --target {TARGET} {UNOPTIMISED}");
+            run.step("type check for Windows", cargo(&check))
         }
         Availability::Missing(reason) => run.skip("windows-check", &reason),
     }
@@ -83,32 +85,9 @@ fn build_tests() -> Result<PathBuf> {
         format!("test --no-run --message-format json --package {package} --test {test} --target {TARGET}");
     println!("\n== build the tests for Windows: cargo {words}");
     let messages = output_of(cargo(&words))?;
-    executable(&messages, test).ok_or_else(|| Error::Output {
+    let built = executables(&messages).into_iter().find(|(name, _)| name == test);
+    built.map(|(_, program)| program).ok_or_else(|| Error::Output {
         command: format!("cargo {words}"),
         problem: format!("no executable of the test `{test}`"),
     })
-}
-
-/// The test program among the messages of a build.
-fn executable(messages: &str, test: &str) -> Option<PathBuf> {
-    messages
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message["target"]["name"] == test)
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_executable_of_the_test_is_found_among_other_messages() {
-        let messages = r#"
-            {"reason":"compiler-artifact","target":{"name":"filetx"},"executable":null}
-            {"reason":"compiler-artifact","target":{"name":"windows"},"executable":"a/windows-1.exe"}
-            {"reason":"build-finished","success":true}"#;
-        assert_eq!(executable(messages, "windows"), Some(PathBuf::from("a/windows-1.exe")));
-        assert_eq!(executable(messages, "other"), None);
-    }
 }

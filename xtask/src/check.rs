@@ -1,0 +1,78 @@
+//! `cargo xtask check`: what is worth running while a change is made.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use crate::error::{Error, Result};
+use crate::run::{Run, output_of, root};
+use crate::test::{clippy, format_check, tests_alone};
+
+pub(crate) const HELP: &str = "\
+What is worth running while a change is made: format, clippy of the workspace, the tests of the crates that changed and of the repository's rules.
+
+Usage: cargo xtask check [CRATE...]
+
+  CRATE   One of the folders in `crates`, such as `plan` [default: those with changes since the branch left main]
+
+Under cargo-nextest the long explorations (kills, crashes, power cuts, races of processes) are left to `cargo xtask test`: the profile `check` in .config/nextest.toml
+lists them. Crates that depend on a changed one are compiled and linted; name them to run their tests.
+";
+
+pub(crate) fn check(names: &[&str]) -> Result<()> {
+    let all = crates()?;
+    if let Some(unknown) = names.iter().find(|name| !all.contains(**name)) {
+        let known: Vec<&str> = all.iter().map(String::as_str).collect();
+        return Err(Error::Usage(format!("there is no crate `{unknown}`; there is: {}", known.join(", "))));
+    }
+    let chosen = match names {
+        [] => changed(&all, &changed_files()?),
+        names => names.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let mut run = Run::start()?;
+    run.step("format", format_check())?;
+    run.step("clippy", clippy())?;
+    let packages: Vec<String> = chosen.iter().map(|name| format!("cleveragents-{name}")).collect();
+    let packages: Vec<&str> = packages.iter().map(String::as_str).chain(["xtask"]).collect();
+    run.set_variable("NEXTEST_PROFILE", "check");
+    run.step("tests", tests_alone(&packages))?;
+    run.finish()
+}
+
+/// The folders in `crates`.
+fn crates() -> Result<BTreeSet<String>> {
+    let folder = root().join("crates");
+    let entries = std::fs::read_dir(&folder).map_err(Error::io(format!("list {}", folder.display())))?;
+    Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
+}
+
+/// Files that differ from where this branch left `main`, or from the last commit where there is no `main`, and new ones.
+fn changed_files() -> Result<String> {
+    let base = output_of(git("merge-base HEAD main")).unwrap_or_else(|_| "HEAD".to_owned());
+    let changed = output_of(git(&format!("diff --name-only {}", base.trim())))?;
+    Ok(changed + &output_of(git("ls-files --others --exclude-standard"))?)
+}
+
+fn git(words: &str) -> Command {
+    let mut command = Command::new("git");
+    command.args(words.split(' '));
+    command
+}
+
+/// The crates that these files are of.
+fn changed(all: &BTreeSet<String>, files: &str) -> BTreeSet<String> {
+    let names = files.lines().filter_map(|file| file.strip_prefix("crates/")?.split('/').next());
+    names.filter(|name| all.contains(*name)).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crate_has_changed_when_a_file_of_it_has() {
+        let all = ["plan", "store"].map(str::to_owned).into();
+        let files = "README.md\ncrates/plan/src/lib.rs\ncrates/plan/Cargo.toml\ncrates/gone/src/lib.rs\n";
+        assert_eq!(changed(&all, files), ["plan".to_owned()].into());
+        assert_eq!(changed(&all, ""), BTreeSet::new());
+    }
+}
