@@ -6,7 +6,7 @@
 use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
-use filetx::{OwnFolder, Transaction};
+use filetx::{FolderTransaction, OwnFolder};
 use jiff::Timestamp;
 
 use crate::error::Damage;
@@ -79,7 +79,7 @@ pub(crate) fn check_revision(
 
 /// A change of one context that is under way.
 pub(crate) struct Edit<'t, 'a> {
-    pub(crate) tx: &'t mut Transaction<'a>,
+    pub(crate) tx: &'t mut FolderTransaction<'a>,
     pub(crate) name: &'t Name,
     pub(crate) folder: &'t PathBuf,
     pub(crate) loaded: Loaded,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use filetx::{Body, Look, Snapshot, Transaction};
+use filetx::{Body, FolderTransaction, Look, Snapshot};
 
 use crate::error::Damage;
 use crate::{Error, Name};
@@ -40,7 +40,7 @@ impl View for Snapshot {
     }
 }
 
-impl View for Transaction<'_> {
+impl View for FolderTransaction<'_> {
     fn look_at(&self, file: &str) -> filetx::Result<Look> {
         self.look(file)
     }

@@ -6,6 +6,8 @@
 //! Lock order: the turn, then the lock file, then the queue's mutex, then the shelf. A leader has the lock file by the turn that
 //! took it.
 
+mod policy;
+
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,16 +18,17 @@ use crate::in_place::{self, Handles};
 use crate::journal::CAPACITY_BYTES_MIN;
 use crate::lock::{Held, Lock, Mode, Wait};
 use crate::marker::{self, Mark};
-use crate::path::At;
 use crate::record::Record;
 use crate::root::Root;
 use crate::shelf::{Shelf, merge};
 use crate::state::{Change, Seen};
 use crate::storage::{Storage, StoredFile};
 use crate::sync::{self, Mutex, MutexGuard};
-use crate::transaction::{Committed, INLINE_BYTES_MAX, Kept, Policy, Touch, Transaction};
+use crate::transaction::{INLINE_BYTES_MAX, Kept, Transaction};
 use crate::view::Overlay;
-use crate::{Error, Failure, FileId, RelPath, Result, Step, platform};
+use crate::{Error, FileId, RelPath, Result, Step, platform};
+
+pub use policy::FolderTransaction;
 
 /// The transaction folder below an own folder.
 pub const FOLDER_HOME: &str = ".txn";
@@ -144,19 +147,19 @@ impl OwnFolder {
     /// finished first. A folder that was moved or removed since it was opened is [`Error::FolderGone`]: whoever does that holds the
     /// folder's lock meanwhile.
     #[track_caller]
-    pub fn begin(&self) -> Result<Transaction<'_>> {
+    pub fn begin(&self) -> Result<FolderTransaction<'_>> {
         let inner = &*self.inner;
         let timeout = inner.options.wait.timeout;
         inner.group.take_turn(timeout, Location::caller()).map_err(|error| inner.no_turn(error, timeout))?;
-        let turn = Turn { inner, has_it: true };
+        let mut turn = Turn { inner, has_it: true, below: Arc::default() };
         inner.ensure_lock()?;
         let mut shelf = inner.shelf();
         if shelf.open.is_none() {
             shelf.refresh(&inner.root, inner.options.journal_bytes)?;
         }
-        let below = shelf.overlay.clone();
+        turn.below = shelf.overlay.clone();
         drop(shelf);
-        Ok(Transaction::new(vec![inner.root.clone()], below, Policy::OwnFolder(turn)))
+        Ok(Transaction::new(vec![inner.root.clone()], turn))
     }
 
     /// What recovery found in the way of its files since this was last asked: content that nobody recorded, put aside.
@@ -258,35 +261,11 @@ impl Inner {
 }
 
 /// The right to stage in an own folder.
-pub(crate) struct Turn<'a> {
+pub struct Turn<'a> {
     inner: &'a Inner,
     has_it: bool,
-}
-
-impl Turn<'_> {
-    /// What was at a path before the transaction, as far as recovery needs it.
-    pub(crate) fn before(&self, root: &Root, at: &At, below: &Overlay, touch: Touch) -> Result<Seen> {
-        if below.get(at).is_some() || self.inner.shelf().left_len(&at.path).is_some() {
-            return Ok(Seen::Ours);
-        }
-        match touch {
-            Touch::End => root.see_end(&at.path),
-            Touch::All => root.see_bytes(&at.path, INLINE_BYTES_MAX as u64),
-        }
-    }
-
-    /// Fails, once, when a file has another length than it was left with.
-    pub(crate) fn check_drift(&self, root: &Root, at: &At, len: u64) -> Result<()> {
-        let mut shelf = self.inner.shelf();
-        match shelf.left_len(&at.path) {
-            Some(left) if left != len => {
-                shelf.drift(&at.path);
-                let reason = format!("it was left with {left} bytes and has {len} now");
-                Err(Error::Drifted { path: root.show(&at.path), reason })
-            }
-            _ => Ok(()),
-        }
-    }
+    /// What other threads committed and is not in the files yet.
+    below: Arc<Overlay>,
 }
 
 impl Drop for Turn<'_> {
@@ -294,39 +273,6 @@ impl Drop for Turn<'_> {
         if self.has_it {
             self.inner.group.give_back(|| self.inner.release());
         }
-    }
-}
-
-/// Commits to an own folder.
-pub(crate) fn commit(
-    mut tx: Transaction<'_>,
-    changes: Vec<Change>,
-) -> std::result::Result<Committed, Failure> {
-    tx.stage.sync(&tx.roots)?;
-    let Policy::OwnFolder(turn) = &mut tx.policy else { unreachable!("the caller looked") };
-    let inner = turn.inner;
-    let record = Record { id: tx.id, owner: Vec::new(), roots: Vec::new(), changes };
-    // Let go of first, so that the shelf's own need not be copied to be laid on.
-    tx.below = Arc::default();
-    let queued = inner.enqueue(record)?;
-    let Some(ticket) = inner.group.submit(queued) else {
-        // Since the turn was taken a batch failed that this was staged on. Its place in the journal stays empty; what this process
-        // knows of the journal is forgotten before anybody has the turn again.
-        return Err(Failure::aborted(Error::Superseded));
-    };
-    turn.has_it = false;
-    tx.settled = true;
-    // After a failure journal and memory may differ: the next transaction reads everything again.
-    let failed = || inner.shelf().reset();
-    let (write, publish) = (|batch| inner.write(batch), |batch| inner.publish(batch));
-    match inner.group.settle(ticket, write, publish, failed, || inner.release()) {
-        Fate::Durable => Ok(Committed { id: tx.id, kept: Vec::new(), pending: None }),
-        Fate::Pending(source) => {
-            Ok(Committed { id: tx.id, kept: Vec::new(), pending: Some(Error::Group { source }) })
-        }
-        Fate::Aborted(source) => Err(Failure::aborted(Error::Group { source })),
-        Fate::Unknown(source) => Err(Failure::unknown(Error::Group { source })),
-        Fate::Superseded => Err(Failure::aborted(Error::Superseded)),
     }
 }
 

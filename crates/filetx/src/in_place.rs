@@ -50,26 +50,15 @@ pub(crate) fn publish(root: &Root, changes: &[Change], handles: &mut Handles) ->
 }
 
 fn publish_one(root: &Root, path: &RelPath, after: &Final, handles: &mut Handles) -> Result<()> {
-    if !matches!(after, Final::File { .. }) {
-        handles.forget(path);
-    }
     match after {
-        Final::Absent => clear(root, path),
-        Final::Folder { mode } => {
-            match root.stat(path)? {
-                Some(stat) if stat.kind == Kind::Folder && stat.mode == *mode => return Ok(()),
-                Some(stat) if stat.kind == Kind::Folder => {
-                    return root.name(STEP, path, root.storage.set_mode(path, *mode));
-                }
-                _ => clear(root, path)?,
-            }
-            root.name(STEP, path, root.storage.make_folder(path, *mode))
-        }
-        Final::Symlink { target } => {
-            clear(root, path)?;
-            root.name(STEP, path, root.storage.make_symlink(target, path))
+        Final::Absent => {
+            handles.forget(path);
+            clear(root, path)
         }
         Final::File { mode, content } => publish_file(root, path, *mode, content, handles),
+        Final::Folder { .. } | Final::Symlink { .. } => {
+            unreachable!("records of own folders name files only")
+        }
     }
 }
 
@@ -181,24 +170,15 @@ fn unshare(
     Ok(own)
 }
 
-/// Makes what was published durable: every file, then every folder whose names changed.
+/// Makes what was published durable: every file, then the names in the folder.
 pub(crate) fn sync<'a>(root: &Root, paths: impl IntoIterator<Item = &'a RelPath>) -> Result<()> {
-    let mut folders = std::collections::BTreeSet::new();
+    let mut is_named = false;
     for path in paths {
-        match root.stat(path)?.map(|stat| stat.kind) {
-            Some(Kind::File) => {
-                let file = root.open_to_sync(Step::SyncCheckpointFile, path)?;
-                root.sync_all(Step::SyncCheckpointFile, path, &*file)?;
-            }
-            Some(Kind::Folder) => drop(folders.insert(path.clone())),
-            Some(Kind::Symlink | Kind::Other) | None => {}
+        is_named = true;
+        if root.stat(path)?.is_some_and(|stat| stat.kind == Kind::File) {
+            let file = root.open_to_sync(Step::SyncCheckpointFile, path)?;
+            root.sync_all(Step::SyncCheckpointFile, path, &*file)?;
         }
-        // The nearest folder that is still there: a removed folder's own removal is in its parent.
-        let mut parent = path.parent().expect("a change is below the root");
-        while !parent.is_root() && root.stat(&parent)?.is_none_or(|stat| stat.kind != Kind::Folder) {
-            parent = parent.parent().expect("the root exists");
-        }
-        folders.insert(parent);
     }
-    folders.iter().try_for_each(|folder| root.sync_folder(Step::SyncCheckpointFolder, folder))
+    if is_named { root.sync_folder(Step::SyncCheckpointFolder, &RelPath::root()) } else { Ok(()) }
 }

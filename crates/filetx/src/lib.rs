@@ -8,7 +8,7 @@
 //! | | [`OwnFolder::begin`] | [`Trees::begin`] |
 //! |---|---|---|
 //! | for | files that only this program writes | folders that belong to people |
-//! | roots | one | one or several, on one or several file systems |
+//! | roots | one, with files only | one or several, on one or several file systems |
 //! | a commit costs | one sync, shared by the threads that commit at once | some syncs per file and folder |
 //! | files are | written in place, after the commit point | replaced whole, before the commit returns |
 //! | a person's save in between | kept aside | left where it is; ours is kept aside |
@@ -75,8 +75,8 @@
 //!
 //! From what callers use down to the disk; `docs/design/file-transaction.md` numbers the steps.
 //!
-//! - callers: `transaction` (staging and commit), `folder` (own folders), `tree` (user trees), `snapshot` (readers), `replace` (one
-//!   file), `lock` (lock files), `error`
+//! - callers: `transaction` (staging and commit, what both policies share), `folder` (own folders) and `tree` (user trees), each with its
+//!   `policy`, `snapshot` (readers), `replace` (one file), `lock` (lock files), `error`
 //! - protocol: `record` and `journal` (bytes), `marker` (how far an own folder's files follow), `pointer` (from other roots to the journal),
 //!   `shelf` (an own folder's recovery and checkpoints), `classify` (what recovery makes of what it finds), `step` (the numbers)
 //! - files: `stage` (content on its way in), `in_place` and `publish` (bringing it into the files, by policy), `view` (what is seen
@@ -132,7 +132,7 @@ mod waiter;
 
 pub use disk::Disk;
 pub use error::{Error, ErrorKind, Failure, Left, Result, io_code};
-pub use folder::{FOLDER_HOME, FOLDER_KEPT, FolderOptions, OwnFolder};
+pub use folder::{FOLDER_HOME, FOLDER_KEPT, FolderOptions, FolderTransaction, OwnFolder};
 pub use hash::Hash;
 pub use holder::Holder;
 pub use lock::{Guard, Held, Lock, Mode, OnWait, Wait, Waiting, acquire_all};
@@ -145,7 +145,7 @@ pub use step::Step;
 pub use storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
 pub use sync_count::sync_count;
 pub use transaction::{CHANGES_MAX, Committed, INLINE_BYTES_MAX, Kept, Transaction};
-pub use tree::{Finder, ROOTS_MAX, Recovered, TreeOptions, Trees};
+pub use tree::{Finder, ROOTS_MAX, Recovered, TreeOptions, TreeTransaction, Trees};
 pub use view::{Body, Look};
 
 /// Keeps the example in the README compiling and running.

@@ -2,20 +2,12 @@
 
 use std::ffi::OsString;
 
+use crate::Result;
 use crate::path::ToAt;
-use crate::state::Seen;
+use crate::transaction::{Policy, Transaction};
 use crate::view::{Body, Look};
-use crate::{Result, Transaction};
 
-impl Transaction<'_> {
-    /// What is at a path now, with the hash of a file, before this transaction changes it. It is looked at once: what is staged for the
-    /// path later is committed only in the place of this. Looking writes nothing, and needs no folder above the path.
-    pub fn observe(&mut self, at: impl ToAt) -> Result<&Seen> {
-        let at = at.to_at()?;
-        self.check_root(at.root)?;
-        self.observed(at)
-    }
-
+impl<P: Policy> Transaction<P> {
     /// What is at a path, with what was staged.
     pub fn look(&self, at: impl ToAt) -> Result<Look> {
         let at = at.to_at()?;

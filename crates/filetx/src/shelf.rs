@@ -14,7 +14,7 @@ use crate::state::{Base, Change, Content, Final, Print, Seen};
 use crate::storage::{Kind, Open, Stat, StoredFile};
 use crate::transaction::Kept;
 use crate::view::{Overlay, STAGE};
-use crate::{Hash, RelPath, Result, Step};
+use crate::{Error, Hash, RelPath, Result, Step};
 use crate::{home, in_place};
 
 /// How much staged content may wait for a checkpoint although it is in the files.
@@ -89,7 +89,7 @@ impl Shelf {
             let journal = Journal::write_whole(root, 1, capacity, &[], &CREATE, || Ok(()))?;
             return self.start(root, journal);
         };
-        let records = journal.scan(root)?;
+        let records = scan(root, &mut journal)?;
         if read_mark(root)? == Some(Mark { chain: journal.chain, offset: journal.offset }) {
             // Everything is published, and what the mark covers is durable. Staged files of others were never committed.
             clean(root, &records.iter().map(|record| record.id).collect())?;
@@ -220,10 +220,23 @@ pub(crate) fn pending(root: &Root) -> Result<Overlay> {
     if let Some(mark) = read_mark(root)?.filter(|mark| mark.chain.epoch == journal.chain.epoch) {
         (journal.chain, journal.offset) = (mark.chain, mark.offset);
     }
-    for record in journal.scan(root)? {
+    for record in scan(root, &mut journal)? {
         overlay.lay_all(&record.changes);
     }
     Ok(overlay)
+}
+
+/// The records of a journal. One that names something else than a file of the folder was not written by this program.
+fn scan(root: &Root, journal: &mut Journal) -> Result<Vec<Record>> {
+    let records = journal.scan(root)?;
+    let is_file = |change: &Change| {
+        change.path.depth() == 1 && matches!(change.after, Final::Absent | Final::File { .. })
+    };
+    if records.iter().flat_map(|record| &record.changes).all(is_file) {
+        return Ok(records);
+    }
+    let reason = "a record names something else than a file of the folder";
+    Err(Error::Damaged { path: root.show(&root.in_home(JOURNAL)), reason })
 }
 
 /// The published mark, without making one.
@@ -374,4 +387,33 @@ fn clean(root: &Root, keep: &BTreeSet<u128>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(all(test, not(feature = "shuttle")))]
+mod tests {
+    use super::*;
+
+    /// Whoever wrote such a record is another program: nothing is touched, and a reader does not guess either.
+    #[test]
+    fn a_record_that_names_no_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Arc::new(crate::Disk::open(folder.path()).unwrap());
+        let home = RelPath::new(crate::FOLDER_HOME).unwrap();
+        let root = Root { storage, label: folder.path().to_owned(), home };
+        home::prepare(&root).unwrap();
+        let symlink = Final::Symlink { target: "x".into() };
+        let file = Final::File { mode: 0o600, content: Content::of_bytes(b"x".to_vec()) };
+        for (path, after) in [("link", symlink), ("folder", Final::Folder { mode: 0o700 }), ("a/b", file)] {
+            let change = Change { root: 0, path: RelPath::new(path).unwrap(), before: Seen::Absent, after };
+            let record = Record { id: 1, owner: Vec::new(), roots: Vec::new(), changes: vec![change] };
+            drop(Journal::write_whole(&root, 1, CAPACITY_BYTES_MIN, &[record], &CREATE, || Ok(())).unwrap());
+            for error in [
+                Shelf::default().refresh(&root, CAPACITY_BYTES_MIN).unwrap_err(),
+                pending(&root).map(drop).unwrap_err(),
+            ] {
+                assert!(matches!(error, Error::Damaged { .. }), "{path}: {error}");
+            }
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "only the transaction folder");
+        }
+    }
 }

@@ -174,11 +174,11 @@ impl StagedFile {
         }
     }
 
-    /// Takes the first `len` bytes of another file's content.
-    pub(crate) fn fill_from(&mut self, body: &Body, len: u64) -> Result<()> {
+    /// Takes another file's content.
+    pub(crate) fn fill_from(&mut self, body: &Body) -> Result<()> {
         let mut offset = 0;
-        while offset < len {
-            let bytes = body.read_range(offset, (len - offset).min(CHUNK_BYTES as u64))?;
+        while offset < body.len() {
+            let bytes = body.read_range(offset, CHUNK_BYTES as u64)?;
             self.add(&bytes)?;
             offset += bytes.len() as u64;
         }

@@ -76,10 +76,10 @@ pub(crate) enum Final {
 
 /// What a file is to hold: the first `keep` bytes of `base`, then `bytes`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Content {
-    pub base: Base,
-    pub keep: u64,
-    pub bytes: Vec<u8>,
+pub struct Content {
+    pub(crate) base: Base,
+    pub(crate) keep: u64,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Where the beginning of a file's content comes from.
@@ -178,11 +178,11 @@ impl Final {
 
 /// One path's change, as a journal holds it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Change {
-    pub root: usize,
-    pub path: RelPath,
-    pub before: Seen,
-    pub after: Final,
+pub struct Change {
+    pub(crate) root: usize,
+    pub(crate) path: RelPath,
+    pub(crate) before: Seen,
+    pub(crate) after: Final,
 }
 
 /// Sorts changes so that each finds what it needs: what goes away first, the deepest first; then folders from the top; then

@@ -5,6 +5,8 @@
 //!
 //! Lock order: the lock files of all roots exclusively, and those of roots above them shared, by (device, inode).
 
+mod policy;
+
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,12 +16,14 @@ use crate::journal::{JOURNAL, JOURNAL_TMP, Journal, Steps};
 use crate::lock::{Guard, Lock, Mode, Wait, acquire_all};
 use crate::record::Record;
 use crate::root::Root;
-use crate::state::Change;
 use crate::storage::{Open, Rename, Storage};
-use crate::transaction::{Committed, Kept, Policy, Transaction};
+use crate::transaction::{Kept, Transaction};
 use crate::view::STAGE;
-use crate::{Disk, Error, Failure, RelPath, Result, Step};
+use crate::{Disk, Error, RelPath, Result, Step};
 use crate::{home, pointer, publish};
+
+use policy::Staging;
+pub use policy::TreeTransaction;
 
 /// How often the set of roots may grow while pending transactions over several roots are followed.
 const ROUNDS_MAX: usize = 8;
@@ -69,8 +73,8 @@ impl Default for TreeOptions {
 /// Folders of people, locked for this thread until it is dropped.
 #[must_use = "the roots are locked as long as this lives"]
 pub struct Trees {
-    pub(crate) roots: Vec<Root>,
-    pub(crate) options: TreeOptions,
+    roots: Vec<Root>,
+    options: TreeOptions,
     guards: Vec<Guard>,
     recovered: Vec<Recovered>,
 }
@@ -80,7 +84,7 @@ pub struct Trees {
 pub struct Recovered {
     /// Its id.
     pub id: u128,
-    /// What its owner gave to [`Transaction::commit_for`]; empty when nobody waits for it.
+    /// What its owner gave to [`TreeTransaction::commit_for`]; empty when nobody waits for it.
     pub owner: Vec<u8>,
     /// Paths that somebody else changed meanwhile. Content of ours that never came to its path is aside; where nothing is, it had been there
     /// before theirs, or there is none of it.
@@ -151,8 +155,8 @@ impl Trees {
     }
 
     /// Begins a transaction over all roots.
-    pub fn begin(&mut self) -> Transaction<'_> {
-        Transaction::new(self.roots.clone(), Arc::default(), Policy::UserTree(self))
+    pub fn begin(&mut self) -> TreeTransaction<'_> {
+        Transaction::new(self.roots.clone(), Staging::new(self))
     }
 
     /// What was finished when the roots were opened, and what its owner has not acknowledged yet.
@@ -352,69 +356,4 @@ fn unacknowledged(roots: &[Root], root: &Root, known: &[Recovered]) -> Result<Ve
 fn mark_done(main: &Root, id: u128) -> Result<()> {
     main.rename(Step::MarkDone, &main.in_home(JOURNAL), &main.in_home(done_name(id)), Rename::Replace)?;
     main.sync_folder(Step::SyncDone, &main.home)
-}
-
-/// Commits to user trees.
-pub(crate) fn commit(
-    mut tx: Transaction<'_>,
-    changes: Vec<Change>,
-    owner: &[u8],
-) -> std::result::Result<Committed, Failure> {
-    // 3.2, 3.3
-    tx.stage.sync(&tx.roots)?;
-    let roots = tx.roots.iter().map(|root| root.label.clone()).collect();
-    let record = Record { id: tx.id, owner: owner.to_vec(), roots, changes };
-    let touched = touched(&record);
-    let main = &tx.roots[*touched.first().expect("a commit has changes")];
-    let others: Vec<&Root> = touched.iter().skip(1).map(|index| &tx.roots[*index]).collect();
-    let Policy::UserTree(trees) = &tx.policy else { unreachable!("the caller looked") };
-    let check = || trees.guards.iter().try_for_each(Guard::check);
-    // 4.1 to 4.7
-    let place = || {
-        others.iter().try_for_each(|root| pointer::write(root, record.id, &main.label))?;
-        Journal::write_whole(main, 1, 0, std::slice::from_ref(&record), &COMMIT, check)
-    };
-    if let Err(error) = place() {
-        let placed = match &error {
-            Error::Io { step: Step::SyncJournalFolder, .. } => true,
-            Error::Io { step: Step::PlaceJournal, .. } => {
-                !matches!(main.stat(&main.in_home(JOURNAL)), Ok(None))
-            }
-            _ => false,
-        };
-        if placed {
-            tx.settled = true;
-            return Err(Failure::unknown(error));
-        }
-        let _ = main.remove_if_there(Step::CleanUp, &main.in_home(JOURNAL_TMP));
-        for root in others {
-            let _ = pointer::clear(root);
-        }
-        return Err(Failure::aborted(error));
-    }
-    let mut committed = Committed { id: record.id, kept: Vec::new(), pending: None };
-    let finish = || {
-        // 5
-        let kept = publish::publish(&tx.roots, &record, trees.options.together_min)?;
-        // 6.1, 6.2
-        mark_done(main, record.id)?;
-        Ok(kept)
-    };
-    match finish() {
-        Ok(kept) => committed.kept = kept,
-        Err(error) => {
-            tx.settled = true;
-            committed.pending = Some(error);
-            return Ok(committed);
-        }
-    }
-    // 6.3 to 6.5: only tidiness is left, and the next open sees to what fails here.
-    for root in others {
-        let _ = pointer::clear(root);
-    }
-    if owner.is_empty() {
-        let _ = main.remove_if_there(Step::RemoveDone, &main.in_home(done_name(record.id)));
-    }
-    publish::tidy(&tx.roots, &record);
-    Ok(committed)
 }

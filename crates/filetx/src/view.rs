@@ -14,7 +14,7 @@ pub(crate) const STAGE: &str = "stage";
 
 /// Changes by path, each relative to what is below this overlay.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Overlay(BTreeMap<At, Final>);
+pub struct Overlay(BTreeMap<At, Final>);
 
 impl Overlay {
     /// Lays one more change on top.

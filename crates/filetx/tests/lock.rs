@@ -121,7 +121,7 @@ fn timeout_names_the_lock_and_its_holder() {
         Arc::new(move |waiting: &Waiting| notices.lock().unwrap().push(waiting.clone()))
     };
     let (timeout, notice_after) = (Duration::from_millis(60), Duration::from_millis(20));
-    let wait = Wait { timeout, notice_after, on_wait: Some(on_wait), ..Wait::default() };
+    let wait = Wait { timeout, notice_after, on_wait: Some(on_wait) };
     let error = lock.acquire(Mode::Exclusive, &wait).unwrap_err();
     let Error::Busy { lock: path, holder: Some(named), waited } = &error else { panic!("{error}") };
     assert_eq!(path, &folder.path().join("lock"));

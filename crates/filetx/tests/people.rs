@@ -58,7 +58,7 @@ fn commit(root: &Path) -> Result<Committed, Failure> {
     let mut trees = Trees::open(&[root], options())?;
     let mut tx = trees.begin();
     tx.put("changed", b"new content")?;
-    tx.append("sub/changed", b" and more")?;
+    tx.put("sub/changed", b"old and more")?;
     tx.remove("removed")?;
     tx.set_mode("script", 0o755)?;
     tx.symlink("link", "changed".as_ref())?;

@@ -4,13 +4,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use filetx::{
-    Error, FolderOptions, INLINE_BYTES_MAX, Look, OwnFolder, RelPath, Storage, Transaction, TreeOptions,
-    Trees,
+    At, Committed, Error, Failure, FolderOptions, FolderTransaction, INLINE_BYTES_MAX, Look, OwnFolder,
+    RelPath, Storage, TreeOptions, TreeTransaction, Trees,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -28,8 +29,6 @@ enum Op {
     Symlink(Place),
     MakeFolder(Place, u32),
     RemoveFolder(Place),
-    /// Calls that stand or fall together, and whether they fall.
-    Nested(Vec<Op>, bool),
 }
 
 /// A root, where there are several, and a path.
@@ -49,6 +48,8 @@ enum End {
     CommitAndReopen,
 }
 
+/// Those of an own folder, which is flat; one is refused.
+const NAMES: [&str; 5] = ["b", "c", "link", "d", "a/x"];
 const PATHS: [&str; 9] = ["a", "b", "a/x", "a/y", "b/x", "a/x/p", "a/x/q", "c/x/p", "a-x"];
 const ROOTS: [&str; 2] = ["r0", "r1"];
 const LINK: &str = "a/x";
@@ -67,27 +68,36 @@ fn mode() -> impl Strategy<Value = u32> {
     proptest::sample::select(&[0o600, 0o644, 0o700, 0o755, 0o640, 0o4755][..])
 }
 
-fn op() -> impl Strategy<Value = Op> {
-    let one = prop_oneof![
+fn name() -> impl Strategy<Value = Place> {
+    proptest::sample::select(&NAMES[..]).prop_map(|name| (0, name))
+}
+
+fn folder_op() -> BoxedStrategy<Op> {
+    prop_oneof![
+        6 => (name(), text()).prop_map(|(at, text)| Op::Put(at, text)),
+        4 => (name(), text()).prop_map(|(at, text)| Op::Append(at, text)),
+        2 => (name(), 0..50_u64).prop_map(|(at, len)| Op::Truncate(at, len)),
+        4 => name().prop_map(Op::Remove),
+        5 => (name(), name()).prop_map(|(from, to)| Op::Rename(from, to)),
+    ]
+    .boxed()
+}
+
+fn tree_op() -> BoxedStrategy<Op> {
+    prop_oneof![
         6 => (place(), text()).prop_map(|(at, text)| Op::Put(at, text)),
-        4 => (place(), text()).prop_map(|(at, text)| Op::Append(at, text)),
-        2 => (place(), 0..50_u64).prop_map(|(at, len)| Op::Truncate(at, len)),
         4 => place().prop_map(Op::Remove),
-        5 => (place(), place()).prop_map(|(from, to)| Op::Rename(from, (from.0, to.1))),
         2 => (place(), mode()).prop_map(|(at, mode)| Op::SetMode(at, mode)),
         2 => place().prop_map(Op::Symlink),
         2 => (place(), mode()).prop_map(|(at, mode)| Op::MakeFolder(at, mode)),
         3 => place().prop_map(Op::RemoveFolder),
-    ];
-    one.prop_recursive(2, 12, 4, |inner| {
-        (proptest::collection::vec(inner, 1..4), any::<bool>())
-            .prop_map(|(ops, falls)| Op::Nested(ops, falls))
-    })
+    ]
+    .boxed()
 }
 
-fn transactions() -> impl Strategy<Value = Vec<(Vec<Op>, End)>> {
+fn transactions(op: BoxedStrategy<Op>) -> impl Strategy<Value = Vec<(Vec<Op>, End)>> {
     let end = prop_oneof![6 => Just(End::Commit), 1 => Just(End::Abort), 1 => Just(End::CommitAndReopen)];
-    proptest::collection::vec((proptest::collection::vec(op(), 0..6), end), 1..12)
+    proptest::collection::vec((proptest::collection::vec(op, 0..10), end), 1..12)
 }
 
 /// All roots by `root/path`.
@@ -95,6 +105,8 @@ fn transactions() -> impl Strategy<Value = Vec<(Vec<Op>, End)>> {
 struct Model {
     nodes: BTreeMap<String, Node>,
     modes: Modes,
+    /// Without folders.
+    is_flat: bool,
 }
 
 /// What new files and folders get.
@@ -184,13 +196,6 @@ impl Model {
                     Some(_) => Err("WrongKind"),
                 }
             }
-            Op::Nested(ops, falls) => {
-                // A refused call inside is passed over, as a caller may do.
-                for op in ops {
-                    let _ = self.apply(op);
-                }
-                if *falls { Err("Superseded") } else { Ok(()) }
-            }
         }
     }
 
@@ -200,6 +205,9 @@ impl Model {
     }
 
     fn make_parents(&mut self, path: &str) -> Result<(), Refused> {
+        if self.is_flat && path.matches('/').count() > 1 {
+            return Err("BadPath");
+        }
         let folder = Node::Folder { mode: self.modes.folder };
         // The first slash ends the root.
         for (end, _) in path.match_indices('/').skip(1) {
@@ -254,55 +262,89 @@ impl Model {
         self.make_parents(from)?;
         match self.nodes.get(from).cloned() {
             None => Err("Missing"),
-            Some(Node::Folder { .. }) if to.starts_with(&format!("{from}/")) => Err("BadPath"),
-            Some(Node::Folder { mode }) => {
-                self.make_folder(to, mode)?;
-                for child in self.children(from).cloned().collect::<Vec<_>>() {
-                    let node = self.nodes.remove(&child).unwrap();
-                    self.nodes.insert(format!("{to}{}", &child[from.len()..]), node);
-                }
-                self.nodes.remove(from);
-                Ok(())
-            }
-            Some(node) => {
+            Some(node @ Node::File { .. }) => {
                 self.place(to, node)?;
                 self.nodes.remove(from);
                 Ok(())
             }
+            Some(_) => Err("WrongKind"),
         }
     }
 }
 
-/// Stages one call; inside nested ones refusals are passed over.
-fn stage(tx: &mut Transaction<'_>, op: &Op) -> Result<(), Error> {
+/// A transaction of either policy.
+trait Tx: Sized {
+    /// Stages one call.
+    fn stage(&mut self, op: &Op) -> Result<(), Error>;
+    fn list(&self, at: &At) -> Vec<OsString>;
+    fn look(&self, at: &At) -> Look;
+    fn read(&self, at: &At) -> Vec<u8>;
+    fn commit(self) -> Result<Committed, Failure>;
+}
+
+macro_rules! transaction {
+    ($type:ty, $tx:ident, $op:ident, $stage:expr) => {
+        impl Tx for $type {
+            fn stage(&mut self, $op: &Op) -> Result<(), Error> {
+                let $tx = self;
+                $stage
+            }
+            fn list(&self, at: &At) -> Vec<OsString> {
+                <$type>::list(self, at).unwrap()
+            }
+            fn look(&self, at: &At) -> Look {
+                <$type>::look(self, at).unwrap()
+            }
+            fn read(&self, at: &At) -> Vec<u8> {
+                <$type>::read(self, at).unwrap().unwrap()
+            }
+            fn commit(self) -> Result<Committed, Failure> {
+                <$type>::commit(self)
+            }
+        }
+    };
+}
+
+transaction!(
+    FolderTransaction<'_>,
+    tx,
+    op,
     match op {
         Op::Put(at, text) => tx.put(*at, &text.bytes()),
         Op::Append(at, text) => tx.append(*at, &text.bytes()),
         Op::Truncate(at, len) => tx.truncate(*at, *len),
         Op::Remove(at) => tx.remove(*at),
         Op::Rename(from, to) => tx.rename(*from, *to),
+        other => panic!("an own folder has no {other:?}"),
+    }
+);
+
+transaction!(
+    TreeTransaction<'_>,
+    tx,
+    op,
+    match op {
+        Op::Put(at, text) => tx.put(*at, &text.bytes()),
+        Op::Remove(at) => tx.remove(*at),
         Op::SetMode(at, mode) => tx.set_mode(*at, *mode),
         Op::Symlink(at) => tx.symlink(*at, LINK.as_ref()),
         Op::MakeFolder(at, mode) => tx.make_folder(*at, *mode),
         Op::RemoveFolder(at) => tx.remove_folder(*at),
-        Op::Nested(ops, falls) => tx.nested(|tx| {
-            ops.iter().for_each(|op| drop(stage(tx, op)));
-            if *falls { Err(Error::Superseded) } else { Ok(()) }
-        }),
+        other => panic!("trees have no {other:?}"),
     }
-}
+);
 
 /// Everything, as the transaction sees it.
-fn seen(tx: &Transaction<'_>, roots: usize) -> BTreeMap<String, Node> {
+fn seen(tx: &impl Tx, roots: usize) -> BTreeMap<String, Node> {
     let mut nodes = BTreeMap::new();
     for (index, root) in ROOTS.iter().enumerate().take(roots) {
         let mut folders: Vec<RelPath> = vec![RelPath::root()];
         while let Some(folder) = folders.pop() {
-            let at = filetx::At { root: index, path: folder.clone() };
-            for name in tx.list(&at).unwrap() {
-                let at = filetx::At { root: index, path: folder.join(name) };
-                let node = match tx.look(&at).unwrap() {
-                    Look::File { mode, .. } => Node::File { mode, content: tx.read(&at).unwrap().unwrap() },
+            let at = At { root: index, path: folder.clone() };
+            for name in tx.list(&at) {
+                let at = At { root: index, path: folder.join(name) };
+                let node = match tx.look(&at) {
+                    Look::File { mode, .. } => Node::File { mode, content: tx.read(&at) },
                     Look::Symlink { target } => Node::Symlink { target },
                     Look::Folder { mode } => {
                         folders.push(at.path.clone());
@@ -327,11 +369,11 @@ fn on_disk(disk: &SimDisk) -> BTreeMap<String, Node> {
 
 /// Stages the calls in a transaction, compares each answer and the view with the model, and ends it. What is expected on the
 /// disk afterwards.
-fn run(mut tx: Transaction<'_>, model: &Model, ops: &[Op], end: End, roots: usize) -> Model {
+fn run(mut tx: impl Tx, model: &Model, ops: &[Op], end: End, roots: usize) -> Model {
     let mut staged = model.clone();
     for op in ops {
         let expected = staged.apply(op);
-        let found = stage(&mut tx, op);
+        let found = tx.stage(op);
         let found = found.map_err(|error| format!("{error:?}"));
         match (&found, expected) {
             (Ok(()), Ok(())) => {}
@@ -355,6 +397,7 @@ fn new_disk() -> SimDisk {
         disk.make_root_on(root, mount);
         disk.person_write(root, "a/x", b"a person's");
         disk.person_write(root, "b", b"a person's");
+        disk.person_symlink(root, "a/x", "link");
     }
     disk
 }
@@ -365,12 +408,12 @@ fn folder_follows_the_model(transactions: &[(Vec<Op>, End)]) {
     let mut disk = new_disk();
     let open =
         |disk: &SimDisk| OwnFolder::on_storage(disk.root("r0"), Path::new("r0"), options.clone()).unwrap();
-    let mut model = Model { nodes: on_disk(&disk), modes: Modes { file: 0o600, folder: 0o700 } };
+    let mut model =
+        Model { nodes: on_disk(&disk), modes: Modes { file: 0o600, folder: 0o700 }, is_flat: true };
     model.nodes.retain(|path, _| path.starts_with("r0/"));
     let mut folder = open(&disk);
     for (ops, end) in transactions {
-        let ops: Vec<Op> = ops.iter().map(in_first_root).collect();
-        model = run(folder.begin().unwrap(), &model, &ops, *end, 1);
+        model = run(folder.begin().unwrap(), &model, ops, *end, 1);
         if *end == End::CommitAndReopen {
             drop(folder);
             disk = disk.kill();
@@ -391,23 +434,6 @@ fn folder_follows_the_model(transactions: &[(Vec<Op>, End)]) {
     assert_eq!(now, model.nodes, "after recovery");
 }
 
-fn in_first_root(op: &Op) -> Op {
-    let first = |at: &Place| (0, at.1);
-    match op {
-        Op::Put(at, text) => Op::Put(first(at), text.clone()),
-        Op::Append(at, text) => Op::Append(first(at), text.clone()),
-        Op::Truncate(at, len) => Op::Truncate(first(at), *len),
-        Op::Remove(at) => Op::Remove(first(at)),
-        Op::Rename(from, to) => Op::Rename(first(from), first(to)),
-        // Folders of an own folder stay open to their owner.
-        Op::SetMode(at, mode) => Op::SetMode(first(at), *mode | 0o700),
-        Op::Symlink(at) => Op::Symlink(first(at)),
-        Op::MakeFolder(at, mode) => Op::MakeFolder(first(at), *mode | 0o700),
-        Op::RemoveFolder(at) => Op::RemoveFolder(first(at)),
-        Op::Nested(ops, falls) => Op::Nested(ops.iter().map(in_first_root).collect(), *falls),
-    }
-}
-
 fn trees_follow_the_model(transactions: &[(Vec<Op>, End)]) {
     let mut disk = new_disk();
     let open = |disk: &SimDisk| {
@@ -416,7 +442,8 @@ fn trees_follow_the_model(transactions: &[(Vec<Op>, End)]) {
             move |path: &Path| -> io::Result<Arc<dyn Storage>> { Ok(disk.root(path.to_str().unwrap())) };
         Trees::on_storage(&ROOTS.map(Path::new), Arc::new(find), TreeOptions::default()).unwrap()
     };
-    let mut model = Model { nodes: on_disk(&disk), modes: Modes { file: 0o644, folder: 0o755 } };
+    let mut model =
+        Model { nodes: on_disk(&disk), modes: Modes { file: 0o644, folder: 0o755 }, is_flat: false };
     let mut trees = open(&disk);
     for (ops, end) in transactions {
         model = run(trees.begin(), &model, ops, *end, ROOTS.len());
@@ -441,7 +468,7 @@ fn trees_follow_the_model(transactions: &[(Vec<Op>, End)]) {
 }
 
 /// Runs a property on many random inputs, the same ones each time unless the environment says otherwise.
-fn check(test: &str, property: fn(&[(Vec<Op>, End)])) {
+fn check(test: &str, op: BoxedStrategy<Op>, property: fn(&[(Vec<Op>, End)])) {
     let cases = if testkit::notes::is_proof() { 20_000 } else { 2_000 };
     let seed = testkit::seed::or(1);
     let _replay = testkit::seed::Replay::new("cleveragents-filetx --test properties", test, seed);
@@ -452,7 +479,7 @@ fn check(test: &str, property: fn(&[(Vec<Op>, End)])) {
         max_shrink_iters: 20_000,
         ..ProptestConfig::default()
     };
-    let result = TestRunner::new(config).run(&transactions(), |transactions| {
+    let result = TestRunner::new(config).run(&transactions(op), |transactions| {
         property(&transactions);
         Ok(())
     });
@@ -464,19 +491,20 @@ fn check(test: &str, property: fn(&[(Vec<Op>, End)])) {
 
 #[test]
 fn own_folders_do_what_the_model_does() {
-    check("own_folders_do_what_the_model_does", folder_follows_the_model);
+    check("own_folders_do_what_the_model_does", folder_op(), folder_follows_the_model);
 }
 
 #[test]
 fn user_trees_do_what_the_model_does() {
-    check("user_trees_do_what_the_model_does", trees_follow_the_model);
+    check("user_trees_do_what_the_model_does", tree_op(), trees_follow_the_model);
 }
 
 /// The control: a model that is wrong in one rare point is told apart.
 #[test]
 fn a_wrong_model_is_noticed() {
     let wrong = |transactions: &[(Vec<Op>, End)]| {
-        let mut disk_says = Model { nodes: BTreeMap::new(), modes: Modes { file: 0o600, folder: 0o700 } };
+        let mut disk_says =
+            Model { nodes: BTreeMap::new(), modes: Modes { file: 0o600, folder: 0o700 }, is_flat: false };
         let mut wrong = disk_says.clone();
         for op in transactions.iter().flat_map(|(ops, _)| ops) {
             let _ = disk_says.apply(op);
@@ -490,7 +518,7 @@ fn a_wrong_model_is_noticed() {
         rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     };
-    let result = TestRunner::new(config).run(&transactions(), |transactions| {
+    let result = TestRunner::new(config).run(&transactions(tree_op()), |transactions| {
         prop_assert!(wrong(&transactions));
         Ok(())
     });

@@ -2,7 +2,7 @@
 //!
 //! The order of the steps, and what a crash after each leaves, is argued in `docs/design/plans.md`; the numbers are the same there.
 
-use filetx::{At, Left, Transaction, Trees};
+use filetx::{At, Left, TreeTransaction, Trees};
 use serde_json::json;
 use store::{Actor, ChangesetId, Kind, OpenChangesets, Resource};
 
@@ -339,7 +339,7 @@ fn allow(plan: &Plan) -> Result<()> {
 pub(crate) fn verify(
     roots: &[store::PathBytes],
     targets: &Targets,
-    tx: &mut Transaction<'_>,
+    tx: &mut TreeTransaction<'_>,
     purpose: Purpose,
 ) -> Result<Vec<FileReport>> {
     let mut reports = Vec::with_capacity(targets.len());

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use filetx::{At, Print, RelPath, Seen, Snapshot, Transaction};
+use filetx::{At, Print, RelPath, Seen, Snapshot, TreeTransaction};
 use serde::Serialize;
 use store::{BlobHash, Content, ContentKind, PathBytes};
 
@@ -51,17 +51,17 @@ pub(crate) trait Sight {
 }
 
 /// Under the lock, with what will be staged compared with what was seen.
-impl Sight for Transaction<'_> {
+impl Sight for TreeTransaction<'_> {
     fn see(&mut self, at: &At) -> filetx::Result<Seen> {
         self.observe(at).cloned()
     }
 
     fn read(&self, at: &At) -> filetx::Result<Option<Vec<u8>>> {
-        Transaction::read(self, at)
+        TreeTransaction::read(self, at)
     }
 
     fn list(&self, at: &At) -> filetx::Result<Vec<OsString>> {
-        Transaction::list(self, at)
+        TreeTransaction::list(self, at)
     }
 }
 

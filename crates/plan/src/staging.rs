@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
-use filetx::{At, Look, RelPath, Seen, Transaction};
+use filetx::{At, Look, RelPath, Seen, TreeTransaction};
 use store::limits::CHUNK_BYTES;
 use store::{BlobHash, BlobReader, Content, ContentKind, PathBytes, Store, read_blobs};
 
@@ -20,7 +20,7 @@ const BATCH_MAX: usize = 256;
 
 /// Stages all targets.
 pub(crate) fn stage(
-    tx: &mut Transaction<'_>,
+    tx: &mut TreeTransaction<'_>,
     roots: &[PathBytes],
     targets: &Targets,
     made: &Made,
@@ -50,7 +50,7 @@ pub(crate) fn stage(
 }
 
 /// A folder that the plan leaves without anything goes too, as in version control; the deepest first.
-fn remove_emptied(tx: &mut Transaction<'_>, emptied: &BTreeSet<At>, needed: &BTreeSet<At>) -> Result<()> {
+fn remove_emptied(tx: &mut TreeTransaction<'_>, emptied: &BTreeSet<At>, needed: &BTreeSet<At>) -> Result<()> {
     let mut full: BTreeSet<At> = needed.clone();
     let mut deepest: Vec<&At> = emptied.iter().collect();
     deepest.sort_by_key(|at| std::cmp::Reverse(at.path.depth()));
@@ -70,7 +70,7 @@ fn remove_emptied(tx: &mut Transaction<'_>, emptied: &BTreeSet<At>, needed: &BTr
 }
 
 /// Removes a folder that has nothing but folders in it, to make way for a file.
-fn clear_folder(tx: &mut Transaction<'_>, at: &At) -> Result<()> {
+fn clear_folder(tx: &mut TreeTransaction<'_>, at: &At) -> Result<()> {
     if !matches!(tx.observe(at).map_err(files)?, Seen::Folder { .. })
         || tx.look(at).map_err(files)? == Look::Absent
     {
@@ -93,7 +93,12 @@ fn batch_len(rest: &[Coming<'_>]) -> usize {
     fits.count().max(1)
 }
 
-fn stage_batch(tx: &mut Transaction<'_>, batch: &[Coming<'_>], made: &Made, store: &dyn Store) -> Result<()> {
+fn stage_batch(
+    tx: &mut TreeTransaction<'_>,
+    batch: &[Coming<'_>],
+    made: &Made,
+    store: &dyn Store,
+) -> Result<()> {
     let asked: Vec<BlobHash> = batch
         .iter()
         .filter(|(_, target, after)| {
@@ -123,7 +128,7 @@ fn stage_batch(tx: &mut Transaction<'_>, batch: &[Coming<'_>], made: &Made, stor
     Ok(())
 }
 
-fn put(tx: &mut Transaction<'_>, at: &At, after: &Content, bytes: &[u8]) -> Result<()> {
+fn put(tx: &mut TreeTransaction<'_>, at: &At, after: &Content, bytes: &[u8]) -> Result<()> {
     match after.kind {
         ContentKind::File => tx.put_with_mode(at, after.mode, bytes).map_err(files),
         ContentKind::Symlink => tx.symlink(at, os_str(bytes, at)?).map_err(files),

@@ -2,69 +2,52 @@
 
 use std::io::Read;
 
-use super::{INLINE_BYTES_MAX, Policy, Transaction};
+use super::{Policy, Transaction};
 use crate::path::{At, ToAt};
 use crate::root::OUR_FILE_MODE;
 use crate::stage::StagedFile;
-use crate::state::{Content, Final};
+use crate::state::Final;
 use crate::{Error, Result};
 
-impl Transaction<'_> {
+impl<P: Policy> Transaction<P> {
     /// Gives a file new content. A new file gets the policy's mode, an existing one keeps its own.
     pub fn put(&mut self, at: impl ToAt, bytes: &[u8]) -> Result<()> {
         let at = at.to_at()?;
-        self.nested(|tx| {
+        self.whole(|tx| {
             let mode = tx.prepare_file(&at)?;
-            let content = match tx.policy {
-                Policy::OwnFolder(_) if bytes.len() <= INLINE_BYTES_MAX => Content::of_bytes(bytes.to_vec()),
-                _ => {
-                    let mut file = tx.create_staged(at.root, mode)?;
-                    file.add(bytes)?;
-                    tx.take(&at, file, mode)?
-                }
-            };
-            tx.change(at, Final::File { mode, content })
+            let content = P::hold(tx, &at, mode, bytes)?;
+            tx.change(at, Final::File { mode, content });
+            Ok(())
         })
     }
 
     /// Gives a file what a reader gives, in bounded memory.
     pub fn put_reader(&mut self, at: impl ToAt, reader: &mut dyn Read) -> Result<()> {
-        let at = at.to_at()?;
-        self.put_filled(at, None, |file| file.fill(reader))
+        self.put_filled(at.to_at()?, None, |file| file.fill(reader))
     }
 
-    /// Gives a file new content and permission bits.
-    pub fn put_with_mode(&mut self, at: impl ToAt, mode: u32, bytes: &[u8]) -> Result<()> {
-        let at = at.to_at()?;
-        self.put_filled(at, Some(mode), |file| file.add(bytes))
-    }
-
-    /// Gives a file permission bits and what a reader gives, in bounded memory.
-    pub fn put_reader_with_mode(&mut self, at: impl ToAt, mode: u32, reader: &mut dyn Read) -> Result<()> {
-        let at = at.to_at()?;
-        self.put_filled(at, Some(mode), |file| file.fill(reader))
-    }
-
-    fn put_filled(
+    /// Fills a staged file for a path; one without a mode of its own gets that of `put`.
+    pub(crate) fn put_filled(
         &mut self,
         at: At,
         mode: Option<u32>,
         fill: impl FnOnce(&mut StagedFile) -> Result<()>,
     ) -> Result<()> {
-        self.nested(|tx| {
+        self.whole(|tx| {
             let found = tx.prepare_file(&at)?;
             let mode = mode.unwrap_or(found);
-            let mut file = tx.create_staged(at.root, mode)?;
+            let mut file = P::create_staged(tx, at.root, mode)?;
             fill(&mut file)?;
-            let content = tx.take(&at, file, mode)?;
-            tx.change(at, Final::File { mode, content })
+            let content = P::take_staged(tx, &at, file, mode)?;
+            tx.change(at, Final::File { mode, content });
+            Ok(())
         })
     }
 
     /// Opens a file to write content into that [`put_staged`](Self::put_staged) then gives a path of the same root.
     pub fn stage(&mut self, root: usize) -> Result<StagedFile> {
         self.check_root(root)?;
-        self.create_staged(root, OUR_FILE_MODE)
+        P::create_staged(self, root, OUR_FILE_MODE)
     }
 
     /// Gives a file the content staged before.
@@ -79,10 +62,11 @@ impl Transaction<'_> {
         if let Some(reason) = reason {
             return Err(Error::BadPath { path: file.path.as_path().to_owned(), reason });
         }
-        self.nested(|tx| {
+        self.whole(|tx| {
             let mode = tx.prepare_file(&at)?;
-            let content = tx.take(&at, file, mode)?;
-            tx.change(at, Final::File { mode, content })
+            let content = P::take_staged(tx, &at, file, mode)?;
+            tx.change(at, Final::File { mode, content });
+            Ok(())
         })
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use filetx::{
-    Committed, Error, Failure, Finder, FolderOptions, Left, Look, OwnFolder, Snapshot, Storage, Transaction,
-    TreeOptions, Trees,
+    Committed, Error, Failure, Finder, FolderOptions, FolderTransaction, Left, Look, OwnFolder, Snapshot,
+    Storage, TreeOptions, TreeTransaction, Trees,
 };
 use testkit::chain;
 use testkit::explore::{Acks, Limits, Report, Workload, explore};
@@ -130,7 +130,7 @@ impl Plan {
     /// Runs the transactions up to the first that fails.
     fn run(&self, disk: &SimDisk, acks: &Acks<Outcomes>) {
         for ops in &self.transactions {
-            match commit(disk, self.kind, |tx| ops.iter().try_for_each(|op| stage(tx, op))) {
+            match commit(disk, self.kind, ops) {
                 Ok(committed) => {
                     assert_eq!(committed.kept, [], "nobody else was here");
                     acks.note(|outcomes| outcomes.acknowledged += 1);
@@ -212,12 +212,8 @@ impl Model {
                 self.0.remove(*path).expect("something is there");
             }
             Op::Rename(from, to) => {
-                let inside: Vec<String> =
-                    self.0.keys().filter(|key| Path::new(key).starts_with(from)).cloned().collect();
-                for key in inside {
-                    let node = self.0.remove(&key).expect("it was listed");
-                    self.0.insert(format!("{to}{}", &key[from.len()..]), node);
-                }
+                let node = self.0.remove(*from).expect("something is there");
+                self.0.insert((*to).to_owned(), node);
             }
             Op::SetMode(path, new) => match self.0.get_mut(*path) {
                 Some(Node::File { mode, .. } | Node::Folder { mode }) => *mode = *new,
@@ -241,21 +237,32 @@ fn below(path: &str) -> &str {
     &path[2..]
 }
 
-/// Stages one call.
-pub(crate) fn stage(tx: &mut Transaction<'_>, op: &Op) -> Result<(), Error> {
-    fn at(path: &str) -> (usize, &str) {
-        (ROOTS.iter().position(|root| *root == root_of(path)).expect("a known root"), below(path))
-    }
+fn at(path: &str) -> (usize, &str) {
+    (ROOTS.iter().position(|root| *root == root_of(path)).expect("a known root"), below(path))
+}
+
+/// Stages one call in an own folder.
+fn stage_in_folder(tx: &mut FolderTransaction<'_>, op: &Op) -> Result<(), Error> {
     match op {
         Op::Put(path, bytes) => tx.put(at(path), bytes),
         Op::Append(path, text) => tx.append(at(path), text.as_bytes()),
         Op::Truncate(path, len) => tx.truncate(at(path), *len),
         Op::Remove(path) => tx.remove(at(path)),
         Op::Rename(from, to) => tx.rename(at(from), at(to)),
+        other => panic!("an own folder has no {other:?}"),
+    }
+}
+
+/// Stages one call in trees.
+fn stage_in_trees(tx: &mut TreeTransaction<'_>, op: &Op) -> Result<(), Error> {
+    match op {
+        Op::Put(path, bytes) => tx.put(at(path), bytes),
+        Op::Remove(path) => tx.remove(at(path)),
         Op::SetMode(path, mode) => tx.set_mode(at(path), *mode),
         Op::Symlink(path, target) => tx.symlink(at(path), target.as_ref()),
         Op::MakeFolder(path) => tx.make_folder(at(path), 0o755),
         Op::RemoveFolder(path) => tx.remove_folder(at(path)),
+        other => panic!("trees have no {other:?}"),
     }
 }
 
@@ -282,22 +289,18 @@ pub(crate) fn open_folder(disk: &SimDisk, journal_bytes: u64) -> Result<OwnFolde
 }
 
 /// Opens, stages and commits.
-pub(crate) fn commit(
-    disk: &SimDisk,
-    kind: Kind,
-    work: impl FnOnce(&mut Transaction<'_>) -> Result<(), Error>,
-) -> Result<Committed, Failure> {
+fn commit(disk: &SimDisk, kind: Kind, ops: &[Op]) -> Result<Committed, Failure> {
     match kind {
         Kind::Folder { journal_bytes } => {
             let folder = open_folder(disk, journal_bytes)?;
             let mut tx = folder.begin()?;
-            work(&mut tx)?;
+            ops.iter().try_for_each(|op| stage_in_folder(&mut tx, op))?;
             tx.commit()
         }
         Kind::Tree { roots, together_min } => {
             let mut trees = open_trees_with(disk, roots, together_min)?;
             let mut tx = trees.begin();
-            work(&mut tx)?;
+            ops.iter().try_for_each(|op| stage_in_trees(&mut tx, op))?;
             tx.commit()
         }
     }

@@ -81,7 +81,7 @@ pub(crate) fn editor_at_every_step() -> Result<u64, String> {
         let disk = disk();
         let mut trees = open_trees(&disk, 1).map_err(|error| chain(&error))?;
         let committed = stage_and_commit(&mut trees).map_err(|error| chain(&error))?;
-        committed.filter(|committed| committed.kept.is_empty()).ok_or("kept")?;
+        let _ = committed.filter(|committed| committed.kept.is_empty()).ok_or("kept")?;
         disk.calls()
     };
     let mut cases = 0;

@@ -6,22 +6,28 @@ use testkit::explore::{Limits, Report, SecondCrash};
 use testkit::notes::is_proof;
 
 /// Calls that can stand in any order, each on a path of its own: what they share is the transaction.
-fn calls() -> Vec<Vec<Op>> {
-    vec![
-        vec![put("a/new", "n")],
-        vec![put("a/put", "p2")],
-        vec![Op::Append("a/append", "+")],
-        vec![Op::Truncate("a/truncate", 1)],
-        vec![Op::Remove("a/remove")],
-        vec![Op::Rename("a/from", "a/to")],
-        vec![Op::SetMode("a/mode", 0o640)],
-        vec![Op::Symlink("a/link", "put")],
-        vec![Op::MakeFolder("a/folder")],
-        vec![Op::RemoveFolder("a/empty")],
-        vec![Op::Remove("a/file"), Op::MakeFolder("a/file")],
-        vec![Op::RemoveFolder("a/dir"), put("a/dir", "d")],
-        vec![Op::Rename("a/tree", "a/moved")],
-    ]
+fn calls(kind: Kind) -> Vec<Vec<Op>> {
+    let mut calls = vec![vec![put("a/new", "n")], vec![put("a/put", "p2")], vec![Op::Remove("a/remove")]];
+    calls.extend(match kind {
+        Kind::Folder { .. } => vec![
+            vec![Op::Append("a/append", "+")],
+            vec![Op::Append("a/created", "c")],
+            vec![Op::Truncate("a/truncate", 1)],
+            vec![Op::Rename("a/from", "a/to")],
+            vec![Op::Rename("a/mode", "a/link")],
+            vec![Op::Remove("a/file"), Op::Append("a/file", "anew")],
+        ],
+        Kind::Tree { .. } => vec![
+            vec![Op::SetMode("a/mode", 0o640)],
+            vec![Op::Symlink("a/link", "put")],
+            vec![Op::MakeFolder("a/folder")],
+            vec![Op::RemoveFolder("a/empty")],
+            vec![Op::Remove("a/file"), Op::MakeFolder("a/file")],
+            vec![Op::RemoveFolder("a/dir"), put("a/dir", "d")],
+            vec![Op::Remove("a/tree/x"), put("a/moved/x", "x"), Op::RemoveFolder("a/tree")],
+        ],
+    });
+    calls
 }
 
 fn start() -> Vec<Op> {
@@ -42,7 +48,7 @@ fn every_sequence(kind: Kind, name: &str) {
         seed: testkit::seed::or(1),
         ..Limits::default()
     };
-    let calls = calls();
+    let calls = calls(kind);
     let mut total = Report::default();
     for (first, one) in calls.iter().enumerate() {
         total.add(Plan::new(&format!("{name}: {one:?}"), kind, &start(), &[one]).hold(&limits));

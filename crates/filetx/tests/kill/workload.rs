@@ -128,7 +128,7 @@ impl Workload {
                 old.iter().for_each(|(path, text)| tx.put(*path, text.as_bytes()).unwrap());
                 tx.put("filler", &[b'o'; 900]).unwrap();
                 // In the journal, and in the files already: recovery comes by it again.
-                tx.symlink("link", "filler".as_ref()).unwrap();
+                tx.append("filler", b"and more").unwrap();
                 assert!(tx.commit().unwrap().pending.is_none());
             }
         }
@@ -282,7 +282,7 @@ fn commit_trees(trees: &mut Trees) -> Result<Committed, Failure> {
     tx.symlink((0, "latest"), "new/deep".as_ref())?;
     tx.remove((0, "kind"))?;
     tx.put((0, "kind/inside"), b"a folder now")?;
-    tx.append((0, "sub/inner"), b" and more")?;
+    tx.put((0, "sub/inner"), b"old and more")?;
     tx.put((1, "changed"), b"short")?;
     tx.put((1, "created"), b"created")?;
     tx.remove_folder((1, "empty"))?;

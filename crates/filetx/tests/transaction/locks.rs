@@ -46,13 +46,16 @@ fn another_thread_waits_and_then_sees_what_the_first_committed() {
         thread::scope(|scope| {
             let second = scope.spawn(move || {
                 has_begun.recv().unwrap();
-                place.change(|tx| tx.append("f", b" second"));
+                place.change(|tx| {
+                    let first = tx.read("f")?.unwrap();
+                    tx.put("f", &[first.as_slice(), b" second"].concat())
+                });
             });
             place.change(|tx| {
                 began.send(()).unwrap();
                 // The more the other gets to do, the surer it would be seen in between.
                 thread::yield_now();
-                tx.append("f", b"first")
+                tx.put("f", b"first")
             });
             second.join().unwrap();
         });
@@ -130,8 +133,11 @@ fn roots_given_in_any_order_do_not_block_each_other() {
                 for _ in 0..20 {
                     let mut trees = Trees::open(&[roots[0], roots[1]], TreeOptions::default()).unwrap();
                     let mut tx = trees.begin();
-                    tx.append((0, "f"), b"x").unwrap();
-                    tx.append((1, "f"), b"x").unwrap();
+                    for root in [0, 1] {
+                        let mut text = tx.read((root, "f")).unwrap().unwrap_or_default();
+                        text.push(b'x');
+                        tx.put((root, "f"), &text).unwrap();
+                    }
                     assert!(tx.commit().unwrap().pending.is_none());
                 }
             });

@@ -5,7 +5,6 @@
 mod escapes;
 mod folders;
 mod locks;
-mod nested;
 mod operations;
 mod place;
 mod refusals;

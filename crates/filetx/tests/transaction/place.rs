@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use filetx::{
-    Committed, Error, Failure, FolderOptions, Left, Look, OwnFolder, RelPath, Result, Snapshot, Transaction,
-    TreeOptions, Trees, Wait,
+    Body, Committed, Error, Failure, FolderOptions, FolderTransaction, Left, Look, OwnFolder, RelPath,
+    Result, Seen, Snapshot, StagedFile, ToAt, TreeOptions, TreeTransaction, Trees, Wait,
 };
 use tempfile::TempDir;
 
@@ -38,8 +38,130 @@ pub(crate) fn on_both(case: impl Fn(&Place)) {
 
 /// With both policies: `work` turns `start` into `expected`. The transaction itself sees that before the commit, the disk and a
 /// reader see it after the commit and not earlier, and nothing is left over.
-pub(crate) fn check(start: &[&str], work: impl Fn(&mut Transaction<'_>) -> Result<()>, expected: &[&str]) {
-    on_both(|place| {
+pub(crate) fn check(start: &[&str], work: impl Fn(&mut Tx<'_, '_>) -> Result<()>, expected: &[&str]) {
+    on_both(|place| place.check(start, &work, expected));
+}
+
+/// The same in an own folder.
+pub(crate) fn check_folder(start: &[&str], work: impl Fn(&mut Tx<'_, '_>) -> Result<()>, expected: &[&str]) {
+    Place::new(Policy::OwnFolder).check(start, &work, expected);
+}
+
+/// The same in a tree.
+pub(crate) fn check_tree(start: &[&str], work: impl Fn(&mut Tx<'_, '_>) -> Result<()>, expected: &[&str]) {
+    Place::new(Policy::UserTree).check(start, &work, expected);
+}
+
+/// With both policies: `work` is refused with this variant and a text that names `path`; it stages nothing, and the transaction
+/// can go on.
+pub(crate) fn refused(
+    start: &[&str],
+    work: impl Fn(&mut Tx<'_, '_>) -> Result<()>,
+    variant: &str,
+    path: &str,
+) {
+    on_both(|place| place.refused(start, &work, variant, path));
+}
+
+/// The same in an own folder.
+pub(crate) fn refused_folder(
+    start: &[&str],
+    work: impl Fn(&mut Tx<'_, '_>) -> Result<()>,
+    variant: &str,
+    path: &str,
+) {
+    Place::new(Policy::OwnFolder).refused(start, &work, variant, path);
+}
+
+/// The same in a tree.
+pub(crate) fn refused_tree(
+    start: &[&str],
+    work: impl Fn(&mut Tx<'_, '_>) -> Result<()>,
+    variant: &str,
+    path: &str,
+) {
+    Place::new(Policy::UserTree).refused(start, &work, variant, path);
+}
+
+/// A transaction of either policy. A call that its policy does not have panics.
+pub(crate) enum Tx<'a, 'b> {
+    Folder(&'a mut FolderTransaction<'b>),
+    Tree(&'a mut TreeTransaction<'b>),
+}
+
+/// Calls that both policies have.
+macro_rules! shared {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {
+        impl Tx<'_, '_> {
+            $(pub(crate) fn $name(&mut self, $($arg: $type),*) -> $result {
+                match self {
+                    Tx::Folder(tx) => tx.$name($($arg),*),
+                    Tx::Tree(tx) => tx.$name($($arg),*),
+                }
+            })*
+        }
+    };
+}
+
+shared! {
+    put(at: impl ToAt, bytes: &[u8]) -> Result<()>;
+    put_reader(at: impl ToAt, reader: &mut dyn std::io::Read) -> Result<()>;
+    stage(root: usize) -> Result<StagedFile>;
+    put_staged(at: impl ToAt, file: StagedFile) -> Result<()>;
+    remove(at: impl ToAt) -> Result<()>;
+    look(at: impl ToAt) -> Result<Look>;
+    read(at: impl ToAt) -> Result<Option<Vec<u8>>>;
+    open(at: impl ToAt) -> Result<Option<Body>>;
+    list(at: impl ToAt) -> Result<Vec<std::ffi::OsString>>;
+}
+
+impl<'b> Tx<'_, 'b> {
+    fn folder(&mut self) -> &mut FolderTransaction<'b> {
+        let Tx::Folder(tx) = self else { panic!("only own folders can do this") };
+        tx
+    }
+
+    fn tree(&mut self) -> &mut TreeTransaction<'b> {
+        let Tx::Tree(tx) = self else { panic!("only trees can do this") };
+        tx
+    }
+
+    pub(crate) fn append(&mut self, at: impl ToAt, bytes: &[u8]) -> Result<()> {
+        self.folder().append(at, bytes)
+    }
+
+    pub(crate) fn truncate(&mut self, at: impl ToAt, len: u64) -> Result<()> {
+        self.folder().truncate(at, len)
+    }
+
+    pub(crate) fn rename(&mut self, from: impl ToAt, to: impl ToAt) -> Result<()> {
+        self.folder().rename(from, to)
+    }
+
+    pub(crate) fn set_mode(&mut self, at: impl ToAt, mode: u32) -> Result<()> {
+        self.tree().set_mode(at, mode)
+    }
+
+    pub(crate) fn symlink(&mut self, at: impl ToAt, target: &std::ffi::OsStr) -> Result<()> {
+        self.tree().symlink(at, target)
+    }
+
+    pub(crate) fn make_folder(&mut self, at: impl ToAt, mode: u32) -> Result<()> {
+        self.tree().make_folder(at, mode)
+    }
+
+    pub(crate) fn remove_folder(&mut self, at: impl ToAt) -> Result<()> {
+        self.tree().remove_folder(at)
+    }
+
+    pub(crate) fn observe(&mut self, at: impl ToAt) -> Result<&Seen> {
+        self.tree().observe(at)
+    }
+}
+
+impl Place {
+    fn check(&self, start: &[&str], work: &impl Fn(&mut Tx<'_, '_>) -> Result<()>, expected: &[&str]) {
+        let place = self;
         place.make(start);
         let start = place.lines();
         place.aborted(|tx| {
@@ -47,22 +169,20 @@ pub(crate) fn check(start: &[&str], work: impl Fn(&mut Transaction<'_>) -> Resul
             assert_eq!(place.lines_of(tx), sorted(expected), "as the transaction sees it");
         });
         assert_eq!(place.lines(), start, "after a transaction that was dropped");
-        place.change(&work);
+        place.change(work);
         assert_eq!(place.lines(), sorted(expected), "after the commit");
-        assert_eq!(place.lines_of(&place.snapshot()), sorted(expected), "as a reader sees it");
+        assert_eq!(place.lines_of(&mut place.snapshot()), sorted(expected), "as a reader sees it");
         place.assert_tidy();
-    });
-}
+    }
 
-/// With both policies: `work` is refused with this variant and a text that names `path`; it stages nothing, and the transaction
-/// can go on.
-pub(crate) fn refused(
-    start: &[&str],
-    work: impl Fn(&mut Transaction<'_>) -> Result<()>,
-    variant: &str,
-    path: &str,
-) {
-    on_both(|place| {
+    fn refused(
+        &self,
+        start: &[&str],
+        work: &impl Fn(&mut Tx<'_, '_>) -> Result<()>,
+        variant: &str,
+        path: &str,
+    ) {
+        let place = self;
         place.make(start);
         let start = place.lines();
         let committed = place.try_change(|tx| {
@@ -74,7 +194,7 @@ pub(crate) fn refused(
         assert!(committed.unwrap().pending.is_none());
         assert_eq!(place.lines(), start, "after the commit of nothing");
         place.assert_nothing_left();
-    });
+    }
 }
 
 impl Place {
@@ -127,51 +247,45 @@ impl Place {
         }
     }
 
-    /// Runs `work` in a transaction of its own, and then does `end` with it.
+    /// Runs `work` in a transaction of its own, and commits if it is to be.
     fn in_transaction<T>(
         &self,
-        work: impl FnOnce(&mut Transaction<'_>) -> T,
-        end: impl FnOnce(Transaction<'_>, T) -> Ended,
+        work: impl FnOnce(&mut Tx<'_, '_>) -> T,
+        commits: impl FnOnce(T) -> Result<bool>,
     ) -> Ended {
+        let aborted = || Failure { left: Left::Nothing, error: Error::Superseded };
         match self.policy {
             Policy::OwnFolder => {
                 let folder = self.open_folder();
                 let mut tx = folder.begin().unwrap();
-                let result = work(&mut tx);
-                end(tx, result)
+                let result = work(&mut Tx::Folder(&mut tx));
+                if commits(result)? { tx.commit() } else { Err(aborted()) }
             }
             Policy::UserTree => {
                 let mut trees = self.open_trees();
                 let mut tx = trees.begin();
-                let result = work(&mut tx);
-                end(tx, result)
+                let result = work(&mut Tx::Tree(&mut tx));
+                if commits(result)? { tx.commit() } else { Err(aborted()) }
             }
         }
     }
 
     /// Stages and commits, unless staging fails.
-    pub(crate) fn try_change(&self, work: impl FnOnce(&mut Transaction<'_>) -> Result<()>) -> Ended {
-        self.in_transaction(work, |tx, result| {
-            result?;
-            tx.commit()
-        })
+    pub(crate) fn try_change(&self, work: impl FnOnce(&mut Tx<'_, '_>) -> Result<()>) -> Ended {
+        self.in_transaction(work, |result| result.map(|()| true))
     }
 
     /// Stages and commits; nobody else is there, so all of it lands.
-    pub(crate) fn change(&self, work: impl FnOnce(&mut Transaction<'_>) -> Result<()>) {
+    pub(crate) fn change(&self, work: impl FnOnce(&mut Tx<'_, '_>) -> Result<()>) {
         let committed = self.try_change(work).unwrap();
         assert_eq!(committed.kept, []);
         assert!(committed.pending.is_none(), "{:?}", committed.pending);
     }
 
     /// Stages, and drops the transaction.
-    pub(crate) fn aborted(&self, work: impl FnOnce(&mut Transaction<'_>)) {
-        let end = |tx: Transaction<'_>, ()| {
-            drop(tx);
-            self.assert_nothing_left();
-            Err(Failure { left: Left::Nothing, error: Error::Superseded })
-        };
-        let _: Ended = self.in_transaction(work, end);
+    pub(crate) fn aborted(&self, work: impl FnOnce(&mut Tx<'_, '_>)) {
+        assert!(self.in_transaction(work, |()| Ok(false)).is_err());
+        self.assert_nothing_left();
     }
 
     /// Makes what the lines say, as a person would.
@@ -227,7 +341,7 @@ impl Place {
     }
 
     /// The same, as a transaction or a reader sees it.
-    pub(crate) fn lines_of(&self, view: &impl View) -> Vec<String> {
+    pub(crate) fn lines_of(&self, view: &mut impl View) -> Vec<String> {
         let mut lines = Vec::new();
         let mut folders = vec![RelPath::root()];
         while let Some(folder) = folders.pop() {
@@ -313,31 +427,31 @@ pub(crate) type Ended = std::result::Result<Committed, Failure>;
 
 /// What transactions and readers have in common.
 pub(crate) trait View {
-    fn names(&self, folder: &RelPath) -> Vec<std::ffi::OsString>;
-    fn kind(&self, path: &RelPath) -> Look;
-    fn content(&self, path: &RelPath) -> Vec<u8>;
+    fn names(&mut self, folder: &RelPath) -> Vec<std::ffi::OsString>;
+    fn kind(&mut self, path: &RelPath) -> Look;
+    fn content(&mut self, path: &RelPath) -> Vec<u8>;
 }
 
-impl View for Transaction<'_> {
-    fn names(&self, folder: &RelPath) -> Vec<std::ffi::OsString> {
+impl View for Tx<'_, '_> {
+    fn names(&mut self, folder: &RelPath) -> Vec<std::ffi::OsString> {
         self.list(folder).unwrap()
     }
-    fn kind(&self, path: &RelPath) -> Look {
+    fn kind(&mut self, path: &RelPath) -> Look {
         self.look(path).unwrap()
     }
-    fn content(&self, path: &RelPath) -> Vec<u8> {
+    fn content(&mut self, path: &RelPath) -> Vec<u8> {
         self.read(path).unwrap().unwrap()
     }
 }
 
 impl View for Snapshot {
-    fn names(&self, folder: &RelPath) -> Vec<std::ffi::OsString> {
+    fn names(&mut self, folder: &RelPath) -> Vec<std::ffi::OsString> {
         self.list(folder).unwrap()
     }
-    fn kind(&self, path: &RelPath) -> Look {
+    fn kind(&mut self, path: &RelPath) -> Look {
         self.look(path).unwrap()
     }
-    fn content(&self, path: &RelPath) -> Vec<u8> {
+    fn content(&mut self, path: &RelPath) -> Vec<u8> {
         self.read(path).unwrap().unwrap()
     }
 }

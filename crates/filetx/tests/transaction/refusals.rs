@@ -6,10 +6,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use filetx::{Error, RelPath, Transaction, TreeOptions, Trees};
+use filetx::{Error, RelPath, TreeOptions, Trees};
 use rustix::process::geteuid;
 
-use super::place::{Place, Policy, on_both, refused};
+use super::place::{Place, Policy, Tx, on_both, refused, refused_folder, refused_tree};
 use super::support::make_fifo;
 
 #[test]
@@ -17,8 +17,8 @@ fn paths_that_are_not_below_the_root() {
     for path in ["", "/", "/etc/x", "..", "../x", "a/../../x", "./a", "a//b", "a/", "a/.", "a\0b"] {
         refused(&["a/"], |tx| tx.put(path, b"x"), "BadPath", "is not a path below a root");
         refused(&["a/"], |tx| tx.remove(path), "BadPath", "is not a path below a root");
-        refused(&["a/", "f=x"], |tx| tx.rename("f", path), "BadPath", "is not a path below a root");
-        refused(&["a/", "f=x"], |tx| tx.rename(path, "g"), "BadPath", "is not a path below a root");
+        refused_folder(&["a/", "f=x"], |tx| tx.rename("f", path), "BadPath", "is not a path below a root");
+        refused_folder(&["a/", "f=x"], |tx| tx.rename(path, "g"), "BadPath", "is not a path below a root");
     }
     refused(&[], |tx| tx.put("n".repeat(256).as_str(), b"x"), "BadPath", "longer than 255 bytes");
     refused(&[], |tx| tx.look("../x").map(|_| ()), "BadPath", "../x");
@@ -28,13 +28,13 @@ fn paths_that_are_not_below_the_root() {
 fn the_root_itself() {
     let root = RelPath::root;
     refused(&["f=x"], |tx| tx.put(&root(), b"x"), "BadPath", "root");
-    refused(&["f=x"], |tx| tx.append(&root(), b"x"), "BadPath", "root");
+    refused_folder(&["f=x"], |tx| tx.append(&root(), b"x"), "BadPath", "root");
     refused(&["f=x"], |tx| tx.remove(&root()), "BadPath", "root");
-    refused(&["f=x"], |tx| tx.set_mode(&root(), 0o700), "BadPath", "root");
-    refused(&["f=x"], |tx| tx.make_folder(&root(), 0o700), "BadPath", "root");
-    refused(&["f=x"], |tx| tx.remove_folder(&root()), "BadPath", "root");
-    refused(&["f=x"], |tx| tx.rename(&root(), &RelPath::new("d").unwrap()), "BadPath", "root");
-    refused(&["f=x"], |tx| tx.rename(&RelPath::new("f").unwrap(), &root()), "BadPath", "root");
+    refused_tree(&["f=x"], |tx| tx.set_mode(&root(), 0o700), "BadPath", "root");
+    refused_tree(&["f=x"], |tx| tx.make_folder(&root(), 0o700), "BadPath", "root");
+    refused_tree(&["f=x"], |tx| tx.remove_folder(&root()), "BadPath", "root");
+    refused_folder(&["f=x"], |tx| tx.rename(&root(), &RelPath::new("d").unwrap()), "BadPath", "root");
+    refused_folder(&["f=x"], |tx| tx.rename(&RelPath::new("f").unwrap(), &root()), "BadPath", "root");
 }
 
 #[test]
@@ -42,45 +42,56 @@ fn the_transaction_folder() {
     refused(&[], |tx| tx.put(".txn/x", b"x"), "Reserved", "root/.txn/x` is inside the transaction folder");
     refused(&[], |tx| tx.put(".txn", b"x"), "Reserved", "root/.txn");
     refused(&[], |tx| tx.remove(".txn/.gitignore"), "Reserved", "root/.txn/.gitignore");
-    refused(&["f=x"], |tx| tx.rename("f", ".txn/f"), "Reserved", "root/.txn/f");
-    refused(&["d/", "d/f=x"], |tx| tx.rename("d", ".txn/d"), "Reserved", "root/.txn/d");
-    refused(&[], |tx| tx.set_mode(".txn", 0o777), "Reserved", "root/.txn");
-    refused(&[], |tx| tx.remove_folder(".txn/stage"), "Reserved", "root/.txn/stage");
-    refused(&[], |tx| tx.symlink(".txn/l", "x".as_ref()), "Reserved", "root/.txn/l");
-    refused(&[], |tx| tx.make_folder(".txn/d", 0o700), "Reserved", "root/.txn/d");
-    refused(&[], |tx| tx.rename(".txn", "mine"), "Reserved", "root/.txn");
+    refused_folder(&["f=x"], |tx| tx.rename("f", ".txn/f"), "Reserved", "root/.txn/f");
+    refused_tree(&[], |tx| tx.set_mode(".txn", 0o777), "Reserved", "root/.txn");
+    refused_tree(&[], |tx| tx.remove_folder(".txn/stage"), "Reserved", "root/.txn/stage");
+    refused_tree(&[], |tx| tx.symlink(".txn/l", "x".as_ref()), "Reserved", "root/.txn/l");
+    refused_tree(&[], |tx| tx.make_folder(".txn/d", 0o700), "Reserved", "root/.txn/d");
+    refused_folder(&[], |tx| tx.rename(".txn", "mine"), "Reserved", "root/.txn");
 }
 
 #[test]
 fn what_is_missing() {
     refused(&[], |tx| tx.remove("f"), "Missing", "root/f` does not exist");
-    refused(&[], |tx| tx.remove("no/such/f"), "Missing", "root/no/such/f` does not exist");
-    refused(&[], |tx| tx.truncate("no/f", 0), "Missing", "root/no/f");
-    refused(&[], |tx| tx.rename("no/f", "g"), "Missing", "root/no/f");
-    refused(&[], |tx| tx.set_mode("no/f", 0o600), "Missing", "root/no/f");
-    refused(&[], |tx| tx.remove_folder("no/d"), "Missing", "root/no/d");
+    refused_tree(&[], |tx| tx.remove("no/such/f"), "Missing", "root/no/such/f` does not exist");
+    refused_folder(&[], |tx| tx.truncate("f", 0), "Missing", "root/f");
+    refused_folder(&[], |tx| tx.rename("f", "g"), "Missing", "root/f");
+    refused_tree(&[], |tx| tx.set_mode("no/f", 0o600), "Missing", "root/no/f");
+    refused_tree(&[], |tx| tx.remove_folder("no/d"), "Missing", "root/no/d");
 }
 
 #[test]
 fn what_is_there_already() {
     let start = ["f=x", "d/", "l->f"];
-    refused(&start, |tx| tx.make_folder("d", 0o755), "Exists", "root/d` exists already");
-    refused(&start, |tx| tx.make_folder("f", 0o755), "Exists", "root/f");
-    refused(&start, |tx| tx.make_folder("l", 0o755), "Exists", "root/l");
-    refused(&["d/", "e/", "e/g=x"], |tx| tx.rename("e", "d"), "Exists", "root/d");
-    refused(&["f=x", "e/", "e/g=x"], |tx| tx.rename("e", "f"), "Exists", "root/f");
+    refused_tree(&start, |tx| tx.make_folder("d", 0o755), "Exists", "root/d` exists already");
+    refused_tree(&start, |tx| tx.make_folder("f", 0o755), "Exists", "root/f");
+    refused_tree(&start, |tx| tx.make_folder("l", 0o755), "Exists", "root/l");
 }
 
 #[test]
 fn folders_that_are_not_empty() {
-    refused(&["d/", "d/f=x"], |tx| tx.remove_folder("d"), "NotEmpty", "folder `");
-    let staged = |tx: &mut Transaction<'_>| {
-        tx.nested(|tx| {
-            tx.put("d/new", b"x")?;
-            tx.remove_folder("d")
-        })
-    };
-    refused(&["d/"], staged, "NotEmpty", "root/d");
+    refused_tree(&["d/", "d/f=x"], |tx| tx.remove_folder("d"), "NotEmpty", "folder `");
+    let place = Place::new(Policy::UserTree);
+    place.make(&["d/"]);
+    place.aborted(|tx| {
+        tx.put("d/new", b"x").unwrap();
+        place.assert_error(&tx.remove_folder("d").unwrap_err(), "NotEmpty", "root/d");
+    });
+}
+
+/// Its journal names files alone, so that publishing it again needs no folder.
+#[test]
+fn folders_in_an_own_folder() {
+    for path in ["d/f", "new/f", "f/below", "out/f"] {
+        let start = ["f=x", "d/", "d/f=x", "out->../outside"];
+        let reason = "an own folder has files only, and no folders";
+        refused_folder(&start, |tx| tx.put(path, b"x"), "BadPath", reason);
+        refused_folder(&start, |tx| tx.append(path, b"x"), "BadPath", reason);
+        refused_folder(&start, |tx| tx.truncate(path, 0), "BadPath", reason);
+        refused_folder(&start, |tx| tx.remove(path), "BadPath", reason);
+        refused_folder(&start, |tx| tx.rename(path, "g"), "BadPath", reason);
+        refused_folder(&start, |tx| tx.rename("f", path), "BadPath", reason);
+    }
 }
 
 #[test]
@@ -88,48 +99,40 @@ fn kinds_that_do_not_fit() {
     let start = ["f=x", "d/", "l->f"];
     refused(&start, |tx| tx.put("d", b"x"), "WrongKind", "root/d` is a folder, not a file");
     refused(&start, |tx| tx.put_reader("d", &mut &b"x"[..]), "WrongKind", "root/d");
-    refused(&start, |tx| tx.append("d", b"x"), "WrongKind", "root/d");
-    refused(&start, |tx| tx.append("l", b"x"), "WrongKind", "root/l` is a symlink, not a file");
-    refused(&start, |tx| tx.truncate("l", 0), "WrongKind", "root/l");
-    refused(&start, |tx| tx.truncate("d", 0), "WrongKind", "root/d");
+    refused_folder(&start, |tx| tx.append("d", b"x"), "WrongKind", "root/d");
+    refused_folder(&start, |tx| tx.append("l", b"x"), "WrongKind", "root/l` is a symlink, not a file");
+    refused_folder(&start, |tx| tx.truncate("l", 0), "WrongKind", "root/l");
+    refused_folder(&start, |tx| tx.truncate("d", 0), "WrongKind", "root/d");
     refused(&start, |tx| tx.remove("d"), "WrongKind", "root/d` is a folder, not a file or symlink");
-    refused(&start, |tx| tx.remove_folder("f"), "WrongKind", "root/f` is a file, not a folder");
-    refused(&start, |tx| tx.remove_folder("l"), "WrongKind", "root/l");
-    refused(&start, |tx| tx.set_mode("l", 0o600), "WrongKind", "root/l");
-    refused(&start, |tx| tx.symlink("d", "x".as_ref()), "WrongKind", "root/d");
-    refused(&start, |tx| tx.rename("f", "d"), "WrongKind", "root/d");
-    refused(&start, |tx| tx.rename("l", "d"), "WrongKind", "root/d");
-    refused(&start, |tx| tx.put("f/below", b"x"), "WrongKind", "root/f` is a file, not a folder");
-    refused(&start, |tx| tx.make_folder("f/a/b", 0o755), "WrongKind", "root/f");
+    refused_tree(&start, |tx| tx.remove_folder("f"), "WrongKind", "root/f` is a file, not a folder");
+    refused_tree(&start, |tx| tx.remove_folder("l"), "WrongKind", "root/l");
+    refused_tree(&start, |tx| tx.set_mode("l", 0o600), "WrongKind", "root/l");
+    refused_tree(&start, |tx| tx.symlink("d", "x".as_ref()), "WrongKind", "root/d");
+    refused_folder(&start, |tx| tx.rename("f", "d"), "WrongKind", "root/d");
+    refused_folder(&start, |tx| tx.rename("l", "g"), "WrongKind", "root/l` is a symlink, not a file");
+    refused_folder(&start, |tx| tx.rename("d", "g"), "WrongKind", "root/d");
+    refused_tree(&start, |tx| tx.put("f/below", b"x"), "WrongKind", "root/f` is a file, not a folder");
+    refused_tree(&start, |tx| tx.make_folder("f/a/b", 0o755), "WrongKind", "root/f");
     refused(&start, |tx| tx.read("d").map(|_| ()), "WrongKind", "root/d");
     refused(&start, |tx| tx.read("l").map(|_| ()), "WrongKind", "root/l");
 }
 
 #[test]
-fn a_folder_does_not_move_into_itself() {
-    let start = ["d/", "d/e/", "d/f=x"];
-    refused(&start, |tx| tx.rename("d", "d/e/x"), "BadPath", "a folder cannot move into itself");
-    refused(&start, |tx| tx.rename("d", "d/x"), "BadPath", "root/d/x");
-    refused(&start, |tx| tx.rename("d/f", "d"), "WrongKind", "root/d");
-    refused(&start, |tx| tx.rename("d/f", "d/f/x"), "WrongKind", "root/d/f");
-}
-
-#[test]
 fn a_file_below_what_was_staged_as_a_file() {
-    let work = |tx: &mut Transaction<'_>| {
-        tx.nested(|tx| {
-            tx.remove("d/f")?;
-            tx.remove_folder("d")?;
-            tx.put("d", b"a file now")?;
-            tx.put("d/f", b"cannot be")
-        })
-    };
-    refused(&["d/", "d/f=old"], work, "WrongKind", "root/d` is a file, not a folder");
+    let place = Place::new(Policy::UserTree);
+    place.make(&["d/", "d/f=old"]);
+    place.aborted(|tx| {
+        tx.remove("d/f").unwrap();
+        tx.remove_folder("d").unwrap();
+        tx.put("d", b"a file now").unwrap();
+        let error = tx.put("d/f", b"cannot be").unwrap_err();
+        place.assert_error(&error, "WrongKind", "root/d` is a file, not a folder");
+    });
 }
 
 #[test]
 fn cutting_a_file_to_more_than_it_has() {
-    refused(&["f=1234"], |tx| tx.truncate("f", 5), "TooLarge", "limit of 4");
+    refused_folder(&["f=1234"], |tx| tx.truncate("f", 5), "TooLarge", "limit of 4");
 }
 
 /// A FIFO is looked at by name and never opened: an open would hang, or wake a program at its other end.
@@ -137,28 +140,28 @@ fn cutting_a_file_to_more_than_it_has() {
 fn fifos_are_refused_not_opened() {
     on_both(|place| {
         make_fifo(&place.root("p"));
-        place.make(&["f=x", "d/"]);
-        make_fifo(&place.root("d/q"));
+        place.make(&["f=x"]);
         let start = place.lines();
-        let refuse = |work: &dyn Fn(&mut Transaction<'_>) -> filetx::Result<()>, path: &str| {
+        let refuse = |work: &dyn Fn(&mut Tx<'_, '_>) -> filetx::Result<()>, path: &str| {
             place.aborted(|tx| {
                 place.assert_error(&work(tx).unwrap_err(), "WrongKind", path);
                 assert_eq!(place.lines_of(tx), start);
             });
         };
         refuse(&|tx| tx.put("p", b"x"), "root/p` is a FIFO, socket or device, not a file");
-        refuse(&|tx| tx.append("p", b"x"), "root/p");
-        refuse(&|tx| tx.truncate("p", 0), "root/p");
         refuse(&|tx| tx.remove("p"), "root/p");
-        refuse(&|tx| tx.rename("p", "g"), "root/p");
-        refuse(&|tx| tx.rename("f", "p"), "root/p");
-        refuse(&|tx| tx.set_mode("p", 0o600), "root/p");
-        refuse(&|tx| tx.symlink("p", "x".as_ref()), "root/p");
         refuse(&|tx| tx.read("p").map(|_| ()), "root/p");
-        refuse(&|tx| tx.put("p/below", b"x"), "root/p");
-        // In a folder that moves.
-        refuse(&|tx| tx.rename("d", "e"), "root/d/q");
-        place.aborted(|tx| assert_eq!(tx.observe("p").unwrap().to_string(), "a FIFO, socket or device"));
+        if place.policy == Policy::OwnFolder {
+            refuse(&|tx| tx.append("p", b"x"), "root/p");
+            refuse(&|tx| tx.truncate("p", 0), "root/p");
+            refuse(&|tx| tx.rename("p", "g"), "root/p");
+            refuse(&|tx| tx.rename("f", "p"), "root/p");
+        } else {
+            refuse(&|tx| tx.set_mode("p", 0o600), "root/p");
+            refuse(&|tx| tx.symlink("p", "x".as_ref()), "root/p");
+            refuse(&|tx| tx.put("p/below", b"x"), "root/p");
+            place.aborted(|tx| assert_eq!(tx.observe("p").unwrap().to_string(), "a FIFO, socket or device"));
+        }
         assert_eq!(place.lines(), start);
     });
 }
@@ -168,7 +171,7 @@ fn fifos_are_refused_not_opened() {
 fn targets_that_no_symlink_can_have() {
     let long = "t".repeat(4096);
     for target in ["", "a\0b", &long] {
-        refused(&["f=x"], |tx| tx.symlink("d/l", OsStr::new(target)), "BadPath", "root/d/l");
+        refused_tree(&["f=x"], |tx| tx.symlink("d/l", OsStr::new(target)), "BadPath", "root/d/l");
     }
 }
 
@@ -181,7 +184,7 @@ fn roots_that_the_transaction_does_not_have() {
     refused(&[], |tx| tx.list((1, "f")).map(|_| ()), "BadPath", "root 1");
     refused(&[], |tx| tx.look((1, "f")).map(|_| ()), "BadPath", "root 1");
     refused(&[], |tx| tx.stage(1).map(|_| ()), "BadPath", "root 1");
-    refused(&["f=x"], |tx| tx.rename("f", (1, "f")), "BadPath", "root 1");
+    refused_folder(&["f=x"], |tx| tx.rename("f", (1, "f")), "BadPath", "root 1");
 }
 
 #[test]
@@ -256,7 +259,7 @@ fn another_mount_below_a_tree() {
     else {
         return;
     };
-    let refuse = |work: &dyn Fn(&mut Transaction<'_>) -> filetx::Result<()>, path: &str| {
+    let refuse = |work: &dyn Fn(&mut Tx<'_, '_>) -> filetx::Result<()>, path: &str| {
         place.aborted(|tx| {
             // Twice: asking again does not help.
             for _ in 0..2 {
@@ -269,11 +272,7 @@ fn another_mount_below_a_tree() {
     refuse(&|tx| tx.put("m/new", b"x"), "root/m` is on another mount than its root");
     refuse(&|tx| tx.put("m/a/b/new", b"x"), "root/m");
     refuse(&|tx| tx.put("m/secret", b"x"), "root/m");
-    refuse(&|tx| tx.append("m/secret", b"x"), "root/m");
     refuse(&|tx| tx.remove("m/secret"), "root/m");
-    refuse(&|tx| tx.rename("f", "m/f"), "root/m");
-    refuse(&|tx| tx.rename("m/secret", "f"), "root/m");
-    refuse(&|tx| tx.rename("m", "n"), "root/m");
     refuse(&|tx| tx.put("g", b"x"), "root/g");
     refuse(&|tx| tx.remove("g"), "root/g");
     assert_eq!(fs::read(other.path().join("secret")).unwrap(), b"secret");
