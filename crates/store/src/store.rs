@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::{
     Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
     Collected, Epoch, Head, Holding, Inventory, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
-    NodeStep, PackedBlob, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep, Problem, Recorded,
-    Recording, Resource, Result, UploadId, Version,
+    NodeStep, PackedBlob, PathBytes, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep, Problem,
+    Recorded, Recording, Resource, Result, UploadId, Version,
 };
 
 /// Records that only this program writes.
@@ -107,6 +107,14 @@ pub trait EntryStore {
 
     /// Entries of a changeset behind a sequence number, at most `limit` and at most [`PAGE_MAX`](crate::limits::PAGE_MAX).
     fn entries(&self, changeset: ChangesetId, after: u64, limit: usize) -> Result<Vec<ChangeEntry>>;
+
+    /// For each of these paths, as (root, path), the last entry of a changeset that changed it. A rename changes both of its paths.
+    /// Costs the same however many entries the changeset has.
+    fn last_entries(
+        &self,
+        changeset: ChangesetId,
+        paths: &[(PathBytes, PathBytes)],
+    ) -> Result<Vec<Option<ChangeEntry>>>;
 }
 
 /// Leases on plans, nodes and changesets.

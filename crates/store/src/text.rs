@@ -150,6 +150,11 @@ impl PathBytes {
         &self.0
     }
 
+    /// As JSON, as it stands in the form of an entry.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a path has a form in JSON")
+    }
+
     /// For people: what is not UTF-8 is replaced.
     pub fn show(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)

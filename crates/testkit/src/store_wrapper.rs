@@ -30,6 +30,7 @@ macro_rules! wrap_store {
         $crate::wrap_store! { @EntryStore $wrapper;
             write record(changeset: store::ChangesetId, epoch: store::Epoch, recording: &store::Recording) -> store::Recorded;
             read entries(changeset: store::ChangesetId, after: u64, limit: usize) -> Vec<store::ChangeEntry>;
+            read last_entries(changeset: store::ChangesetId, paths: &[(store::PathBytes, store::PathBytes)]) -> Vec<Option<store::ChangeEntry>>;
         }
         $crate::wrap_store! { @LeaseStore $wrapper;
             write acquire(resource: store::Resource, holding: &store::Holding) -> store::Lease;

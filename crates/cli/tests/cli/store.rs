@@ -32,7 +32,7 @@ records     1
 
 "#]]);
     program.run("store migrate").success().stderr_eq("").stdout_eq(str![[r#"
-sqlite:[PLACE]/agents-home/state.db has schema version 2, the newest
+sqlite:[PLACE]/agents-home/state.db has schema version 4, the newest
 
 "#]]);
     program.run("store copy --from agents-home/state.db --to copy.db").success().stderr_eq("").stdout_eq(
@@ -115,7 +115,7 @@ fn a_store_on_a_server_that_cannot_be_used_says_why() {
     let newer = list(&url).code(1).stdout_eq("");
     assert_eq!(
         line(&newer),
-        format!("error: store {place} has schema version 7; this program knows version 3")
+        format!("error: store {place} has schema version 7; this program knows version 5")
     );
     server.sql("postgres", &format!("ALTER DATABASE {database} SET default_transaction_read_only = on"));
     let standby = list(&url).code(1).stdout_eq("");
@@ -143,7 +143,7 @@ fn plans_work_on_a_server_and_move_there_and_back() {
     run("audit verify").success();
     assert!(!text(&run("doctor").success()).contains("problem"));
     assert!(text(&run("store status").success()).contains("plans       2\n"));
-    assert!(text(&run("store migrate").success()).contains("has schema version 3, the newest"));
+    assert!(text(&run("store migrate").success()).contains("has schema version 5, the newest"));
     program.run_of(&["store", "copy", "--from", &url, "--to", "back.db"]).success().stderr_eq("");
     let back = program.path("back.db");
     program.run(&format!("audit verify -c store.url=sqlite:{}", back.display())).success();

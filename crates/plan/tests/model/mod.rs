@@ -159,6 +159,10 @@ impl EntryStore for ModelStore {
         let inner = self.0.lock().unwrap();
         Ok(inner.entries.get(&id).map(|entries| entries[after as usize..].to_vec()).unwrap_or_default())
     }
+
+    not_asked! {
+        last_entries(ChangesetId, &[(PathBytes, PathBytes)]) -> Vec<Option<ChangeEntry>>;
+    }
 }
 
 impl LeaseStore for ModelStore {

@@ -15,8 +15,8 @@ use super::values::{count, get, integer, page, params};
 use crate::changeset::{Formed, Place};
 use crate::prepared::Prepared;
 use crate::{
-    BlobHash, ChainHash, ChangeEntry, ChangesetId, EntryStore, Epoch, Error, NewEntry, PostgresStore,
-    Recorded, Recording, RequestId, Resource, Result, Status, Time,
+    Actor, BlobHash, ChainHash, ChangeEntry, ChangesetId, EntryStore, Epoch, Error, NewEntry, PathBytes,
+    PostgresStore, Recorded, Recording, RequestId, Resource, Result, Status, Time,
 };
 
 impl EntryStore for PostgresStore {
@@ -27,6 +27,14 @@ impl EntryStore for PostgresStore {
 
     fn entries(&self, changeset: ChangesetId, after: u64, limit: usize) -> Result<Vec<ChangeEntry>> {
         self.engine.read("list entries", async |transaction| list(transaction, changeset, after, limit).await)
+    }
+
+    fn last_entries(
+        &self,
+        changeset: ChangesetId,
+        paths: &[(PathBytes, PathBytes)],
+    ) -> Result<Vec<Option<ChangeEntry>>> {
+        self.engine.read("look for entries", async |transaction| last(transaction, changeset, paths).await)
     }
 }
 
@@ -202,13 +210,48 @@ async fn list(
             params![id, integer(after), page(Some(limit))],
         )
         .await?;
-    let entry = |row: &Row| {
-        let new = NewEntry::from_form(get(row, 2)?, get(row, 3)?, get(row, 4)?);
-        // Somebody changed it: the digest of the changeset tells, and no reading of it is right.
-        let damaged = || Failure::Unreadable(Arc::from(Box::from("the form of an entry is none")));
-        Ok(new.ok_or_else(damaged)?.at(id, count(row, 0)?, &actor, get(row, 1)?))
-    };
-    rows.iter().map(entry).collect()
+    rows.iter().map(|row| entry(row, id, &actor)).collect()
+}
+
+/// The last entry of each path, by the indices of paths; those have hashes, so the paths are compared too.
+async fn last(
+    transaction: &Transaction<'_>,
+    id: ChangesetId,
+    paths: &[(PathBytes, PathBytes)],
+) -> Attempt<Vec<Option<ChangeEntry>>> {
+    let actor = changesets::get(transaction, id).await?.actor;
+    let roots: Vec<String> = paths.iter().map(|(root, _)| root.to_json()).collect();
+    let names: Vec<String> = paths.iter().map(|(_, path)| path.to_json()).collect();
+    let rows = transaction.rows(LAST, params![id, roots, names]).await?;
+    let mut found = vec![None; paths.len()];
+    for row in &rows {
+        let number = usize::try_from(count(row, 5)?).unwrap_or(0);
+        found[number - 1] = Some(entry(row, id, &actor)?);
+    }
+    Ok(found)
+}
+
+const LAST: &str = "
+    SELECT last.sequence, last.at, last.form, last.before_blob, last.after_blob, wanted.number
+    FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (root, path, number)
+    CROSS JOIN LATERAL (
+        (SELECT * FROM entries
+         WHERE changeset = $1 AND md5((form::json -> 1)::text) = md5(wanted.path)
+           AND (form::json -> 1)::text = wanted.path AND (form::json -> 0)::text = wanted.root
+         ORDER BY sequence DESC LIMIT 1)
+        UNION ALL
+        (SELECT * FROM entries
+         WHERE changeset = $1 AND md5((form::json #> '{2,rename,to}')::text) = md5(wanted.path)
+           AND (form::json #> '{2,rename,to}') IS NOT NULL
+           AND (form::json #> '{2,rename,to}')::text = wanted.path AND (form::json -> 0)::text = wanted.root
+         ORDER BY sequence DESC LIMIT 1)
+        ORDER BY sequence DESC LIMIT 1) AS last";
+
+fn entry(row: &Row, id: ChangesetId, actor: &Actor) -> Attempt<ChangeEntry> {
+    let new = NewEntry::from_form(get(row, 2)?, get(row, 3)?, get(row, 4)?);
+    // Somebody changed it: the digest of the changeset tells, and no reading of it is right.
+    let damaged = || Failure::Unreadable(Arc::from(Box::from("the form of an entry is none")));
+    Ok(new.ok_or_else(damaged)?.at(id, count(row, 0)?, actor, get(row, 1)?))
 }
 
 /// The digest of a changeset without entries.

@@ -11,8 +11,8 @@ use super::values::{integer, page, rows};
 use crate::changeset::{Formed, Place};
 use crate::prepared::Prepared;
 use crate::{
-    Actor, ChangeEntry, ChangesetId, EntryStore, Epoch, Error, NewEntry, Recorded, Recording, RequestId,
-    Resource, Result, SqliteStore, Status, Time,
+    Actor, ChangeEntry, ChangesetId, EntryStore, Epoch, Error, NewEntry, PathBytes, Recorded, Recording,
+    RequestId, Resource, Result, SqliteStore, Status, Time,
 };
 
 impl EntryStore for SqliteStore {
@@ -25,6 +25,14 @@ impl EntryStore for SqliteStore {
 
     fn entries(&self, changeset: ChangesetId, after: u64, limit: usize) -> Result<Vec<ChangeEntry>> {
         self.engine.read("list entries", |connection, _| list(connection, changeset, after, limit))
+    }
+
+    fn last_entries(
+        &self,
+        changeset: ChangesetId,
+        paths: &[(PathBytes, PathBytes)],
+    ) -> Result<Vec<Option<ChangeEntry>>> {
+        self.engine.read("look for entries", |connection, _| last(connection, changeset, paths))
     }
 }
 
@@ -172,6 +180,32 @@ fn list(connection: &Connection, id: ChangesetId, after: u64, limit: usize) -> A
     Ok(entries)
 }
 
+/// The last entry of each path, by the indices of paths.
+fn last(
+    connection: &Connection,
+    id: ChangesetId,
+    paths: &[(PathBytes, PathBytes)],
+) -> Attempt<Vec<Option<ChangeEntry>>> {
+    let actor = changesets::target(connection, id)?.actor;
+    let mut find = connection.prepare_cached(LAST)?;
+    let last = |(root, path): &(PathBytes, PathBytes)| {
+        let parameters = params![id, root.to_json(), path.to_json()];
+        Ok(find.query_row(parameters, |row| entry(row, id, &actor)).optional()?)
+    };
+    paths.iter().map(last).collect()
+}
+
+const LAST: &str = "
+    SELECT * FROM (
+        SELECT sequence, at, form, before_blob, after_blob FROM entries
+        WHERE changeset = ?1 AND iif(json_valid(form), form -> '$[1]', NULL) = ?3 AND form -> '$[0]' = ?2
+        ORDER BY sequence DESC LIMIT 1)
+    UNION ALL SELECT * FROM (
+        SELECT sequence, at, form, before_blob, after_blob FROM entries
+        WHERE changeset = ?1 AND iif(json_valid(form), form -> '$[2].rename.to', NULL) = ?3 AND form -> '$[0]' = ?2
+        ORDER BY sequence DESC LIMIT 1)
+    ORDER BY sequence DESC LIMIT 1";
+
 /// Removes all entries of a changeset, and says how many.
 pub(super) fn remove(connection: &Connection, id: ChangesetId) -> Attempt<u64> {
     let mut removed = 0;
@@ -194,4 +228,24 @@ fn entry(row: &Row<'_>, id: ChangesetId, actor: &Actor) -> rusqlite::Result<Chan
     };
     let sequence = row.get::<_, i64>(0)?.unsigned_abs();
     Ok(new.ok_or_else(invalid)?.at(id, sequence, actor, row.get(1)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::connect::MIGRATIONS;
+
+    #[test]
+    fn the_last_entry_of_a_path_is_found_by_indices_alone() {
+        let connection = Connection::open_in_memory().unwrap();
+        MIGRATIONS.iter().for_each(|sql| connection.execute_batch(sql).unwrap());
+        let explain = format!("EXPLAIN QUERY PLAN {LAST}");
+        let plan = rows(&connection, &explain, params![0, 0, 0], |row| row.get::<_, String>(3)).unwrap();
+        let searches: Vec<_> = plan.iter().filter(|step| step.contains("entries")).collect();
+        for (search, index) in searches.iter().zip(["entries_of_path", "entries_of_new_path"]) {
+            let expected = format!("SEARCH entries USING INDEX {index} (changeset=? AND <expr>=?)");
+            assert_eq!(**search, expected, "{plan:#?}");
+        }
+        assert_eq!(searches.len(), 2, "{plan:#?}");
+    }
 }

@@ -73,7 +73,7 @@ fn a_store_is_copied_to_the_other_engine_and_back() {
         assert_eq!(store::verify(store, &[]).unwrap().findings, []);
         assert_eq!(store.check().unwrap(), []);
     }
-    assert_eq!((middle.schema_version().unwrap(), back.schema_version().unwrap()), (3, 2));
+    assert_eq!((middle.schema_version().unwrap(), back.schema_version().unwrap()), (5, 4));
 }
 
 /// Tables that a copy writes to.

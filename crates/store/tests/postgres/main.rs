@@ -9,6 +9,8 @@ mod copies;
 mod cuts;
 #[cfg(target_os = "linux")]
 mod full_disk;
+mod lock_order;
+mod migrations;
 mod pooler;
 mod proxy;
 mod refusals;

@@ -24,8 +24,9 @@ fn rows_that_were_changed_are_found() {
     for (sql, expected) in [
         ("UPDATE agents.changesets SET status = 'abandoned' WHERE actor = 'two'", (5, Fault::RowAltered)),
         ("UPDATE agents.changesets SET started_at = started_at - interval '1 s' WHERE actor = 'two'", (4, Fault::RowAltered)),
-        ("UPDATE agents.changesets SET status = 'on' WHERE actor = 'two'", (4, Fault::Unreadable)),
-        ("UPDATE agents.changesets SET digest = '' WHERE actor = 'two'", (4, Fault::Unreadable)),
+        ("ALTER TABLE agents.changesets DROP CONSTRAINT changesets_status_check, DROP CONSTRAINT changesets_end_check;
+          UPDATE agents.changesets SET status = 'on' WHERE actor = 'two'", (4, Fault::Unreadable)),
+        ("ALTER TABLE agents.changesets DROP CONSTRAINT changesets_digest_check; UPDATE agents.changesets SET digest = '' WHERE actor = 'two'", (4, Fault::Unreadable)),
         ("DELETE FROM agents.changesets WHERE actor = 'two'", (4, Fault::RowMissing)),
         (
             "INSERT INTO agents.changesets (id, plan, actor, status, digest, started_at, ended_at, epoch)

@@ -102,7 +102,7 @@ fn a_store_of_a_newer_program_is_refused_and_not_touched() {
     make_plan(&open(folder.path()));
     raw(folder.path()).execute_batch("PRAGMA user_version = 99").unwrap();
     let error = refused_untouched(folder.path(), "store-newer");
-    assert!(error.to_string().contains("version 99; this program knows version 3"), "{error}");
+    assert!(error.to_string().contains("version 99; this program knows version 4"), "{error}");
 }
 
 #[test]

@@ -12,9 +12,10 @@ use testkit::strace::{Call, Inject, run, told, unusable};
 
 use super::{open, raw};
 
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../src/sqlite/migrations/0001.sql"),
     include_str!("../../src/sqlite/migrations/0002.sql"),
+    include_str!("../../src/sqlite/migrations/0003.sql"),
 ];
 
 /// Contents in era 0 (settled) and in the eras of newer ones, as version 2 kept them.

@@ -23,6 +23,7 @@ pub(super) const CASES: &[Case] = &[
     ("an entry never refers to a content that is not there", contents_are_there),
     ("what is recorded together is recorded together or not at all", all_or_none),
     ("entries are listed by page", pages),
+    ("the last entry of a path is found by each path that it changed", last_of_paths),
     ("too much is refused", limits),
     ("changesets that are started at the same time are listed as the audit trail tells", listed_as_told),
 ];
@@ -238,6 +239,49 @@ fn pages(store: &Arc<dyn Store>) {
     assert_eq!(sequences(3, 3), [4]);
     assert_eq!(sequences(4, 3), [0; 0]);
     refused(store.entries(ChangesetId::new(), 0, 1), "not-found");
+}
+
+fn last_of_paths(store: &Arc<dyn Store>) {
+    let plan = make_plan(&**store);
+    let ((id, epoch), (other, other_epoch)) =
+        (start(&**store, plan.id, "coder"), start(&**store, plan.id, "tester"));
+    let odd =
+        [path("a \"b\"\n\\ü/c"), PathBytes::parse([0xff, b'/', b'a']).unwrap(), path(&"x".repeat(4000))];
+    let at = |root: &str, at: &PathBytes| NewEntry { root: path(root), path: at.clone(), ..deletion("a") };
+    let rename = |from: &str, to: &PathBytes| NewEntry {
+        operation: Operation::Rename { to: to.clone() },
+        ..deletion(from)
+    };
+    let record = |id, epoch, entries| {
+        let recording = Recording { request: RequestId::new(), entries, blobs: Vec::new() };
+        store.record(id, epoch, &recording).unwrap();
+    };
+    let (a, b, c) = (path("a"), path("b"), path("c"));
+    record(id, epoch, vec![deletion("a"), deletion("b"), at("/elsewhere", &a), deletion("a")]);
+    record(
+        id,
+        epoch,
+        vec![rename("a", &c), rename("c", &odd[0]), at("/project", &odd[1]), at("/project", &odd[2])],
+    );
+    record(other, other_epoch, vec![deletion("a"), deletion("d")]);
+    let last = |changeset, paths: &[(&str, &PathBytes)]| -> Vec<Option<u64>> {
+        let paths: Vec<_> = paths.iter().map(|(root, at)| (path(root), (*at).clone())).collect();
+        let found = store.last_entries(changeset, &paths).unwrap();
+        let all = all_entries(&**store, changeset);
+        assert!(found.iter().flatten().all(|entry| *entry == all[entry.sequence as usize - 1]));
+        found.into_iter().map(|entry| entry.map(|entry| entry.sequence)).collect()
+    };
+    let (here, d) = ("/project", path("d"));
+    let asked =
+        [(here, &a), (here, &b), (here, &c), ("/elsewhere", &a), ("/elsewhere", &b), (here, &d), (here, &a)];
+    assert_eq!(last(id, &asked), [Some(5), Some(2), Some(6), Some(3), None, None, Some(5)]);
+    assert_eq!(last(id, &odd.each_ref().map(|odd| (here, odd))), [Some(6), Some(7), Some(8)]);
+    assert_eq!(last(other, &[(here, &a), (here, &b), (here, &d)]), [Some(1), None, Some(2)]);
+    assert_eq!(last(id, &[]), []);
+    // By its new path, and gone from there again.
+    record(id, epoch, vec![rename("d", &a)]);
+    assert_eq!(last(id, &[(here, &a), (here, &d)]), [Some(9), Some(9)]);
+    refused(store.last_entries(ChangesetId::new(), &[]), "not-found");
 }
 
 fn limits(store: &Arc<dyn Store>) {
