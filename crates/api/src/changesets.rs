@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use filetx::{Look, RelPath, Snapshot};
 use plan::{
-    Act, Base, Change, Changeset, ChangesetId, Content, ContentKind, Contents, Operation, PathBytes, Piece,
+    Act, Base, Change, Changeset, ChangesetId, Content, ContentKind, Contents, PathBytes, PathKey, Piece,
     Plan, Source, Status, StoredContents, Terms, Tool,
 };
 use store::limits::CHUNK_BYTES;
@@ -195,20 +195,10 @@ impl Plans {
         root: Option<&PathBytes>,
         path: &PathBytes,
     ) -> Result<Option<Piece>, Error> {
-        let root = root.or_else(|| plan.roots.first());
-        let entries = self.inner.entries(handle.id())?;
-        for entry in entries.iter().rev().filter(|entry| Some(&entry.root) == root) {
-            match &entry.operation {
-                Operation::Rename { to } if to == path => {
-                    return Ok(entry.after.clone().map(Piece::stored));
-                }
-                Operation::Rename { .. } if entry.path == *path => return Ok(None),
-                Operation::Rename { .. } => {}
-                _ if entry.path == *path => return Ok(entry.after.clone().map(Piece::stored)),
-                _ => {}
-            }
+        let Some(root) = root.or_else(|| plan.roots.first()) else { return Ok(None) };
+        if let Some(left) = handle.left_at(&PathKey { root: root.clone(), path: path.clone() })? {
+            return Ok(left.map(Piece::stored));
         }
-        let Some(root) = root else { return Ok(None) };
         let relative = plan::checked_path(path)?;
         let snapshot =
             Snapshot::of_tree(&plan::system_path(root), &plan::transaction_home(), &self.agents.wait())?;

@@ -11,8 +11,9 @@ use store::{
 
 use crate::known::{Held, Key, Known};
 use crate::lease::acquire_changeset;
-use crate::record::{Prepared, draft, keys};
+use crate::record::{Prepared, draft, keys, with_folders};
 use crate::root::Roots;
+use crate::service::all_entries;
 use crate::{Change, Error, PathKey, Plans, Result, retry};
 
 /// How long a lease is held unless said otherwise. A holder that nobody replaced goes on after that.
@@ -110,7 +111,9 @@ impl Changeset {
 
     pub(crate) fn record_prepared(&self, prepared: Vec<Prepared>) -> Result<Recorded> {
         let Inner { id, store, lease, roots, known, .. } = &*self.inner;
-        let turn = known.take(keys(&prepared));
+        let keys = keys(&prepared);
+        let turn = known.take(keys.clone());
+        self.look_up(with_folders(keys)?)?;
         let drafted = draft(store.as_ref(), roots, &turn, prepared)?;
         match retry(|| store.record(*id, lease.epoch, &drafted.recording)) {
             Ok(recorded) => {
@@ -129,17 +132,33 @@ impl Changeset {
     /// What this changeset left at a path: a content or nothing, if it ever changed it.
     pub fn left_at(&self, key: &PathKey) -> Result<Option<Option<Content>>> {
         let key = (key.root.clone(), key.path.clone());
+        self.look_up([key.clone()])?;
         self.inner.known.at(&key).map(|held| sure(&key, held)).transpose()
     }
 
     /// What this changeset left at every path that it changed.
     pub fn left(&self) -> Result<BTreeMap<PathKey, Option<Content>>> {
-        let all = self.inner.known.all().into_iter();
+        let Inner { store, id, known, .. } = &*self.inner;
+        if known.has_earlier() {
+            known.add_all(all_entries(store.as_ref(), *id)?);
+        }
+        let all = known.all().into_iter();
         let left = all.map(|(key, held)| {
             let content = sure(&key, held)?;
             Ok((PathKey { root: key.0, path: key.1 }, content))
         });
         left.collect()
+    }
+
+    /// Looks up what entries from before this handle left at paths, where that is not known yet.
+    fn look_up(&self, keys: impl IntoIterator<Item = Key>) -> Result<()> {
+        let Inner { store, id, known, .. } = &*self.inner;
+        let missing = known.missing(keys);
+        if !missing.is_empty() {
+            let found = store.last_entries(*id, &missing)?;
+            known.add(missing.into_iter().zip(found));
+        }
+        Ok(())
     }
 
     /// Closes the changeset as whole, and gives its lease back. Late records of any thread or process are refused from then on. Sealing
@@ -183,8 +202,6 @@ pub(crate) fn reopen(plans: &Plans, id: ChangesetId, terms: &Terms) -> Result<Ch
     let plan = plans.get(changeset.plan)?;
     let holding = Holding { owner: plans.owner().clone(), duration: terms.duration };
     let lease = acquire_changeset(store.as_ref(), plan.id, id, &holding, terms.wait)?;
-    // Nobody else records from here on, so what is read now is all there is.
-    let known = Known::of_entries(&plans.entries(id)?);
     let inner = Inner {
         store: Arc::clone(store),
         id,
@@ -192,7 +209,8 @@ pub(crate) fn reopen(plans: &Plans, id: ChangesetId, terms: &Terms) -> Result<Ch
         actor: changeset.actor,
         lease,
         roots: Arc::new(Roots::new(plan.id, plan.roots)),
-        known,
+        // Nobody else records from here on, so what is looked up later is as it is now.
+        known: Known::of_reopened(),
     };
     Ok(Changeset { inner: Arc::new(inner) })
 }

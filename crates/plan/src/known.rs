@@ -1,4 +1,5 @@
-//! The paths that a handle has recorded, so that a later change of a path builds on the earlier one without reading entries back.
+//! The paths that a handle has recorded, so that a later change of a path builds on the earlier one without reading entries back. Of a
+//! changeset that was reopened, each path is looked up when it is asked for first.
 //!
 //! A path is in flight from the moment its base is decided until its entry is durable; others that change the same path wait that
 //! long, and others that change other paths do not. A batch takes all its paths at once or none, so nobody waits in a circle.
@@ -29,35 +30,64 @@ pub(crate) struct Known {
 
 #[derive(Debug, Default)]
 struct Paths {
-    held: HashMap<Key, Held>,
+    /// None of a path that was looked up and never changed.
+    held: HashMap<Key, Option<Held>>,
     in_flight: HashSet<Key>,
+    /// There may be entries that this handle neither recorded nor looked up.
+    has_earlier: bool,
 }
 
 impl Known {
-    /// From entries that were recorded before, in order.
-    pub(crate) fn of_entries<'a>(entries: impl IntoIterator<Item = &'a ChangeEntry>) -> Self {
-        let mut held = HashMap::new();
-        for entry in entries {
-            let key = |path: &PathBytes| (entry.root.clone(), path.clone());
-            match &entry.operation {
-                Operation::Rename { to } => {
-                    held.insert(key(&entry.path), Held::As(None));
-                    held.insert(key(to), Held::As(entry.after.clone()));
-                }
-                _ => drop(held.insert(key(&entry.path), Held::As(entry.after.clone()))),
-            }
+    /// Of a changeset that may have entries already.
+    pub(crate) fn of_reopened() -> Self {
+        let paths = Paths { has_earlier: true, ..Paths::default() };
+        Self { paths: Mutex::new(paths), landed: Condvar::new() }
+    }
+
+    /// The paths among these that have to be looked up in the store.
+    pub(crate) fn missing(&self, keys: impl IntoIterator<Item = Key>) -> Vec<Key> {
+        let paths = lock(&self.paths);
+        let is_missing = |key: &Key| paths.has_earlier && !paths.held.contains_key(key);
+        keys.into_iter().filter(is_missing).collect()
+    }
+
+    /// Whether all paths have to be looked up in the store.
+    pub(crate) fn has_earlier(&self) -> bool {
+        lock(&self.paths).has_earlier
+    }
+
+    /// Adds paths with the last entries that changed them, as the store has them. What was recorded meanwhile is newer.
+    pub(crate) fn add(&self, found: impl IntoIterator<Item = (Key, Option<ChangeEntry>)>) {
+        let mut paths = lock(&self.paths);
+        for (key, entry) in found {
+            let held = entry.map(|entry| Held::As(left_at(entry, &key.1)));
+            paths.held.entry(key).or_insert(held);
         }
-        Self { paths: Mutex::new(Paths { held, ..Paths::default() }), landed: Condvar::new() }
+    }
+
+    /// Adds all paths of all entries, in order.
+    pub(crate) fn add_all(&self, entries: Vec<ChangeEntry>) {
+        let mut last = HashMap::new();
+        for entry in entries {
+            if let Operation::Rename { to } = &entry.operation {
+                last.insert((entry.root.clone(), to.clone()), Some(entry.clone()));
+            }
+            last.insert((entry.root.clone(), entry.path.clone()), Some(entry));
+        }
+        self.add(last);
+        lock(&self.paths).has_earlier = false;
     }
 
     /// What the changeset left at a path, if it ever changed it.
     pub(crate) fn at(&self, key: &Key) -> Option<Held> {
-        lock(&self.paths).held.get(key).cloned()
+        lock(&self.paths).held.get(key).cloned().flatten()
     }
 
     /// The same of all paths.
     pub(crate) fn all(&self) -> HashMap<Key, Held> {
-        lock(&self.paths).held.clone()
+        let paths = lock(&self.paths);
+        let changed = paths.held.iter().filter_map(|(key, held)| Some((key.clone(), held.clone()?)));
+        changed.collect()
     }
 
     /// Takes the paths, as soon as nobody else has one of them.
@@ -87,13 +117,13 @@ impl Turn<'_> {
     /// These are the changeset's from now on.
     pub(crate) fn settle(self, changed: HashMap<Key, Option<Content>>) {
         let mut paths = lock(&self.known.paths);
-        paths.held.extend(changed.into_iter().map(|(key, content)| (key, Held::As(content))));
+        paths.held.extend(changed.into_iter().map(|(key, content)| (key, Some(Held::As(content)))));
     }
 
     /// Nobody knows what these are.
     pub(crate) fn doubt(self) {
         let mut paths = lock(&self.known.paths);
-        paths.held.extend(self.keys.iter().map(|key| (key.clone(), Held::Doubtful)));
+        paths.held.extend(self.keys.iter().map(|key| (key.clone(), Some(Held::Doubtful))));
     }
 }
 
@@ -104,5 +134,13 @@ impl Drop for Turn<'_> {
             paths.in_flight.remove(key);
         }
         self.known.landed.notify_all();
+    }
+}
+
+/// What an entry left at a path that it changed.
+fn left_at(entry: ChangeEntry, path: &PathBytes) -> Option<Content> {
+    match &entry.operation {
+        Operation::Rename { to } if to != path => None,
+        _ => entry.after,
     }
 }

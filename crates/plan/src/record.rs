@@ -257,6 +257,18 @@ impl Draft<'_> {
     }
 }
 
+/// Paths, and the folders above them: a change below a file that was removed has nothing as its base.
+pub(crate) fn with_folders(keys: BTreeSet<Key>) -> Result<BTreeSet<Key>> {
+    let mut all = BTreeSet::new();
+    for (root, path) in keys {
+        for folder in ancestors(&checked_path(&path)?) {
+            all.insert((root.clone(), path_bytes(folder.as_path())?));
+        }
+        all.insert((root, path));
+    }
+    Ok(all)
+}
+
 /// All the paths of these changes.
 pub(crate) fn keys(prepared: &[Prepared]) -> BTreeSet<Key> {
     prepared.iter().flat_map(Prepared::keys).collect()

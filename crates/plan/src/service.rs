@@ -247,14 +247,19 @@ impl Plans {
 
     /// All entries of a changeset, in order.
     pub fn entries(&self, changeset: ChangesetId) -> Result<Vec<ChangeEntry>> {
-        let mut entries = Vec::new();
-        loop {
-            let page = self.store.entries(changeset, entries.len() as u64, PAGE_MAX)?;
-            let whole = page.len() == PAGE_MAX;
-            entries.extend(page);
-            if !whole {
-                return Ok(entries);
-            }
+        all_entries(self.store.as_ref(), changeset)
+    }
+}
+
+/// All entries of a changeset, in order.
+pub(crate) fn all_entries(store: &dyn Store, changeset: ChangesetId) -> Result<Vec<ChangeEntry>> {
+    let mut entries = Vec::new();
+    loop {
+        let page = store.entries(changeset, entries.len() as u64, PAGE_MAX)?;
+        let whole = page.len() == PAGE_MAX;
+        entries.extend(page);
+        if !whole {
+            return Ok(entries);
         }
     }
 }

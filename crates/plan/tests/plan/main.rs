@@ -15,6 +15,7 @@ mod properties;
 mod race;
 mod recording;
 mod renames;
+mod reopened;
 mod resolve;
 mod through;
 
