@@ -216,13 +216,13 @@ fn content_that_recovery_preserves_is_reported_by_the_write_that_recovers() {
     let saved = chat.save().unwrap();
     let file = preserved(&place);
     assert_eq!(fs::read_to_string(&file).unwrap(), "written by a person");
-    assert_eq!(saved.aside, [file.clone()]);
+    assert_eq!(saved.aside, std::slice::from_ref(&file));
     chat.append(draft("m3")).unwrap();
     assert!(chat.save().unwrap().aside.is_empty(), "it is reported once");
 
     let notice = Notice::Preserved { name: name("chat"), preserved_at: file };
-    assert_eq!(place.again().verify(&name("chat")).unwrap().notices, [notice.clone()]);
-    assert_eq!(place.again().preserved(&name("chat")).unwrap(), [notice.clone()]);
+    assert_eq!(place.again().verify(&name("chat")).unwrap().notices, std::slice::from_ref(&notice));
+    assert_eq!(place.again().preserved(&name("chat")).unwrap(), std::slice::from_ref(&notice));
     assert!(notice.to_string().contains(".txn/kept"), "{notice}");
 }
 
