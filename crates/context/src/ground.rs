@@ -179,10 +179,14 @@ impl Ground {
     /// Opens the folder of a context to be written; [`Error::NotFound`] where there is none.
     #[track_caller]
     pub(crate) fn writer(&self, doing: &'static str, name: &Name) -> Result<OwnFolder, Error> {
-        if !self.has_folder(name)? {
-            return Err(Error::NotFound { name: name.clone() });
+        let missing = || Error::NotFound { name: name.clone() };
+        let root = self.root()?.ok_or_else(missing)?;
+        if !self.is_folder(&*root, name.as_str())? {
+            return Err(missing());
         }
-        self.prepare()?;
+        if !self.is_folder(&*root, LOCKS)? {
+            self.prepare()?;
+        }
         self.own_folder(name).map_err(|source| Error::not_begun(doing, name, source))
     }
 
