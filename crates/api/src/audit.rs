@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use store::{AuditQuery, AuditRecord, Head, PlanSelector, Time, Verdict};
+use store::{AuditQuery, AuditRecord, Head, PlanId, Time, Verdict};
 
 use crate::answer::text;
 use crate::plans::open;
@@ -23,17 +23,12 @@ pub struct Checkpointed {
 }
 
 impl Plans {
-    /// Records of the audit trail: by plan, then in order. A plan that was removed is named by its whole id.
+    /// Records of the audit trail: by plan, then in order.
     pub fn audit(
         &self,
-        plan: Option<&PlanSelector>,
+        plan: Option<PlanId>,
         since: Option<&str>,
     ) -> Result<impl Iterator<Item = Result<AuditRecord, Error>>, Error> {
-        let plan = match plan.map(|plan| (plan, plan.to_string().parse())) {
-            None => None,
-            Some((_, Ok(id))) => Some(id),
-            Some((plan, Err(_))) => Some(self.find(plan)?.id),
-        };
         let since = since.map(str::parse::<Time>).transpose().map_err(plan::Error::from)?;
         let query = AuditQuery { plan, since, ..AuditQuery::default() };
         let records = store::export(self.inner.store().as_ref(), query);

@@ -12,8 +12,8 @@ use plan::{
     Act, Base, Change, Changeset, ChangesetId, Content, ContentKind, Contents, PathBytes, PathKey, Piece,
     Plan, Source, Status, StoredContents, Terms, Tool,
 };
+use store::Store;
 use store::limits::CHUNK_BYTES;
-use store::{PlanSelector, Store};
 
 use crate::below::{Below, below};
 use crate::plans::{actor_of, open};
@@ -63,12 +63,7 @@ pub struct NewEntry {
 
 impl Plans {
     /// Starts a changeset for an actor. It is durable, and any process finds it.
-    pub fn start_changeset(
-        &self,
-        plan: impl Into<PlanSelector>,
-        actor: &str,
-    ) -> Result<ChangesetState, Error> {
-        let plan = self.find(plan)?;
+    pub fn start_changeset(&self, plan: &Plan, actor: &str) -> Result<ChangesetState, Error> {
         let changeset = self.inner.context(plan.id)?.start_changeset(&actor_of(actor)?)?;
         let id = changeset.id();
         changeset.release()?;
@@ -122,8 +117,7 @@ impl Plans {
     }
 
     /// The changesets of a plan, in the order in which they were started.
-    pub fn changesets(&self, plan: impl Into<PlanSelector>) -> Result<Vec<ChangesetState>, Error> {
-        let plan = self.find(plan)?;
+    pub fn changesets(&self, plan: &Plan) -> Result<Vec<ChangesetState>, Error> {
         Ok(self.inner.changesets_of_actors(plan.id)?.iter().map(ChangesetState::of).collect())
     }
 

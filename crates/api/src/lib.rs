@@ -92,8 +92,8 @@ pub use elsewhere::Inside;
 pub use error::{Error, HintFor, errors};
 pub use files::write_file;
 pub use filetx::ErrorKind as Kind;
-pub use plan::{Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, What, counted, write_patch};
-pub use plans::{ApplyOptions, PartOf, Plans};
+pub use plan::{Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Plan, What, counted, write_patch};
+pub use plans::{ApplyOptions, Opened, PartOf, Plans};
 pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};
 pub use runs::{

@@ -1,9 +1,9 @@
 //! Plans: what `agents plan` and other doors ask for.
 //!
-//! Every call that names a plan first finishes applies that were cut off in its folders, and tells so in [`Plans::recovered`].
+//! A plan is opened once, by [`Plans::open`], which finishes applies that were cut off in its folders and reports them; all else takes the
+//! plan that was opened.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use plan::{
@@ -30,13 +30,17 @@ pub struct Plans {
     pub(crate) inner: plan::Plans,
     pub(crate) who: Actor,
     pub(crate) strategy: Strategy,
-    told: Mutex<Told>,
 }
 
-#[derive(Debug, Default)]
-struct Told {
-    recovered: Vec<Recovered>,
-    problems: Vec<Problem>,
+/// A plan that was opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// The plan.
+    pub plan: Plan,
+    /// Applies in its folders that were cut off, and are finished now.
+    pub recovered: Vec<Recovered>,
+    /// Why an apply that was cut off could not be finished.
+    pub problem: Option<Problem>,
 }
 
 /// Which part of a plan. Everything, unless something is named.
@@ -83,19 +87,13 @@ impl Agents {
         let store = self.open_store(location)?;
         let who = self.user().and_then(|user| Actor::parse(user).ok());
         let who = who.unwrap_or_else(|| Actor::parse(SOMEBODY).expect("a word is a name"));
-        Ok(Plans {
-            agents: self.clone(),
-            inner: plan::Plans::open(store),
-            who,
-            strategy,
-            told: Mutex::default(),
-        })
+        Ok(Plans { agents: self.clone(), inner: plan::Plans::open(store), who, strategy })
     }
 }
 
 impl Plans {
     /// Makes a plan that changes these folders; that of the project, or else of the git repository around, when none is named.
-    pub fn create(&self, name: Option<&str>, roots: &[PathBuf]) -> Result<PlanState, Error> {
+    pub fn create(&self, name: Option<&str>, roots: &[PathBuf]) -> Result<Opened, Error> {
         let name = name.map(Name::parse).transpose().map_err(plan::Error::from)?;
         let roots: Vec<PathBuf> = match roots {
             [] => vec![self.agents.default_root()?],
@@ -103,8 +101,7 @@ impl Plans {
         };
         let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
         let plan = self.inner.create(name, &roots, &self.who)?;
-        self.recover(&plan);
-        Ok(PlanState::of(&plan))
+        self.recover(plan)
     }
 
     /// Plans, the newest first: those in one of these states, or all.
@@ -114,85 +111,74 @@ impl Plans {
     }
 
     /// A plan with its changesets.
-    pub fn show(&self, plan: impl Into<PlanSelector>) -> Result<PlanDetail, Error> {
-        let plan = self.find(plan)?;
+    pub fn show(&self, plan: &Plan) -> Result<PlanDetail, Error> {
         let changesets = self.inner.changesets_of_actors(plan.id)?;
         Ok(PlanDetail {
-            plan: PlanState::of(&plan),
+            plan: PlanState::of(plan),
             changesets: changesets.iter().map(ChangesetState::of).collect(),
-            run: RunTerms::of(&plan),
+            run: RunTerms::of(plan),
         })
     }
 
     /// Applies a plan, or a part of it: every file of every folder, or none.
     #[track_caller]
-    pub fn apply(&self, plan: impl Into<PlanSelector>, options: &ApplyOptions) -> Result<Applied, Error> {
-        let plan = if options.dry_run { self.look_up(plan)? } else { self.find(plan)? };
+    pub fn apply(&self, plan: &Plan, options: &ApplyOptions) -> Result<Applied, Error> {
         let order = ApplyOrder {
             who: self.who.clone(),
             part: self.part(&options.part)?,
-            strategy: self.strategy_of(&plan),
+            strategy: self.strategy_of(plan),
             merge_drift: options.merge_drift,
             dry_run: options.dry_run,
         };
-        self.make_project_folders(&plan, options.dry_run)?;
+        self.make_project_folders(plan, options.dry_run)?;
         let report = self.inner.apply(&self.ground(), plan.id, &order)?;
         self.clean_sandboxes(&report.plan)?;
-        self.applied(report, &plan)
+        self.applied(report, plan)
     }
 
     /// Takes back what a plan left, or a part of it.
     #[track_caller]
-    pub fn undo(
-        &self,
-        plan: impl Into<PlanSelector>,
-        part: &PartOf,
-        dry_run: bool,
-    ) -> Result<Applied, Error> {
-        let plan = if dry_run { self.look_up(plan)? } else { self.find(plan)? };
+    pub fn undo(&self, plan: &Plan, part: &PartOf, dry_run: bool) -> Result<Applied, Error> {
         let order = UndoOrder { who: self.who.clone(), part: self.part(part)?, dry_run };
-        self.make_project_folders(&plan, dry_run)?;
+        self.make_project_folders(plan, dry_run)?;
         let report = self.inner.undo(&self.ground(), plan.id, &order)?;
-        self.applied(report, &plan)
+        self.applied(report, plan)
     }
 
     /// Gives a plan up. What was recorded is kept.
-    pub fn cancel(&self, plan: impl Into<PlanSelector>, reason: &str) -> Result<PlanState, Error> {
-        let plan = self.find(plan)?;
-        let cancelled = self.inner.cancel(&plan, &self.who, reason)?;
+    pub fn cancel(&self, plan: &Plan, reason: &str) -> Result<PlanState, Error> {
+        let cancelled = self.inner.cancel(plan, &self.who, reason)?;
         self.runs()?.give_up_nodes(plan.id, &self.who)?;
         Ok(PlanState::of(&cancelled))
     }
 
     /// Everything that happened to a plan.
-    pub fn log(&self, plan: impl Into<PlanSelector>) -> Result<Vec<Event>, Error> {
-        let plan = self.find(plan)?;
+    pub fn log(&self, plan: &Plan) -> Result<Vec<Event>, Error> {
         Ok(self.inner.timeline(plan.id)?)
     }
 
     /// Removes plans that are done, or the one that is named. Work that was not applied stays, unless its plan is named and forced.
-    pub fn clean(&self, plan: Option<&PlanSelector>, force: bool, dry_run: bool) -> Result<Cleaning, Error> {
+    pub fn clean(&self, plan: Option<&Plan>, force: bool, dry_run: bool) -> Result<Cleaning, Error> {
         let runs = self.runs()?;
         let Some(plan) = plan else {
             let cleaned = self.inner.clean(&self.who, dry_run, |plan| runs.remove_files(plan))?;
             return Ok(Cleaning::of(&cleaned, dry_run));
         };
-        let plan = self.find(plan)?;
         let force = if force { Force::Yes } else { Force::No };
         let idle = runs.check_idle(plan.id).map_err(Error::from);
-        let checked = idle.and_then(|()| Ok(self.inner.check_removal(&plan, force, &self.who)?));
+        let checked = idle.and_then(|()| Ok(self.inner.check_removal(plan, force, &self.who)?));
         let mut cleaned = Cleaned::default();
         match checked {
             Err(error) if dry_run && matches!(error.kind(), Kind::Conflict | Kind::Busy) => {
-                cleaned.kept.push(plan)
+                cleaned.kept.push(plan.clone())
             }
             Err(error) => return Err(error),
             Ok(()) => {
                 if !dry_run {
-                    self.inner.remove(&plan, force, &self.who)?;
+                    self.inner.remove(plan, force, &self.who)?;
                     runs.remove_files(plan.id)?;
                 }
-                cleaned.removed.push(plan);
+                cleaned.removed.push(plan.clone());
             }
         }
         Ok(Cleaning::of(&cleaned, dry_run))
@@ -206,27 +192,13 @@ impl Plans {
         Ok(collected.map_err(plan::Error::from)?)
     }
 
-    /// Applies that were cut off and that a call before this one finished. Each is told once.
-    pub fn recovered(&self) -> Vec<Recovered> {
-        std::mem::take(&mut self.told().recovered)
-    }
-
-    /// Why an apply that was cut off could not be finished on the way. Each is told once.
-    pub fn problems(&self) -> Vec<Problem> {
-        std::mem::take(&mut self.told().problems)
-    }
-
     /// Finds a plan, and finishes applies that were cut off in its folders. One that is under way is not waited for.
-    pub(crate) fn find(&self, selector: impl Into<PlanSelector>) -> Result<Plan, Error> {
-        let plan = self.look_up(selector)?;
-        match self.recover(&plan) {
-            true => Ok(self.inner.get(plan.id)?),
-            false => Ok(plan),
-        }
+    pub fn open(&self, plan: impl Into<PlanSelector>) -> Result<Opened, Error> {
+        self.recover(self.look_up(plan)?)
     }
 
     /// Finds a plan, and writes nothing.
-    pub(crate) fn look_up(&self, selector: impl Into<PlanSelector>) -> Result<Plan, Error> {
+    pub fn look_up(&self, selector: impl Into<PlanSelector>) -> Result<Plan, Error> {
         let selector = selector.into();
         let error = match self.inner.find(&selector) {
             Ok(plan) => return Ok(plan),
@@ -243,8 +215,8 @@ impl Plans {
         Err(Error::UnknownPlan { name: text, nearest: nearest.map(|(_, name)| name) })
     }
 
-    /// Finishes what was cut off: applies in a plan's folders, and noting what an undo did to it. Whether there was any.
-    fn recover(&self, plan: &Plan) -> bool {
+    /// Finishes what was cut off: applies in a plan's folders, and noting what an undo did to it.
+    fn recover(&self, plan: Plan) -> Result<Opened, Error> {
         let wait = Wait { timeout: Duration::ZERO, ..self.agents.wait() };
         let recovered = self.inner.recover(&Ground::here(wait), &plan.roots, &self.who);
         let noted = match plan.is_being_undone() {
@@ -253,17 +225,17 @@ impl Plans {
         };
         match noted.and(recovered) {
             Ok(recovered) => {
-                let is_any = !recovered.is_empty() || plan.is_being_undone();
-                self.told().recovered.extend(recovered.into_iter().map(Recovered::of));
-                is_any
+                let is_changed = !recovered.is_empty() || plan.is_being_undone();
+                let plan = if is_changed { self.inner.get(plan.id)? } else { plan };
+                let recovered = recovered.into_iter().map(Recovered::of).collect();
+                Ok(Opened { plan, recovered, problem: None })
             }
             Err(error) => {
                 let error = Error::from(error);
                 // Somebody is at it.
-                if error.kind() != Kind::Busy {
-                    self.told().problems.push(self.agents.problem(&error));
-                }
-                false
+                let problem = Some(&error).filter(|error| error.kind() != Kind::Busy);
+                let problem = problem.map(|error| self.agents.problem(error));
+                Ok(Opened { plan, recovered: Vec::new(), problem })
             }
         }
     }
@@ -279,10 +251,6 @@ impl Plans {
         Ground::here(self.agents.wait())
     }
 
-    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn part(&self, part: &PartOf) -> Result<Part, Error> {
         let actors = part.actors.iter().map(|actor| actor_of(actor)).collect::<Result<_, _>>()?;
         Ok(Part { actors, paths: part.paths.clone() })
@@ -295,13 +263,13 @@ impl Plans {
     }
 
     fn applied(&self, report: plan::Report, plan: &Plan) -> Result<Applied, Error> {
-        self.told().recovered.extend(report.recovered.into_iter().map(Recovered::of));
         let renames = self.renames(plan)?;
         Ok(Applied {
             plan: PlanState::of(&report.plan),
             files: files(&report.files, &renames),
             left: report.left,
             dry_run: report.dry_run,
+            recovered: report.recovered.into_iter().map(Recovered::of).collect(),
         })
     }
 

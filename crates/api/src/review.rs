@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use plan::{Actor, Choice, Conflict, FileDiff, Over, PathKey, PlanId, Selection, Status, StoredContents};
-
-use store::PlanSelector;
+use plan::{
+    Actor, Choice, Conflict, FileDiff, Over, PathKey, Plan, PlanId, Selection, Status, StoredContents,
+};
 
 use crate::below::{Below, below};
 use crate::plans::{PartOf, actor_of};
@@ -38,14 +38,13 @@ pub struct Difference {
 
 impl Plans {
     /// What a plan changes, or a part of it.
-    pub fn diff(&self, plan: impl Into<PlanSelector>, part: &PartOf) -> Result<Difference, Error> {
-        let plan = self.find(plan)?;
+    pub fn diff(&self, plan: &Plan, part: &PartOf) -> Result<Difference, Error> {
         let part = self.part(part)?;
         let paths = part.paths()?;
         let changesets = self.inner.changesets(plan.id)?;
         check_actors(plan.id, &part.actors, &changesets)?;
         let selection = Selection { actors: part.actors.clone(), ..Selection::default() };
-        let combined = self.inner.combine(plan.id, &selection, self.strategy_of(&plan))?;
+        let combined = self.inner.combine(plan.id, &selection, self.strategy_of(plan))?;
         let stored = StoredContents(self.inner.store().as_ref());
         let contents = Over { made: &combined.made, below: &stored };
         let mut files = Vec::new();
@@ -57,30 +56,28 @@ impl Plans {
         }
         let conflicts = combined.conflicts().filter(|conflict| paths.takes(&conflict.key)).cloned();
         let open = changesets.iter().filter(|changeset| changeset.status == Status::Open).count();
-        Ok(Difference { plan: PlanState::of(&plan), files, conflicts: conflicts.collect(), open })
+        Ok(Difference { plan: PlanState::of(plan), files, conflicts: conflicts.collect(), open })
     }
 
     /// Where actors of a plan clash.
-    pub fn conflicts(&self, plan: impl Into<PlanSelector>) -> Result<Vec<Conflict>, Error> {
-        let plan = self.find(plan)?;
-        let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy_of(&plan))?;
+    pub fn conflicts(&self, plan: &Plan) -> Result<Vec<Conflict>, Error> {
+        let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy_of(plan))?;
         Ok(combined.conflicts().cloned().collect())
     }
 
     /// Resolves a conflict, or anew one that was.
     pub fn resolve(
         &self,
-        plan: impl Into<PlanSelector>,
+        plan: &Plan,
         path: &str,
         root: Option<&Path>,
         resolution: &Resolution,
     ) -> Result<PlanState, Error> {
-        let plan = self.find(plan)?;
         let root = root.map(|root| self.inner.context(plan.id)?.root(&self.agents.absolute(root)));
         let root = root.transpose()?;
         let no_conflict = || plan::Error::NoConflict { plan: plan.id, path: path.to_owned() };
         let Below { root, path: at } = below(&plan.roots, root.as_ref(), path)?;
-        let mut found = self.inner.resolvable(plan.id, &at, self.strategy_of(&plan))?;
+        let mut found = self.inner.resolvable(plan.id, &at, self.strategy_of(plan))?;
         found.retain(|conflict| root.as_ref().is_none_or(|root| *root == conflict.key.root));
         let conflict = match found.as_slice() {
             [] => return Err(no_conflict().into()),
@@ -97,7 +94,7 @@ impl Plans {
             }
         };
         let key = conflict.key.clone();
-        let plan = self.inner.resolve(&plan, &key, &choice, self.strategy_of(&plan), &self.who)?;
+        let plan = self.inner.resolve(plan, &key, &choice, self.strategy_of(plan), &self.who)?;
         Ok(PlanState::of(&plan))
     }
 }

@@ -40,7 +40,8 @@ pub struct PlanState {
 }
 
 impl PlanState {
-    pub(crate) fn of(plan: &plan::Plan) -> PlanState {
+    /// The state of a plan.
+    pub fn of(plan: &plan::Plan) -> PlanState {
         PlanState {
             id: plan.id.to_string(),
             name: plan.name.as_ref().map(ToString::to_string),
@@ -219,6 +220,9 @@ pub struct Applied {
     pub left: usize,
     /// Whether nothing was done, only looked at.
     pub dry_run: bool,
+    /// Applies in the same folders that were cut off, and were finished first.
+    #[serde(skip)]
+    pub recovered: Vec<Recovered>,
 }
 
 impl Applied {

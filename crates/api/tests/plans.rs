@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::{Agents, Doing, Health, Kind, NewEntry, PartOf, Plans, Resolution, Surroundings};
+use api::{Agents, Doing, Health, Kind, NewEntry, PartOf, Plan, Plans, Resolution, Surroundings};
 use tempfile::TempDir;
 
 fn agents(folder: &TempDir) -> Agents {
@@ -30,15 +30,19 @@ fn two_roots() -> (TempDir, Plans) {
     }
     let plans = agents(&folder).plans().unwrap();
     let made = plans.create(Some("work"), &["app".into(), "site".into()]).unwrap();
-    assert_eq!(made.created_by, "somebody", "the door did not say who");
+    assert_eq!(made.plan.created_by.as_str(), "somebody", "the door did not say who");
     (folder, plans)
+}
+
+fn work(plans: &Plans) -> Plan {
+    plans.open("work").unwrap().plan
 }
 
 #[test]
 fn a_conflict_below_several_roots_needs_the_root() {
     let (folder, plans) = two_roots();
     for actor in ["coder", "writer"] {
-        let changeset = plans.start_changeset("work", actor).unwrap().id;
+        let changeset = plans.start_changeset(&work(&plans), actor).unwrap().id;
         for root in ["app", "site"] {
             let doing = Doing::Bytes(format!("{actor}\n").into_bytes(), None);
             plans.record(&changeset, &entry(root, "a.txt", doing)).unwrap();
@@ -46,12 +50,12 @@ fn a_conflict_below_several_roots_needs_the_root() {
         plans.seal(&changeset).unwrap();
     }
     let take = Resolution::Take("coder".to_owned());
-    let error = plans.resolve("work", "a.txt", None, &take).unwrap_err();
+    let error = plans.resolve(&work(&plans), "a.txt", None, &take).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::Usage, "which-root"));
     for root in ["app", "site"] {
-        plans.resolve("work", "a.txt", Some(Path::new(root)), &take).unwrap();
+        plans.resolve(&work(&plans), "a.txt", Some(Path::new(root)), &take).unwrap();
     }
-    let applied = plans.apply("work", &api::ApplyOptions::default()).unwrap();
+    let applied = plans.apply(&work(&plans), &api::ApplyOptions::default()).unwrap();
     assert!(!applied.is_kept());
     assert_eq!(fs::read_to_string(folder.path().join("site/a.txt")).unwrap(), "coder\n");
 }
@@ -61,17 +65,17 @@ fn a_long_content_is_streamed_and_comes_back() {
     let (folder, plans) = two_roots();
     let long: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
     fs::write(folder.path().join("long"), &long).unwrap();
-    let changeset = plans.start_changeset("work", "coder").unwrap().id;
+    let changeset = plans.start_changeset(&work(&plans), "coder").unwrap().id;
     plans.record(&changeset, &entry("app", "long.bin", Doing::Content("long".into(), Some(0o600)))).unwrap();
     plans.seal(&changeset).unwrap();
-    plans.apply("work", &api::ApplyOptions::default()).unwrap();
+    plans.apply(&work(&plans), &api::ApplyOptions::default()).unwrap();
     assert_eq!(fs::read(folder.path().join("app/long.bin")).unwrap(), long);
 }
 
 #[test]
 fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
     let (folder, plans) = two_roots();
-    let changeset = plans.start_changeset("work", "coder").unwrap().id;
+    let changeset = plans.start_changeset(&work(&plans), "coder").unwrap().id;
     let record = |path: &str, doing| plans.record(&changeset, &entry("app", path, doing));
     let patch = |text: &str| Doing::Patch(text.as_bytes().to_vec());
     record("new.txt", patch("--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+fresh\n")).unwrap();
@@ -83,11 +87,11 @@ fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
     assert_eq!(record("link", patch("@@ -1 +1 @@\n-b.txt\n+c.txt\n")).unwrap_err().code(), "patch");
     assert_eq!(record("b.txt", patch("no patch")).unwrap_err().code(), "patch");
     plans.seal(&changeset).unwrap();
-    plans.apply("work", &api::ApplyOptions::default()).unwrap();
+    plans.apply(&work(&plans), &api::ApplyOptions::default()).unwrap();
     assert_eq!(fs::read_to_string(folder.path().join("app/b.txt")).unwrap(), "new\n");
     assert_eq!(fs::read_to_string(folder.path().join("app/new.txt")).unwrap(), "fresh\n");
     let part = PartOf { paths: vec!["[".to_owned()], ..PartOf::default() };
-    assert_eq!(plans.diff("work", &part).unwrap_err().kind(), Kind::Usage);
+    assert_eq!(plans.diff(&work(&plans), &part).unwrap_err().kind(), Kind::Usage);
 }
 
 /// So long that reading it would end the test.
@@ -96,7 +100,7 @@ fn a_file_that_is_too_long_to_patch_is_not_read() {
     let (folder, plans) = two_roots();
     let file = fs::File::create(folder.path().join("app/long.txt")).unwrap();
     file.set_len(1 << 40).unwrap();
-    let changeset = plans.start_changeset("work", "coder").unwrap().id;
+    let changeset = plans.start_changeset(&work(&plans), "coder").unwrap().id;
     let patch = Doing::Patch(b"@@ -1 +1 @@\n-old\n+new\n".to_vec());
     let error = plans.record(&changeset, &entry("app", "long.txt", patch)).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::Conflict, "patch"), "{error}");
@@ -106,7 +110,7 @@ fn a_file_that_is_too_long_to_patch_is_not_read() {
 #[test]
 fn a_doctor_finds_a_content_that_was_changed() {
     let (folder, plans) = two_roots();
-    let changeset = plans.start_changeset("work", "coder").unwrap().id;
+    let changeset = plans.start_changeset(&work(&plans), "coder").unwrap().id;
     plans.record(&changeset, &entry("app", "b.txt", Doing::Bytes(b"unmistakable".to_vec(), None))).unwrap();
     plans.seal(&changeset).unwrap();
     let of_store = || {
@@ -199,21 +203,21 @@ fn cleaned(plans: &Plans, dry_run: bool) -> [Vec<String>; 2] {
 #[test]
 fn a_dry_run_of_clean_up_lists_what_the_real_run_removes() {
     let (_folder, plans) = two_roots();
-    let changeset = plans.start_changeset("work", "coder").unwrap().id;
+    let changeset = plans.start_changeset(&work(&plans), "coder").unwrap().id;
     for path in ["a.txt", "b.txt", "c.txt"] {
         plans.record(&changeset, &entry("app", path, Doing::Bytes(b"new\n".to_vec(), None))).unwrap();
     }
     plans.seal(&changeset).unwrap();
     let only = |path: &str| PartOf { paths: vec![path.to_owned()], ..PartOf::default() };
     let part = api::ApplyOptions { part: only("[ab].txt"), ..api::ApplyOptions::default() };
-    plans.apply("work", &part).unwrap();
+    plans.apply(&work(&plans), &part).unwrap();
     // The plan, which is not applied in full, tells by this undo what is left of it.
-    plans.undo("work", &only("a.txt"), false).unwrap();
+    plans.undo(&work(&plans), &only("a.txt"), false).unwrap();
     let expected = cleaned(&plans, true);
     assert_eq!(cleaned(&plans, false), expected);
     // Once the plan may go, its undo goes with it.
-    plans.apply("work", &api::ApplyOptions::default()).unwrap();
-    plans.undo("work", &only("b.txt"), false).unwrap();
+    plans.apply(&work(&plans), &api::ApplyOptions::default()).unwrap();
+    plans.undo(&work(&plans), &only("b.txt"), false).unwrap();
     let expected = cleaned(&plans, true);
     assert_eq!(cleaned(&plans, false), expected);
     assert!(plans.list(&[], None).unwrap().is_empty());

@@ -85,10 +85,13 @@ fn one_command_is_run_shown_and_applied() {
     let plans = door.agents.plans().unwrap();
     let sandbox = door.folder.path().join("home/runs").join(&plan).join("nodes/sh/1/sandbox");
     assert_eq!(plans.clean(None, false, false).unwrap().kept.len(), 1);
-    assert_eq!(plans.clean(Some(&plan.as_str().into()), false, false).unwrap_err().code(), "unapplied");
+    assert_eq!(
+        plans.clean(Some(&plans.look_up(plan.as_str()).unwrap()), false, false).unwrap_err().code(),
+        "unapplied"
+    );
     assert!(sandbox.exists());
     // Applied, the sandbox goes, and the output stays until the plan is cleaned.
-    plans.apply(plan.as_str(), &ApplyOptions::default()).unwrap();
+    plans.apply(&plans.look_up(plan.as_str()).unwrap(), &ApplyOptions::default()).unwrap();
     assert_eq!(fs::read_to_string(door.project().join("file")).unwrap(), "old\nnew\n");
     assert!(!sandbox.exists() && door.run_of(&plan).output("sh").unwrap().file.is_some());
     assert_eq!(plans.clean(None, false, false).unwrap().removed.len(), 1);
@@ -143,7 +146,7 @@ fn wrong_words_and_names_are_told() {
     let error = door.agents.plans().unwrap().resume_run(&plan, &Cancel::default(), &|_| {}).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::Conflict, "nothing-to-resume"));
     assert_eq!(door.run_of(&plan).output("other").unwrap_err().code(), "no-node");
-    let made = door.agents.plans().unwrap().create(Some("by hand"), &[]).unwrap().id;
+    let made = door.agents.plans().unwrap().create(Some("by hand"), &[]).unwrap().plan.id.to_string();
     assert!(door.run_of(&made).nodes().unwrap().is_empty() && door.run_of(&made).record().unwrap().is_none());
     let error = door.agents.plans().unwrap().resume_run(&made, &Cancel::default(), &|_| {}).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::NotFound, "not-run"));
@@ -159,9 +162,12 @@ fn a_plan_goes_by_its_own_way_to_merge() {
     options.root = Some(".".into());
     let plan = door.run(&options).unwrap().plan.to_string();
     let plans = door.agents.plans().unwrap();
-    assert!(plans.conflicts(plan.as_str()).unwrap().is_empty());
-    assert_eq!(plans.diff(plan.as_str(), &Default::default()).unwrap().files.len(), 1);
-    plans.apply(plan.as_str(), &ApplyOptions::default()).unwrap();
+    assert!(plans.conflicts(&plans.look_up(plan.as_str()).unwrap()).unwrap().is_empty());
+    assert_eq!(
+        plans.diff(&plans.look_up(plan.as_str()).unwrap(), &Default::default()).unwrap().files.len(),
+        1
+    );
+    plans.apply(&plans.look_up(plan.as_str()).unwrap(), &ApplyOptions::default()).unwrap();
     let text = fs::read_to_string(door.project().join("file")).unwrap();
     assert!(["a\n", "b\n"].contains(&text.as_str()));
 }
@@ -182,7 +188,8 @@ fn configuration_says_how_actors_run() {
     assert!(state.join("kept").exists());
     let record = door.run_of(&plan).record().unwrap().unwrap();
     assert_eq!((record.concurrency, record.writable.len(), record.strategy.as_str()), (2, 1, "copy"));
-    door.agents.plans().unwrap().apply(plan.as_str(), &ApplyOptions::default()).unwrap();
+    let plans = door.agents.plans().unwrap();
+    plans.apply(&plans.look_up(plan.as_str()).unwrap(), &ApplyOptions::default()).unwrap();
     assert!(
         door.folder.path().join("home/runs").join(&plan).join("nodes/sh/1/sandbox").exists(),
         "it is kept"

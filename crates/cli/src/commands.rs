@@ -13,14 +13,14 @@ pub(crate) mod store;
 
 use std::process::ExitCode;
 
-use api::{Agents, Inside, Plans, Surroundings, counted};
+use api::{Agents, Inside, Opened, Plan, PlanSelector, Plans, Recovered, Surroundings, counted};
 
 use crate::args::{Args, Command};
 use crate::demo;
 use crate::error::Result;
 use crate::log;
 use crate::look::Look;
-use crate::output::{Answer, Output};
+use crate::output::Output;
 use crate::sandbox::{Rule, rule};
 use crate::session::{Session, surroundings};
 
@@ -105,32 +105,25 @@ fn ask(args: &Args, inside: &Inside, surroundings: Surroundings) -> Result<ExitC
     Ok(output.finish(result))
 }
 
-/// Does something with the plans there are, and tells about applies that were cut off and are finished now, whatever it came to. Where
-/// there are none no store is made.
-fn with_plans(
-    session: &Session<'_>,
-    output: &mut Output,
-    work: impl FnOnce(&Plans, &mut Output) -> Result<Answer>,
-) -> Result<Answer> {
-    let plans = session.writer().known_plans()?.ok_or(api::Error::NoPlans)?;
-    work_with(&plans, output, work)
+/// The plans there are. Where there are none no store is made.
+fn known_plans(session: &Session<'_>) -> Result<Plans> {
+    Ok(session.writer().known_plans()?.ok_or(api::Error::NoPlans)?)
 }
 
-fn work_with(
-    plans: &Plans,
-    output: &mut Output,
-    work: impl FnOnce(&Plans, &mut Output) -> Result<Answer>,
-) -> Result<Answer> {
-    let result = work(plans, output);
-    for recovered in plans.recovered() {
-        output.warn(
-            "recovered",
-            recovered.to_string(),
-            Some(format!("`agents plan log {}` says more", recovered.plan)),
-        );
+/// Opens a plan, and tells about applies that were cut off in its folders and are finished now.
+fn open(plans: &Plans, plan: impl Into<PlanSelector>, output: &mut Output) -> Result<Plan> {
+    Ok(opened(plans.open(plan)?, output))
+}
+
+fn opened(Opened { plan, recovered, problem }: Opened, output: &mut Output) -> Plan {
+    tell_recovered(&recovered, output);
+    problem.into_iter().for_each(|problem| output.warn_of(problem));
+    plan
+}
+
+fn tell_recovered(recovered: &[Recovered], output: &mut Output) {
+    for recovered in recovered {
+        let hint = format!("`agents plan log {}` says more", recovered.plan);
+        output.warn("recovered", recovered.to_string(), Some(hint));
     }
-    for problem in plans.problems() {
-        output.warn_of(problem);
-    }
-    result
 }

@@ -110,7 +110,7 @@ impl Stage {
     /// Applies the plan, and gives what a file holds then.
     pub(crate) fn applied(&self, summary: &RunSummary, path: &str) -> Option<String> {
         let plans = self.agents.plans().unwrap();
-        plans.apply(summary.plan, &api::ApplyOptions::default()).unwrap();
+        plans.apply(&plans.look_up(summary.plan).unwrap(), &api::ApplyOptions::default()).unwrap();
         fs::read_to_string(self.path("project").join(path)).ok()
     }
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use api::errors::PlanId;
 use api::{Finding, PlanSelector, Plans};
 use clap::Subcommand;
 
-use super::{counted, with_plans};
+use super::{counted, known_plans, open};
 use crate::error::{Error, Exit, Result};
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -73,6 +74,18 @@ struct CheckpointArgs {
     out: Option<PathBuf>,
 }
 
+impl Select {
+    /// The plan that is named.
+    fn plan(&self, plans: &Plans, output: &mut Output) -> Result<Option<PlanId>> {
+        Ok(match self.plan.as_ref().map(|plan| (plan, plan.to_string().parse())) {
+            None => None,
+            // A plan that was removed is named by its whole id.
+            Some((_, Ok(id))) => Some(id),
+            Some((plan, Err(_))) => Some(open(plans, plan, output)?.id),
+        })
+    }
+}
+
 impl Args {
     /// As the JSON envelope names it.
     pub(crate) fn name(&self) -> &'static str {
@@ -86,17 +99,19 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &args.command {
+    let plans = &known_plans(session)?;
+    match &args.command {
         Command::Log(args) => log(args, plans, output),
         Command::Verify(args) => verify(args, plans, output),
         Command::Export(args) => export(args, plans, output),
         Command::Checkpoint(args) => checkpoint(args, plans, output),
-    })
+    }
 }
 
 fn log(args: &LogArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let mut records = Vec::new();
-    for record in plans.audit(args.select.plan.as_ref(), args.select.since.as_deref())? {
+    let plan = args.select.plan(plans, output)?;
+    for record in plans.audit(plan, args.select.since.as_deref())? {
         let record = record?;
         let paint = output.paint();
         output.say(format!(
@@ -133,7 +148,8 @@ fn verify(args: &VerifyArgs, plans: &Plans, output: &mut Output) -> Result<Answe
 
 fn export(args: &ExportArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let mut count = 0;
-    for record in plans.audit(args.select.plan.as_ref(), args.select.since.as_deref())? {
+    let plan = args.select.plan(plans, output)?;
+    for record in plans.audit(plan, args.select.since.as_deref())? {
         let line = serde_json::to_string(&record?).expect("a record is made of text and numbers");
         writeln!(output.bytes(), "{line}").map_err(|source| Error::Print { source })?;
         count += 1;

@@ -10,7 +10,7 @@ mod start;
 use api::Inside;
 use clap::Subcommand;
 
-use super::{counted, with_plans};
+use super::{counted, known_plans, open};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -50,14 +50,15 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| match &args.command {
+    let plans = &known_plans(session)?;
+    match &args.command {
         Command::Start(args) => start::run(args, plans, output),
         Command::Record(args) => record::run(args, |id, entry| plans.record(id, entry), output),
         Command::Seal(args) => seal::run(args, plans, output),
         Command::Abandon(args) => abandon::run(args, plans, output),
         Command::List(args) => list::run(args, plans, output),
         Command::Show(args) => show::run(args, plans, output),
-    })
+    }
 }
 
 /// The same in the sandbox of a run, which does what it is asked.

@@ -14,10 +14,10 @@ mod resolve;
 mod show;
 mod undo;
 
-use api::{Applied, FileDiff, PartOf, PlanState, Plans};
+use api::{Applied, FileDiff, PartOf, PlanState};
 use clap::Subcommand;
 
-use super::{counted, with_plans, work_with};
+use super::{counted, known_plans, open, opened, tell_recovered};
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -72,29 +72,28 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let work = |plans: &Plans, output: &mut Output| match &args.command {
-        Command::Create(args) => create::run(args, plans, output),
-        Command::List(args) => list::run(args, plans, output),
-        Command::Show(args) => show::run(args, plans, output),
-        Command::Diff(args) => diff::run(args, plans, output),
-        Command::Conflicts(args) => conflicts::run(args, plans, output),
-        Command::Resolve(args) => resolve::run(args, plans, output),
-        Command::Apply(args) => apply::run(args, plans, output),
-        Command::Undo(args) => undo::run(args, plans, output),
-        Command::Cancel(args) => cancel::run(args, plans, output),
-        Command::Log(args) => log::run(args, plans, output),
-        Command::Logs(args) => logs::run(args, plans, output),
-        Command::Clean(args) => clean::run(args, plans, output),
-    };
-    let writer = session.writer();
-    match &args.command {
-        Command::Create(_) => work_with(&writer.plans()?, output, work),
+    let plans = match &args.command {
+        Command::Create(_) => session.writer().plans()?,
         // That there are none is an answer too.
-        Command::List(_) => match writer.known_plans()? {
-            Some(plans) => work_with(&plans, output, work),
-            None => list::say(&[], output),
+        Command::List(_) => match session.writer().known_plans()? {
+            Some(plans) => plans,
+            None => return list::say(&[], output),
         },
-        _ => with_plans(session, output, work),
+        _ => known_plans(session)?,
+    };
+    match &args.command {
+        Command::Create(args) => create::run(args, &plans, output),
+        Command::List(args) => list::run(args, &plans, output),
+        Command::Show(args) => show::run(args, &plans, output),
+        Command::Diff(args) => diff::run(args, &plans, output),
+        Command::Conflicts(args) => conflicts::run(args, &plans, output),
+        Command::Resolve(args) => resolve::run(args, &plans, output),
+        Command::Apply(args) => apply::run(args, &plans, output),
+        Command::Undo(args) => undo::run(args, &plans, output),
+        Command::Cancel(args) => cancel::run(args, &plans, output),
+        Command::Log(args) => log::run(args, &plans, output),
+        Command::Logs(args) => logs::run(args, &plans, output),
+        Command::Clean(args) => clean::run(args, &plans, output),
     }
 }
 
@@ -153,6 +152,7 @@ pub(super) fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
 
 /// Tells people about files that are not what the plan declares, and gives how the command ends.
 pub(super) fn end(applied: &Applied, output: &mut Output) -> Exit {
+    tell_recovered(&applied.recovered, output);
     for file in applied.files.iter().filter(|file| file.outcome == "mismatch") {
         let text =
             format!("`{}` was written, and held something else when it was looked at afterwards", file.path);

@@ -215,9 +215,7 @@ fn follow(
     let on_terminal = matches!(showing, Showing::Nothing);
     let summary = show::follow(|on_event| run(&cancel, on_event), showing, output)?;
     drop(interrupt);
-    super::work_with(plans, output, |plans, output| {
-        end::tell(summary, args.apply, on_terminal, plans, output)
-    })
+    end::tell(summary, args.apply, on_terminal, plans, output)
 }
 
 impl Args {

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{counted, with_plans};
+use super::{counted, known_plans};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -109,12 +109,10 @@ fn copy(args: &CopyArgs, session: &Session<'_>, output: &mut Output) -> Result<A
 }
 
 fn gc(args: &GcArgs, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    with_plans(session, output, |plans, output| {
-        let collected = plans.collect(args.dry_run)?;
-        let verb = if args.dry_run { "would be removed" } else { "removed" };
-        let contents = counted(collected.blobs as usize, "content");
-        let uploads = counted(collected.uploads as usize, "unfinished upload");
-        output.confirm(format!("{contents} of {} bytes and {uploads} {verb}", collected.bytes))?;
-        Ok(Answer::of(&collected))
-    })
+    let collected = known_plans(session)?.collect(args.dry_run)?;
+    let verb = if args.dry_run { "would be removed" } else { "removed" };
+    let contents = counted(collected.blobs as usize, "content");
+    let uploads = counted(collected.uploads as usize, "unfinished upload");
+    output.confirm(format!("{contents} of {} bytes and {uploads} {verb}", collected.bytes))?;
+    Ok(Answer::of(&collected))
 }

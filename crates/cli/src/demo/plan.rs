@@ -119,10 +119,10 @@ impl Demo<'_> {
         tries: u32,
         at_kill: &Files,
     ) -> Result<Planned> {
-        plans.show(NAME)?;
-        let told = plans.recovered().first().map(ToString::to_string);
+        let opened = plans.open(NAME)?;
+        let told = opened.recovered.first().map(ToString::to_string);
         let (after_next, merged) = (look(place)?, notes(place)? == NOTES_MERGED);
-        plans.undo(NAME, &PartOf { actors: vec![UNDONE.to_owned()], ..PartOf::default() }, false)?;
+        plans.undo(&opened.plan, &PartOf { actors: vec![UNDONE.to_owned()], ..PartOf::default() }, false)?;
         let (after_undo, other_edit_kept) = (look(place)?, notes(place)? == NOTES_UNDONE);
         let verdict = plans.verify(&[])?;
         let succeeded = |node: &NodeReport| node.state == NodeState::Ended(NodeOutcome::Succeeded);

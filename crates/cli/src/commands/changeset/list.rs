@@ -14,7 +14,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let listed = plans.changesets(&args.plan)?;
+    let plan = super::open(plans, &args.plan, output)?;
+    let listed = plans.changesets(&plan)?;
     for one in &listed {
         let changes = counted(one.entries as usize, "change");
         output.say(format!(

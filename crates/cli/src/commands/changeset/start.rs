@@ -19,7 +19,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let started = plans.start_changeset(&args.plan, &args.actor)?;
+    let plan = super::open(plans, &args.plan, output)?;
+    let started = plans.start_changeset(&plan, &args.actor)?;
     output.say(&started.id)?;
     Ok(Answer::of(&started))
 }

@@ -34,7 +34,11 @@ Examples:
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let options =
         ApplyOptions { part: args.part.part(), merge_drift: args.merge_drift, dry_run: args.dry_run };
-    let applied = plans.apply(&args.plan, &options)?;
+    let plan = match args.dry_run {
+        true => plans.look_up(&args.plan)?,
+        false => super::open(plans, &args.plan, output)?,
+    };
+    let applied = plans.apply(&plan, &options)?;
     say_files(&applied, output)?;
     output.confirm(told(&applied))?;
     let exit = end(&applied, output);

@@ -18,7 +18,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let plan = plans.cancel(&args.plan, &args.reason)?;
+    let plan = super::open(plans, &args.plan, output)?;
+    let plan = plans.cancel(&plan, &args.reason)?;
     output.confirm(format!("cancelled plan {}", super::named(&plan)))?;
     Ok(Answer::of(&plan))
 }

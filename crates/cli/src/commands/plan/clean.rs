@@ -35,7 +35,8 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         };
         before_deleting(&what, args.yes, output)?;
     }
-    let cleaned = plans.clean(plan, args.force, args.dry_run)?;
+    let plan = plan.map(|plan| super::open(plans, plan, output)).transpose()?;
+    let cleaned = plans.clean(plan.as_ref(), args.force, args.dry_run)?;
     for one in &cleaned.removed {
         output.say(format!("{}  {}", named(one), one.state))?;
     }

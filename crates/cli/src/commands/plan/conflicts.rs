@@ -1,6 +1,6 @@
 //! `agents plan conflicts`.
 
-use api::{Credit, PlanSelector, Plans, conflict_line};
+use api::{Credit, PlanSelector, PlanState, Plans, conflict_line};
 
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
@@ -15,11 +15,12 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let conflicts = plans.conflicts(&args.plan)?;
+    let plan = super::open(plans, &args.plan, output)?;
+    let conflicts = plans.conflicts(&plan)?;
     if conflicts.is_empty() {
-        let plan = plans.show(&args.plan)?.plan;
         // It may be in conflict with what somebody made of the files.
-        let why = plan.error.filter(|_| plan.state == "conflict");
+        let state = PlanState::of(&plan);
+        let why = state.error.filter(|_| state.state == "conflict");
         output.confirm(match why {
             Some(why) => format!("no conflicts between actors; {why}"),
             None => "no conflicts".to_owned(),

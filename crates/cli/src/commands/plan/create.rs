@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use api::Plans;
+use api::{PlanState, Plans};
 
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -25,7 +25,7 @@ Examples:
   PLAN=$(agents plan create --root app --root site)";
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let plan = plans.create(args.name.as_deref(), &args.root)?;
-    output.say(&plan.id)?;
-    Ok(Answer::of(&plan))
+    let plan = super::opened(plans.create(args.name.as_deref(), &args.root)?, output);
+    output.say(plan.id)?;
+    Ok(Answer::of(&PlanState::of(&plan)))
 }

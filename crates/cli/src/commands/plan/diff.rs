@@ -34,7 +34,8 @@ Examples:
   agents plan diff rename-module > changes.patch && git apply --check changes.patch";
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let difference = plans.diff(&args.plan, &args.part.part())?;
+    let plan = super::open(plans, &args.plan, output)?;
+    let difference = plans.diff(&plan, &args.part.part())?;
     if args.stat {
         say_stat(&difference.files, output)?;
     } else if !output.is_json() {

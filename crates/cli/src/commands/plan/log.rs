@@ -13,7 +13,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let events = plans.log(&args.plan)?;
+    let plan = super::open(plans, &args.plan, output)?;
+    let events = plans.log(&plan)?;
     for event in &events {
         let paint = output.paint();
         output.say(format!(

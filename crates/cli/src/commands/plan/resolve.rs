@@ -41,7 +41,8 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         (None, Some(file)) => Resolution::File(file.clone()),
         (None, None) => Resolution::Delete,
     };
-    let plan = plans.resolve(&args.plan, &args.path, args.root.as_deref(), &resolution)?;
+    let plan = super::open(plans, &args.plan, output)?;
+    let plan = plans.resolve(&plan, &args.path, args.root.as_deref(), &resolution)?;
     output.confirm(format!("resolved {}; plan {} is {}", args.path, plan.id, plan.state))?;
     Ok(Answer::of(&plan))
 }

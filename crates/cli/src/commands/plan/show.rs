@@ -29,8 +29,9 @@ struct Shown {
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let shown = plans.show(&args.plan)?;
-    let nodes = plans.run_of(shown.plan.id.as_str())?.nodes()?;
+    let plan = super::open(plans, &args.plan, output)?;
+    let shown = plans.show(&plan)?;
+    let nodes = plans.run_of(plan.id)?.nodes()?;
     let PlanDetail { plan, changesets, run } = &shown;
     let paint = output.paint();
     output.say(format!("plan {}", paint.strong(named(plan))))?;

@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let part = args.part.part();
     let can_ask = !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal();
     if args.dry_run || (can_ask && !args.yes) {
-        let preview = plans.undo(&args.plan, &part, true)?;
+        let preview = plans.undo(&plans.look_up(&args.plan)?, &part, true)?;
         say_files(&preview, output)?;
         if args.dry_run {
             let files = counted(preview.files.len(), "file");
@@ -50,7 +50,8 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         }
         before_deleting(&format!("taking back {}", counted(preview.files.len(), "file")), false, output)?;
     }
-    let undone = plans.undo(&args.plan, &part, false)?;
+    let plan = super::open(plans, &args.plan, output)?;
+    let undone = plans.undo(&plan, &part, false)?;
     say_files(&undone, output)?;
     output.confirm(told(&undone))?;
     let exit = end(&undone, output);

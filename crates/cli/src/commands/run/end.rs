@@ -8,8 +8,8 @@ use super::board::Mark;
 use super::live::columns;
 use super::show::table;
 use super::telling::End;
-use crate::commands::counted;
 use crate::commands::plan::{self, say_files, say_stat};
+use crate::commands::{counted, open};
 use crate::error::{Exit, Result};
 use crate::look::Format;
 use crate::output::{Answer, Output};
@@ -52,7 +52,7 @@ pub(super) fn tell(
     // Of a run that failed nothing can be applied.
     let counts = is_ready || summary.state.as_str() == "conflict";
     if counts && (1..=FILES_MAX).contains(&summary.files) && !output.is_json() && !output.is_quiet() {
-        say_stat(&plans.diff(summary.plan, &PartOf::default())?.files, output)?;
+        say_stat(&plans.diff(&open(plans, summary.plan, output)?, &PartOf::default())?.files, output)?;
     }
     for conflict in &summary.conflicts {
         let hint = "`agents plan conflicts @latest` shows it, `agents plan resolve` settles it".to_owned();
@@ -93,7 +93,8 @@ fn tell_of_failure(summary: &RunSummary, output: &mut Output) -> Result<()> {
 }
 
 fn applied(plan: PlanId, plans: &Plans, output: &mut Output) -> Result<(Applied, Exit)> {
-    let applied = plans.apply(plan, &ApplyOptions::default())?;
+    let plan = open(plans, plan, output)?;
+    let applied = plans.apply(&plan, &ApplyOptions::default())?;
     say_files(&applied, output)?;
     output.confirm(format!("applied {}", counted(applied.files.len(), "file")))?;
     let exit = plan::end(&applied, output);
