@@ -245,8 +245,8 @@ pub enum Error {
         /// The machine.
         machine: Machine,
     },
-    /// Files could not be changed or looked at. Nothing was touched.
-    #[error("the folders of the plan could not be used; nothing was touched")]
+    /// Files could not be changed or looked at. It leaves all files as they were; after that point it is the source of [`Error::CutOff`].
+    #[error("the folders of the plan could not be used")]
     Files {
         /// What the file transaction said.
         source: Box<filetx::Error>,

@@ -8,6 +8,7 @@ use filetx::{At, Seen, Trees};
 use store::{Actor, ContentKind, PathBytes, PlanId};
 
 use crate::apply::{End, verify};
+use crate::contents::Made;
 use crate::drift::{Targets, files, has_landed, holds, is_cleared, place};
 use crate::intent::{Intent, intent, transaction_text};
 use crate::staging::stage;
@@ -144,37 +145,21 @@ impl Plans {
             return untouched();
         }
         let (targets, made) = self.targets_of(plan, begun.changeset)?;
-        let reports = match transaction {
-            Some(_) => {
-                let mut reports = verify(&plan.roots, &targets, &mut trees.begin(), plan.purpose)?;
-                for report in &mut reports {
-                    published(report, kept.as_deref().unwrap_or_default());
-                }
-                reports
-            }
-            None => {
-                let split = split(&plan.roots, &targets, trees)?;
-                if split.landed.is_empty() {
-                    return untouched();
-                }
-                if !split.todo.is_empty() {
-                    let mut tx = trees.begin();
-                    stage(&mut tx, &plan.roots, &split.todo, &made, self.store().as_ref())?;
-                    let committed = tx.commit().map_err(|failure| files(failure.error))?;
-                    if let Some(source) = committed.pending {
-                        return Err(Error::CutOff { plan: plan.id, source: Box::new(source) });
-                    }
-                }
-                verify(&plan.roots, &targets, &mut trees.begin(), plan.purpose)?
-            }
+        let split = match transaction {
+            Some(_) => None,
+            None => Some(split(&plan.roots, &targets, trees)?),
         };
-        let folded = self.folded(plan.id, &Selection::default())?;
-        let mut subsets = Subsets::new(&folded, Strategy::ThreeWay, self.store().as_ref());
-        let all = || folded.iter().map(|folded| folded.credit.changeset).collect();
-        let applied = if begun.changeset.is_some() { begun.applied.clone() } else { all() };
-        let (there, ledger) = (Targets::new(), self.ledger(plan)?);
-        let end = End { reports: &reports, there, made, ledger, subsets: &mut subsets };
-        self.conclude(plan, &Intent { applied, ..begun.clone() }, end)?;
+        if split.as_ref().is_some_and(|split| split.landed.is_empty()) {
+            return untouched();
+        }
+        // From here on files are changed, whatever fails.
+        let todo = split.map(|split| split.todo);
+        let kept = kept.unwrap_or_default();
+        let reports = self.complete(plan, begun, trees, Journal { targets, made, todo, kept });
+        let reports = reports.map_err(|error| match error {
+            cut_off @ Error::CutOff { .. } => cut_off,
+            source => Error::CutOff { plan: plan.id, source: Box::new(source) },
+        })?;
         if let Some(transaction) = transaction {
             drop(trees.acknowledge(transaction));
         }
@@ -182,6 +167,46 @@ impl Plans {
         let end = if is_whole { RecoveryEnd::Finished } else { RecoveryEnd::Conflict };
         Ok(recovery(plan, begun, end, &reports))
     }
+
+    /// Brings the files that are still to be changed, looks at all of them, and records the outcome.
+    fn complete(
+        &self,
+        plan: &Plan,
+        begun: &Intent,
+        trees: &mut Trees,
+        journal: Journal,
+    ) -> Result<Vec<FileReport>> {
+        let Journal { targets, made, todo, kept } = journal;
+        if let Some(todo) = todo.as_ref().filter(|todo| !todo.is_empty()) {
+            let mut tx = trees.begin();
+            stage(&mut tx, &plan.roots, todo, &made, self.store().as_ref())?;
+            let committed = tx.commit().map_err(|failure| files(failure.error))?;
+            if let Some(source) = committed.pending {
+                return Err(files(source));
+            }
+        }
+        let mut reports = verify(&plan.roots, &targets, &mut trees.begin(), plan.purpose)?;
+        if todo.is_none() {
+            reports.iter_mut().for_each(|report| published(report, &kept));
+        }
+        let folded = self.folded(plan.id, &Selection::default())?;
+        let mut subsets = Subsets::new(&folded, Strategy::ThreeWay, self.store().as_ref());
+        let all = || folded.iter().map(|folded| folded.credit.changeset).collect();
+        let applied = if begun.changeset.is_some() { begun.applied.clone() } else { all() };
+        let (there, ledger) = (Targets::new(), self.ledger(plan)?);
+        let end = End { reports: &reports, there, made, ledger, subsets: &mut subsets };
+        self.conclude(plan, &Intent { applied, ..begun.clone() }, end)?;
+        Ok(reports)
+    }
+}
+
+/// An interrupted apply that has changed files.
+struct Journal {
+    targets: Targets,
+    made: Made,
+    /// Targets that are not in the files yet, when there is no journal that has brought them.
+    todo: Option<Targets>,
+    kept: Vec<filetx::Kept>,
 }
 
 /// A transaction that was found in the roots when they were opened.

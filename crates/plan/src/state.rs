@@ -24,7 +24,7 @@ pub enum State {
     Applying,
     /// All its changes are in the roots.
     Applied,
-    /// Applying met a conflict; nothing was touched.
+    /// Its changes clash with each other, or with what somebody made of the files. An apply that met this while it wrote has changed others.
     Conflict,
     /// Its work could not be finished.
     Failed,

@@ -197,6 +197,7 @@ fn cut_off_after_publishing(
 fn a_failure_after_files_were_changed_says_that_it_was_cut_off() {
     let cut = cut_off_after_publishing(|_, _, _, error| {
         assert_eq!((error.code(), error.outcome()), ("cut-off", store::Outcome::Unknown), "{error}");
+        assert!(!whole_text(error).contains("nothing was touched"), "{}", whole_text(error));
     });
     assert!(cut > 0);
 }
@@ -212,4 +213,37 @@ fn what_a_person_changes_after_it_had_landed_is_a_change_since() {
         assert_eq!(disk.person_read("b", "g").as_deref(), Some(&b"new"[..]), "nothing is half undone");
     });
     assert!(cut > 0);
+}
+
+/// An error with its causes.
+fn whole_text(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+#[test]
+fn a_recovery_that_fails_does_not_say_that_nothing_was_touched() {
+    let (start, shelf, id) = cut_off();
+    let mut failed = 0;
+    for without_journal in [false, true] {
+        let start = start.fork();
+        if without_journal {
+            for root in ["a", "b"] {
+                start.person_remove(root, ".cleveragents");
+            }
+        }
+        for call in 0..100 {
+            let (disk, shelf) = (start.fork(), shelf.copy());
+            disk.new_program();
+            disk.fail_at(call, testkit::sim::Fault::Io, testkit::sim::Lasts::Once);
+            let plans = Plans::open(shelf.open());
+            if let Err(error) = plans.recover_plan(&ground(&disk), id, &who()) {
+                let text = whole_text(&error);
+                assert!(!text.contains("nothing was touched"), "call {call}: {text}");
+                assert_eq!(plans.get(id).unwrap().state, State::Applying, "call {call}: {text}");
+                failed += 1;
+            }
+        }
+    }
+    assert!(failed > 0);
 }
