@@ -263,7 +263,8 @@ impl Plans {
     }
 
     fn applied(&self, report: plan::Report, plan: &Plan) -> Result<Applied, Error> {
-        let renames = self.renames(plan)?;
+        // The files are changed: what cannot be read any more costs the names of renames, not the report.
+        let renames = self.renames(plan).unwrap_or_default();
         Ok(Applied {
             plan: PlanState::of(&report.plan),
             files: files(&report.files, &renames),
