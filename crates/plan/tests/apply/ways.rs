@@ -436,7 +436,8 @@ fn check_chain(edits: &[Vec<Edit>], second: &[usize], chain: &[Chain]) {
         };
     }
     for _ in 0..8 {
-        if !plans.iter().rev().fold(false, |is_done, plan| undo(*plan, &mut undos) || is_done) {
+        let done: Vec<bool> = plans.iter().rev().map(|plan| undo(*plan, &mut undos)).collect();
+        if !done.contains(&true) {
             break;
         }
     }
