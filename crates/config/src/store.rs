@@ -235,16 +235,19 @@ fn make_folders(places: &Places, scope: Scope, wait: &Wait) -> Result<(), Error>
         return Ok(());
     }
     let around = folder.parent().filter(|around| !around.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !around.is_dir() {
-        return Err(match scope {
-            Scope::Global => Error::NoHome { parent: around.to_owned() },
-            Scope::Project | Scope::Local => Error::NoProject { scope },
-        });
-    }
-    if !folder.is_dir() && fs::metadata(around).is_ok_and(|found| found.permissions().readonly()) {
+    let failed = |source| Error::Folder { folder: folder.to_owned(), source: Arc::new(source) };
+    let found = match fs::metadata(around) {
+        Ok(found) => Some(found).filter(fs::Metadata::is_dir),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
+        Err(error) => return Err(failed(error)),
+    };
+    let found = found.ok_or_else(|| match scope {
+        Scope::Global => Error::NoHome { parent: around.to_owned() },
+        Scope::Project | Scope::Local => Error::NoProject { scope },
+    })?;
+    if !folder.is_dir() && found.permissions().readonly() {
         return Err(Error::ReadOnly { path: around.to_owned() });
     }
-    let failed = |source| Error::Folder { folder: folder.to_owned(), source: Arc::new(source) };
     if scope == Scope::Global {
         Disk::create(folder, FOLDER_MODE).map_err(failed)?;
         return Disk::open(around).and_then(|disk| disk.sync_folder(&RelPath::root())).map_err(failed);

@@ -64,6 +64,7 @@ mod unix {
     use std::path::Path;
 
     use super::*;
+    use config::{ConfigService, Environment, Places, Registry};
     use testkit::chain;
 
     fn mode(path: &Path) -> u32 {
@@ -107,6 +108,16 @@ mod unix {
         set_mode(&project, 0o755);
         assert!(matches!(error, Error::ReadOnly { .. }), "{error}");
         assert_eq!(names(&project), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_parent_that_cannot_be_looked_at_is_not_missing() {
+        let fixture = Fixture::new();
+        symlink("loop", fixture.path("loop")).unwrap();
+        let places = Places { home: fixture.path("loop/home"), project: None };
+        let service = ConfigService::new(Registry::standard(), places, Environment::empty());
+        let error = service.set_value(Scope::Global, &key("x.a"), "1").unwrap_err();
+        assert!(matches!(error, Error::Folder { .. }), "{error:?}");
     }
 
     #[test]
