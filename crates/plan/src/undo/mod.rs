@@ -200,6 +200,10 @@ impl Plans {
             };
             let (expected, credits) = (there.after.clone(), theirs.into_iter().cloned().collect());
             let changes = expected != after;
+            // A path that is as it was before the plan holds nothing of it.
+            if after == there.original {
+                rest.clear();
+            }
             if !changes && part.actors.is_empty() {
                 continue;
             }

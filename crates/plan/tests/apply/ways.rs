@@ -378,6 +378,7 @@ fn turns_that_went_astray() {
             [vec![Same(1, 3), MakeSame], vec![Make], vec![Same(1, 3)]],
             vec![Undo(vec![0, 2]), Apply(2), Redo(0), Redo(1)],
         ),
+        ([vec![Line(0, 0)], vec![Line(0, 2)], vec![Rename(0)]], vec![Undo(vec![2]), Redo(0), Undo(vec![1])]),
     ] {
         check_turns(&edits, &turns);
     }
