@@ -22,7 +22,7 @@ fn a_store_in_a_file_says_what_is_in_it_and_is_copied() {
     let program = project();
     program.run("store status").success().stderr_eq("").stdout_eq(str![[r#"
 store       sqlite:[PLACE]/agents-home/state.db
-schema      2
+schema      4
 plans       1
 nodes       0
 changesets  0
