@@ -52,6 +52,14 @@ pub(crate) struct Steps {
     pub sync_folder: Step,
 }
 
+/// Those of recovery.
+pub(crate) const STABILISE: Steps = Steps {
+    write: Step::Stabilise,
+    sync: Step::SyncStabilised,
+    place: Step::PlaceStabilised,
+    sync_folder: Step::SyncStabilisedFolder,
+};
+
 impl Journal {
     /// Opens the journal of `root`; `None` when there is none. One that does not read is an error and is left alone.
     pub(crate) fn open(root: &Root, how: Open) -> Result<Option<Self>> {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::journal::{CAPACITY_BYTES_MIN, JOURNAL, JOURNAL_TMP, Journal, RECORDS_OFFSET, Steps};
+use crate::journal::{CAPACITY_BYTES_MIN, JOURNAL, JOURNAL_TMP, Journal, RECORDS_OFFSET, STABILISE, Steps};
 use crate::marker::{self, Mark};
 use crate::path::At;
 use crate::record::Record;
@@ -28,12 +28,6 @@ const CREATE: Steps = Steps {
     sync: Step::SyncNewJournal,
     place: Step::CreateJournal,
     sync_folder: Step::SyncNewJournalFolder,
-};
-const STABILISE: Steps = Steps {
-    write: Step::Stabilise,
-    sync: Step::SyncStabilised,
-    place: Step::PlaceStabilised,
-    sync_folder: Step::SyncStabilisedFolder,
 };
 
 /// The state of an own folder in this process, used by one thread at a time.

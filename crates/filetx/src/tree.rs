@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::journal::{JOURNAL, JOURNAL_TMP, Journal, Steps};
+use crate::journal::{JOURNAL, JOURNAL_TMP, Journal, STABILISE, Steps};
 use crate::lock::{Guard, Lock, Mode, Wait, acquire_all};
 use crate::record::Record;
 use crate::root::Root;
@@ -37,12 +37,6 @@ const COMMIT: Steps = Steps {
     sync: Step::SyncJournal,
     place: Step::PlaceJournal,
     sync_folder: Step::SyncJournalFolder,
-};
-const STABILISE: Steps = Steps {
-    write: Step::Stabilise,
-    sync: Step::SyncStabilised,
-    place: Step::PlaceStabilised,
-    sync_folder: Step::SyncStabilisedFolder,
 };
 
 /// How user trees are used.
