@@ -12,7 +12,6 @@
 //! The checksum comes last, so that a file of any length is written in one go, and one that was cut has none. Exporting the same revision twice
 //! gives the same bytes.
 
-use std::fmt::Write as _;
 use std::io::{self, BufRead, Read, Write};
 
 use serde::Deserialize;
@@ -199,8 +198,5 @@ impl Write for Hashing<'_> {
 }
 
 fn checksum(hasher: Sha256) -> String {
-    hasher.finalize().iter().fold("sha256:".to_owned(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    format!("sha256:{}", filetx::hex(&hasher.finalize()))
 }

@@ -133,7 +133,7 @@ mod waiter;
 pub use disk::Disk;
 pub use error::{Error, ErrorKind, Failure, Left, Result, io_code};
 pub use folder::{FOLDER_HOME, FOLDER_KEPT, FolderOptions, FolderTransaction, OwnFolder};
-pub use hash::Hash;
+pub use hash::{Hash, hex};
 pub use holder::Holder;
 pub use lock::{Guard, Held, Lock, Mode, OnWait, Wait, Waiting, acquire_all};
 pub use path::{At, NAME_BYTES_MAX, PATH_BYTES_MAX, RelPath, ToAt};

@@ -28,7 +28,7 @@ fn git_hash(content: &[u8]) -> String {
     let mut hash = Sha1::new();
     hash.update(format!("blob {}\0", content.len()));
     hash.update(content);
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    filetx::hex(&hash.finalize()).to_string()
 }
 
 /// One content, whole.
