@@ -43,7 +43,8 @@ pub(crate) fn child(mut arguments: impl Iterator<Item = String>) -> Result<()> {
     let mut trees = Trees::open(&[Path::new(&root)], TreeOptions::default())?;
     let mut transaction = trees.begin();
     for file in 0..FILES {
-        transaction.put_reader(&*format!("file-{file}"), &mut repeat(b'x').take(bytes))?;
+        let mut content = repeat(b'x').take(bytes);
+        transaction.put_reader_with_mode(&*format!("file-{file}"), 0o644, &mut content)?;
     }
     let committed = transaction.commit()?;
     if let Some(error) = committed.pending {

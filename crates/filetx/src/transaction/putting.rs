@@ -1,9 +1,7 @@
-//! Giving files new content: bytes, what a reader gives, what was staged before.
-
-use std::io::Read;
+//! Giving files new content: bytes, or what was staged before.
 
 use super::{Policy, Transaction};
-use crate::path::{At, ToAt};
+use crate::path::ToAt;
 use crate::root::OUR_FILE_MODE;
 use crate::stage::StagedFile;
 use crate::state::Final;
@@ -16,29 +14,6 @@ impl<P: Policy> Transaction<P> {
         self.whole(|tx| {
             let mode = tx.prepare_file(&at)?;
             let content = P::hold(tx, &at, mode, bytes)?;
-            tx.change(at, Final::File { mode, content });
-            Ok(())
-        })
-    }
-
-    /// Gives a file what a reader gives, in bounded memory.
-    pub fn put_reader(&mut self, at: impl ToAt, reader: &mut dyn Read) -> Result<()> {
-        self.put_filled(at.to_at()?, None, |file| file.fill(reader))
-    }
-
-    /// Fills a staged file for a path; one without a mode of its own gets that of `put`.
-    pub(crate) fn put_filled(
-        &mut self,
-        at: At,
-        mode: Option<u32>,
-        fill: impl FnOnce(&mut StagedFile) -> Result<()>,
-    ) -> Result<()> {
-        self.whole(|tx| {
-            let found = tx.prepare_file(&at)?;
-            let mode = mode.unwrap_or(found);
-            let mut file = P::create_staged(tx, at.root, mode)?;
-            fill(&mut file)?;
-            let content = P::take_staged(tx, &at, file, mode)?;
             tx.change(at, Final::File { mode, content });
             Ok(())
         })

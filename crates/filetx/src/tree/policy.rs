@@ -165,12 +165,29 @@ impl TreeTransaction<'_> {
 
     /// Gives a file new content and permission bits.
     pub fn put_with_mode(&mut self, at: impl ToAt, mode: u32, bytes: &[u8]) -> Result<()> {
-        self.put_filled(at.to_at()?, Some(mode), |file| file.add(bytes))
+        self.put_filled(at.to_at()?, mode, |file| file.add(bytes))
     }
 
     /// Gives a file permission bits and what a reader gives, in bounded memory.
     pub fn put_reader_with_mode(&mut self, at: impl ToAt, mode: u32, reader: &mut dyn Read) -> Result<()> {
-        self.put_filled(at.to_at()?, Some(mode), |file| file.fill(reader))
+        self.put_filled(at.to_at()?, mode, |file| file.fill(reader))
+    }
+
+    /// Fills a staged file for a path.
+    fn put_filled(
+        &mut self,
+        at: At,
+        mode: u32,
+        fill: impl FnOnce(&mut StagedFile) -> Result<()>,
+    ) -> Result<()> {
+        self.whole(|tx| {
+            tx.prepare_file(&at)?;
+            let mut file = Staging::create_staged(tx, at.root, mode)?;
+            fill(&mut file)?;
+            let content = Staging::take_staged(tx, &at, file, mode)?;
+            tx.change(at, Final::File { mode, content });
+            Ok(())
+        })
     }
 
     /// Changes the permission bits of a file or folder.

@@ -35,8 +35,9 @@ fn the_last_put_counts() {
 
 #[test]
 fn put_takes_a_reader() {
-    check(&["g=old"], |tx| tx.put_reader("f", &mut &b"read"[..]), &["f=read", "g=old"]);
-    check(&["f:640=old"], |tx| tx.put_reader("f", &mut &b"read"[..]), &["f:640=read"]);
+    let put = |tx: &mut Tx<'_, '_>| tx.tree().put_reader_with_mode("f", 0o640, &mut &b"read"[..]);
+    check_tree(&["g=old"], put, &["f:640=read", "g=old"]);
+    check_tree(&["f=old"], put, &["f:640=read"]);
 }
 
 #[test]
@@ -320,7 +321,14 @@ fn a_large_file_is_streamed() {
     }
     on_both(|place| {
         place.change(|tx| {
-            tx.put_reader("big", &mut Counted(0))?;
+            match tx {
+                Tx::Tree(tx) => tx.put_reader_with_mode("big", 0o644, &mut Counted(0))?,
+                Tx::Folder(tx) => {
+                    let mut staged = tx.stage(0)?;
+                    std::io::copy(&mut Counted(0), &mut staged).unwrap();
+                    tx.put_staged("big", staged)?;
+                }
+            }
             let body = tx.open("big")?.unwrap();
             assert_eq!(body.len(), LEN as u64);
             assert_eq!(body.read_range(LEN as u64 - 1, 4)?, [((LEN - 1) % 251) as u8]);
@@ -343,11 +351,11 @@ fn a_reader_that_fails_changes_nothing() {
             Err(std::io::Error::other("the reader broke"))
         }
     }
-    on_both(|place| {
-        place.make(&["f=old"]);
-        let failure = place.try_change(|tx| tx.put_reader("f", &mut Broken)).unwrap_err();
-        assert_eq!(failure.left, filetx::Left::Nothing);
-        assert_eq!(place.lines(), ["f=old"]);
-        place.assert_nothing_left();
-    });
+    let place = Place::new(Policy::UserTree);
+    place.make(&["f=old"]);
+    let read = |tx: &mut Tx<'_, '_>| tx.tree().put_reader_with_mode("f", 0o644, &mut Broken);
+    let failure = place.try_change(read).unwrap_err();
+    assert_eq!(failure.left, filetx::Left::Nothing);
+    assert_eq!(place.lines(), ["f=old"]);
+    place.assert_nothing_left();
 }

@@ -105,7 +105,6 @@ macro_rules! shared {
 
 shared! {
     put(at: impl ToAt, bytes: &[u8]) -> Result<()>;
-    put_reader(at: impl ToAt, reader: &mut dyn std::io::Read) -> Result<()>;
     stage(root: usize) -> Result<StagedFile>;
     put_staged(at: impl ToAt, file: StagedFile) -> Result<()>;
     remove(at: impl ToAt) -> Result<()>;
@@ -121,7 +120,7 @@ impl<'b> Tx<'_, 'b> {
         tx
     }
 
-    fn tree(&mut self) -> &mut TreeTransaction<'b> {
+    pub(crate) fn tree(&mut self) -> &mut TreeTransaction<'b> {
         let Tx::Tree(tx) = self else { panic!("only trees can do this") };
         tx
     }

@@ -98,7 +98,8 @@ fn folders_in_an_own_folder() {
 fn kinds_that_do_not_fit() {
     let start = ["f=x", "d/", "l->f"];
     refused(&start, |tx| tx.put("d", b"x"), "WrongKind", "root/d` is a folder, not a file");
-    refused(&start, |tx| tx.put_reader("d", &mut &b"x"[..]), "WrongKind", "root/d");
+    let read = |tx: &mut Tx<'_, '_>| tx.tree().put_reader_with_mode("d", 0o644, &mut &b"x"[..]);
+    refused_tree(&start, read, "WrongKind", "root/d");
     refused_folder(&start, |tx| tx.append("d", b"x"), "WrongKind", "root/d");
     refused_folder(&start, |tx| tx.append("l", b"x"), "WrongKind", "root/l` is a symlink, not a file");
     refused_folder(&start, |tx| tx.truncate("l", 0), "WrongKind", "root/l");
