@@ -136,7 +136,7 @@ pub use folder::{FOLDER_HOME, FOLDER_KEPT, FolderOptions, FolderTransaction, Own
 pub use hash::{Hash, hex};
 pub use holder::Holder;
 pub use lock::{Guard, Held, Lock, Mode, OnWait, Wait, Waiting, acquire_all};
-pub use path::{At, NAME_BYTES_MAX, PATH_BYTES_MAX, RelPath, ToAt};
+pub use path::{At, RelPath, ToAt};
 pub use replace::{ReplaceOptions, Replaced, Sweep, replace_file, replace_in};
 pub use snapshot::Snapshot;
 pub use stage::StagedFile;

@@ -10,9 +10,9 @@ use std::path::{Component, Path, PathBuf};
 use crate::Error;
 
 /// The longest name of one file or folder, in bytes: the limit of every file system in use.
-pub const NAME_BYTES_MAX: usize = 255;
+pub(crate) const NAME_BYTES_MAX: usize = 255;
 /// The longest path below a root, in bytes. Linux takes 4096 for a whole path, so some room is left for the root itself.
-pub const PATH_BYTES_MAX: usize = 3072;
+pub(crate) const PATH_BYTES_MAX: usize = 3072;
 
 /// A path below a root. It has no `..`, no `.`, no empty name, and does not start at `/`; the empty path is the root itself.
 #[derive(Clone, PartialEq, Eq, Hash)]
