@@ -95,7 +95,8 @@ fn make_by_transactions(folder: &std::path::Path) -> Result<(), Box<dyn std::err
     tx.put("f", b"new")?;
     tx.put("d/f", &vec![0; 100_000])?;
     tx.set_mode("d/f", 0o666)?;
-    tx.make_folder("e", 0o777)?;
+    tx.put("e/f", b"new")?;
+    tx.set_mode("e", 0o777)?;
     let _ = tx.commit_for(b"somebody")?;
     Ok(())
 }

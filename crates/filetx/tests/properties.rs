@@ -27,7 +27,6 @@ enum Op {
     Rename(Place, Place),
     SetMode(Place, u32),
     Symlink(Place),
-    MakeFolder(Place, u32),
     RemoveFolder(Place),
 }
 
@@ -89,7 +88,6 @@ fn tree_op() -> BoxedStrategy<Op> {
         4 => place().prop_map(Op::Remove),
         2 => (place(), mode()).prop_map(|(at, mode)| Op::SetMode(at, mode)),
         2 => place().prop_map(Op::Symlink),
-        2 => (place(), mode()).prop_map(|(at, mode)| Op::MakeFolder(at, mode)),
         3 => place().prop_map(Op::RemoveFolder),
     ]
     .boxed()
@@ -182,7 +180,6 @@ impl Model {
                 }
             }
             Op::Symlink(at) => self.place(&key(at), Node::Symlink { target: LINK.into() }),
-            Op::MakeFolder(at, mode) => self.make_folder(&key(at), *mode),
             Op::RemoveFolder(at) => {
                 let path = key(at);
                 self.make_parents(&path)?;
@@ -247,15 +244,6 @@ impl Model {
                 Ok(())
             }
         }
-    }
-
-    fn make_folder(&mut self, path: &str, mode: u32) -> Result<(), Refused> {
-        self.make_parents(path)?;
-        if self.nodes.contains_key(path) {
-            return Err("Exists");
-        }
-        self.nodes.insert(path.to_owned(), Node::Folder { mode });
-        Ok(())
     }
 
     fn rename(&mut self, from: &str, to: &str) -> Result<(), Refused> {
@@ -328,7 +316,6 @@ transaction!(
         Op::Remove(at) => tx.remove(*at),
         Op::SetMode(at, mode) => tx.set_mode(*at, *mode),
         Op::Symlink(at) => tx.symlink(*at, LINK.as_ref()),
-        Op::MakeFolder(at, mode) => tx.make_folder(*at, *mode),
         Op::RemoveFolder(at) => tx.remove_folder(*at),
         other => panic!("trees have no {other:?}"),
     }

@@ -234,19 +234,6 @@ impl TreeTransaction<'_> {
         })
     }
 
-    /// Makes a folder, and those above it that are missing.
-    pub fn make_folder(&mut self, at: impl ToAt, mode: u32) -> Result<()> {
-        let at = at.to_at()?;
-        self.whole(|tx| {
-            tx.prepare(&at, Touch::All)?;
-            if tx.look(&at)? != Look::Absent {
-                return Err(Error::Exists { path: tx.show(&at) });
-            }
-            tx.change(at, Final::Folder { mode });
-            Ok(())
-        })
-    }
-
     /// Removes a folder that is empty by then.
     pub fn remove_folder(&mut self, at: impl ToAt) -> Result<()> {
         let at = at.to_at()?;
@@ -292,7 +279,15 @@ impl TreeTransaction<'_> {
         }
         match if parent.path.is_root() { Some(Kind::Folder) } else { self.look(parent)?.kind() } {
             Some(Kind::Folder) => {}
-            None => return self.make_folder(parent, self.policy.trees.options.folder_mode),
+            None => {
+                self.prepare(parent, Touch::All)?;
+                if self.look(parent)? != Look::Absent {
+                    // Somebody made it between the two looks: its mode is theirs.
+                    return Err(Error::Exists { path: self.show(parent) });
+                }
+                self.change(parent.clone(), Final::Folder { mode: self.policy.trees.options.folder_mode });
+                return Ok(());
+            }
             Some(found) => return Err(self.wrong_kind(parent, found, "a folder")),
         }
         let home_mount = self.home_mount(parent.root)?;

@@ -177,11 +177,7 @@ impl Model {
             }
         };
         match op {
-            Op::Put(path, _)
-            | Op::Symlink(path, _)
-            | Op::MakeFolder(path)
-            | Op::Append(path, _)
-            | Op::Rename(_, path) => {
+            Op::Put(path, _) | Op::Symlink(path, _) | Op::Append(path, _) | Op::Rename(_, path) => {
                 make_parents(path);
             }
             _ => {}
@@ -222,9 +218,7 @@ impl Model {
             Op::Symlink(path, target) => {
                 self.0.insert((*path).to_owned(), Node::Symlink { target: target.into() });
             }
-            Op::MakeFolder(path) => {
-                self.0.insert((*path).to_owned(), Node::Folder { mode: 0o755 });
-            }
+            Op::MakeFolder(_) => panic!("{op:?} is for the start alone"),
         }
     }
 }
@@ -260,7 +254,6 @@ fn stage_in_trees(tx: &mut TreeTransaction<'_>, op: &Op) -> Result<(), Error> {
         Op::Remove(path) => tx.remove(at(path)),
         Op::SetMode(path, mode) => tx.set_mode(at(path), *mode),
         Op::Symlink(path, target) => tx.symlink(at(path), target.as_ref()),
-        Op::MakeFolder(path) => tx.make_folder(at(path), 0o755),
         Op::RemoveFolder(path) => tx.remove_folder(at(path)),
         other => panic!("trees have no {other:?}"),
     }

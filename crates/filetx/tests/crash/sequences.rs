@@ -20,9 +20,9 @@ fn calls(kind: Kind) -> Vec<Vec<Op>> {
         Kind::Tree { .. } => vec![
             vec![Op::SetMode("a/mode", 0o640)],
             vec![Op::Symlink("a/link", "put")],
-            vec![Op::MakeFolder("a/folder")],
+            vec![put("a/folder/x", "x")],
             vec![Op::RemoveFolder("a/empty")],
-            vec![Op::Remove("a/file"), Op::MakeFolder("a/file")],
+            vec![Op::Remove("a/file"), put("a/file/x", "x")],
             vec![Op::RemoveFolder("a/dir"), put("a/dir", "d")],
             vec![Op::Remove("a/tree/x"), put("a/moved/x", "x"), Op::RemoveFolder("a/tree")],
         ],

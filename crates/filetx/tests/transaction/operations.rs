@@ -162,11 +162,11 @@ fn set_mode_changes_the_mode_alone() {
     let new = |tx: &mut Tx<'_, '_>| {
         tx.put("f", b"new")?;
         tx.set_mode("f", 0o640)?;
-        tx.make_folder("d", 0o755)?;
+        tx.put("d/f", b"x")?;
         tx.set_mode("d", 0o711)
     };
-    check_tree(&[], new, &["f:640=new", "d/:711"]);
-    check_tree(&["f:604=old"], new, &["f:640=new", "d/:711"]);
+    check_tree(&[], new, &["f:640=new", "d/:711", "d/f=x"]);
+    check_tree(&["f:604=old"], new, &["f:640=new", "d/:711", "d/f=x"]);
     let before = |tx: &mut Tx<'_, '_>| {
         tx.set_mode("f", 0o640)?;
         tx.put("f", b"newer")
@@ -184,7 +184,7 @@ fn symlinks_are_made_and_replaced_as_text() {
 
 #[test]
 fn folders_are_made_with_those_above_and_removed_when_empty() {
-    check_tree(&[], |tx| tx.make_folder("a/b/c", 0o750), &["a/", "a/b/", "a/b/c/:750"]);
+    check_tree(&[], |tx| tx.put("a/b/f", b"x"), &["a/", "a/b/", "a/b/f=x"]);
     check_tree(&["a/", "a/b/"], |tx| tx.remove_folder("a/b"), &["a/"]);
     let emptied = |tx: &mut Tx<'_, '_>| {
         tx.remove("a/f")?;

@@ -145,10 +145,6 @@ impl<'b> Tx<'_, 'b> {
         self.tree().symlink(at, target)
     }
 
-    pub(crate) fn make_folder(&mut self, at: impl ToAt, mode: u32) -> Result<()> {
-        self.tree().make_folder(at, mode)
-    }
-
     pub(crate) fn remove_folder(&mut self, at: impl ToAt) -> Result<()> {
         self.tree().remove_folder(at)
     }

@@ -31,7 +31,6 @@ fn the_root_itself() {
     refused_folder(&["f=x"], |tx| tx.append(&root(), b"x"), "BadPath", "root");
     refused(&["f=x"], |tx| tx.remove(&root()), "BadPath", "root");
     refused_tree(&["f=x"], |tx| tx.set_mode(&root(), 0o700), "BadPath", "root");
-    refused_tree(&["f=x"], |tx| tx.make_folder(&root(), 0o700), "BadPath", "root");
     refused_tree(&["f=x"], |tx| tx.remove_folder(&root()), "BadPath", "root");
     refused_folder(&["f=x"], |tx| tx.rename(&root(), &RelPath::new("d").unwrap()), "BadPath", "root");
     refused_folder(&["f=x"], |tx| tx.rename(&RelPath::new("f").unwrap(), &root()), "BadPath", "root");
@@ -46,7 +45,6 @@ fn the_transaction_folder() {
     refused_tree(&[], |tx| tx.set_mode(".txn", 0o777), "Reserved", "root/.txn");
     refused_tree(&[], |tx| tx.remove_folder(".txn/stage"), "Reserved", "root/.txn/stage");
     refused_tree(&[], |tx| tx.symlink(".txn/l", "x".as_ref()), "Reserved", "root/.txn/l");
-    refused_tree(&[], |tx| tx.make_folder(".txn/d", 0o700), "Reserved", "root/.txn/d");
     refused_folder(&[], |tx| tx.rename(".txn", "mine"), "Reserved", "root/.txn");
 }
 
@@ -58,14 +56,6 @@ fn what_is_missing() {
     refused_folder(&[], |tx| tx.rename("f", "g"), "Missing", "root/f");
     refused_tree(&[], |tx| tx.set_mode("no/f", 0o600), "Missing", "root/no/f");
     refused_tree(&[], |tx| tx.remove_folder("no/d"), "Missing", "root/no/d");
-}
-
-#[test]
-fn what_is_there_already() {
-    let start = ["f=x", "d/", "l->f"];
-    refused_tree(&start, |tx| tx.make_folder("d", 0o755), "Exists", "root/d` exists already");
-    refused_tree(&start, |tx| tx.make_folder("f", 0o755), "Exists", "root/f");
-    refused_tree(&start, |tx| tx.make_folder("l", 0o755), "Exists", "root/l");
 }
 
 #[test]
@@ -113,7 +103,6 @@ fn kinds_that_do_not_fit() {
     refused_folder(&start, |tx| tx.rename("l", "g"), "WrongKind", "root/l` is a symlink, not a file");
     refused_folder(&start, |tx| tx.rename("d", "g"), "WrongKind", "root/d");
     refused_tree(&start, |tx| tx.put("f/below", b"x"), "WrongKind", "root/f` is a file, not a folder");
-    refused_tree(&start, |tx| tx.make_folder("f/a/b", 0o755), "WrongKind", "root/f");
     refused(&start, |tx| tx.read("d").map(|_| ()), "WrongKind", "root/d");
     refused(&start, |tx| tx.read("l").map(|_| ()), "WrongKind", "root/l");
 }
