@@ -140,13 +140,13 @@ pub use path::{At, RelPath, ToAt};
 pub use replace::{ReplaceOptions, Replaced, Sweep, replace_file, replace_in};
 pub use snapshot::Snapshot;
 pub use stage::StagedFile;
-pub use state::{Print, Seen};
+pub use state::{Look, Print, Seen};
 pub use step::Step;
 pub use storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
 pub use sync_count::sync_count;
 pub use transaction::{CHANGES_MAX, Committed, INLINE_BYTES_MAX, Kept, Transaction};
 pub use tree::{Finder, ROOTS_MAX, Recovered, TreeOptions, TreeTransaction, Trees};
-pub use view::{Body, Look};
+pub use view::Body;
 
 /// Keeps the example in the README compiling and running.
 #[cfg(doctest)]

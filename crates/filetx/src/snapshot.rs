@@ -11,10 +11,10 @@ use std::sync::Arc;
 use crate::lock::{Guard, Lock, Mode, Wait, acquire_all};
 use crate::path::{At, ToAt};
 use crate::root::Root;
-use crate::state::Seen;
+use crate::state::{Look, Seen};
 use crate::storage::Storage;
 use crate::tree::{Finder, LOCK, done_name, locks_above, read_record, touched};
-use crate::view::{Body, Look, Overlay, View};
+use crate::view::{Body, Overlay, View};
 use crate::{Disk, Error, RelPath, Result, Step, pointer, shelf};
 
 /// Files as of one commit. Writers of the same root wait as long as this lives.

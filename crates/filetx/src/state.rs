@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::fmt;
 
-use crate::{Hash, RelPath};
+use crate::storage::Kind;
+use crate::{Hash, RelPath, Result};
 
 /// What is at a path, as far as a comparison needs it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Seen {
+pub enum Seen<P = Print> {
     /// Nothing.
     Absent,
     /// A folder.
@@ -26,14 +27,17 @@ pub enum Seen {
         mode: u32,
         /// Length in bytes.
         len: u64,
-        /// Of the whole content, or of its end only.
-        print: Print,
+        /// What tells its content.
+        print: P,
     },
     /// A FIFO, socket or device.
     Other,
-    /// What the record before this one left there.
+    /// What the record before this one left there. Only journals of own folders say so.
     Ours,
 }
+
+/// What is at a path, without its content.
+pub type Look = Seen<()>;
 
 /// What tells a file's content.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,6 +52,31 @@ pub enum Print {
 
 /// How much of the end of a file tells whether somebody else appended to it.
 pub(crate) const END_BYTES: u64 = 4096;
+
+impl<P> Seen<P> {
+    /// What kind of thing it is, if anything is there.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        match self {
+            Seen::Absent => None,
+            Seen::Folder { .. } => Some(Kind::Folder),
+            Seen::Symlink { .. } => Some(Kind::Symlink),
+            Seen::File { .. } => Some(Kind::File),
+            Seen::Other | Seen::Ours => Some(Kind::Other),
+        }
+    }
+
+    /// The same, but of a file what `file` makes of its mode and length.
+    pub(crate) fn with_file<Q>(&self, file: impl FnOnce(u32, u64) -> Result<Seen<Q>>) -> Result<Seen<Q>> {
+        Ok(match self {
+            Seen::Absent => Seen::Absent,
+            Seen::Folder { mode } => Seen::Folder { mode: *mode },
+            Seen::Symlink { target } => Seen::Symlink { target: target.clone() },
+            Seen::File { mode, len, .. } => return file(*mode, *len),
+            Seen::Other => Seen::Other,
+            Seen::Ours => Seen::Ours,
+        })
+    }
+}
 
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use crate::path::{At, ToAt};
 use crate::root::Root;
 use crate::stage::{Stage, StagedFile};
-use crate::state::{Change, Content, Final, Print, Seen};
+use crate::state::{Change, Content, Final, Look, Print, Seen};
 use crate::storage::Kind;
-use crate::view::{Look, Overlay, View};
+use crate::view::{Overlay, View};
 use crate::{Error, Failure, RelPath, Result};
 
 /// The most paths one transaction changes.
@@ -227,7 +227,9 @@ impl<P: Policy> Transaction<P> {
     /// What is at a path that was just prepared, from the look that was taken for that.
     pub(crate) fn look_prepared(&self, at: &At) -> Result<Look> {
         match self.before.get(at) {
-            Some(seen) if *seen != Seen::Ours && self.staged.get(at).is_none() => Ok(Look::of(seen)),
+            Some(seen) if *seen != Seen::Ours && self.staged.get(at).is_none() => {
+                seen.with_file(|mode, len| Ok(Look::File { mode, len, print: () }))
+            }
             _ => self.look(at),
         }
     }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use crate::path::At;
 use crate::root::{Root, read_range};
-use crate::state::{Base, Change, Content, Final, Print, Seen};
+use crate::state::{Base, Change, Content, Final, Look, Print, Seen};
 use crate::storage::{Kind, Open, StoredFile};
 use crate::{Error, Hash, RelPath, Result, Step};
 
@@ -62,57 +62,6 @@ impl Overlay {
     }
 }
 
-/// What is at a path, without its content.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Look {
-    /// Nothing.
-    Absent,
-    /// A folder.
-    Folder {
-        /// Permission bits.
-        mode: u32,
-    },
-    /// A symlink.
-    Symlink {
-        /// Where it points.
-        target: OsString,
-    },
-    /// A plain file.
-    File {
-        /// Permission bits.
-        mode: u32,
-        /// Length in bytes.
-        len: u64,
-    },
-    /// A FIFO, socket or device.
-    Other,
-}
-
-impl Look {
-    /// What was seen there, without its content.
-    pub(crate) fn of(seen: &Seen) -> Self {
-        match seen {
-            Seen::Absent => Look::Absent,
-            Seen::Folder { mode } => Look::Folder { mode: *mode },
-            Seen::Symlink { target } => Look::Symlink { target: target.clone() },
-            Seen::File { mode, len, .. } => Look::File { mode: *mode, len: *len },
-            // Only records of own folders speak of what the record before left.
-            Seen::Other | Seen::Ours => Look::Other,
-        }
-    }
-
-    /// What kind of thing it is, if anything is there.
-    pub fn kind(&self) -> Option<Kind> {
-        match self {
-            Look::Absent => None,
-            Look::Folder { .. } => Some(Kind::Folder),
-            Look::Symlink { .. } => Some(Kind::Symlink),
-            Look::File { .. } => Some(Kind::File),
-            Look::Other => Some(Kind::Other),
-        }
-    }
-}
-
 /// The roots with overlays, the lowest first.
 pub(crate) struct View<'a> {
     pub roots: &'a [Root],
@@ -128,13 +77,15 @@ impl View<'_> {
                 Some(Final::Absent) => Look::Absent,
                 Some(Final::Folder { mode }) => Look::Folder { mode: *mode },
                 Some(Final::Symlink { target }) => Look::Symlink { target: target.clone() },
-                Some(Final::File { mode, content }) => Look::File { mode: *mode, len: content.len() },
+                Some(Final::File { mode, content }) => {
+                    Look::File { mode: *mode, len: content.len(), print: () }
+                }
             });
         }
         let Some(stat) = root.stat(&at.path)? else { return Ok(Look::Absent) };
         Ok(match stat.kind {
             Kind::Folder => Look::Folder { mode: stat.mode },
-            Kind::File => Look::File { mode: stat.mode, len: stat.len },
+            Kind::File => Look::File { mode: stat.mode, len: stat.len, print: () },
             Kind::Other => Look::Other,
             Kind::Symlink => {
                 let target = root.name(Step::Inspect, &at.path, root.storage.read_link(&at.path))?;
@@ -145,24 +96,18 @@ impl View<'_> {
 
     /// What is at a path, with the hash of a file.
     pub(crate) fn see(&self, at: &At) -> Result<Seen> {
-        Ok(match self.look(at)? {
-            Look::Absent => Seen::Absent,
-            Look::Folder { mode } => Seen::Folder { mode },
-            Look::Other => Seen::Other,
-            Look::Symlink { target } => Seen::Symlink { target },
-            Look::File { mode, .. } => {
-                // Somebody may have taken it away since.
-                let Some(body) = self.open(at)? else { return Ok(Seen::Absent) };
-                let mut hasher = blake3::Hasher::new();
-                let mut offset = 0;
-                while offset < body.len() {
-                    let bytes = body.read_range(offset, crate::hash::CHUNK_BYTES as u64)?;
-                    hasher.update(&bytes);
-                    offset += bytes.len() as u64;
-                }
-                let hash = Hash(*hasher.finalize().as_bytes());
-                Seen::File { mode, len: body.len(), print: Print::Whole(hash) }
+        self.look(at)?.with_file(|mode, _| {
+            // Somebody may have taken it away since.
+            let Some(body) = self.open(at)? else { return Ok(Seen::Absent) };
+            let mut hasher = blake3::Hasher::new();
+            let mut offset = 0;
+            while offset < body.len() {
+                let bytes = body.read_range(offset, crate::hash::CHUNK_BYTES as u64)?;
+                hasher.update(&bytes);
+                offset += bytes.len() as u64;
             }
+            let hash = Hash(*hasher.finalize().as_bytes());
+            Ok(Seen::File { mode, len: body.len(), print: Print::Whole(hash) })
         })
     }
 

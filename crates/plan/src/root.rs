@@ -115,7 +115,6 @@ impl Roots {
         match snapshot.look(at).map_err(failed)? {
             Look::Absent => Ok(None),
             Look::Folder { .. } => wrong("a folder"),
-            Look::Other => wrong("a FIFO, socket or device"),
             Look::Symlink { target } => {
                 Piece::pack(ContentKind::Symlink, SYMLINK_MODE, target.as_encoded_bytes()).map(Some)
             }
@@ -124,6 +123,7 @@ impl Roots {
                 let mut reader = body.map(|body| BodyReader { body, offset: 0 });
                 reader.as_mut().map(|reader| Piece::of_reader(store, mode, reader)).transpose()
             }
+            _ => wrong("a FIFO, socket or device"),
         }
     }
 }

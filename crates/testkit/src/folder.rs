@@ -147,7 +147,7 @@ pub fn tree_of(snapshot: &Snapshot) -> filetx::Result<Tree> {
                     Node::Folder { mode }
                 }
                 Look::Symlink { target } => Node::Symlink { target },
-                Look::Other | Look::Absent => Node::Other,
+                _ => Node::Other,
             };
             tree.insert(path.to_string(), node);
         }

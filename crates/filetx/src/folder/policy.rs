@@ -8,9 +8,9 @@ use crate::path::{At, ToAt};
 use crate::record::Record;
 use crate::root::OUR_FILE_MODE;
 use crate::stage::StagedFile;
-use crate::state::{Base, Change, Content, Final, Seen};
+use crate::state::{Base, Change, Content, Final, Look, Seen};
 use crate::transaction::{Committed, INLINE_BYTES_MAX, Policy, Touch, Transaction};
-use crate::view::{Look, Overlay};
+use crate::view::Overlay;
 use crate::{Error, Failure, RelPath, Result};
 
 /// A transaction on an [`OwnFolder`](crate::OwnFolder).
@@ -150,7 +150,7 @@ impl FolderTransaction<'_> {
     /// Keeps the first bytes of a file (all, unless `keep` says how many) and puts `bytes` behind them. `look` is what was seen there.
     fn rewrite_end(&mut self, at: At, look: Look, keep: Option<u64>, bytes: &[u8]) -> Result<()> {
         let (mode, len) = match look {
-            Look::File { mode, len } => (mode, len),
+            Look::File { mode, len, .. } => (mode, len),
             Look::Absent => return Err(Error::Missing { path: self.show(&at) }),
             look => return Err(self.wrong_kind(&at, look.kind().expect("something is there"), "a file")),
         };

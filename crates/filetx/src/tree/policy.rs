@@ -12,10 +12,10 @@ use crate::path::{At, ToAt};
 use crate::record::Record;
 use crate::root::Root;
 use crate::stage::StagedFile;
-use crate::state::{Base, Change, Content, Final, Seen};
+use crate::state::{Base, Change, Content, Final, Look, Seen};
 use crate::storage::Kind;
 use crate::transaction::{Committed, Policy, Touch, Transaction};
-use crate::view::{Look, Overlay};
+use crate::view::Overlay;
 use crate::{Error, Failure, RelPath, Result, Step, pointer, publish};
 
 /// The longest target of a symlink, in bytes: the limit of Linux.

@@ -346,7 +346,7 @@ fn read(disk: &SimDisk, kind: Kind) -> Result<Model, Error> {
                     }
                     Look::Symlink { target } => Node::Symlink { target },
                     Look::Other => Node::Other,
-                    Look::Absent => panic!("{key} was listed"),
+                    look => panic!("{key} was listed and is {look:?}"),
                 };
                 all.insert(key, node);
             }

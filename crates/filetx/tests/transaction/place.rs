@@ -344,7 +344,7 @@ impl Place {
                 let at = folder.join(&name);
                 let path = at.to_string();
                 lines.push(match view.kind(&at) {
-                    Look::File { mode, len } => {
+                    Look::File { mode, len, .. } => {
                         let content = view.content(&at);
                         assert_eq!(content.len() as u64, len, "{path}");
                         self.file_line(&path, mode, &content)
@@ -355,7 +355,7 @@ impl Place {
                         self.folder_line(&path, mode)
                     }
                     Look::Other => format!("{path}?"),
-                    Look::Absent => panic!("{path} is listed and absent"),
+                    look => panic!("{path} is listed and {look:?}"),
                 });
             }
         }
