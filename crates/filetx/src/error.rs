@@ -1,7 +1,7 @@
 //! What can go wrong, by what a caller may do about it, and what a failed commit leaves.
 
 use std::panic::Location;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
@@ -188,6 +188,11 @@ pub enum ErrorKind {
 }
 
 impl Error {
+    /// Says what was being done to which path when the disk refused.
+    pub(crate) fn io(step: Step, path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |source| Self::Io { step, path: path.to_owned(), source }
+    }
+
     /// Class of the error.
     pub fn kind(&self) -> ErrorKind {
         self.classify().0

@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::group::{Fate, Group, NoTurn};
+use crate::group::{Fate, Group};
 use crate::in_place::{self, Handles};
 use crate::journal::CAPACITY_BYTES_MIN;
 use crate::lock::{Held, Lock, Mode, Wait};
 use crate::marker::{self, Mark};
 use crate::record::Record;
+use crate::registry::Refused;
 use crate::root::Root;
 use crate::shelf::{Shelf, merge};
 use crate::state::{Change, Seen};
@@ -105,7 +106,7 @@ impl OwnFolder {
 
     /// As [`open`](Self::open), but takes no lock and finishes nothing before the first [`begin`](Self::begin).
     pub fn at(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
-        let failed = |source| Error::Io { step: Step::Inspect, path: folder.to_owned(), source };
+        let failed = Error::io(Step::Inspect, folder);
         let storage = crate::Disk::open(folder).map_err(failed)?;
         let place = folder.canonicalize().map_err(failed)?;
         let stat = storage.stat(&RelPath::root()).map_err(failed)?;
@@ -207,11 +208,11 @@ impl Inner {
         *self.held() = None;
     }
 
-    fn no_turn(&self, error: NoTurn, waited: Duration) -> Error {
+    fn no_turn(&self, error: Refused, waited: Duration) -> Error {
         let lock = self.root.show(&self.root.home);
         match error {
-            NoTurn::AlreadyHeld(at) => Error::AlreadyHeld { lock, at },
-            NoTurn::Busy => Error::Busy { lock, holder: None, waited },
+            Refused::AlreadyHeld(at) => Error::AlreadyHeld { lock, at },
+            Refused::TimedOut => Error::Busy { lock, holder: None, waited },
         }
     }
 

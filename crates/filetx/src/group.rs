@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::Error;
+use crate::registry::Refused;
 use crate::sync::{self, Bell, Mutex, MutexGuard, Woken, thread};
 
 /// One batch is published, the next one written, a third one gathers.
@@ -46,15 +47,6 @@ impl Fate {
             Fate::Pending(error) | Fate::Aborted(error) | Fate::Unknown(error) => Some(error),
         }
     }
-}
-
-/// Why a thread did not get the turn.
-#[derive(Debug)]
-pub enum NoTurn {
-    /// It has it already, since there.
-    AlreadyHeld(&'static Location<'static>),
-    /// Another thread kept it too long.
-    Busy,
 }
 
 /// A submitted item, for [`Group::settle`].
@@ -136,18 +128,18 @@ impl<T> Group<T> {
     }
 
     /// Waits for the turn to stage.
-    pub fn take_turn(&self, timeout: Duration, at: &'static Location<'static>) -> Result<(), NoTurn> {
+    pub fn take_turn(&self, timeout: Duration, at: &'static Location<'static>) -> Result<(), Refused> {
         let me = thread::current().id();
         let mut state = self.lock();
         if let Some(turn) = state.turn.filter(|turn| turn.holder == me) {
-            return Err(NoTurn::AlreadyHeld(turn.since));
+            return Err(Refused::AlreadyHeld(turn.since));
         }
         let deadline = Instant::now() + timeout;
         while !state.is_turn_free() {
             let woken;
             (state, woken) = self.turn_free.wait_until(&self.state, state, deadline);
             if woken == Woken::TimedOut && !state.is_turn_free() {
-                return Err(NoTurn::Busy);
+                return Err(Refused::TimedOut);
             }
         }
         state.turn = Some(Turn { holder: me, since: at, failures: state.failures });

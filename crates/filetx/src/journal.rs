@@ -68,10 +68,7 @@ impl Journal {
 
     /// As `open`, for a journal that has another name by now.
     pub(crate) fn open_at(root: &Root, path: &RelPath, how: Open) -> Result<Option<Self>> {
-        let file = match root.storage.open(path, how) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            file => root.name(Step::Inspect, path, file)?,
-        };
+        let Some(file) = root.open_if_there(path, how)? else { return Ok(None) };
         let header = read_header(root, path, &*file)?;
         let chain = Chain::start(header.epoch);
         Ok(Some(Self { file: file.into(), capacity: header.capacity, chain, offset: RECORDS_OFFSET }))

@@ -360,7 +360,7 @@ impl<'a> Attempt<'a> {
         if !waited.is_zero() {
             thread::sleep((waited / GIVE_WAY_PART).clamp(GIVE_WAY_MIN, GIVE_WAY_MAX));
         }
-        let failed = |source| Error::Io { step: Step::Lock, path: opened.path.to_path_buf(), source };
+        let failed = Error::io(Step::Lock, &opened.path);
         let tried = match self.mode {
             Mode::Shared => opened.file.try_lock_shared(),
             Mode::Exclusive => opened.file.try_lock(),
@@ -474,10 +474,8 @@ impl Opened {
     }
 
     fn is_at_path(&self) -> Result<bool> {
-        match platform::id_at(&self.path) {
-            Ok(id) => Ok(id == Some(self.id)),
-            Err(source) => Err(Error::Io { step: Step::Lock, path: self.path.to_path_buf(), source }),
-        }
+        let id = platform::id_at(&self.path).map_err(Error::io(Step::Lock, &self.path))?;
+        Ok(id == Some(self.id))
     }
 
     fn note_file(&self) -> &File {
@@ -518,7 +516,7 @@ fn later(since: Instant, duration: Duration) -> Instant {
 }
 
 fn cannot_open(path: &Path, source: io::Error) -> Error {
-    Error::Io { step: Step::OpenLock, path: path.to_path_buf(), source }
+    Error::io(Step::OpenLock, path)(source)
 }
 
 fn wrong_kind(path: &Path, found: std::fs::FileType) -> Error {

@@ -58,7 +58,7 @@ pub struct Replaced {
 /// Makes `content` the whole content of the file at `path`, durably. A symlink there is refused.
 pub fn replace_file(path: &Path, content: &[u8], options: &ReplaceOptions) -> Result<Replaced, Failure> {
     let (folder, name) = split(path)?;
-    let disk = Disk::open(folder).map_err(failed(Step::Inspect, folder))?;
+    let disk = Disk::open(folder).map_err(Error::io(Step::Inspect, folder))?;
     Target { storage: &disk, path: &name, shown: path }.replace(content, options)
 }
 
@@ -93,7 +93,7 @@ struct Target<'a> {
 
 impl Target<'_> {
     fn replace(&self, content: &[u8], options: &ReplaceOptions) -> Result<Replaced, Failure> {
-        let kept_mode = match self.storage.stat(self.path).map_err(failed(Step::Inspect, self.shown))? {
+        let kept_mode = match self.storage.stat(self.path).map_err(Error::io(Step::Inspect, self.shown))? {
             None => None,
             Some(Stat { kind: Kind::File, mode, .. }) => Some(mode),
             Some(Stat { kind, .. }) => return Err(wrong_kind(self.shown, kind).into()),
@@ -105,21 +105,22 @@ impl Target<'_> {
         let swept = match options.sweep {
             Sweep::Never => 0,
             Sweep::Leftovers => {
-                self.sweep(&folder, &names).map_err(failed(Step::SweepReplacements, self.shown))?
+                self.sweep(&folder, &names).map_err(Error::io(Step::SweepReplacements, self.shown))?
             }
         };
 
         let first_mode = if kept_mode.is_some() { STAGING_MODE } else { options.new_mode };
-        let (staged, file) =
-            self.create(&folder, &names, first_mode).map_err(failed(Step::StageReplacement, self.shown))?;
+        let (staged, file) = self
+            .create(&folder, &names, first_mode)
+            .map_err(Error::io(Step::StageReplacement, self.shown))?;
         self.fill(&staged, &*file, content, kept_mode)
             .inspect_err(|_| drop(self.storage.remove_file(&staged)))?;
         self.place(&staged)?;
         if !Step::SyncReplacedFolder.is_left_out() {
             // The rename alone may be lost at power failure, or may not: only this sync tells.
-            self.storage
-                .sync_folder(&folder)
-                .map_err(|source| Failure::unknown(failed(Step::SyncReplacedFolder, self.shown)(source)))?;
+            self.storage.sync_folder(&folder).map_err(|source| {
+                Failure::unknown(Error::io(Step::SyncReplacedFolder, self.shown)(source))
+            })?;
         }
         Ok(Replaced { created: kept_mode.is_none(), swept })
     }
@@ -165,7 +166,7 @@ impl Target<'_> {
         content: &[u8],
         kept_mode: Option<u32>,
     ) -> Result<(), Error> {
-        let stage_failed = failed(Step::StageReplacement, self.shown);
+        let stage_failed = Error::io(Step::StageReplacement, self.shown);
         file.write_at(content, 0).map_err(&stage_failed)?;
         if let Some(mode) = kept_mode {
             self.storage.copy_attributes(self.path, staged).map_err(&stage_failed)?;
@@ -175,7 +176,7 @@ impl Target<'_> {
             }
         }
         if !Step::SyncReplacement.is_left_out() {
-            file.sync_all().map_err(failed(Step::SyncReplacement, self.shown))?;
+            file.sync_all().map_err(Error::io(Step::SyncReplacement, self.shown))?;
         }
         Ok(())
     }
@@ -183,7 +184,7 @@ impl Target<'_> {
     /// 12.4.
     fn place(&self, staged: &RelPath) -> Result<(), Failure> {
         let Err(source) = self.storage.rename(staged, self.path, Rename::Replace) else { return Ok(()) };
-        let error = failed(Step::PlaceReplacement, self.shown)(source);
+        let error = Error::io(Step::PlaceReplacement, self.shown)(source);
         match self.storage.remove_file(staged) {
             // The staged file is not where it was, so the rename was done although it failed: network file systems can.
             Err(gone) if gone.kind() == io::ErrorKind::NotFound => Err(Failure::unknown(error)),
@@ -237,10 +238,6 @@ impl StagedNames {
             random.len() == Self::RANDOM_LEN && random.iter().all(|digit| b"0123456789abcdef".contains(digit))
         })
     }
-}
-
-fn failed(step: Step, path: &Path) -> impl Fn(io::Error) -> Error {
-    move |source| Error::Io { step, path: path.to_owned(), source }
 }
 
 fn wrong_kind(path: &Path, found: Kind) -> Error {

@@ -61,6 +61,14 @@ impl Root {
         self.name(step, path, self.storage.open(path, how))
     }
 
+    /// Opens a file; `None` when nothing is there.
+    pub(crate) fn open_if_there(&self, path: &RelPath, how: Open) -> Result<Option<Box<dyn StoredFile>>> {
+        match self.storage.open(path, how) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            file => self.name(Step::Inspect, path, file).map(Some),
+        }
+    }
+
     /// Opens a file only to sync it. Some systems sync what is open to be written only; some files are open to be read only.
     pub(crate) fn open_to_sync(&self, step: Step, path: &RelPath) -> Result<Box<dyn StoredFile>> {
         match self.storage.open(path, Open::Write) {
@@ -151,10 +159,7 @@ impl Root {
 
     /// All the bytes of a file; `None` when nothing is there.
     pub(crate) fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>> {
-        let file = match self.storage.open(path, Open::Read) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => self.name(Step::Inspect, path, file)?,
-        };
+        let Some(file) = self.open_if_there(path, Open::Read)? else { return Ok(None) };
         let len = self.name(Step::Inspect, path, file.stat())?.len;
         self.name(Step::Inspect, path, read_range(&*file, 0, len)).map(Some)
     }

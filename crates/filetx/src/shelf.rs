@@ -235,11 +235,9 @@ fn scan(root: &Root, journal: &mut Journal) -> Result<Vec<Record>> {
 
 /// The published mark, without making one.
 fn read_mark(root: &Root) -> Result<Option<Mark>> {
-    let path = root.in_home(marker::PUBLISHED);
-    match root.storage.open(&path, Open::Read) {
-        Ok(file) => marker::read(root, &*file),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => root.name(Step::Inspect, &path, Err(error)),
+    match root.open_if_there(&root.in_home(marker::PUBLISHED), Open::Read)? {
+        Some(file) => marker::read(root, &*file),
+        None => Ok(None),
     }
 }
 

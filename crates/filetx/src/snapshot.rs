@@ -50,11 +50,7 @@ impl Snapshot {
     /// Reads one root of [`Trees`](crate::Trees) whose transaction folder is `home`.
     #[track_caller]
     pub fn of_tree(path: &Path, home: &RelPath, wait: &Wait) -> Result<Self> {
-        let path = path.canonicalize().map_err(|source| Error::Io {
-            step: Step::Inspect,
-            path: path.to_owned(),
-            source,
-        })?;
+        let path = path.canonicalize().map_err(Error::io(Step::Inspect, path))?;
         let mut locks = locks_above(&path, home)?;
         let own = Lock::open_existing(&path.join(home.as_path()).join(LOCK))?;
         locks.extend(own.map(|lock| (lock, Mode::Shared)));
@@ -74,11 +70,7 @@ impl Snapshot {
         guards: Vec<Guard>,
     ) -> Result<Self> {
         let open = |path: &Path| -> Result<Root> {
-            let storage = find(path).map_err(|source| Error::Io {
-                step: Step::Inspect,
-                path: path.to_owned(),
-                source,
-            })?;
+            let storage = find(path).map_err(Error::io(Step::Inspect, path))?;
             Ok(Root { storage, label: path.to_owned(), home: home.clone() })
         };
         let root = open(path)?;
@@ -152,12 +144,7 @@ impl Snapshot {
 }
 
 fn disk(folder: &Path) -> Result<Arc<dyn Storage>> {
-    let disk = Disk::open(folder).map_err(|source| Error::Io {
-        step: Step::Inspect,
-        path: folder.to_owned(),
-        source,
-    })?;
-    Ok(Arc::new(disk))
+    Ok(Arc::new(Disk::open(folder).map_err(Error::io(Step::Inspect, folder))?))
 }
 
 /// Locks what can be locked: where no lock file is, nobody has written yet.

@@ -10,7 +10,7 @@ use crate::hash::CHUNK_BYTES;
 use crate::root::{OUR_FILE_MODE, Root};
 use crate::state::Staged;
 use crate::storage::{Open, StoredFile, Watch};
-use crate::view::{Body, STAGE};
+use crate::view::STAGE;
 use crate::{Hash, RelPath, Result, Step};
 
 /// How many staged files are kept open, waiting to be synced. A file is synced through the handle that wrote it, because a
@@ -172,17 +172,6 @@ impl StagedFile {
                 Err(error) => return self.place.name(Step::Stage, &self.path, Err(error)),
             }
         }
-    }
-
-    /// Takes another file's content.
-    pub(crate) fn fill_from(&mut self, body: &Body) -> Result<()> {
-        let mut offset = 0;
-        while offset < body.len() {
-            let bytes = body.read_range(offset, CHUNK_BYTES as u64)?;
-            self.add(&bytes)?;
-            offset += bytes.len() as u64;
-        }
-        Ok(())
     }
 
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<()> {

@@ -100,13 +100,7 @@ impl Trees {
     /// Locks folders that exist, and finishes what an earlier process left unfinished in them.
     #[track_caller]
     pub fn open(paths: &[&Path], options: TreeOptions) -> Result<Self> {
-        let canonical = |path: &&Path| {
-            path.canonicalize().map_err(|source| Error::Io {
-                step: Step::Inspect,
-                path: path.to_path_buf(),
-                source,
-            })
-        };
+        let canonical = |path: &&Path| path.canonicalize().map_err(Error::io(Step::Inspect, path));
         let paths = paths.iter().map(canonical).collect::<Result<Vec<_>>>()?;
         Self::start(paths, &Places::Disk, options)
     }
@@ -174,8 +168,7 @@ impl Places {
             Places::Disk => Disk::open(path).map(|disk| Arc::new(disk) as Arc<dyn Storage>),
             Places::Caller(find) => find(path),
         };
-        let storage =
-            storage.map_err(|source| Error::Io { step: Step::Inspect, path: path.to_owned(), source })?;
+        let storage = storage.map_err(Error::io(Step::Inspect, path))?;
         let root = Root { storage, label: path.to_owned(), home: options.home.clone() };
         home::prepare(&root)?;
         Ok(root)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use crate::hash::CHUNK_BYTES;
 use crate::path::At;
 use crate::root::{Root, read_range};
 use crate::state::{Base, Change, Content, Final, Look, Print, Seen};
@@ -100,12 +101,10 @@ impl View<'_> {
             // Somebody may have taken it away since.
             let Some(body) = self.open(at)? else { return Ok(Seen::Absent) };
             let mut hasher = blake3::Hasher::new();
-            let mut offset = 0;
-            while offset < body.len() {
-                let bytes = body.read_range(offset, crate::hash::CHUNK_BYTES as u64)?;
-                hasher.update(&bytes);
-                offset += bytes.len() as u64;
-            }
+            body.read_chunks(|bytes| {
+                hasher.update(bytes);
+                Ok(())
+            })?;
             let hash = Hash(*hasher.finalize().as_bytes());
             Ok(Seen::File { mode, len: body.len(), print: Print::Whole(hash) })
         })
@@ -190,6 +189,13 @@ impl Body {
     )]
     pub fn len(&self) -> u64 {
         self.keep + self.bytes.len() as u64
+    }
+
+    /// Gives `take` all the bytes, a chunk at a time.
+    pub(crate) fn read_chunks(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        (0..self.len())
+            .step_by(CHUNK_BYTES)
+            .try_for_each(|offset| take(&self.read_range(offset, CHUNK_BYTES as u64)?))
     }
 
     /// The bytes from `offset`, `len` of them or up to the end.

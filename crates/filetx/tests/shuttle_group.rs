@@ -10,7 +10,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use filetx::Error;
-use filetx::group::{Fate, Group, NoTurn};
+use filetx::group::{Fate, Group};
+use filetx::registry::Refused;
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle::sync::{Mutex, MutexGuard};
@@ -164,13 +165,13 @@ impl World {
     /// One transaction. Tells whether it is durable.
     fn commit(&self, gives_back: bool) -> Option<usize> {
         match self.group.take_turn(Duration::from_secs(1), Location::caller()) {
-            Err(NoTurn::Busy) => return None,
-            Err(NoTurn::AlreadyHeld(at)) => panic!("this thread has no turn, not from {at}"),
+            Err(Refused::TimedOut) => return None,
+            Err(Refused::AlreadyHeld(at)) => panic!("this thread has no turn, not from {at}"),
             Ok(()) => {}
         }
         assert!(!self.has_turn.swap(true, Ordering::SeqCst), "two threads have the turn");
         let again = self.group.take_turn(Duration::from_secs(1), Location::caller());
-        assert!(matches!(again, Err(NoTurn::AlreadyHeld(_))), "the turn was given twice to one thread");
+        assert!(matches!(again, Err(Refused::AlreadyHeld(_))), "the turn was given twice to one thread");
         if self.broken == Broken::KeepsTurn {
             return None;
         }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use filetx::Error;
-use filetx::group::{Fate, Group, NoTurn};
+use filetx::group::{Fate, Group};
+use filetx::registry::Refused;
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
@@ -42,8 +43,8 @@ enum Act {
 
 fn visit(world: &World, act: Act) {
     match world.group.take_turn(Duration::from_secs(1), Location::caller()) {
-        Err(NoTurn::Busy) => return,
-        Err(NoTurn::AlreadyHeld(at)) => panic!("this thread has no turn, not at {at}"),
+        Err(Refused::TimedOut) => return,
+        Err(Refused::AlreadyHeld(at)) => panic!("this thread has no turn, not at {at}"),
         Ok(()) => {}
     }
     assert_eq!(world.staging.fetch_add(1, Ordering::SeqCst), 0, "one stages at a time");

@@ -138,7 +138,7 @@ impl FolderTransaction<'_> {
                 Content::of_bytes(body.read_range(0, body.len())?)
             } else {
                 let mut file = Policy::create_staged(tx, to.root, mode)?;
-                file.fill_from(&body)?;
+                body.read_chunks(|bytes| file.add(bytes))?;
                 Policy::take_staged(tx, &to, file, mode)?
             };
             tx.change(to, Final::File { mode, content });
