@@ -14,7 +14,6 @@ use store::Time;
 
 use crate::answer::text;
 use crate::stores::Location;
-use crate::work::Recovered;
 use crate::{Agents, Error, HintFor, Plans, Problem};
 
 /// How one thing is.
@@ -187,9 +186,7 @@ impl Plans {
                 continue;
             }
             match self.inner.recover_plan(&ground, id, &self.who) {
-                Ok(Some(recovery)) => {
-                    checks.push(Check::ok("applies", Recovered::of(recovery).to_string()));
-                }
+                Ok(Some(recovery)) => checks.push(Check::ok("applies", recovery.to_string())),
                 Ok(None) => {}
                 Err(error) => {
                     let error = Error::from(error);

@@ -92,7 +92,10 @@ pub use elsewhere::Inside;
 pub use error::{Error, HintFor, errors};
 pub use files::write_file;
 pub use filetx::ErrorKind as Kind;
-pub use plan::{Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Plan, What, counted, write_patch};
+pub use plan::{
+    Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Plan, Purpose, Recovery, What, counted,
+    write_patch,
+};
 pub use plans::{ApplyOptions, Opened, PartOf, Plans};
 pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};
@@ -106,6 +109,6 @@ pub use surroundings::{HOME_VARIABLE, Surroundings};
 pub use watching::{Event, Watch};
 pub use work::{
     Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, Entered, EntryState,
-    FileState as FileOutcome, PlanDetail, PlanState, Recovered, RunTerms, conflict_line,
+    FileState as FileOutcome, PlanDetail, RunTerms, conflict_line,
 };
 pub use writing::{Assignment, Edit, Given};

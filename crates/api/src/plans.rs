@@ -7,15 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plan::{
-    Actor, ApplyOrder, Cleaned, Event, Force, Ground, Part, PathKey, Plan, Purpose, Selection, State,
-    Strategy, UndoOrder,
+    Actor, ApplyOrder, Cleaned, Event, Force, Ground, Part, PathKey, Plan, Purpose, Recovery, Selection,
+    State, Strategy, UndoOrder,
 };
 use store::{Name, PlanSelector};
 
 use crate::stores::Location;
-use crate::work::{
-    Applied, ChangesetState, Cleaning, PlanDetail, PlanState, Recovered, Rename, RunTerms, files,
-};
+use crate::work::{Applied, ChangesetState, Cleaning, PlanDetail, Rename, RunTerms, files};
 use crate::{Agents, Error, Kind, Problem, Wait};
 
 /// How alike the nearest name must be to be suggested.
@@ -38,7 +36,7 @@ pub struct Opened {
     /// The plan.
     pub plan: Plan,
     /// Applies in its folders that were cut off, and are finished now.
-    pub recovered: Vec<Recovered>,
+    pub recovered: Vec<Recovery>,
     /// Why an apply that was cut off could not be finished.
     pub problem: Option<Problem>,
 }
@@ -105,16 +103,16 @@ impl Plans {
     }
 
     /// Plans, the newest first: those in one of these states, or all.
-    pub fn list(&self, states: &[String], limit: Option<usize>) -> Result<Vec<PlanState>, Error> {
+    pub fn list(&self, states: &[String], limit: Option<usize>) -> Result<Vec<Plan>, Error> {
         let states = states.iter().map(|state| state.parse::<State>()).collect::<Result<Vec<_>, _>>()?;
-        Ok(self.inner.list(&states, limit)?.iter().map(PlanState::of).collect())
+        Ok(self.inner.list(&states, limit)?)
     }
 
     /// A plan with its changesets.
     pub fn show(&self, plan: &Plan) -> Result<PlanDetail, Error> {
         let changesets = self.inner.changesets_of_actors(plan.id)?;
         Ok(PlanDetail {
-            plan: PlanState::of(plan),
+            plan: plan.clone(),
             changesets: changesets.iter().map(ChangesetState::of).collect(),
             run: RunTerms::of(plan),
         })
@@ -146,10 +144,10 @@ impl Plans {
     }
 
     /// Gives a plan up. What was recorded is kept.
-    pub fn cancel(&self, plan: &Plan, reason: &str) -> Result<PlanState, Error> {
+    pub fn cancel(&self, plan: &Plan, reason: &str) -> Result<Plan, Error> {
         let cancelled = self.inner.cancel(plan, &self.who, reason)?;
         self.runs()?.give_up_nodes(plan.id, &self.who)?;
-        Ok(PlanState::of(&cancelled))
+        Ok(cancelled)
     }
 
     /// Everything that happened to a plan.
@@ -161,16 +159,16 @@ impl Plans {
     pub fn clean(&self, plan: Option<&Plan>, force: bool, dry_run: bool) -> Result<Cleaning, Error> {
         let runs = self.runs()?;
         let Some(plan) = plan else {
-            let cleaned = self.inner.clean(&self.who, dry_run, |plan| runs.remove_files(plan))?;
-            return Ok(Cleaning::of(&cleaned, dry_run));
+            let plans = self.inner.clean(&self.who, dry_run, |plan| runs.remove_files(plan))?;
+            return Ok(Cleaning { plans, dry_run });
         };
         let force = if force { Force::Yes } else { Force::No };
         let idle = runs.check_idle(plan.id).map_err(Error::from);
         let checked = idle.and_then(|()| Ok(self.inner.check_removal(plan, force, &self.who)?));
-        let mut cleaned = Cleaned::default();
+        let mut plans = Cleaned::default();
         match checked {
             Err(error) if dry_run && matches!(error.kind(), Kind::Conflict | Kind::Busy) => {
-                cleaned.kept.push(plan.clone())
+                plans.kept.push(plan.clone())
             }
             Err(error) => return Err(error),
             Ok(()) => {
@@ -178,10 +176,10 @@ impl Plans {
                     self.inner.remove(plan, force, &self.who)?;
                     runs.remove_files(plan.id)?;
                 }
-                cleaned.removed.push(plan.clone());
+                plans.removed.push(plan.clone());
             }
         }
-        Ok(Cleaning::of(&cleaned, dry_run))
+        Ok(Cleaning { plans, dry_run })
     }
 
     /// What nothing refers to any more: removed, or counted.
@@ -227,7 +225,6 @@ impl Plans {
             Ok(recovered) => {
                 let is_changed = !recovered.is_empty() || plan.is_being_undone();
                 let plan = if is_changed { self.inner.get(plan.id)? } else { plan };
-                let recovered = recovered.into_iter().map(Recovered::of).collect();
                 Ok(Opened { plan, recovered, problem: None })
             }
             Err(error) => {
@@ -266,11 +263,11 @@ impl Plans {
         // The files are changed: what cannot be read any more costs the names of renames, not the report.
         let renames = self.renames(plan).unwrap_or_default();
         Ok(Applied {
-            plan: PlanState::of(&report.plan),
+            plan: report.plan,
             files: files(&report.files, &renames),
             left: report.left,
             dry_run: report.dry_run,
-            recovered: report.recovered.into_iter().map(Recovered::of).collect(),
+            recovered: report.recovered,
         })
     }
 

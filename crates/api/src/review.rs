@@ -9,7 +9,6 @@ use plan::{
 
 use crate::below::{Below, below};
 use crate::plans::{PartOf, actor_of};
-use crate::work::PlanState;
 use crate::{Error, Plans};
 
 /// How a conflict is resolved.
@@ -27,7 +26,7 @@ pub enum Resolution {
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Difference {
     /// The plan.
-    pub plan: PlanState,
+    pub plan: Plan,
     /// The files that differ.
     pub files: Vec<FileDiff>,
     /// What cannot be shown since actors clash there.
@@ -56,7 +55,7 @@ impl Plans {
         }
         let conflicts = combined.conflicts().filter(|conflict| paths.takes(&conflict.key)).cloned();
         let open = changesets.iter().filter(|changeset| changeset.status == Status::Open).count();
-        Ok(Difference { plan: PlanState::of(plan), files, conflicts: conflicts.collect(), open })
+        Ok(Difference { plan: plan.clone(), files, conflicts: conflicts.collect(), open })
     }
 
     /// Where actors of a plan clash.
@@ -72,7 +71,7 @@ impl Plans {
         path: &str,
         root: Option<&Path>,
         resolution: &Resolution,
-    ) -> Result<PlanState, Error> {
+    ) -> Result<Plan, Error> {
         let root = root.map(|root| self.inner.context(plan.id)?.root(&self.agents.absolute(root)));
         let root = root.transpose()?;
         let no_conflict = || plan::Error::NoConflict { plan: plan.id, path: path.to_owned() };
@@ -94,8 +93,7 @@ impl Plans {
             }
         };
         let key = conflict.key.clone();
-        let plan = self.inner.resolve(plan, &key, &choice, self.strategy_of(plan), &self.who)?;
-        Ok(PlanState::of(&plan))
+        Ok(self.inner.resolve(plan, &key, &choice, self.strategy_of(plan), &self.who)?)
     }
 }
 

@@ -3,70 +3,19 @@
 use std::path::PathBuf;
 
 use plan::{
-    ChangedSince, Changer, Clash, Conflict, ConflictHunk, Credit, FileChange, FileOutcome, FileReport,
-    Operation, PathKey, Purpose, RecoveryEnd,
+    ChangedSince, Changer, Clash, Cleaned, Conflict, ConflictHunk, Credit, FileChange, FileOutcome,
+    FileReport, Operation, PathKey, Plan, Recovery,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::answer::text;
 
-/// A plan as it is now.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct PlanState {
-    /// Its id.
-    pub id: String,
-    /// Its name.
-    pub name: Option<String>,
-    /// Where it stands.
-    pub state: &'static str,
-    /// What that means.
-    pub meaning: &'static str,
-    /// The plan that it undoes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub undo_of: Option<String>,
-    /// The folders that it changes.
-    pub roots: Vec<String>,
-    /// Who made it.
-    pub created_by: String,
-    /// When.
-    pub created_at: String,
-    /// Who changed it last.
-    pub changed_by: String,
-    /// When.
-    pub changed_at: String,
-    /// Why it failed, or what the conflict is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-impl PlanState {
-    /// The state of a plan.
-    pub fn of(plan: &plan::Plan) -> PlanState {
-        PlanState {
-            id: plan.id.to_string(),
-            name: plan.name.as_ref().map(ToString::to_string),
-            state: plan.state.as_str(),
-            meaning: plan.state.meaning(),
-            undo_of: match plan.purpose {
-                Purpose::Work => None,
-                Purpose::Undo { of } => Some(of.to_string()),
-            },
-            roots: plan.roots.iter().map(|root| root.show().into_owned()).collect(),
-            created_by: plan.created_by.to_string(),
-            created_at: plan.created_at.to_string(),
-            changed_by: plan.changed_by.to_string(),
-            changed_at: plan.changed_at.to_string(),
-            error: plan.detail.error.clone(),
-        }
-    }
-}
-
 /// A plan with its changesets.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct PlanDetail {
     /// The plan.
     #[serde(flatten)]
-    pub plan: PlanState,
+    pub plan: Plan,
     /// In the order in which they were started.
     pub changesets: Vec<ChangesetState>,
     /// How its actors are run, of a plan that is run.
@@ -88,7 +37,7 @@ pub struct RunTerms {
 }
 
 impl RunTerms {
-    pub(crate) fn of(plan: &plan::Plan) -> Option<RunTerms> {
+    pub(crate) fn of(plan: &Plan) -> Option<RunTerms> {
         serde_json::from_value(plan.detail.more.get("run")?.clone()).ok()
     }
 }
@@ -213,7 +162,7 @@ pub struct Entered {
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct Applied {
     /// The plan as it is now; of an undo, the plan that undoes.
-    pub plan: PlanState,
+    pub plan: Plan,
     /// File by file, in order.
     pub files: Vec<FileState>,
     /// How many paths of the plan are still to be applied.
@@ -222,7 +171,7 @@ pub struct Applied {
     pub dry_run: bool,
     /// Applies in the same folders that were cut off, and were finished first.
     #[serde(skip)]
-    pub recovered: Vec<Recovered>,
+    pub recovered: Vec<Recovery>,
 }
 
 impl Applied {
@@ -316,70 +265,14 @@ fn outcome(report: &FileReport) -> (&'static str, Option<String>) {
     }
 }
 
-/// An interrupted apply that was finished on the way.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Recovered {
-    /// The plan.
-    pub plan: String,
-    /// Who had begun to apply it.
-    pub begun_by: String,
-    /// `untouched`, `finished` or `conflict`.
-    pub end: &'static str,
-    /// The files that somebody else had changed meanwhile.
-    pub kept: Vec<String>,
-}
-
-impl Recovered {
-    pub(crate) fn of(recovery: plan::Recovery) -> Recovered {
-        let end = match recovery.end {
-            RecoveryEnd::Untouched => "untouched",
-            RecoveryEnd::Finished => "finished",
-            RecoveryEnd::Conflict => "conflict",
-        };
-        Recovered {
-            plan: recovery.plan.to_string(),
-            begun_by: recovery.begun_by.to_string(),
-            end,
-            kept: recovery.kept.iter().map(|key| key.path.show().into_owned()).collect(),
-        }
-    }
-}
-
-impl std::fmt::Display for Recovered {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { plan, begun_by, end, kept } = self;
-        write!(f, "an apply of plan {plan}, begun by {begun_by}, had been cut off; ")?;
-        match *end {
-            "untouched" => write!(f, "it had touched nothing, and the plan is as before"),
-            "finished" => write!(f, "it is finished now"),
-            _ => {
-                let names = kept.join(", ");
-                write!(f, "it is finished now, but for files that somebody changed meanwhile: {names}")
-            }
-        }
-    }
-}
-
 /// What cleaning up came to, or would come to.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct Cleaning {
-    /// Plans that were removed, or would be.
-    pub removed: Vec<PlanState>,
-    /// Plans that stay, since they hold work that was not applied.
-    pub kept: Vec<PlanState>,
-    /// Plans that someone else removed during the clean-up.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub gone: Vec<PlanState>,
+    /// The plans.
+    #[serde(flatten)]
+    pub plans: Cleaned,
     /// Whether nothing was done, only looked at.
     pub dry_run: bool,
-}
-
-impl Cleaning {
-    pub(crate) fn of(cleaned: &plan::Cleaned, dry_run: bool) -> Cleaning {
-        let states = |plans: &[plan::Plan]| plans.iter().map(PlanState::of).collect();
-        let plan::Cleaned { removed, kept, gone } = cleaned;
-        Cleaning { removed: states(removed), kept: states(kept), gone: states(gone), dry_run }
-    }
 }
 
 /// A conflict in a line.

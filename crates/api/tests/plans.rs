@@ -195,9 +195,9 @@ fn a_home_that_cannot_be_used_is_a_problem() {
 }
 
 /// Plans that a clean-up removed and kept, by id.
-fn cleaned(plans: &Plans, dry_run: bool) -> [Vec<String>; 2] {
-    let cleaning = plans.clean(None, false, dry_run).unwrap();
-    [cleaning.removed, cleaning.kept].map(|plans| plans.into_iter().map(|plan| plan.id).collect())
+fn cleaned(plans: &Plans, dry_run: bool) -> [Vec<api::errors::PlanId>; 2] {
+    let cleaned = plans.clean(None, false, dry_run).unwrap().plans;
+    [cleaned.removed, cleaned.kept].map(|plans| plans.into_iter().map(|plan| plan.id).collect())
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn one_command_is_run_shown_and_applied() {
     // [cln-keep] Work that was not applied is not cleaned, nor its sandbox.
     let plans = door.agents.plans().unwrap();
     let sandbox = door.folder.path().join("home/runs").join(&plan).join("nodes/sh/1/sandbox");
-    assert_eq!(plans.clean(None, false, false).unwrap().kept.len(), 1);
+    assert_eq!(plans.clean(None, false, false).unwrap().plans.kept.len(), 1);
     assert_eq!(
         plans.clean(Some(&plans.look_up(plan.as_str()).unwrap()), false, false).unwrap_err().code(),
         "unapplied"
@@ -94,7 +94,7 @@ fn one_command_is_run_shown_and_applied() {
     plans.apply(&plans.look_up(plan.as_str()).unwrap(), &ApplyOptions::default()).unwrap();
     assert_eq!(fs::read_to_string(door.project().join("file")).unwrap(), "old\nnew\n");
     assert!(!sandbox.exists() && door.run_of(&plan).output("sh").unwrap().file.is_some());
-    assert_eq!(plans.clean(None, false, false).unwrap().removed.len(), 1);
+    assert_eq!(plans.clean(None, false, false).unwrap().plans.removed.len(), 1);
     assert!(!door.folder.path().join("home/runs").join(&plan).exists());
 }
 

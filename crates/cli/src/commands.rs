@@ -13,7 +13,7 @@ pub(crate) mod store;
 
 use std::process::ExitCode;
 
-use api::{Agents, Inside, Opened, Plan, PlanSelector, Plans, Recovered, Surroundings, counted};
+use api::{Agents, Inside, Opened, Plan, PlanSelector, Plans, Recovery, Surroundings, counted};
 
 use crate::args::{Args, Command};
 use crate::demo;
@@ -121,7 +121,7 @@ fn opened(Opened { plan, recovered, problem }: Opened, output: &mut Output) -> P
     plan
 }
 
-fn tell_recovered(recovered: &[Recovered], output: &mut Output) {
+fn tell_recovered(recovered: &[Recovery], output: &mut Output) {
     for recovered in recovered {
         let hint = format!("`agents plan log {}` says more", recovered.plan);
         output.warn("recovered", recovered.to_string(), Some(hint));

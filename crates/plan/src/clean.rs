@@ -2,18 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use store::{Actor, Held, PlanId, PlanRemoval, RequestId, Status};
 
 use crate::{Error, Plan, Plans, Result, State};
 
 /// The plans that a clean-up removed and kept, newest first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Cleaned {
     /// Plans that were removed. Their audit chains stay.
     pub removed: Vec<Plan>,
     /// Plans that stay: with work that was not applied, in use, or changed by someone else during the clean-up.
     pub kept: Vec<Plan>,
     /// Plans that someone else removed during the clean-up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<Plan>,
 }
 

@@ -1,6 +1,7 @@
 //! A plan as this layer sees it, with its state and detail read.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use store::limits::GRACE;
 use store::{Actor, Epoch, Kind, Name, OpenChangesets, PathBytes, PlanId, RequestId, Time, Version};
@@ -8,7 +9,7 @@ use store::{Actor, Epoch, Kind, Name, OpenChangesets, PathBytes, PlanId, Request
 use crate::{Error, Result, State, Strategy};
 
 /// A plan as it was when it was read. What happens to it next is compared with its version.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Its id.
     pub id: PlanId,
@@ -35,8 +36,7 @@ pub struct Plan {
 }
 
 /// What a plan is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Changes that actors make.
     Work,
@@ -101,6 +101,30 @@ impl Plan {
     /// Whether it names an undo: one that is under way, or whose end is to be noted ([`Plans::note_undone`](crate::Plans::note_undone)).
     pub fn is_being_undone(&self) -> bool {
         self.detail.more.contains_key(crate::intent::UNDOING)
+    }
+}
+
+/// As programs are told of it.
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let roots: Vec<_> = self.roots.iter().map(PathBytes::show).collect();
+        let mut form = serializer.serialize_map(None)?;
+        form.serialize_entry("id", &self.id)?;
+        form.serialize_entry("name", &self.name)?;
+        form.serialize_entry("state", &self.state)?;
+        form.serialize_entry("meaning", self.state.meaning())?;
+        if let Purpose::Undo { of } = &self.purpose {
+            form.serialize_entry("undo_of", of)?;
+        }
+        form.serialize_entry("roots", &roots)?;
+        form.serialize_entry("created_by", &self.created_by)?;
+        form.serialize_entry("created_at", &self.created_at)?;
+        form.serialize_entry("changed_by", &self.changed_by)?;
+        form.serialize_entry("changed_at", &self.changed_at)?;
+        if let Some(error) = &self.detail.error {
+            form.serialize_entry("error", error)?;
+        }
+        form.end()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What an apply or undo did, or would do, file by file.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -117,6 +118,22 @@ pub struct Recovery {
     pub end: RecoveryEnd,
     /// The files that somebody else had changed meanwhile.
     pub kept: Vec<PathKey>,
+}
+
+impl fmt::Display for Recovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plan, begun_by, end, kept } = self;
+        write!(f, "an apply of plan {plan}, begun by {begun_by}, had been cut off; ")?;
+        match end {
+            RecoveryEnd::Untouched => f.write_str("it had touched nothing, and the plan is as before"),
+            RecoveryEnd::Finished => f.write_str("it is finished now"),
+            RecoveryEnd::Conflict => {
+                let names: Vec<_> = kept.iter().map(|key| key.path.show()).collect();
+                let names = names.join(", ");
+                write!(f, "it is finished now, but for files that somebody changed meanwhile: {names}")
+            }
+        }
+    }
 }
 
 /// How an interrupted apply ended.

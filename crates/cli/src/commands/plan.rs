@@ -14,7 +14,7 @@ mod resolve;
 mod show;
 mod undo;
 
-use api::{Applied, FileDiff, PartOf, PlanState};
+use api::{Applied, FileDiff, PartOf, Plan};
 use clap::Subcommand;
 
 use super::{counted, known_plans, open, opened, tell_recovered};
@@ -115,10 +115,10 @@ impl PartArgs {
 }
 
 /// A plan as a line names it.
-fn named(plan: &PlanState) -> String {
+fn named(plan: &Plan) -> String {
     match &plan.name {
         Some(name) => format!("{} ({name})", plan.id),
-        None => plan.id.clone(),
+        None => plan.id.to_string(),
     }
 }
 

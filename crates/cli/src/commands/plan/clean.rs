@@ -36,7 +36,8 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         before_deleting(&what, args.yes, output)?;
     }
     let plan = plan.map(|plan| super::open(plans, plan, output)).transpose()?;
-    let cleaned = plans.clean(plan.as_ref(), args.force, args.dry_run)?;
+    let cleaning = plans.clean(plan.as_ref(), args.force, args.dry_run)?;
+    let cleaned = &cleaning.plans;
     for one in &cleaned.removed {
         output.say(format!("{}  {}", named(one), one.state))?;
     }
@@ -52,5 +53,5 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         gone => format!("; {} removed by someone else meanwhile", counted(gone, "plan")),
     };
     output.confirm(format!("{} {verb}{kept}{gone}", counted(cleaned.removed.len(), "plan")))?;
-    Ok(Answer::of(&cleaned))
+    Ok(Answer::of(&cleaning))
 }

@@ -1,6 +1,7 @@
 //! `agents plan conflicts`.
 
-use api::{Credit, PlanSelector, PlanState, Plans, conflict_line};
+use api::errors::State;
+use api::{Credit, PlanSelector, Plans, conflict_line};
 
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
@@ -19,8 +20,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let conflicts = plans.conflicts(&plan)?;
     if conflicts.is_empty() {
         // It may be in conflict with what somebody made of the files.
-        let state = PlanState::of(&plan);
-        let why = state.error.filter(|_| state.state == "conflict");
+        let why = plan.detail.error.filter(|_| plan.state == State::Conflict);
         output.confirm(match why {
             Some(why) => format!("no conflicts between actors; {why}"),
             None => "no conflicts".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use api::{PlanState, Plans};
+use api::Plans;
 
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -27,5 +27,5 @@ Examples:
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::opened(plans.create(args.name.as_deref(), &args.root)?, output);
     output.say(plan.id)?;
-    Ok(Answer::of(&PlanState::of(&plan)))
+    Ok(Answer::of(&plan))
 }

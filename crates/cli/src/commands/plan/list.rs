@@ -1,6 +1,6 @@
 //! `agents plan list`.
 
-use api::{PlanState, Plans};
+use api::{Plan, Plans, Purpose};
 
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -20,16 +20,19 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     say(&plans.list(&args.state, args.limit)?, output)
 }
 
-pub(super) fn say(listed: &[PlanState], output: &mut Output) -> Result<Answer> {
+pub(super) fn say(listed: &[Plan], output: &mut Output) -> Result<Answer> {
     for plan in listed {
         let paint = output.paint();
-        let name = plan.name.as_deref().unwrap_or("-");
-        let undo = plan.undo_of.as_ref().map(|of| format!("  undoes {of}")).unwrap_or_default();
+        let name = plan.name.as_ref().map_or("-", |name| name.as_str());
+        let undo = match plan.purpose {
+            Purpose::Undo { of } => format!("  undoes {of}"),
+            Purpose::Work => String::new(),
+        };
         output.say(format!(
             "{}  {:<9}  {}  {}{undo}",
-            paint.strong(&plan.id),
+            paint.strong(plan.id),
             plan.state,
-            paint.faint(&plan.changed_at),
+            paint.faint(plan.changed_at),
             name
         ))?;
     }

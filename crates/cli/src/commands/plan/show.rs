@@ -1,6 +1,6 @@
 //! `agents plan show`.
 
-use api::{NodeReport, PlanDetail, PlanSelector, Plans, RunTerms};
+use api::{NodeReport, PlanDetail, PlanSelector, Plans, Purpose, RunTerms};
 use serde::Serialize;
 
 use super::super::counted;
@@ -35,15 +35,15 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let PlanDetail { plan, changesets, run } = &shown;
     let paint = output.paint();
     output.say(format!("plan {}", paint.strong(named(plan))))?;
-    output.say(format!("{}: {}", paint.strong(plan.state), plan.meaning))?;
-    if let Some(error) = &plan.error {
+    output.say(format!("{}: {}", paint.strong(plan.state), plan.state.meaning()))?;
+    if let Some(error) = &plan.detail.error {
         output.say(format!("why: {error}"))?;
     }
-    if let Some(of) = &plan.undo_of {
+    if let Purpose::Undo { of } = plan.purpose {
         output.say(format!("undoes {of}"))?;
     }
     for root in &plan.roots {
-        output.say(format!("root {root}"))?;
+        output.say(format!("root {}", root.show()))?;
     }
     if let Some(terms) = run {
         output.say(told(terms))?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use api::{Applied, PlanSelector, Plans};
+use api::{PlanSelector, Plans};
 
 use super::{PartArgs, counted, end, say_files};
 use crate::ask::before_deleting;
@@ -53,12 +53,8 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let plan = super::open(plans, &args.plan, output)?;
     let undone = plans.undo(&plan, &part, false)?;
     say_files(&undone, output)?;
-    output.confirm(told(&undone))?;
+    let files = counted(undone.files.len(), "file");
+    output.confirm(format!("took back {files} of plan {}, as plan {}", plan.id, undone.plan.id))?;
     let exit = end(&undone, output);
     Ok(Answer { exit, ..Answer::of(&undone) })
-}
-
-fn told(undone: &Applied) -> String {
-    let of = undone.plan.undo_of.as_deref().unwrap_or_default();
-    format!("took back {} of plan {of}, as plan {}", counted(undone.files.len(), "file"), undone.plan.id)
 }
