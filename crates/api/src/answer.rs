@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use config::{Consulted, Key, Layer, Origin, Outcome, Resolved, Reveal, Scope, Value, Written};
+use filetx::causes;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, HintFor, Kind};
@@ -245,7 +246,7 @@ impl Problem {
 
     /// Something that is no error of ours: a code, a text and what it comes from.
     pub fn new(kind: Kind, code: &'static str, error: &dyn std::error::Error) -> Problem {
-        let (text, causes) = (error.to_string(), causes(error));
+        let (text, causes) = (error.to_string(), causes(error).map(ToString::to_string).collect());
         Problem { kind, code, text, causes, hint: None, spot: None }
     }
 
@@ -261,11 +262,6 @@ impl Problem {
     pub(crate) fn of_config(error: &config::Error, hint: Option<HintFor>) -> Problem {
         Self::hinted(&Error::Config(error.clone()), hint)
     }
-}
-
-/// The causes of an error, nearest first.
-fn causes(error: &dyn std::error::Error) -> Vec<String> {
-    std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string).collect()
 }
 
 fn spot(error: &Error) -> Option<Spot> {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use context::{ContextManager, Contexts, Draft, Error, Format, IfThere, Json, Left, Name, Options, Role};
 use filetx::{Finder, FolderOptions, OwnFolder, Storage};
 use jiff::Timestamp;
+use testkit::chain;
 use testkit::explore::{Acks, Limits, SecondCrash, Workload, explore};
 use testkit::notes::{figure, is_proof};
 use testkit::seed;
@@ -273,15 +274,4 @@ fn conversion_of_an_older_tools_folder() {
     let report = explore(&workload, &limits);
     figure("context states, conversion", report.checked);
     assert!(report.failures.is_empty() && report.points > 20, "{report}");
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }

@@ -240,6 +240,18 @@ pub fn io_code(error: &io::Error) -> &'static str {
     }
 }
 
+/// The causes of an error, nearest first.
+pub fn causes<'a>(
+    error: &'a dyn std::error::Error,
+) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
+    std::iter::successors(error.source(), |cause| cause.source())
+}
+
+/// An error with its causes, in one line.
+pub fn error_chain(error: &dyn std::error::Error) -> String {
+    causes(error).fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
 /// A commit that did not succeed, and what it left.
 #[derive(Debug)]
 pub struct Failure {

@@ -131,7 +131,7 @@ mod view;
 mod waiter;
 
 pub use disk::Disk;
-pub use error::{Error, ErrorKind, Failure, Left, Result, io_code};
+pub use error::{Error, ErrorKind, Failure, Left, Result, causes, error_chain, io_code};
 pub use folder::{FOLDER_HOME, FOLDER_KEPT, FolderOptions, FolderTransaction, OwnFolder};
 pub use hash::{Hash, hex};
 pub use holder::Holder;

@@ -244,7 +244,7 @@ impl Plans {
 
     /// Takes a plan back to where it was: nothing was touched.
     pub(crate) fn back(&self, applying: &Plan, intent: &Intent, error: &Error) -> Result<Plan> {
-        let text = chain(error);
+        let text = filetx::error_chain(error);
         let step = Step::to(intent.from, &intent.who)
             .kind(kind("plan.apply-aborted"))
             .note(json!({ "error": text }))
@@ -375,16 +375,4 @@ pub(crate) fn report(key: &PathKey, target: &Target, outcome: FileOutcome) -> Fi
 
 pub(crate) fn kind(text: &str) -> Kind {
     Kind::parse(text).expect("words with a dot")
-}
-
-/// An error with its causes, in one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -16,7 +16,6 @@
 
 #[cfg(unix)]
 pub mod bench;
-mod chain;
 pub mod children;
 pub mod explore;
 #[cfg(unix)]
@@ -44,4 +43,4 @@ pub mod strace;
 #[cfg(target_os = "linux")]
 pub mod version_0_1;
 
-pub use chain::chain;
+pub use filetx::error_chain as chain;

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use context::{Draft, Error, Format, IfThere, Left, Revision, Role};
+use testkit::chain;
 
-use super::support::{Place, assert_error, chain, draft, json, name, names, text, texts};
+use super::support::{Place, assert_error, draft, json, name, names, text, texts};
 
 /// A context with a bit of everything.
 fn rich() -> (Place, context::ContextManager) {

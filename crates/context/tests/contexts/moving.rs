@@ -155,11 +155,11 @@ fn saves_and_removes_at_once_never_meet() {
                     chat.append(draft("x")).unwrap();
                     match chat.save() {
                         Ok(_) | Err(Error::NotFound { .. }) => {}
-                        Err(error) => panic!("{}", super::support::chain(&error)),
+                        Err(error) => panic!("{}", testkit::chain(&error)),
                     }
                     match place.again().remove(&name("chat"), None) {
                         Ok(_) | Err(Error::NotFound { .. }) => {}
-                        Err(error) => panic!("{}", super::support::chain(&error)),
+                        Err(error) => panic!("{}", testkit::chain(&error)),
                     }
                 }
             });

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use context::{ContextManager, Contexts, Draft, Error, Json, Message, Name, Options, Role};
 use tempfile::TempDir;
+use testkit::chain;
 
 pub(crate) struct Place {
     pub(crate) folder: TempDir,
@@ -94,17 +95,6 @@ pub(crate) fn texts(chat: &ContextManager) -> Vec<String> {
 
 pub(crate) fn text(message: &Message) -> String {
     message.content().text()
-}
-
-/// An error with its causes.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text += &format!(": {error}");
-        source = error.source();
-    }
-    text
 }
 
 #[track_caller]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use filetx::error_chain;
 use plan::{Actor, Changeset, NodeLinks, Patterns, Terms};
 
 use super::Event;
@@ -146,7 +147,7 @@ impl Engine<'_> {
         Ok(End {
             notes: vec!["the disk was full, so its sandbox was removed".to_owned()],
             is_whole: false,
-            ..End::because(Outcome::Failed, chain(&error))
+            ..End::because(Outcome::Failed, error_chain(&error))
         })
     }
 
@@ -333,7 +334,7 @@ impl Engine<'_> {
             Error::Files { source, .. } if matches!(*source, FileError::Cancelled { .. }) => {
                 Ok(self.cut_off())
             }
-            error => Ok(End::because(Outcome::Failed, chain(&error))),
+            error => Ok(End::because(Outcome::Failed, error_chain(&error))),
         }
     }
 
@@ -422,10 +423,4 @@ fn listed(paths: &[String]) -> String {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }
-}
-
-/// An error with its causes, in one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use filetx::error_chain;
 use plan::{
     Actor, Combined, Over, Plan, PlanId, Plans, Selection, State, Step, StoredContents, process_owner, retry,
 };
 use serde_json::json;
 use store::{Kind, NewNode, NodeId, OpenChangesets};
 
-use super::actor::chain;
 use super::check::Checked;
 use super::engine::{Engine, Tracked};
 use super::holder::{Held, Renewing};
@@ -177,7 +177,7 @@ impl Engine<'_> {
 
     /// The run cannot go on, for a reason that is no node's.
     fn fail(&self, error: Error) -> Result<Summary> {
-        self.end(State::Failed, Some(chain(&error)))?;
+        self.end(State::Failed, Some(error_chain(&error)))?;
         Err(error)
     }
 
