@@ -101,7 +101,7 @@ pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};
 pub use runs::{
     Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, PlanRun, RunEvent,
-    RunOptions, RunRecord, RunSummary, UnfinishedRun, plan_file_schema,
+    RunOptions, RunRecord, RunSummary, RunTerms, UnfinishedRun, plan_file_schema,
 };
 pub use store::{AuditRecord, Collected, Finding, PlanSelector, Verdict};
 pub use stores::StoreState;
@@ -109,6 +109,6 @@ pub use surroundings::{HOME_VARIABLE, Surroundings};
 pub use watching::{Event, Watch};
 pub use work::{
     Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, Entered, EntryState,
-    FileState as FileOutcome, PlanDetail, RunTerms, conflict_line,
+    FileState as FileOutcome, PlanDetail, conflict_line,
 };
 pub use writing::{Assignment, Edit, Given};

@@ -13,8 +13,8 @@ use plan::{
 use store::{Name, PlanSelector};
 
 use crate::stores::Location;
-use crate::work::{Applied, ChangesetState, Cleaning, PlanDetail, Rename, RunTerms, files};
-use crate::{Agents, Error, Kind, Problem, Wait};
+use crate::work::{Applied, ChangesetState, Cleaning, PlanDetail, Rename, files};
+use crate::{Agents, Error, Kind, Problem, RunTerms, Wait};
 
 /// How alike the nearest name must be to be suggested.
 const ALIKE_MIN: f64 = 0.6;
@@ -114,7 +114,7 @@ impl Plans {
         Ok(PlanDetail {
             plan: plan.clone(),
             changesets: changesets.iter().map(ChangesetState::of).collect(),
-            run: RunTerms::of(plan),
+            run: RunTerms::of(&plan.detail),
         })
     }
 

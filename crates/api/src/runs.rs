@@ -13,7 +13,7 @@ use crate::{Agents, Error, Plans};
 
 pub use executor::run::{
     Cancel, Event as RunEvent, NodeInGraph, NodeReport, NodeState, Outcome as NodeOutcome,
-    Output as NodeOutput, RunRecord, Summary as RunSummary, Unfinished as UnfinishedRun,
+    Output as NodeOutput, RunRecord, RunTerms, Summary as RunSummary, Unfinished as UnfinishedRun,
 };
 
 /// Where sandboxes and outputs are, below the home folder.
@@ -88,13 +88,9 @@ impl Agents {
         let root = named.or_else(|| self.default_root().ok());
         let checked = check(file, text, root.as_deref())?;
         let graph = &checked.graph;
-        let nodes = graph.order().iter().map(|node| NodeInGraph {
-            name: graph.name(*node).to_owned(),
-            needs: graph.needs(*node).iter().map(|need| graph.name(*need).to_owned()).collect(),
-        });
         Ok(CheckedPlan {
             name: options.name.clone().or_else(|| checked.plan.name.clone()),
-            nodes: nodes.collect(),
+            nodes: NodeInGraph::all(graph),
             roots: checked.roots.values().map(|root| root.display().to_string()).collect(),
             warnings: checked.warnings.iter().map(ToString::to_string).collect(),
             graph: graph.to_text(),

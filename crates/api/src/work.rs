@@ -1,13 +1,12 @@
 //! What comes back about plans and changesets.
 
-use std::path::PathBuf;
-
 use plan::{
     ChangedSince, Changer, Clash, Cleaned, Conflict, ConflictHunk, Credit, FileChange, FileOutcome,
     FileReport, Operation, PathKey, Plan, Recovery,
 };
 use serde::{Deserialize, Serialize};
 
+use crate::RunTerms;
 use crate::answer::text;
 
 /// A plan with its changesets.
@@ -21,25 +20,6 @@ pub struct PlanDetail {
     /// How its actors are run, of a plan that is run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunTerms>,
-}
-
-/// How the actors of a plan are run, as its record says.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub struct RunTerms {
-    /// The plan file.
-    pub file: PathBuf,
-    /// How many run at once.
-    pub concurrency: usize,
-    /// How they are confined: `fully`, `partly` or `not`.
-    pub confinement: String,
-    /// What they may write to beside their own copy.
-    pub writable: Vec<PathBuf>,
-}
-
-impl RunTerms {
-    pub(crate) fn of(plan: &Plan) -> Option<RunTerms> {
-        serde_json::from_value(plan.detail.more.get("run")?.clone()).ok()
-    }
 }
 
 /// A changeset as it is now.

@@ -80,7 +80,7 @@ fn one_command_is_run_shown_and_applied() {
     let output = door.run_of(&plan).output("sh").unwrap();
     assert_eq!(fs::read_to_string(output.file.unwrap()).unwrap(), "printed\n");
     assert!(door.agents.plans().unwrap().unfinished_runs().unwrap().is_empty());
-    assert_eq!(door.run_of(&plan).record().unwrap().unwrap().concurrency, 4);
+    assert_eq!(door.run_of(&plan).record().unwrap().unwrap().terms.concurrency, 4);
     // [cln-keep] Work that was not applied is not cleaned, nor its sandbox.
     let plans = door.agents.plans().unwrap();
     let sandbox = door.folder.path().join("home/runs").join(&plan).join("nodes/sh/1/sandbox");
@@ -187,7 +187,10 @@ fn configuration_says_how_actors_run() {
     let plan = door.run(&command(&["sh", "-c", &line])).unwrap().plan.to_string();
     assert!(state.join("kept").exists());
     let record = door.run_of(&plan).record().unwrap().unwrap();
-    assert_eq!((record.concurrency, record.writable.len(), record.strategy.as_str()), (2, 1, "copy"));
+    assert_eq!(
+        (record.terms.concurrency, record.terms.writable.len(), record.strategy.as_str()),
+        (2, 1, "copy")
+    );
     let plans = door.agents.plans().unwrap();
     plans.apply(&plans.look_up(plan.as_str()).unwrap(), &ApplyOptions::default()).unwrap();
     assert!(

@@ -42,7 +42,7 @@ mod summary;
 pub use check::{Checked, check};
 pub use event::{Event, NodeInGraph};
 pub use options::{Cancel, Options};
-pub use record::RunRecord;
+pub use record::{RunRecord, RunTerms};
 pub use service::{OnEvent, Runs};
 #[cfg(target_os = "linux")]
 pub use socket::request::{

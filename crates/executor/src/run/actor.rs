@@ -266,7 +266,7 @@ impl Engine<'_> {
         let own = self.layout.attempt(&spec.name, attempt);
         let stdin = spec.stdin.as_ref().map(|text| write_input(&own, text)).transpose()?;
         let mut writable = vec![tree.to_owned(), temporary.to_owned()];
-        writable.extend(self.run.writable.iter().cloned());
+        writable.extend(self.run.terms.writable.iter().cloned());
         let mark = changeset.id().to_string();
         let wanted = Start {
             words: words(&spec.run),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::state::Outcome;
+use crate::{Graph, NodeIndex};
 
 /// One thing that happened. Those about a node name it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -108,4 +109,13 @@ pub struct NodeInGraph {
     pub name: String,
     /// The nodes that it waits for.
     pub needs: Vec<String>,
+}
+
+impl NodeInGraph {
+    /// The nodes of a graph, each after those that it needs.
+    pub fn all(graph: &Graph) -> Vec<Self> {
+        let name = |node: &NodeIndex| graph.name(*node).to_owned();
+        let node = |node| Self { name: name(node), needs: graph.needs(*node).iter().map(name).collect() };
+        graph.order().iter().map(node).collect()
+    }
 }

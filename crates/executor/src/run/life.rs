@@ -20,7 +20,7 @@ use super::holder::{Held, Renewing};
 use super::layout::Layout;
 use super::options::Cancel;
 use super::overlap::Watched;
-use super::record::{NodeRecord, RunRecord};
+use super::record::{NodeRecord, RunRecord, RunTerms};
 use super::schedule::is_taken;
 use super::socket::{Answers, Socket};
 use super::state::{NodeState, Outcome};
@@ -159,19 +159,15 @@ impl Engine<'_> {
     }
 
     fn started(&self, plan: &Plan) -> Event {
-        let graph = &self.checked.graph;
-        let nodes = graph.order().iter().map(|node| NodeInGraph {
-            name: graph.name(*node).to_owned(),
-            needs: graph.needs(*node).iter().map(|need| graph.name(*need).to_owned()).collect(),
-        });
+        let RunTerms { concurrency, confinement, writable, .. } = self.run.terms.clone();
         Event::RunStarted {
             plan: plan.id.to_string(),
             name: plan.name.as_ref().map(ToString::to_string),
-            nodes: nodes.collect(),
-            concurrency: self.run.concurrency,
-            confinement: self.run.confinement.clone(),
+            nodes: NodeInGraph::all(&self.checked.graph),
+            concurrency,
+            confinement,
             roots: plan.roots.iter().map(|root| root.show().into_owned()).collect(),
-            writable: self.run.writable.iter().map(|folder| folder.display().to_string()).collect(),
+            writable: writable.iter().map(|folder| folder.display().to_string()).collect(),
         }
     }
 

@@ -16,30 +16,45 @@ const FIELD: &str = "run";
 /// How a plan is run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// The plan file.
-    pub file: PathBuf,
-    /// Its text.
+    /// What people are told of it.
+    #[serde(flatten)]
+    pub terms: RunTerms,
+    /// The text of the plan file.
     pub text: String,
     /// The folder of each root, whole; one without a name when the file declares none.
     pub roots: BTreeMap<String, PathBuf>,
-    /// How many nodes run at once.
-    pub concurrency: usize,
     /// Whether the first failure stops the others.
     pub fail_fast: bool,
     /// What is made of a path that several changed.
     pub merge: Merge,
     /// Whether actors are to be confined.
     pub confine: Confine,
-    /// How they are: `fully`, `partly` or `not`.
-    pub confinement: String,
-    /// Folders that they may write to beside their sandbox.
-    pub writable: Vec<PathBuf>,
     /// What becomes of files that git ignores.
     pub ignored: Ignored,
     /// How sandboxes are made.
     pub strategy: String,
     /// Whether the actor has the terminal.
     pub terminal: bool,
+}
+
+/// The part of the record that `agents plan show` tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunTerms {
+    /// The plan file.
+    pub file: PathBuf,
+    /// How many nodes run at once.
+    pub concurrency: usize,
+    /// How actors are confined: `fully`, `partly` or `not`.
+    pub confinement: String,
+    /// Folders that they may write to beside their sandbox.
+    pub writable: Vec<PathBuf>,
+}
+
+impl RunTerms {
+    /// Those of a plan, if it is one that is run.
+    pub fn of(detail: &Detail) -> Option<Self> {
+        Self::deserialize(detail.more.get(FIELD)?).ok()
+    }
 }
 
 impl RunRecord {

@@ -34,7 +34,7 @@ impl Engine<'_> {
             let (to, over) = channel();
             let (mut running, mut failure) = (0, None);
             loop {
-                while running < self.run.concurrency && !self.cancel.is_stopping() {
+                while running < self.run.terms.concurrency && !self.cancel.is_stopping() {
                     let Some(node) = ready.take() else { break };
                     if self.node(node).is_done(self.spec(node)) {
                         ready.done(graph, node);

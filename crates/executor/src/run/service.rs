@@ -73,7 +73,7 @@ impl Runs {
         let plan = self.plans.get(plan)?;
         let run = RunRecord::required(plan.id, &plan.detail)?;
         let root = run.roots.values().next().map(PathBuf::as_path);
-        let mut checked = super::check(run.file.clone(), run.text.clone(), root)?;
+        let mut checked = super::check(run.terms.file.clone(), run.text.clone(), root)?;
         checked.roots.clone_from(&run.roots);
         self.execute(plan.id, run, checked, &Caller { who, hidden, cancel, on_event })
     }
@@ -230,20 +230,19 @@ fn new_record(options: &Options) -> Result<RunRecord> {
             |error: std::io::Error| plan::Error::BadRoot { root: root.clone(), reason: error.to_string() };
         roots.insert(name.clone(), root.canonicalize().map_err(bad)?);
     }
+    let concurrency = options.concurrency.or(checked.plan.concurrency).unwrap_or(options.usual_concurrency);
     Ok(RunRecord {
-        file: checked.file.clone(),
+        terms: super::RunTerms {
+            file: checked.file.clone(),
+            concurrency: concurrency.max(1),
+            confinement: enforced.name().to_owned(),
+            writable: options.writable.iter().map(|path| real(path)).collect::<Result<_>>()?,
+        },
         text: checked.text.clone(),
         roots,
-        concurrency: options
-            .concurrency
-            .or(checked.plan.concurrency)
-            .unwrap_or(options.usual_concurrency)
-            .max(1),
         fail_fast: options.fail_fast.unwrap_or(checked.plan.fail_fast),
         merge: options.merge.or(checked.plan.merge).unwrap_or(options.usual_merge),
         confine: options.confine,
-        confinement: enforced.name().to_owned(),
-        writable: options.writable.iter().map(|path| real(path)).collect::<Result<_>>()?,
         ignored: options.ignored,
         strategy: options.strategy.clone(),
         terminal: options.terminal && checked.plan.nodes.len() == 1,

@@ -60,7 +60,7 @@ fn writing_outside_is_stopped() {
     assert!(state.join("kept").exists());
     let record = ground.runs().record(summary.plan).unwrap().unwrap();
     assert_eq!(
-        (record.confinement.as_str(), record.writable),
+        (record.terms.confinement.as_str(), record.terms.writable),
         ("fully", vec![state.canonicalize().unwrap()])
     );
     options.writable = vec![ground.folder.path().join("missing")];
