@@ -48,7 +48,7 @@ pub struct Got {
     /// Every layer, the strongest first.
     pub layers: Vec<LayerSays>,
     /// What was skipped on the way to the value.
-    #[serde(skip)]
+    #[serde(skip_serializing)]
     pub problems: Vec<Problem>,
 }
 
@@ -188,17 +188,17 @@ impl StillSet {
 }
 
 /// Something that went wrong, for a person and for a program.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Problem {
     /// What sort it is.
-    #[serde(skip)]
+    #[serde(skip_serializing)]
     pub kind: Kind,
     /// A name that scripts may rely on.
-    pub code: &'static str,
+    pub code: String,
     /// What went wrong.
     pub text: String,
     /// The causes, nearest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
     /// What may help.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -245,9 +245,14 @@ impl Problem {
     }
 
     /// Something that is no error of ours: a code, a text and what it comes from.
-    pub fn new(kind: Kind, code: &'static str, error: &dyn std::error::Error) -> Problem {
-        let (text, causes) = (error.to_string(), causes(error).map(ToString::to_string).collect());
-        Problem { kind, code, text, causes, hint: None, spot: None }
+    pub fn new(kind: Kind, code: &str, error: &dyn std::error::Error) -> Problem {
+        let causes = causes(error).map(ToString::to_string).collect();
+        Problem { causes, ..Self::said(kind, code, error.to_string()) }
+    }
+
+    /// A text that comes from nothing else.
+    pub fn said(kind: Kind, code: &str, text: String) -> Problem {
+        Problem { kind, code: code.to_owned(), text, causes: Vec::new(), hint: None, spot: None }
     }
 
     /// Describes an error, with the hint of the frontend. A problem that another process described has its hint.

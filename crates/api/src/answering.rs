@@ -10,12 +10,12 @@ use config::Key;
 use executor::run::{Answers, Append, Bodies, Call, Deed, Get, Given, Record, Seat, Turn};
 use filetx::Wait;
 use plan::{Act, PathBytes, Piece, Source, Tool};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::changesets::{PATCH_BYTES_MAX, USUAL_MODE, patched};
-use crate::wire::{GotSaid, refusal, said};
 use crate::work::Entered;
-use crate::{Agents, Draft, Error, HOME_VARIABLE, Reveal, Revision};
+use crate::{Agents, Draft, Error, HOME_VARIABLE, Problem, Reveal, Revision};
 
 /// The most that messages of one request may have: they are held in memory.
 const MESSAGES_BYTES_MAX: u64 = 16 << 20;
@@ -96,7 +96,9 @@ impl Answering {
         if ask.reveal && got.entry.secret {
             return Err(Error::SecretInSandbox { key: got.entry.key.to_string() });
         }
-        Ok(said(&GotSaid::of(got)))
+        let mut answer = said(&got);
+        answer["problems"] = got.problems.iter().map(refusal).collect();
+        Ok(answer)
     }
 }
 
@@ -107,17 +109,29 @@ impl Answers for Answering {
             Call::Append(append) => self.append(seat, append, &mut bodies),
             Call::Get(get) => self.get(get),
         };
-        answered.map_err(|error| refusal(self.agents.problem(&error)))
+        answered.map_err(|error| refusal(&self.agents.problem(&error)))
     }
 
     fn refusal(&self, error: executor::Error) -> Value {
-        refusal(self.agents.problem(&error.into()))
+        refusal(&self.agents.problem(&error.into()))
     }
 
     /// Commands in a sandbox mean the home of the run, however it was named to that.
     fn variables(&self) -> Vec<(OsString, OsString)> {
         self.agents.home().map(|home| (HOME_VARIABLE.into(), home.into())).into_iter().collect()
     }
+}
+
+/// Anything as it goes out.
+fn said(answer: &impl Serialize) -> Value {
+    serde_json::to_value(answer).expect("answers are made of text, numbers and lists")
+}
+
+/// A problem as it goes out, with its kind.
+fn refusal(problem: &Problem) -> Value {
+    let mut refusal = said(problem);
+    refusal["kind"] = json!(problem.kind);
+    refusal
 }
 
 fn bad(reason: String) -> Error {

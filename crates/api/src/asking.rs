@@ -11,7 +11,6 @@ use executor::run::{
 use serde::de::DeserializeOwned;
 
 use crate::surroundings::is_same;
-use crate::wire::{GotSaid, ProblemSaid};
 use crate::{
     ContextName, Doing, Draft, Entered, Error, Got, HOME_VARIABLE, Key, NewEntry, Reveal, Revision, Saved,
     Surroundings,
@@ -87,11 +86,10 @@ impl Inside {
     /// The value of a key, as the run sees it. Secrets are not told.
     pub fn get(&self, key: &Key, reveal: Reveal) -> Result<Got, Error> {
         let ask = Get { key: key.to_string(), reveal: reveal == Reveal::Yes };
-        let got: Result<GotSaid, Error> = self.ask(Call::Get(ask), Vec::new());
-        match got {
+        match self.ask(Call::Get(ask), Vec::new()) {
             // Nothing was to be changed, so nothing is unknown.
             Err(Error::NoReply { socket, source }) => Err(Error::RunGone { socket, source }),
-            got => got.map(GotSaid::heard),
+            got => got,
         }
     }
 
@@ -101,8 +99,7 @@ impl Inside {
         match call(&self.socket, &self.token, ask, contents) {
             Ok(SocketOutcome::Ok(answer)) => serde_json::from_value(answer).map_err(of_json),
             Ok(SocketOutcome::Error(problem)) => {
-                let problem: ProblemSaid = serde_json::from_value(problem).map_err(of_json)?;
-                Err(Error::Refused { problem: Box::new(problem.heard()) })
+                Err(Error::Refused { problem: serde_json::from_value(problem).map_err(of_json)? })
             }
             Err(CallError::Gone(source)) => Err(Error::RunGone { socket: self.socket.clone(), source }),
             Err(CallError::NoReply(source)) => Err(unanswered(source)),

@@ -225,7 +225,7 @@ impl Error {
     }
 
     /// Stable name of the error, for scripts.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> &str {
         self.classify().1
     }
 
@@ -250,7 +250,7 @@ impl Error {
         }
     }
 
-    fn classify(&self) -> (Kind, &'static str) {
+    fn classify(&self) -> (Kind, &str) {
         match self {
             Self::Config(error) => (error.kind(), error.code()),
             Self::Context(error) => (error.kind(), error.code()),
@@ -274,7 +274,7 @@ impl Error {
             Self::NoValue { .. } => (Kind::NotFound, "no-value"),
             Self::RunGone { .. } => (Kind::NotFound, "run-gone"),
             Self::NoReply { .. } => (Kind::OutcomeUnknown, "no-reply"),
-            Self::Refused { problem } => (problem.kind, problem.code),
+            Self::Refused { problem } => (problem.kind, &problem.code),
             Self::InSandbox { .. } => (Kind::Usage, "in-sandbox"),
             Self::SecretInSandbox { .. } => (Kind::Usage, "secret-in-sandbox"),
             Self::Files(error) => (error.kind(), error.code()),

@@ -35,7 +35,7 @@
 //! - `contexts`: conversations
 //! - `plans`, `review` and `changesets`: what actors change in people's folders; `audit`: the trail of it; `work`: what comes back about them
 //! - `runs`: actors run in parallel, each in a sandbox of its own
-//! - `answering` and `asking`: what actors ask the run that started them, on both sides; `wire`: the forms of that. On Linux only
+//! - `answering` and `asking`: what actors ask the run that started them, on both sides. On Linux only
 //! - `stores`: where plans are kept, and copying that; `doctor`: whether everything is sound
 //! - `files`: files that doors write for people
 //! - `answer`: what comes back; `error`: what can go wrong
@@ -63,8 +63,6 @@ mod runs;
 mod stores;
 mod surroundings;
 mod watching;
-#[cfg(target_os = "linux")]
-mod wire;
 mod work;
 mod writing;
 

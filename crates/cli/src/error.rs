@@ -137,7 +137,7 @@ impl Error {
             }
             Error::EditLeft { source, .. } => {
                 let Problem { kind, code, hint, .. } = source.problem();
-                Problem { hint, ..Problem::new(kind, code, self) }
+                Problem { hint, ..Problem::new(kind, &code, self) }
             }
             Error::NoPage { .. } => {
                 hinted(Problem::new(Kind::NotFound, "no-page", self), "`agents help` lists the commands")
@@ -196,7 +196,7 @@ mod tests {
         let problem = error.problem();
         assert_eq!(problem.text, "cannot read `a`");
         assert_eq!(problem.causes, ["the disk is gone"]);
-        assert_eq!((error.exit().code(), problem.code), (1, "io"));
+        assert_eq!((error.exit().code(), problem.code.as_str()), (1, "io"));
     }
 
     #[test]

@@ -199,9 +199,8 @@ impl Output {
     }
 
     /// Tells people something beside the answer.
-    pub(crate) fn warn(&mut self, code: &'static str, text: String, hint: Option<String>) {
-        let problem = Problem { kind: Kind::Error, code, text, causes: Vec::new(), hint, spot: None };
-        self.message(Level::Warning, problem);
+    pub(crate) fn warn(&mut self, code: &str, text: String, hint: Option<String>) {
+        self.message(Level::Warning, Problem { hint, ..Problem::said(Kind::Error, code, text) });
     }
 
     /// Tells people about something that was skipped on the way to the answer. Each is told once.
@@ -231,11 +230,9 @@ impl Output {
     }
 
     /// Says something that only somebody who wonders wants to know.
-    pub(crate) fn detail(&mut self, code: &'static str, text: String) {
+    pub(crate) fn detail(&mut self, code: &str, text: String) {
         if self.look.volume == Volume::Verbose {
-            let problem =
-                Problem { kind: Kind::Error, code, text, causes: Vec::new(), hint: None, spot: None };
-            self.message(Level::Note, problem);
+            self.message(Level::Note, Problem::said(Kind::Error, code, text));
         }
     }
 

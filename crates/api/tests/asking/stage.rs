@@ -210,5 +210,5 @@ pub(crate) fn inside(variables: &BTreeMap<String, String>) -> Inside {
 /// The code of an error, and the code with which a command ends.
 pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> (&'static str, api::Kind) {
     let error = result.unwrap_err();
-    (error.code(), error.kind())
+    (error.code().to_owned().leak(), error.kind())
 }

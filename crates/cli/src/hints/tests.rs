@@ -13,7 +13,7 @@ use filetx::{Error as F, Failure, Left, Step};
 
 fn check(error: impl Into<Error>, kind: Kind, code: &str) {
     let problem = Problem::of(&error.into());
-    assert_eq!((problem.kind, problem.code), (kind, code), "{}", problem.text);
+    assert_eq!((problem.kind, problem.code.as_str()), (kind, code), "{}", problem.text);
 }
 
 /// The same, for those that a person can do something about.

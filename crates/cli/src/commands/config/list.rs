@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     }
     let mut answer = Answer::of(&listed);
     for problem in listed.problems {
-        match problem.code {
+        match problem.code.as_str() {
             // Nothing is missing for it.
             "unknown-key" | "not-in-scope" => output.warn_of(problem),
             _ => {

@@ -182,17 +182,17 @@ impl<'a> View<'a> {
 
 /// What of a run people are to look at.
 fn problem(event: &RunEvent) -> Option<Problem> {
-    let (code, text, hint) = match event {
+    let (code, text) = match event {
         RunEvent::Overlap { path, nodes } => {
-            ("overlap", format!("`{path}` is being changed by {}", nodes.join(" and ")), None)
+            ("overlap", format!("`{path}` is being changed by {}", nodes.join(" and ")))
         }
         RunEvent::NodeRetried { node, attempt, reason } => {
-            ("retried", format!("try {attempt} of {node} failed: {reason}; it is started again"), None)
+            ("retried", format!("try {attempt} of {node} failed: {reason}; it is started again"))
         }
-        RunEvent::Recovered { node, what } => ("recovered", format!("{node}: {what}"), None),
+        RunEvent::Recovered { node, what } => ("recovered", format!("{node}: {what}")),
         _ => return None,
     };
-    Some(Problem { kind: Kind::Error, code, text, causes: Vec::new(), hint, spot: None })
+    Some(Problem::said(Kind::Error, code, text))
 }
 
 /// The nodes as they ended, for the end of a run.
