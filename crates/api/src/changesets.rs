@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use filetx::{Look, RelPath, Snapshot};
 use plan::{
-    Act, Base, Change, Changeset, ChangesetId, Content, ContentKind, Contents, PathBytes, PathKey, Piece,
-    Plan, Source, Status, StoredContents, Terms, Tool,
+    Act, Actor, Base, Change, Changeset, ChangesetId, Content, ContentKind, Contents, PathBytes, PathKey,
+    Piece, Plan, Source, Status, StoredContents, Terms, Tool,
 };
 use store::Store;
 use store::limits::CHUNK_BYTES;
 
 use crate::below::{Below, below};
-use crate::plans::{actor_of, open};
+use crate::plans::open;
 use crate::work::{ChangesetDetail, ChangesetState, Closed, Entered, EntryState};
 use crate::{Error, Plans};
 
@@ -63,8 +63,8 @@ pub struct NewEntry {
 
 impl Plans {
     /// Starts a changeset for an actor. It is durable, and any process finds it.
-    pub fn start_changeset(&self, plan: &Plan, actor: &str) -> Result<ChangesetState, Error> {
-        let changeset = self.inner.context(plan.id)?.start_changeset(&actor_of(actor)?)?;
+    pub fn start_changeset(&self, plan: &Plan, actor: &Actor) -> Result<ChangesetState, Error> {
+        let changeset = self.inner.context(plan.id)?.start_changeset(actor)?;
         let id = changeset.id();
         changeset.release()?;
         self.changeset_state(id)

@@ -91,10 +91,10 @@ pub use error::{Error, HintFor, errors};
 pub use files::write_file;
 pub use filetx::ErrorKind as Kind;
 pub use plan::{
-    Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Plan, Purpose, Recovery, What, counted,
+    Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Part, Plan, Purpose, Recovery, What, counted,
     write_patch,
 };
-pub use plans::{ApplyOptions, Opened, PartOf, Plans};
+pub use plans::{ApplyOptions, Opened, Plans, actor};
 pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};
 pub use runs::{

@@ -41,20 +41,11 @@ pub struct Opened {
     pub problem: Option<Problem>,
 }
 
-/// Which part of a plan. Everything, unless something is named.
-#[derive(Clone, Default, Debug)]
-pub struct PartOf {
-    /// Only what these actors changed.
-    pub actors: Vec<String>,
-    /// Only paths that one of these patterns fits.
-    pub paths: Vec<String>,
-}
-
 /// How to apply a plan.
 #[derive(Clone, Default, Debug)]
 pub struct ApplyOptions {
     /// Which part of it.
-    pub part: PartOf,
+    pub part: Part,
     /// Whether texts that people changed since are merged.
     pub merge_drift: bool,
     /// Whether to look only.
@@ -123,7 +114,7 @@ impl Plans {
     pub fn apply(&self, plan: &Plan, options: &ApplyOptions) -> Result<Applied, Error> {
         let order = ApplyOrder {
             who: self.who.clone(),
-            part: self.part(&options.part)?,
+            part: options.part.clone(),
             strategy: self.strategy_of(plan),
             merge_drift: options.merge_drift,
             dry_run: options.dry_run,
@@ -136,8 +127,8 @@ impl Plans {
 
     /// Takes back what a plan left, or a part of it.
     #[track_caller]
-    pub fn undo(&self, plan: &Plan, part: &PartOf, dry_run: bool) -> Result<Applied, Error> {
-        let order = UndoOrder { who: self.who.clone(), part: self.part(part)?, dry_run };
+    pub fn undo(&self, plan: &Plan, part: &Part, dry_run: bool) -> Result<Applied, Error> {
+        let order = UndoOrder { who: self.who.clone(), part: part.clone(), dry_run };
         self.make_project_folders(plan, dry_run)?;
         let report = self.inner.undo(&self.ground(), plan.id, &order)?;
         self.applied(report, plan)
@@ -248,11 +239,6 @@ impl Plans {
         Ground::here(self.agents.wait())
     }
 
-    pub(crate) fn part(&self, part: &PartOf) -> Result<Part, Error> {
-        let actors = part.actors.iter().map(|actor| actor_of(actor)).collect::<Result<_, _>>()?;
-        Ok(Part { actors, paths: part.paths.clone() })
-    }
-
     /// The content of a file that the caller named.
     pub(crate) fn piece(&self, file: &Path, mode: u32) -> Result<plan::Piece, Error> {
         let mut reader = open(&self.agents.absolute(file))?;
@@ -295,6 +281,7 @@ pub(crate) fn open(path: &Path) -> Result<std::fs::File, Error> {
     std::fs::File::open(path).map_err(|source| Error::Given { act: "read", path: path.to_owned(), source })
 }
 
-pub(crate) fn actor_of(text: &str) -> Result<Actor, Error> {
+/// Reads the name of an actor.
+pub fn actor(text: &str) -> Result<Actor, Error> {
     Ok(Actor::parse(text).map_err(plan::Error::from)?)
 }

@@ -4,18 +4,17 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use plan::{
-    Actor, Choice, Conflict, FileDiff, Over, PathKey, Plan, PlanId, Selection, Status, StoredContents,
+    Actor, Choice, Conflict, FileDiff, Over, Part, PathKey, Plan, PlanId, Selection, Status, StoredContents,
 };
 
 use crate::below::{Below, below};
-use crate::plans::{PartOf, actor_of};
 use crate::{Error, Plans};
 
 /// How a conflict is resolved.
 #[derive(Clone, Debug)]
 pub enum Resolution {
     /// What this actor made of the file.
-    Take(String),
+    Take(Actor),
     /// The content of this file.
     File(PathBuf),
     /// The file goes.
@@ -37,8 +36,7 @@ pub struct Difference {
 
 impl Plans {
     /// What a plan changes, or a part of it.
-    pub fn diff(&self, plan: &Plan, part: &PartOf) -> Result<Difference, Error> {
-        let part = self.part(part)?;
+    pub fn diff(&self, plan: &Plan, part: &Part) -> Result<Difference, Error> {
         let paths = part.paths()?;
         let changesets = self.inner.changesets(plan.id)?;
         check_actors(plan.id, &part.actors, &changesets)?;
@@ -84,7 +82,7 @@ impl Plans {
             _ => return Err(Error::WhichRoot { plan: plan.id, path: path.to_owned() }),
         };
         let choice = match resolution {
-            Resolution::Take(actor) => Choice::Take(actor_of(actor)?),
+            Resolution::Take(actor) => Choice::Take(actor.clone()),
             Resolution::Delete => Choice::Content(None),
             Resolution::File(file) => {
                 let sides = conflict.sides.iter().rev().filter_map(|side| side.after.as_ref());

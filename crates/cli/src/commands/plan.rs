@@ -14,7 +14,7 @@ mod resolve;
 mod show;
 mod undo;
 
-use api::{Applied, FileDiff, PartOf, Plan};
+use api::{Applied, FileDiff, Part, Plan, actor};
 use clap::Subcommand;
 
 use super::{counted, known_plans, open, opened, tell_recovered};
@@ -109,8 +109,9 @@ struct PartArgs {
 }
 
 impl PartArgs {
-    fn part(&self) -> PartOf {
-        PartOf { actors: self.actor.clone(), paths: self.path.clone() }
+    fn part(&self) -> Result<Part> {
+        let actors = self.actor.iter().map(|name| Ok(actor(name)?)).collect::<Result<_>>()?;
+        Ok(Part { actors, paths: self.path.clone() })
     }
 }
 

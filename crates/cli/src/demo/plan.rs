@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use api::{Agents, Cancel, NodeOutcome, NodeReport, NodeState, PartOf, Plans, RunOptions, Surroundings};
+use api::{Agents, Cancel, NodeOutcome, NodeReport, NodeState, Part, Plans, RunOptions, Surroundings};
 use serde::Serialize;
 
 use super::{Demo, LABEL, failed};
@@ -122,7 +122,7 @@ impl Demo<'_> {
         let opened = plans.open(NAME)?;
         let told = opened.recovered.first().map(ToString::to_string);
         let (after_next, merged) = (look(place)?, notes(place)? == NOTES_MERGED);
-        plans.undo(&opened.plan, &PartOf { actors: vec![UNDONE.to_owned()], ..PartOf::default() }, false)?;
+        plans.undo(&opened.plan, &Part { actors: vec![api::actor(UNDONE)?], ..Part::default() }, false)?;
         let (after_undo, other_edit_kept) = (look(place)?, notes(place)? == NOTES_UNDONE);
         let verdict = plans.verify(&[])?;
         let succeeded = |node: &NodeReport| node.state == NodeState::Ended(NodeOutcome::Succeeded);

@@ -33,7 +33,7 @@ Examples:
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let options =
-        ApplyOptions { part: args.part.part(), merge_drift: args.merge_drift, dry_run: args.dry_run };
+        ApplyOptions { part: args.part.part()?, merge_drift: args.merge_drift, dry_run: args.dry_run };
     let plan = match args.dry_run {
         true => plans.look_up(&args.plan)?,
         false => super::open(plans, &args.plan, output)?,

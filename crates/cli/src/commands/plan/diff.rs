@@ -35,7 +35,7 @@ Examples:
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::open(plans, &args.plan, output)?;
-    let difference = plans.diff(&plan, &args.part.part())?;
+    let difference = plans.diff(&plan, &args.part.part()?)?;
     if args.stat {
         say_stat(&difference.files, output)?;
     } else if !output.is_json() {

@@ -37,7 +37,7 @@ Examples:
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let resolution = match (&args.take, &args.file) {
-        (Some(actor), _) => Resolution::Take(actor.clone()),
+        (Some(name), _) => Resolution::Take(api::actor(name)?),
         (None, Some(file)) => Resolution::File(file.clone()),
         (None, None) => Resolution::Delete,
     };

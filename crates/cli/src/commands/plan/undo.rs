@@ -35,7 +35,7 @@ Examples:
   agents plan undo rename-module --path 'docs/**'";
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let part = args.part.part();
+    let part = args.part.part()?;
     let can_ask = !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal();
     if args.dry_run || (can_ask && !args.yes) {
         let preview = plans.undo(&plans.look_up(&args.plan)?, &part, true)?;

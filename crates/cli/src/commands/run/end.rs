@@ -1,7 +1,7 @@
 //! The end of a run: its nodes, what they come to together, and what to do next.
 
 use api::errors::PlanId;
-use api::{Applied, ApplyOptions, PartOf, Plans, RunSummary, conflict_line};
+use api::{Applied, ApplyOptions, Part, Plans, RunSummary, conflict_line};
 use serde::Serialize;
 
 use super::board::Mark;
@@ -52,7 +52,7 @@ pub(super) fn tell(
     // Of a run that failed nothing can be applied.
     let counts = is_ready || summary.state.as_str() == "conflict";
     if counts && (1..=FILES_MAX).contains(&summary.files) && !output.is_json() && !output.is_quiet() {
-        say_stat(&plans.diff(&open(plans, summary.plan, output)?, &PartOf::default())?.files, output)?;
+        say_stat(&plans.diff(&open(plans, summary.plan, output)?, &Part::default())?.files, output)?;
     }
     for conflict in &summary.conflicts {
         let hint = "`agents plan conflicts @latest` shows it, `agents plan resolve` settles it".to_owned();
