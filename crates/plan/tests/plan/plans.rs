@@ -107,7 +107,13 @@ fn detail_is_kept_with_fields_that_nobody_knows() {
     assert_eq!(running.detail, detail);
     let ready = ground.plans.step(&running, &Step::to(State::Ready, &actor("ana"))).unwrap();
     assert_eq!(ready.detail, detail, "a step without detail leaves it");
-    assert!(serde_json::to_string(&ready).unwrap().contains("\"purpose\":{\"kind\":\"work\"}"));
+    let roots: Vec<_> = ready.roots.iter().map(|root| root.show()).collect();
+    let told = json!({
+        "id": ready.id, "name": ready.name, "state": "ready", "meaning": State::Ready.meaning(), "roots": roots,
+        "created_by": "ana", "created_at": ready.created_at, "changed_by": "ana", "changed_at": ready.changed_at,
+        "error": "disk full",
+    });
+    assert_eq!(serde_json::to_value(&ready).unwrap(), told, "programs are not told the rest of the detail");
 }
 
 /// [pln-swallow]
