@@ -54,6 +54,7 @@
 //!         actor: Actor::parse("coder")?,
 //!         holding: Holding { owner: Owner::parse("machine 1, process 7")?, duration: Duration::from_secs(60) },
 //!         plan_states: vec![State::parse("running")?],
+//!         plan_epoch: None,
 //!     })?;
 //!
 //!     let content = PackedBlob::new(b"fn main() {}\n")?;
