@@ -75,7 +75,7 @@ impl Agents {
         Ok(self.change(service, service.set(scope, &values)?))
     }
 
-    /// Removes a key from one scope, by default the one that [`set`](Self::set) would choose. [`Change::changed`] says whether it was there.
+    /// Removes a key from one scope, by default the one that [`set`](Self::set) would choose. `changed` of [`Change::written`](crate::Change::written) says whether it was there.
     ///
     /// Safe among threads and processes, like [`set`](Self::set).
     pub fn unset(&self, scope: Option<Scope>, key: &Key) -> Result<Change, Error> {

@@ -1,4 +1,4 @@
-//! One file per command. A command prints through [`Output`] and returns an [`Answer`].
+//! One file per command. A command prints through [`Output`] and returns an [`Answer`](crate::output::Answer).
 
 pub(crate) mod audit;
 pub(crate) mod changeset;
