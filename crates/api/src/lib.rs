@@ -35,30 +35,25 @@
 //! - `contexts`: conversations
 //! - `plans`, `review` and `changesets`: what actors change in people's folders; `audit`: the trail of it; `work`: what comes back about them
 //! - `runs`: actors run in parallel, each in a sandbox of its own
-//! - `answering` and `asking`: what actors ask the run that started them, on both sides. On Linux only
+//! - `rpc`: requests of actors to the run that started them, both sides
 //! - `stores`: where plans are kept, and copying that; `doctor`: whether everything is sound
 //! - `files`: files that doors write for people
 //! - `answer`: what comes back; `error`: what can go wrong
 
 mod agents;
 mod answer;
-#[cfg(target_os = "linux")]
-mod answering;
-#[cfg(target_os = "linux")]
-mod asking;
 mod audit;
 mod below;
 mod changesets;
 mod contexts;
 mod details;
 mod doctor;
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
 mod error;
 mod files;
 mod plans;
 mod reading;
 mod review;
+mod rpc;
 mod runs;
 mod stores;
 mod surroundings;
@@ -71,8 +66,6 @@ pub use answer::{
     Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, Problem, Spot,
     StillSet,
 };
-#[cfg(target_os = "linux")]
-pub use asking::Inside;
 pub use audit::Checkpointed;
 pub use changesets::{Doing, NewEntry};
 pub use config::{
@@ -85,8 +78,6 @@ pub use context::{
 };
 pub use contexts::{ContextState, Contexts, Conversation, Document, Exported, ListedContext, Selection};
 pub use doctor::{Check, Health};
-#[cfg(not(target_os = "linux"))]
-pub use elsewhere::Inside;
 pub use error::{Error, HintFor, errors};
 pub use files::write_file;
 pub use filetx::ErrorKind as Kind;
@@ -97,6 +88,7 @@ pub use plan::{
 pub use plans::{ApplyOptions, Opened, Plans, actor};
 pub use reading::{Preferences, Reading, Select};
 pub use review::{Difference, Resolution};
+pub use rpc::Inside;
 pub use runs::{
     Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, PlanRun, RunEvent,
     RunOptions, RunRecord, RunSummary, RunTerms, UnfinishedRun, plan_file_schema,

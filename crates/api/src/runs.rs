@@ -204,7 +204,7 @@ impl Plans {
     pub(crate) fn runs(&self) -> Result<Runs, Error> {
         let runs = Runs::new(self.inner.clone(), &self.agents.home()?.join(RUNS));
         #[cfg(target_os = "linux")]
-        let runs = runs.with_answers(std::sync::Arc::new(crate::answering::Answering::new(&self.agents)));
+        let runs = runs.with_answers(std::sync::Arc::new(crate::rpc::Answering::new(&self.agents)));
         Ok(runs)
     }
 

@@ -3,12 +3,12 @@
 //! The run goes on in a thread of its own; what happens in it comes here as events, through a bounded channel, and is shown
 //! ([`show`]); what it came to is told at the end ([`end`]).
 
-pub(super) mod board;
 pub(super) mod draw;
 mod end;
 mod live;
+pub(super) mod model;
+pub(crate) mod phrases;
 mod show;
-pub(crate) mod telling;
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;

@@ -11,7 +11,7 @@ use api::{Agents, Cancel, NodeOutcome, NodeReport, NodeState, Part, Plans, RunOp
 use serde::Serialize;
 
 use super::{Demo, LABEL, failed};
-use crate::commands::run::telling::{End, ended};
+use crate::commands::run::phrases::{End, ended};
 use crate::error::{Error, Result};
 
 /// Files that one sign of the picture stands for, and signs of each folder: so many files that a kill comes in the middle even where all

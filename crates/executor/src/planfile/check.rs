@@ -6,7 +6,8 @@ use plan::Patterns;
 use toml_edit::{Item, TableLike, Value};
 
 use super::fields::{Field, NAME_BYTES_MAX, PLAN, Shape, is_name};
-use super::{NODES_MAX, NodeSpec, PlanFile, Run, parse_timeout};
+use super::spec::parse_timeout;
+use super::{NODES_MAX, NodeSpec, PlanFile, Run};
 use crate::problem::{Text, suggestion};
 use crate::{Place, Problem};
 

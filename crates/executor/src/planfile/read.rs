@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Item, TableLike, Value};
 
 use super::check::{place_of_key, start};
-use super::{Merge, Need, NodeSpec, PlanFile, RootSpec, Run, parse_timeout};
+use super::spec::parse_timeout;
+use super::{Merge, Need, NodeSpec, PlanFile, RootSpec, Run};
 use crate::Place;
 use crate::problem::Text;
 

@@ -1,4 +1,9 @@
+use std::path::Path;
+use std::time::Duration;
+
+use super::spec::parse_timeout;
 use super::*;
+use crate::{Error, Result};
 
 fn parse(text: &str) -> Result<PlanFile> {
     PlanFile::parse(Path::new("plan.toml"), text)

@@ -15,16 +15,16 @@ use serde_json::json;
 use store::{Kind, NewNode, NodeId, OpenChangesets};
 
 use super::check::Checked;
-use super::engine::{Engine, Tracked};
-use super::holder::{Held, Renewing};
+use super::context::{Engine, Tracked};
 use super::layout::Layout;
+use super::lease::{Held, Renewing};
 use super::options::Cancel;
 use super::overlap::Watched;
 use super::record::{NodeRecord, RunRecord, RunTerms};
 use super::schedule::is_taken;
-use super::socket::{Answers, Socket};
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeInGraph, OnEvent, Runs, Summary};
+use crate::rpc::{Answers, Socket};
 use crate::{Error, FileError, NodeSpec, Result};
 
 /// Events that wait to be told.

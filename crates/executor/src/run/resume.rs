@@ -5,7 +5,7 @@ use std::time::Duration;
 use plan::{Status, Terms};
 
 use super::Event;
-use super::engine::Engine;
+use super::context::Engine;
 use super::record::NodeRecord;
 use super::state::{NodeState, Outcome};
 use crate::{Identity, NodeIndex, Result};

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Sender, channel};
 
-use super::engine::Engine;
+use super::context::Engine;
 use super::state::Outcome;
 use crate::{Error, NodeIndex, Ready, Result};
 

@@ -26,7 +26,7 @@ pub struct Runs {
     pub(super) plans: Plans,
     pub(super) folder: PathBuf,
     #[cfg(target_os = "linux")]
-    pub(super) answers: Option<std::sync::Arc<dyn super::Answers>>,
+    pub(super) answers: Option<std::sync::Arc<dyn crate::rpc::Answers>>,
 }
 
 impl Runs {
@@ -43,7 +43,7 @@ impl Runs {
     /// Actors find a socket in their environment by which they can ask, and this answers them.
     #[cfg(target_os = "linux")]
     #[must_use]
-    pub fn with_answers(self, answers: std::sync::Arc<dyn super::Answers>) -> Self {
+    pub fn with_answers(self, answers: std::sync::Arc<dyn crate::rpc::Answers>) -> Self {
         Self { answers: Some(answers), ..self }
     }
 

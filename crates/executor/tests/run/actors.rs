@@ -8,7 +8,7 @@ use executor::{Confine, Enforced, Ignored, enforceable};
 use plan::State;
 use testkit::notes::skipped;
 
-use crate::ground::{Ground, checked, is_marked, node, outcome};
+use crate::fixture::{Ground, checked, is_marked, node, outcome};
 
 /// 32 actors at once, each changing its own file, its own lines of a shared one, and adding and removing files: each is credited with
 /// exactly what it did.

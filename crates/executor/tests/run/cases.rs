@@ -7,7 +7,7 @@ use executor::Merge;
 use executor::run::{Cancel, Event, Outcome};
 use plan::{Selection, State, Strategy};
 
-use crate::ground::{Ground, node, outcome, outcomes};
+use crate::fixture::{Ground, node, outcome, outcomes};
 
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 
@@ -66,7 +66,7 @@ fn the_base_is_what_the_actor_started_from() {
     assert_eq!(bytes(b[0].before.as_ref().unwrap()), LINES.replace("one", "ONE"));
     // The person's edit is noticed, and can be merged as one of other lines.
     assert_eq!(ground.apply(summary.plan).unwrap_err().code(), "drifted");
-    let mut order = plan::ApplyOrder::by(&crate::ground::who());
+    let mut order = plan::ApplyOrder::by(&crate::fixture::who());
     order.merge_drift = true;
     let _ = ground.plans.apply(&plan::Ground::here(Default::default()), summary.plan, &order).unwrap();
     assert_eq!(ground.file("file"), "ONE\nTWO\nthree\nfour\nfive\nsix\nSEVEN\n");
@@ -115,7 +115,7 @@ fn needs_that_clash_stop_the_node_that_needs_them() {
     let plan = ground.plans.get(summary.plan).unwrap();
     let key = summary.conflicts[0].key.clone();
     let choice = plan::Choice::Take(plan::Actor::parse("b").unwrap());
-    ground.plans.resolve(&plan, &key, &choice, Strategy::ThreeWay, &crate::ground::who()).unwrap();
+    ground.plans.resolve(&plan, &key, &choice, Strategy::ThreeWay, &crate::fixture::who()).unwrap();
     let (summary, _) = ground.resume(summary.plan).unwrap();
     assert_eq!((summary.state, outcome(&summary, "d")), (State::Ready, Outcome::Succeeded), "{summary:?}");
     assert_eq!((node(&summary, "a").attempts, node(&summary, "c").attempts), (1, 2));
@@ -195,7 +195,7 @@ fn a_timed_out_actor_is_ended_whole() {
     assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::TimedOut, Outcome::Skipped));
     assert_eq!(summary.files, 0, "what it changed is there for people to look at, and does not count");
     let id = node(&summary, "a").changeset.clone().unwrap();
-    assert!(!crate::ground::is_marked(&id), "nothing of it runs");
+    assert!(!crate::fixture::is_marked(&id), "nothing of it runs");
     assert_eq!(ground.plans.changeset(id.parse().unwrap()).unwrap().status.as_str(), "sealed");
 }
 
@@ -309,7 +309,7 @@ fn a_cancelled_run_ends_cleanly() {
     assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::Cancelled, Outcome::Cancelled));
     // Not so when the plan is given up.
     let plan = ground.plans.get(summary.plan).unwrap();
-    ground.plans.cancel(&plan, &crate::ground::who(), "not needed").unwrap();
+    ground.plans.cancel(&plan, &crate::fixture::who(), "not needed").unwrap();
     assert!(ground.resume(summary.plan).unwrap_err().to_string().contains("nothing to resume"));
 }
 

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use testkit::notes::is_proof;
 
-use crate::ground::{Ground, outcomes};
+use crate::fixture::{Ground, outcomes};
 
 const FILES: usize = 2;
 const LINES: usize = 4;

@@ -13,7 +13,7 @@ use testkit::children::{role, say, start};
 use testkit::notes::{figure, is_proof};
 use testkit::seed;
 
-use crate::ground::{Ground, files, is_marked, options, outcome, plans, who};
+use crate::fixture::{Ground, files, is_marked, options, outcome, plans, who};
 
 /// Twelve nodes: four layers of three, each of which needs two of the layer before, changes a file of its own, lines of a shared one that are its
 /// own, and leaves a child behind for a moment.

@@ -11,7 +11,7 @@ use plan::{PlanId, State, Status};
 use store::{Holding, Lease, Owner, Resource};
 use testkit::children::{command, start};
 
-use crate::ground::{Ground, outcome, who};
+use crate::fixture::{Ground, outcome, who};
 
 /// A run whose only actor changes a file, says so, and waits for the file `go`.
 fn waiting(ground: &Ground) -> executor::run::Options {

@@ -5,8 +5,8 @@
 
 mod actors;
 mod cases;
-mod excess;
+mod fixture;
 mod graphs;
-mod ground;
 mod kills;
 mod leases;
+mod limits;

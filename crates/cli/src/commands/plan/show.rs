@@ -4,9 +4,9 @@ use api::{NodeReport, PlanDetail, PlanSelector, Plans, Purpose, RunTerms};
 use serde::Serialize;
 
 use super::super::counted;
-use super::super::run::board::Mark;
 use super::super::run::draw::time;
-use super::super::run::telling::{End, took};
+use super::super::run::model::Mark;
+use super::super::run::phrases::{End, took};
 use super::named;
 use crate::error::Result;
 use crate::look::Paint;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::board::{Board, Mark, Row, Stand};
+use super::model::{Board, Mark, Row, Stand};
 use crate::commands::counted;
 use crate::look::Paint;
 

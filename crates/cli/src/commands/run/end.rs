@@ -4,10 +4,10 @@ use api::errors::PlanId;
 use api::{Applied, ApplyOptions, Part, Plans, RunSummary, conflict_line};
 use serde::Serialize;
 
-use super::board::Mark;
 use super::live::columns;
+use super::model::Mark;
+use super::phrases::End;
 use super::show::table;
-use super::telling::End;
 use crate::commands::plan::{self, say_files, say_stat};
 use crate::commands::{counted, open};
 use crate::error::{Exit, Result};

@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use api::{Kind, NodeOutcome, Problem, RunEvent, RunSummary};
 
-use super::board::{Board, Stand, on_one_line};
 use super::draw;
 use super::live::{FRAME, Live};
-use super::telling::{End, ended, took};
+use super::model::{Board, Stand, on_one_line};
+use super::phrases::{End, ended, took};
 use crate::error::Result;
 use crate::escape::escaped;
 use crate::look::{Level, Paint};
@@ -141,7 +141,7 @@ impl<'a> View<'a> {
         match event {
             RunEvent::NodeEnded { node, outcome, code, signal, reason, last_lines, .. } => {
                 let end = End { outcome: *outcome, code: *code, signal: *signal, reason: reason.as_deref() };
-                if end.mark() == super::board::Mark::Bad {
+                if end.mark() == super::model::Mark::Bad {
                     let sign = self.paint.bad(self.paint.sign("✗", "!"));
                     self.above.push(format!("{sign} {}: {}", self.paint.strong(node), escaped(&end.words())));
                     let line = |line: &String| format!("    {}", self.paint.faint(on_one_line(line)));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Size, frame, table, time};
-use crate::commands::run::board::{Board, Mark, Stand};
+use crate::commands::run::model::{Board, Mark, Stand};
 use crate::look::{Look, Paint};
 
 const WIDE: Size = Size { columns: 80, lines: 24 };

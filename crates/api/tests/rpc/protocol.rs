@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::stage::{Actor, Stage, answer, key};
+use crate::fixture::{Actor, Stage, answer, key};
 
 fn get(actor: &Actor, change: impl FnOnce(&mut Value)) -> Option<Value> {
     let with = json!({ "key": "plan.concurrency", "reveal": false });
@@ -87,7 +87,7 @@ fn who_only_holds_connections_open_is_bounded() {
         drop(held);
         // As soon as they are seen to be gone there is room again.
         let asked = || actor.inside.get(&key("plan.concurrency"), api::Reveal::No);
-        let until = std::time::Instant::now() + crate::stage::LONG;
+        let until = std::time::Instant::now() + crate::fixture::LONG;
         while asked().is_err() {
             assert!(std::time::Instant::now() < until);
         }

@@ -1,34 +1,4 @@
-//! The plan file: a graph of actors in TOML.
-//!
-//! ```toml
-//! name = "rename everywhere"
-//! concurrency = 4                  # nodes at once; without it as many as there are processors
-//! fail-fast = true                 # the first failure stops the others
-//! merge = "three-way"              # or fail-on-conflict, last-wins
-//!
-//! [roots.app]                      # without roots there is one, the project
-//! path = "."                       # from the folder of this file
-//!
-//! [defaults]                       # for nodes that say nothing else
-//! timeout = "10m"
-//!
-//! [nodes.rename]
-//! run = "sed -i s/foo/bar/ src/*.rs"
-//! writes = ["src/**"]
-//!
-//! [nodes.test]
-//! run = ["cargo", "test"]
-//! needs = ["rename"]
-//! ```
-//!
-//! A file is checked as a whole: every mistake is reported with its line and column. What the fields are stands in one table
-//! (`planfile/fields.rs`); the check and the JSON Schema both come from it. How nodes depend on each other is not checked here but in
-//! `graph`.
-
-mod check;
-mod command;
-mod fields;
-mod read;
+//! A plan file as types, and reading it.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -37,9 +7,7 @@ use std::time::Duration;
 
 pub use plan::Strategy as Merge;
 
-pub use command::{OneCommand, plan_of_command};
-pub use fields::{NAME_BYTES_MAX, plan_file_schema};
-
+use super::{check, read};
 use crate::problem::Text;
 use crate::{Error, Place, Problem, Result};
 
@@ -126,7 +94,7 @@ pub struct Need {
 }
 
 /// A timeout: a duration that is not zero, of a year at most.
-fn parse_timeout(text: &str) -> Option<Duration> {
+pub(super) fn parse_timeout(text: &str) -> Option<Duration> {
     config::parse_duration(text).filter(|duration| !duration.is_zero() && *duration <= TIMEOUT_MAX)
 }
 
@@ -169,6 +137,3 @@ impl PlanFile {
         if problems.is_empty() { Ok(plan) } else { Err(refuse(problems)) }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,9 +3,9 @@
 #![expect(clippy::disallowed_methods, reason = "plays people and actors that edit files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod doubt;
 mod ends;
-mod meeting;
+mod fixture;
+mod outcome_unknown;
+mod permissions;
 mod protocol;
-mod rights;
-mod stage;
+mod recorded_and_found;

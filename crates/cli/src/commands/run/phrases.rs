@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use api::{NodeOutcome, NodeReport, NodeState};
 
-use super::board::Mark;
 use super::draw::time;
+use super::model::Mark;
 use crate::commands::counted;
 
 /// How an actor ended, as far as words need it.

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use config::Key;
-use executor::run::{Answers, Append, Bodies, Call, Deed, Get, Given, Record, Seat, Turn};
+use executor::rpc::{Answers, Append, Bodies, Call, Deed, Get, Given, Record, Seat, Turn};
 use filetx::Wait;
 use plan::{Act, PathBytes, Piece, Source, Tool};
 use serde::Serialize;

@@ -1,20 +1,17 @@
-//! What an actor finds in front of it: the base with the changes of the nodes that it needs, combined; and what is recorded of what it made of it.
+//! What an actor changed, and recording it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use filetx::{Kind, RelPath};
-use plan::{
-    Act, Base, Change, Changeset, ChangesetId, Combined, Content, ContentKind, PathBytes, PathKey, Patterns,
-    Piece, PlanId, Plans, Selection, Source, Strategy, checked_path, path_bytes, protected,
-};
-use store::{BlobReader, Store, read_blob};
+use plan::{Act, Base, Change, Changeset, Content, PathKey, Patterns, Piece, Source, path_bytes, protected};
+use store::Store;
 
+use super::inputs::Front;
 use super::layout::files;
-use crate::sandbox::{Survey, TreeEdit};
+use crate::sandbox::Survey;
 use crate::{Changes, Edit, Manifest, Result, State, What};
 
 /// Changes that are recorded in one step.
@@ -23,94 +20,6 @@ const BATCH_MAX: usize = 500;
 const BATCH_BYTES_MAX: u64 = 8 << 20;
 /// The longest content that counts as small.
 const SMALL_BYTES_MAX: u64 = 1 << 20;
-/// The longest target of a symlink.
-const TARGET_BYTES_MAX: usize = 1 << 16;
-
-/// The changes of needed nodes, for the tree of one root.
-pub(crate) struct Front {
-    combined: Combined,
-    root: PathBytes,
-    /// The content that a needed node left at a path.
-    laid: BTreeMap<PathBytes, Content>,
-}
-
-impl Front {
-    /// Combines changesets. Of what clashes the paths are given instead.
-    pub(crate) fn of(
-        plans: &Plans,
-        plan: PlanId,
-        changesets: &[ChangesetId],
-        merge: Strategy,
-        root: &PathBytes,
-    ) -> Result<std::result::Result<Self, Vec<String>>> {
-        let combined = match changesets {
-            // An empty selection would be all of them.
-            [] => Combined::default(),
-            changesets => {
-                let selection = Selection { changesets: changesets.to_vec(), ..Selection::default() };
-                plans.combine(plan, &selection, merge)?
-            }
-        };
-        let clashes: Vec<String> =
-            combined.conflicts().map(|conflict| conflict.key.path.show().into_owned()).collect();
-        if !clashes.is_empty() {
-            return Ok(Err(clashes));
-        }
-        let mut front = Self { combined, root: root.clone(), laid: BTreeMap::new() };
-        front.laid =
-            front.paths().filter_map(|(path, content)| Some((path.clone(), content?.clone()))).collect();
-        Ok(Ok(front))
-    }
-
-    /// The root, as the plan has it.
-    pub(crate) fn root(&self) -> &PathBytes {
-        &self.root
-    }
-
-    /// The final content of each path that was changed.
-    fn paths(&self) -> impl Iterator<Item = (&PathBytes, Option<&Content>)> {
-        let ours = self.combined.changes().filter(|(key, _)| key.root == self.root);
-        ours.map(|(key, change)| (&key.path, change.after.as_ref()))
-    }
-
-    /// Brings the changes into a copy of the base: what goes first, then what comes.
-    pub(crate) fn lay(&self, store: &dyn Store, tree: &Path) -> Result<()> {
-        let edit = files("change", tree, TreeEdit::open(tree))?;
-        for (path, _) in self.paths().filter(|(_, content)| content.is_none()) {
-            files("change", tree, edit.remove(&checked_path(path)?))?;
-        }
-        for (path, content) in self.paths() {
-            let Some(content) = content else { continue };
-            let path = checked_path(path)?;
-            match (content.kind, self.combined.made.get(content)) {
-                (ContentKind::Symlink, _) => {
-                    let target = read_blob(store, content.blob, TARGET_BYTES_MAX)?;
-                    files("change", tree, edit.symlink(&path, OsStr::from_bytes(&target)))?;
-                }
-                (ContentKind::File, Some(bytes)) => {
-                    files("change", tree, edit.put(&path, content.mode, &mut &bytes[..]))?;
-                }
-                (ContentKind::File, None) => {
-                    let mut reader = BlobReader::open(store, content.blob)?;
-                    files("change", tree, edit.put(&path, content.mode, &mut reader))?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The paths that were laid into the tree.
-    pub(crate) fn changed(&self) -> Result<BTreeSet<RelPath>> {
-        self.paths().map(|(path, _)| Ok(checked_path(path)?)).collect()
-    }
-
-    fn piece(&self, content: &Content) -> Result<Piece> {
-        match self.combined.made.get(content) {
-            Some(bytes) => Ok(Piece::file(bytes, content.mode)?),
-            None => Ok(Piece::stored(content.clone())),
-        }
-    }
-}
 
 /// What an actor changed, before it is recorded.
 pub(crate) struct Found {
@@ -205,7 +114,7 @@ impl Recorder<'_> {
     }
 
     fn key(&self, path: &RelPath) -> Result<PathKey> {
-        Ok(PathKey { root: self.front.root.clone(), path: path_bytes(path.as_path())? })
+        Ok(PathKey { root: self.front.root().clone(), path: path_bytes(path.as_path())? })
     }
 
     /// The change of a path of which nothing was recorded; how many bytes it is about.
@@ -282,7 +191,7 @@ impl Recorder<'_> {
     }
 
     fn on(&self, path: &RelPath, act: Act, given: Option<Piece>) -> Result<Change> {
-        let (root, path) = (Some(self.front.root.clone()), path_bytes(path.as_path())?);
+        let (root, path) = (Some(self.front.root().clone()), path_bytes(path.as_path())?);
         Ok(Change { root, path, act, base: Base::Given(given), tool: None })
     }
 

@@ -11,21 +11,23 @@
 //!
 //! [`Runs`] is the service; [`Options`] is what it is asked, [`Event`] what happens meanwhile, [`Summary`] what comes of it.
 
-#[cfg(target_os = "linux")]
-mod actor;
 mod check;
 #[cfg(target_os = "linux")]
-mod engine;
+mod context;
 mod event;
 #[cfg(target_os = "linux")]
-mod front;
-#[cfg(target_os = "linux")]
-mod holder;
+mod inputs;
 #[cfg(target_os = "linux")]
 mod layout;
 #[cfg(target_os = "linux")]
+mod lease;
+#[cfg(target_os = "linux")]
 mod life;
+#[cfg(target_os = "linux")]
+mod node;
 mod options;
+#[cfg(target_os = "linux")]
+mod outputs;
 #[cfg(target_os = "linux")]
 mod overlap;
 mod record;
@@ -34,21 +36,17 @@ mod resume;
 #[cfg(target_os = "linux")]
 mod schedule;
 mod service;
-#[cfg(target_os = "linux")]
-mod socket;
 mod state;
 mod summary;
 
 pub use check::{Checked, check};
 pub use event::{Event, NodeInGraph};
+#[cfg(target_os = "linux")]
+pub(crate) use inputs::Front;
 pub use options::{Cancel, Options};
+#[cfg(target_os = "linux")]
+pub(crate) use outputs::Recorder;
 pub use record::{RunRecord, RunTerms};
 pub use service::{OnEvent, Runs};
-#[cfg(target_os = "linux")]
-pub use socket::request::{
-    Append, Body, Call, Deed, Get, Given, Outcome as SocketOutcome, Record, SOCKET_VARIABLE, TOKEN_VARIABLE,
-};
-#[cfg(target_os = "linux")]
-pub use socket::{Answers, Bodies, CallError, Content, REQUEST_BYTES_MAX, Seat, Turn, call};
 pub use state::{NodeState, Outcome, node_table_in_markdown};
 pub use summary::{NodeReport, Output, Summary, Unfinished};

@@ -16,9 +16,9 @@ use super::layout::Layout;
 use super::options::Cancel;
 use super::overlap::Watched;
 use super::record::{NodeRecord, RunRecord};
-use super::socket::Socket;
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeReport};
+use crate::rpc::Socket;
 use crate::{Error, Manifest, NodeIndex, NodeSpec, Result};
 
 /// What the threads of a run share.

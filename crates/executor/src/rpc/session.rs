@@ -11,7 +11,7 @@ use plan::{
 };
 use store::Store;
 
-use crate::run::front::{Front, Recorder};
+use crate::run::{Front, Recorder};
 use crate::{Error, Manifest, Result};
 
 /// What an attempt is about.

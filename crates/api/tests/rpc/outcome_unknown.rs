@@ -7,7 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 use api::{Doing, Draft, Error, Inside, Kind, Reveal, Role};
 
-use crate::stage::{code, entry, inside, key};
+use crate::fixture::{code, entry, inside, key};
 
 /// What a call comes to when the run does this with the connection.
 fn with_run<T: Send>(run: impl FnOnce(UnixStream) + Send, call: impl FnOnce(&Inside) -> T) -> T {

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use filetx::{FileId, Hash, Kind, RelPath};
 use rustix::time::{ClockId, clock_getres};
 
-use crate::sandbox::{FileError, Survey, Surveyed};
+use super::{FileError, Survey, Surveyed};
 use crate::{Error, Result};
 
 /// How much earlier than now a change may be dated, in ticks of the clock that files are dated by. One would do where the kernel dates them.

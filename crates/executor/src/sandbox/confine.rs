@@ -15,7 +15,8 @@ use landlock::{
     RulesetError, RulesetStatus,
 };
 
-use crate::{Confine, Error, Result};
+use super::Confine;
+use crate::{Error, Result};
 
 /// What the kernel enforces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

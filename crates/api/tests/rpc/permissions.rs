@@ -9,7 +9,7 @@ use api::{
     Surroundings,
 };
 
-use crate::stage::{Stage, code, entry, key};
+use crate::fixture::{Stage, code, entry, key};
 
 fn said(text: &str) -> [Draft; 1] {
     [Draft::text(Role::Assistant, text)]
@@ -80,7 +80,7 @@ fn the_base_is_what_the_actor_started_from() {
     let stage = Stage::new();
     let text = format!(
         "[nodes.first]\nrun = \"echo three >> file\"\n[nodes.work]\nneeds = ['first']\ntimeout = '230s'\nrun = \"{}\"\n",
-        crate::stage::WAITS
+        crate::fixture::WAITS
     );
     let summary = stage.play_plan(&text, 1, |actor| {
         // Somebody edits the file meanwhile, and the actor its copy: neither is what it started from.
@@ -125,7 +125,7 @@ fn what_a_node_may_not_do_is_refused() {
         assert_eq!(device.unwrap().sequence, 2);
         let mut variables = actor.variables.clone();
         variables.insert("AGENTS_TOKEN".to_owned(), "another".to_owned());
-        let stranger = crate::stage::inside(&variables);
+        let stranger = crate::fixture::inside(&variables);
         assert_eq!(code(stranger.get(&key("plan.concurrency"), Reveal::No)), ("node-ended", Kind::Conflict));
     });
     assert_eq!(stage.entries(&summary, "work"), ["create src/new - 3", "create src/empty - 0"]);

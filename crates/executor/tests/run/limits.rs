@@ -11,7 +11,7 @@ use testkit::children::{Process, role, say, start};
 use testkit::mount::{FileSystem, Image};
 use testkit::notes::{figure, is_proof, skipped};
 
-use crate::ground::{Ground, node, options, outcome, plans, who};
+use crate::fixture::{Ground, node, options, outcome, plans, who};
 
 /// More than a run of any kind takes, and much less than what actors print here.
 const OUTPUT_MIB_MAX: u64 = 100;

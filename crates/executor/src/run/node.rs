@@ -11,15 +11,15 @@ use filetx::error_chain;
 use plan::{Actor, Changeset, NodeLinks, Patterns, Terms};
 
 use super::Event;
-use super::engine::Engine;
-use super::front::{Found, Front, Recorder};
-use super::holder::is_given_up;
+use super::context::Engine;
+use super::inputs::Front;
 use super::layout::files;
+use super::lease::is_given_up;
+use super::outputs::{Found, Recorder};
 use super::schedule::is_taken;
-use super::socket::request::{SOCKET_VARIABLE, TOKEN_VARIABLE};
-use super::socket::{Place, Taken};
 use super::state::{NodeState, Outcome};
 use crate::process::Ended;
+use crate::rpc::{Place, SOCKET_VARIABLE, TOKEN_VARIABLE, Taken};
 use crate::sandbox::{create_private_file, make_private_folder};
 use crate::{Enforced, Error, FileError, Limits, Manifest, NodeIndex, Result, Run, Start, start};
 

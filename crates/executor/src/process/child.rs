@@ -1,14 +1,8 @@
-//! One actor as a process: in a group of its own, with its output captured, ended whole.
-//!
-//! Promises: output goes to a file up to a bound and line by line to a callback, and reading goes on behind the bound, or when the file
-//! takes no more, so that an actor is never stuck on a full pipe; when the actor ends, is cancelled or takes too long, everything it started is ended with it before
-//! [`Running::wait`] returns, so nothing it writes later counts.
-//!
-//! What belongs to an actor is told by its [`Identity`], see `identity`.
+//! Starting an actor and waiting for its end.
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -20,17 +14,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
 
-use crate::identity::MARK_VARIABLE;
+use super::capture::{Capture, Captured};
+use super::tags::MARK_VARIABLE;
+use super::terminal::Terminal;
 use crate::sandbox::create_private_file;
-use crate::terminal::Terminal;
 use crate::{Confine, Enforced, Error, Identity, Result, spawn_confined};
 
-/// The longest line that is handed to the callback in one piece.
-pub const LINE_BYTES_MAX: usize = 16 * 1024;
-/// What is still read after the end: more than a pipe holds, so that all that was printed before it is there.
-const DRAIN_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// How often it is looked whether to stop. Output and the actor's end are seen at once.
-const LOOK: Duration = Duration::from_millis(20);
+pub(super) const LOOK: Duration = Duration::from_millis(20);
 
 /// What is to be started.
 #[derive(Clone, Debug)]
@@ -237,91 +228,6 @@ fn has_exited(pid: Pid) -> bool {
 }
 
 /// How long to wait, less than a second, as the system wants to have it.
-fn span(wait: Duration) -> Timespec {
+pub(super) fn span(wait: Duration) -> Timespec {
     Timespec { tv_sec: 0, tv_nsec: wait.subsec_nanos().into() }
-}
-
-/// Output on its way to the file and the callback.
-struct Capture<F> {
-    reader: io::PipeReader,
-    file: File,
-    room: u64,
-    stop: Arc<AtomicBool>,
-    on_line: F,
-}
-
-/// What came of it.
-#[derive(Debug, Default)]
-struct Captured {
-    printed_bytes: u64,
-    kept_bytes: u64,
-    not_kept: Option<io::ErrorKind>,
-}
-
-impl<F: FnMut(&[u8])> Capture<F> {
-    /// Reads to the end, or until it is stopped and what was printed before is read: somebody who got away may hold the pipe for ever.
-    fn run(mut self) -> io::Result<Captured> {
-        let (mut captured, mut drained) = (Captured::default(), 0);
-        let mut line = Vec::new();
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            let stopping = self.stop.load(Ordering::Relaxed);
-            if !self.is_readable(if stopping { Duration::ZERO } else { LOOK })? {
-                if stopping {
-                    break;
-                }
-                continue;
-            }
-            let got = self.reader.read(&mut buffer)?;
-            drained += if stopping { got } else { 0 };
-            if got == 0 || drained > DRAIN_BYTES_MAX {
-                break;
-            }
-            captured.printed_bytes += got as u64;
-            self.keep(&buffer[..got], &mut captured);
-            self.lines(&mut line, &buffer[..got]);
-        }
-        if !line.is_empty() {
-            (self.on_line)(&line);
-        }
-        Ok(captured)
-    }
-
-    /// Writes what there is room for. A file that takes no more, on a full disk say, is as if its bound were reached.
-    fn keep(&mut self, bytes: &[u8], captured: &mut Captured) {
-        let room = (bytes.len() as u64).min(self.room);
-        match self.file.write_all(&bytes[..room as usize]) {
-            Ok(()) => {
-                captured.kept_bytes += room;
-                self.room -= room;
-            }
-            Err(error) => {
-                captured.not_kept = Some(error.kind());
-                captured.kept_bytes = self.file.metadata().map_or(captured.kept_bytes, |file| file.len());
-                self.room = 0;
-            }
-        }
-    }
-
-    fn is_readable(&self, wait: Duration) -> io::Result<bool> {
-        let mut fds = [PollFd::new(&self.reader, PollFlags::IN)];
-        match poll(&mut fds, Some(&span(wait))) {
-            Err(rustix::io::Errno::INTR) => Ok(false),
-            ready => Ok(ready? > 0),
-        }
-    }
-
-    /// Hands out whole lines; a very long one in pieces of [`LINE_BYTES_MAX`] and what is left.
-    fn lines(&mut self, line: &mut Vec<u8>, mut bytes: &[u8]) {
-        while !bytes.is_empty() {
-            let room = &bytes[..bytes.len().min(LINE_BYTES_MAX - line.len())];
-            let end = room.iter().position(|byte| *byte == b'\n');
-            line.extend_from_slice(&room[..end.unwrap_or(room.len())]);
-            bytes = &bytes[end.map_or(room.len(), |end| end + 1)..];
-            if end.is_some() || line.len() == LINE_BYTES_MAX {
-                (self.on_line)(line);
-                line.clear();
-            }
-        }
-    }
 }

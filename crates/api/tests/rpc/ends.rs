@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use api::{Doing, Error, Kind, Reveal};
 
-use crate::stage::{Actor, Stage, WAITS, answer, code, entry, key};
+use crate::fixture::{Actor, Stage, WAITS, answer, code, entry, key};
 
 #[test]
 fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {

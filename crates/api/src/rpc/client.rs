@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use executor::run::{
-    Append, Call, CallError, Content, Deed, Get, Given, Record, SOCKET_VARIABLE, SocketOutcome,
-    TOKEN_VARIABLE, call,
+use executor::rpc::{
+    Append, Call, CallError, Content, Deed, Get, Given, Outcome, Record, SOCKET_VARIABLE, TOKEN_VARIABLE,
+    call,
 };
 use serde::de::DeserializeOwned;
 
@@ -97,8 +97,8 @@ impl Inside {
         let unanswered = |source| Error::NoReply { socket: self.socket.clone(), source };
         let of_json = |error: serde_json::Error| unanswered(error.into());
         match call(&self.socket, &self.token, ask, contents) {
-            Ok(SocketOutcome::Ok(answer)) => serde_json::from_value(answer).map_err(of_json),
-            Ok(SocketOutcome::Error(problem)) => {
+            Ok(Outcome::Ok(answer)) => serde_json::from_value(answer).map_err(of_json),
+            Ok(Outcome::Error(problem)) => {
                 Err(Error::Refused { problem: serde_json::from_value(problem).map_err(of_json)? })
             }
             Err(CallError::Gone(source)) => Err(Error::RunGone { socket: self.socket.clone(), source }),

@@ -1,20 +1,4 @@
-//! The socket of a run: by it, commands in a sandbox speak to the run that started them, with the rights of their node and no others.
-//!
-//! # Promises
-//!
-//! - **Whose request it is** is told by a token, which each attempt of a node gets anew. A token is worth nothing once the attempt's actor
-//!   has ended.
-//! - **Nothing under way at the end.** When an actor has ended, its requests are answered or refused before its changes are looked for: what was
-//!   acknowledged is in its changeset, and nothing comes later.
-//! - **Bounded.** Connections, lines, what follows them and waits for either have limits; an actor that does not go on holds up nobody else.
-//!
-//! What is said is in `request`; what a node may do in `seat`. What requests mean is for whoever implements [`Answers`].
-//!
-//! Locks: `seats`, `connections` and a seat's own are never held together, and none while a request is answered.
-
-mod client;
-pub(crate) mod request;
-mod seat;
+//! The run's side: connections, tokens, and one request after the other.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -33,13 +17,10 @@ use filetx::Hash;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::Value;
 
+use super::protocol::{self, Bodies, Call, Outcome, Reply, Request, VERSION, read_line};
+use super::session::{Place, Seat};
 use crate::sandbox::{FileResult, listen_private, make_private_folder, remove_private_socket};
 use crate::{Error, FileError, Result};
-pub use client::{CallError, Content, call};
-pub use request::{Bodies, REQUEST_BYTES_MAX};
-use request::{Call, Outcome, Reply, Request, VERSION, read_line};
-pub(crate) use seat::Place;
-pub use seat::{Seat, Turn};
 
 /// How many connections there may be at once.
 const CONNECTIONS_MAX: usize = 128;
@@ -182,7 +163,7 @@ impl Socket {
         &self,
         number: u64,
         stream: &UnixStream,
-        line: request::Line,
+        line: protocol::Line,
         reader: &mut BufReader<&UnixStream>,
     ) -> (Outcome, bool) {
         let refused = |error| (Outcome::Error(self.answers.refusal(error)), false);
@@ -247,8 +228,8 @@ impl Taken<'_> {
     /// What the actor finds in its environment.
     pub(crate) fn variables(&self) -> Vec<(OsString, OsString)> {
         let mut variables = self.socket.answers.variables();
-        variables.push((request::SOCKET_VARIABLE.into(), self.socket.path.as_os_str().to_owned()));
-        variables.push((request::TOKEN_VARIABLE.into(), (&self.token).into()));
+        variables.push((protocol::SOCKET_VARIABLE.into(), self.socket.path.as_os_str().to_owned()));
+        variables.push((protocol::TOKEN_VARIABLE.into(), (&self.token).into()));
         variables
     }
 }
@@ -270,24 +251,21 @@ fn say(mut stream: &UnixStream, outcome: Outcome) -> io::Result<()> {
 const RANDOM: &str = "/dev/urandom";
 
 /// Texts that nobody can guess: hashes of a random secret with a number.
-struct Tokens {
+pub(super) struct Tokens {
     secret: [u8; 32],
     number: AtomicU64,
 }
 
 impl Tokens {
-    fn new() -> FileResult<Self> {
+    pub(super) fn new() -> FileResult<Self> {
         let mut secret = [0; 32];
         let read = File::open(RANDOM).and_then(|mut file| file.read_exact(&mut secret));
         read.map_err(|error| FileError::io("make", RANDOM, error))?;
         Ok(Self { secret, number: AtomicU64::new(0) })
     }
 
-    fn next(&self) -> String {
+    pub(super) fn next(&self) -> String {
         let number = self.number.fetch_add(1, Ordering::Relaxed).to_le_bytes();
         Hash::of(&[self.secret.as_slice(), &number].concat()).to_string()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,8 +2,9 @@
 
 use std::io::Read;
 
-use super::request::{Bodies, Line, REQUEST_BYTES_MAX, Request, read_line};
-use super::{Tokens, request};
+use super::protocol;
+use super::protocol::{Bodies, Line, REQUEST_BYTES_MAX, Request, read_line};
+use super::server::Tokens;
 use crate::Error;
 
 fn parsed(line: &str) -> Result<Request, String> {
@@ -80,5 +81,5 @@ fn tokens_are_never_the_same() {
     let different: std::collections::BTreeSet<_> = all.iter().collect();
     assert_eq!(different.len(), 4);
     assert!(all.iter().all(|token| token.len() == 64));
-    assert_eq!(request::VERSION, 1);
+    assert_eq!(protocol::VERSION, 1);
 }

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::request::{Call, Outcome, Reply, Request, VERSION};
+use super::protocol::{Call, Outcome, Reply, Request, VERSION};
 use crate::sandbox::connect_private;
 
 /// How long an answer may take: longer than anything that the run waits for.

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use api::Doing;
 
-use crate::stage::{Actor, Stage};
+use crate::fixture::{Actor, Stage};
 
 /// Plays one actor; what it recorded and what `file` holds when that was applied.
 fn check(work: impl Fn(&Actor) + Sync, entries: &[&str], file: Option<&str>) {
