@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use filetx::ErrorKind;
 use store::{Actor, ChangesetId, Outcome, PlanId};
 
-use crate::counted::counted_were;
+use crate::plural::counted_were;
 use crate::{ChangedSince, Conflict, Drift, Machine, State, counted};
 
 /// What a call gives.

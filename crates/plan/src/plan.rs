@@ -100,7 +100,7 @@ impl Plan {
 
     /// Whether it names an undo: one that is under way, or whose end is to be noted ([`Plans::note_undone`](crate::Plans::note_undone)).
     pub fn is_being_undone(&self) -> bool {
-        self.detail.more.contains_key(crate::intent::UNDOING)
+        self.detail.more.contains_key(crate::apply::intent::UNDOING)
     }
 }
 

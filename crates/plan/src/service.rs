@@ -9,8 +9,8 @@ use store::{
     PlanQuery, PlanSelector, PlanStep, Store, Time, limits::PAGE_MAX,
 };
 
-use crate::changeset::reopen;
-use crate::root::{canonical, system_path};
+use crate::record::changeset::reopen;
+use crate::roots::{canonical, system_path};
 use crate::timeline::{Event, timeline};
 use crate::{
     Changeset, Detail, Error, Plan, PlanExecutionContext, Purpose, Result, State, Step, Terms, retry,

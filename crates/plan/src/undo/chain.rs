@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use serde_json::json;
 use store::{Actor, PlanId};
 
+use crate::apply::intent::{Reverts, events, reverts, undoing, with_events, with_undoing, without_events};
 use crate::apply::kind;
-use crate::intent::{Reverts, events, reverts, undoing, with_events, with_undoing, without_events};
-use crate::ledger::LedgerEvent;
+use crate::apply::ledger::LedgerEvent;
 use crate::{Error, Plan, Plans, Purpose, Result, State, Step};
 
 /// A plan that an undo is about.

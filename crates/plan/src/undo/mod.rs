@@ -9,15 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use store::{Actor, AuditQuery, Content, NewPlan, PlanId, Time, export};
 
+use crate::apply::drift::{Drift, Sight, Target, Targets, check, files, holds, place};
+use crate::apply::intent::{Reverts, Unchanged, reverting, reverts};
+use crate::apply::ledger::{Carried, Ledger, LedgerPath};
+use crate::apply::remaining::over_edits;
 use crate::apply::{report, untouched};
-use crate::claims::beside;
-use crate::contents::Made;
-use crate::drift::{Drift, Sight, Target, Targets, check, files, holds, place};
-use crate::intent::{Reverts, Unchanged, reverting, reverts};
-use crate::ledger::{Carried, Ledger, LedgerPath};
-use crate::merge::merge;
-use crate::remaining::over_edits;
-use crate::subsets::{Declared, DeclaredOutcome, Set, Subsets};
+use crate::blob_source::Made;
+use crate::merge::claims::beside;
+use crate::merge::content::merge;
+use crate::merge::subsets::{Declared, DeclaredOutcome, Set, Subsets};
 use crate::{
     Act, ApplyOrder, Change, Credit, Error, FileOutcome, FileReport, Ground, Over, Part, PathKey, Piece,
     Plan, Plans, Purpose, Report, Result, Selection, Source, State, Strategy, retry,

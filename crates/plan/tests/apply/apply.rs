@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use plan::{Change, Error, FileChange, FileOutcome, Operation, State};
 use store::{ContentKind, NewEntry, Recording, RequestId};
 
-use super::ground::{Ground, actor, bytes, delete, drifted, outcomes, write, write_with_mode};
+use super::fixture::{Ground, actor, bytes, delete, drifted, outcomes, write, write_with_mode};
 
 #[test]
 fn every_kind_of_change_over_two_roots() {

@@ -7,8 +7,8 @@ use plan::{Change, Piece, PlanId, Plans, State};
 use testkit::notes::{figure, is_proof};
 use testkit::sim::{Node, SimDisk};
 
-use super::ground::{delete, write};
-use super::simulated::{Shelf, apply_mortal, disk, file, ground, ready, trees, undo_mortal, who};
+use super::fixture::{delete, write};
+use super::sim::{Shelf, apply_mortal, disk, file, ground, ready, trees, undo_mortal, who};
 
 type Trees = Vec<BTreeMap<String, Node>>;
 
@@ -23,8 +23,8 @@ fn changes() -> Vec<(Change, Option<Piece>)> {
         (delete("a/folder/x"), file("old")),
         (write("a/folder", "a file now"), None),
         (write("b/g", "new"), file("old")),
-        (Change::mode(super::ground::bytes("b/mode"), 0o755), file("same")),
-        (Change::symlink(super::ground::bytes("b/link"), "g"), None),
+        (Change::mode(super::fixture::bytes("b/mode"), 0o755), file("same")),
+        (Change::symlink(super::fixture::bytes("b/link"), "g"), None),
     ]
 }
 

@@ -11,7 +11,7 @@ use testkit::children::{Process, listen, role, say, start};
 use testkit::history::{self, Model, Notebook, Noted, Operation, check_operations, overlaps};
 use testkit::notes::{figure, is_proof};
 
-use super::ground::{Ground, actor, open, write};
+use super::fixture::{Ground, actor, open, write};
 
 const PROCESSES: usize = 8;
 const PLANS_EACH: usize = 6;

@@ -4,23 +4,23 @@
 #![expect(clippy::disallowed_methods, reason = "plays people who change files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod alike;
 mod apply;
-mod clean;
+mod concurrency;
+mod confinement;
 mod crashes;
-mod escape;
-mod ground;
+mod crashing_store;
+mod drift;
+mod equivalence;
+mod fixture;
 mod history;
-mod merged;
+mod identical_changes;
 mod model;
-mod mortal;
-mod parts;
+mod prune;
 mod recovery;
-mod simulated;
-mod together;
+mod selection;
+mod sim;
 mod undo;
-mod verified;
-mod ways;
+mod verification;
 
 #[path = "../support/mod.rs"]
 mod support;

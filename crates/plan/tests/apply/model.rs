@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use testkit::notes::is_proof;
 use testkit::sim::{Node, SimDisk};
 
-use super::ground::{delete, write};
-use super::simulated::{Shelf, apply_mortal, disk, ground, ready, who};
+use super::fixture::{delete, write};
+use super::sim::{Shelf, apply_mortal, disk, ground, ready, who};
 
 const PATHS: [&str; 7] = ["a/f", "a/g", "a/d/x", "a/d/y", "a/d/e/z", "b/f", "b/d/x"];
 

@@ -2,8 +2,8 @@
 
 use plan::{Machine, Plans, RecoveryEnd, State};
 
-use super::ground::write;
-use super::simulated::{Shelf, apply_mortal, disk, file, ground, ready, trees, who};
+use super::fixture::write;
+use super::sim::{Shelf, apply_mortal, disk, file, ground, ready, trees, who};
 
 /// A disk on which an apply was cut off after its commit point.
 fn cut_off() -> (testkit::sim::SimDisk, Shelf, plan::PlanId) {
@@ -51,7 +51,7 @@ fn another_machine_leaves_it_alone() {
     let plans = Plans::open(shelf.open());
     let before = trees(&disk);
     // It has folders of the same names.
-    let theirs = super::simulated::disk(&[("a/f", "old"), ("b/g", "old")]);
+    let theirs = super::sim::disk(&[("a/f", "old"), ("b/g", "old")]);
     let elsewhere = elsewhere(&theirs);
     let error = plans.recover_plan(&elsewhere, id, &who()).unwrap_err();
     assert_eq!(error.code(), "other-machine");
@@ -178,7 +178,7 @@ fn cut_off_after_publishing(
     for call in 0..calls {
         let (disk, shelf) = (start.fork(), shelf.copy());
         disk.new_program();
-        let store = super::mortal::Mortal::new(shelf.open(), &disk, call);
+        let store = super::crashing_store::Mortal::new(shelf.open(), &disk, call);
         let mortal = Plans::open(std::sync::Arc::new(store));
         let Err(error) = mortal.apply(&ground(&disk), id, &plan::ApplyOrder::by(&who())) else { continue };
         drop(mortal);

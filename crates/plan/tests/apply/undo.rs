@@ -2,7 +2,7 @@
 
 use plan::{Changer, Error, FileOutcome, Purpose, State};
 
-use super::ground::{Ground, actor, bytes, delete, outcomes, write};
+use super::fixture::{Ground, actor, bytes, delete, outcomes, write};
 use plan::Change;
 
 /// [und-undo]

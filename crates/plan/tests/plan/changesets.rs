@@ -8,7 +8,7 @@ use plan::{
 };
 use store::{Owner, SqliteOptions, Time};
 
-use super::ground::*;
+use super::fixture::*;
 
 fn is_shared_among_threads<T: Send + Sync + Clone>() {}
 

@@ -11,7 +11,7 @@ use plan::{Change, FileDiff, Over, Selection, Sign, StoredContents, Strategy, Wh
 use testkit::notes::{figure, is_proof};
 use testkit::seed;
 
-use super::ground::*;
+use super::fixture::*;
 
 /// A folder's files: content or target, and whether a file is executable.
 type Tree = BTreeMap<Vec<u8>, Thing>;

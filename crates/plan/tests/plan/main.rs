@@ -5,19 +5,19 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod changesets;
-mod combine;
+mod fixture;
 mod git_apply;
-mod ground;
-mod lost_answers;
+mod lossy_store;
+mod merge;
 mod plans;
 mod processes;
 mod properties;
 mod race;
-mod recording;
+mod record;
 mod renames;
-mod reopened;
+mod reopen;
 mod resolve;
-mod through;
+mod retry;
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -4,7 +4,7 @@ use plan::{Detail, Purpose, State, Status, Step};
 use serde_json::json;
 use store::{Kind, Name, OpenChangesets};
 
-use super::ground::*;
+use super::fixture::*;
 
 #[test]
 fn a_plan_is_found_by_id_prefix_name_and_latest() {

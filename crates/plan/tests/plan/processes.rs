@@ -8,7 +8,7 @@ use testkit::children::{Process, listen, role, say, start};
 use testkit::history::{self, Model, Notebook, Noted, Operation, check_operations, overlaps};
 use testkit::notes::{figure, is_proof};
 
-use super::ground::{self, Ground, actor, write};
+use super::fixture::{self, Ground, actor, write};
 
 const PROCESSES: usize = 16;
 const THREADS: usize = 2;
@@ -41,7 +41,7 @@ fn begin(role: &str, ground: &Ground, count: usize) -> Vec<Process> {
 }
 
 fn attribute(folder: &Path) {
-    let plans = ground::open(folder);
+    let plans = fixture::open(folder);
     let context = context(&plans);
     say("ready");
     listen();
@@ -86,7 +86,7 @@ fn keep_their_entries(ground: &Ground) {
 /// Starts a changeset, says which, and holds it for a day.
 fn hold(folder: &Path) {
     let terms = Terms { duration: store::limits::LEASE_MAX, ..Terms::default() };
-    let held = context(&ground::open(folder)).start(&actor("coder"), None, &terms).unwrap();
+    let held = context(&fixture::open(folder)).start(&actor("coder"), None, &terms).unwrap();
     say(&held.id().to_string());
     listen();
 }
@@ -102,7 +102,7 @@ fn a_holder_that_was_killed_makes_nobody_wait() {
     holder.kill();
     // Many ask at once: one has it, the others see that it is alive.
     let taken: Vec<_> = std::thread::scope(|scope| {
-        let ask = || ground::open(ground.folder.path()).reopen(id, &Terms::default());
+        let ask = || fixture::open(ground.folder.path()).reopen(id, &Terms::default());
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
@@ -175,7 +175,7 @@ impl Model for Changesets {
 
 /// All processes hold leases in one name, so that they may record into the same changesets.
 fn make_history(folder: &Path) {
-    let plans = ground::open(folder).with_owner(Owner::parse("all of us").unwrap());
+    let plans = fixture::open(folder).with_owner(Owner::parse("all of us").unwrap());
     let context = context(&plans);
     let mut notebook = Notebook::open(folder);
     let mut random = fastrand::Rng::with_seed(u64::from(std::process::id()));
@@ -269,7 +269,7 @@ fn a_history_of_eight_processes_is_linearizable() {
 
 /// Three threads, each with a changeset of its own; says what was acknowledged.
 fn record_until_killed(folder: &Path, round: &str) {
-    let plans = ground::open(folder);
+    let plans = fixture::open(folder);
     let context = context(&plans);
     std::thread::scope(|scope| {
         for thread in 0..3 {

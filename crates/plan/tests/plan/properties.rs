@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use store::{BlobHash, ChangesetId, Time};
 use testkit::notes::is_proof;
 
-use super::combine::{World, key};
-use super::ground::{actor, bytes};
+use super::fixture::{actor, bytes};
+use super::merge::{World, key};
 
 const PATHS: [&str; 4] = ["a", "b", "c", "d"];
 /// How many different contents there are.

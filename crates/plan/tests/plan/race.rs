@@ -8,7 +8,7 @@ use std::sync::{Barrier, Mutex};
 use plan::{Changeset, record_change};
 use testkit::notes::{figure, is_proof};
 
-use super::ground::*;
+use super::fixture::*;
 
 const THREADS: usize = 32;
 /// How often all start anew.

@@ -3,8 +3,8 @@
 use plan::{Clash, Content, PathKey, Settled, Strategy};
 use store::Time;
 
-use super::combine::{World, check, key};
-use super::ground::bytes;
+use super::fixture::bytes;
+use super::merge::{World, check, key};
 
 /// Adds the changeset of one actor.
 type Part = fn(&mut World);

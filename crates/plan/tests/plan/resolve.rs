@@ -2,7 +2,7 @@
 
 use plan::{Change, Choice, Clash, PathKey, Plan, Selection, State, Step, Strategy};
 
-use super::ground::*;
+use super::fixture::*;
 
 impl Ground {
     fn conflicts(&self) -> Vec<(Clash, String)> {

@@ -1,0 +1,288 @@
+//! Whether the files are what a plan was made for, path by path, before anything is touched.
+//!
+//! Each path holds what is expected, or what it is to hold anyway (then there is nothing to do), or it has *drifted*. A folder where a
+//! file is to be made is expected when the plan removes all that is in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+
+use filetx::{At, Print, RelPath, Seen, Snapshot, TreeTransaction};
+use serde::Serialize;
+use store::{BlobHash, Content, ContentKind, PathBytes};
+
+use crate::blob_source::{Contents, Made, TEXT_BYTES_MAX};
+use crate::merge::content::merge;
+use crate::roots::{SYMLINK_MODE, checked_path};
+use crate::{Credit, Error, Over, PathKey, Result};
+
+/// A file that is not what the plan was made for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Drift {
+    /// Where.
+    #[serde(flatten)]
+    pub key: PathKey,
+    /// What the plan found there when it was made.
+    pub expected: Option<Content>,
+    /// What is there, when it is something that plans record.
+    pub seen: Option<Content>,
+    /// What is there, in words.
+    pub found: String,
+}
+
+/// What is to become of one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// What is expected to be there.
+    pub expected: Option<Content>,
+    /// What is to be there.
+    pub after: Option<Content>,
+    /// Whose change it is.
+    pub credits: Vec<Credit>,
+}
+
+/// What is to become of paths.
+pub(crate) type Targets = BTreeMap<PathKey, Target>;
+
+/// Something that looks at files.
+pub(crate) trait Sight {
+    fn see(&mut self, at: &At) -> filetx::Result<Seen>;
+    fn read(&self, at: &At) -> filetx::Result<Option<Vec<u8>>>;
+    fn list(&self, at: &At) -> filetx::Result<Vec<OsString>>;
+}
+
+/// Under the lock, with what will be staged compared with what was seen.
+impl Sight for TreeTransaction<'_> {
+    fn see(&mut self, at: &At) -> filetx::Result<Seen> {
+        self.observe(at).cloned()
+    }
+
+    fn read(&self, at: &At) -> filetx::Result<Option<Vec<u8>>> {
+        TreeTransaction::read(self, at)
+    }
+
+    fn list(&self, at: &At) -> filetx::Result<Vec<OsString>> {
+        TreeTransaction::list(self, at)
+    }
+}
+
+/// Without writing anything; one snapshot per root.
+impl Sight for Vec<Snapshot> {
+    fn see(&mut self, at: &At) -> filetx::Result<Seen> {
+        self[at.root].see(&at.path)
+    }
+
+    fn read(&self, at: &At) -> filetx::Result<Option<Vec<u8>>> {
+        self[at.root].read(&at.path)
+    }
+
+    fn list(&self, at: &At) -> filetx::Result<Vec<OsString>> {
+        self[at.root].list(&at.path)
+    }
+}
+
+/// What looking at the files came to.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// What is to be done, with what is there as the expected.
+    pub todo: Targets,
+    /// What is as it is to be already.
+    pub there: Targets,
+    /// What is neither.
+    pub drifts: Vec<Drift>,
+    /// Contents that merging made, and those of people that it was made from.
+    pub made: Made,
+}
+
+impl Checked {
+    /// Everything, with what is there as the expected.
+    pub(crate) fn all(&self) -> Targets {
+        let there = |(key, target): (&PathKey, &Target)| {
+            (key.clone(), Target { expected: target.after.clone(), ..target.clone() })
+        };
+        self.todo.clone().into_iter().chain(self.there.iter().map(there)).collect()
+    }
+}
+
+/// Where a path is among the roots of a plan. A path that leads out of its root, or into a protected folder, is refused.
+pub(crate) fn place(roots: &[PathBytes], key: &PathKey) -> Result<At> {
+    let refuse = || Error::BadPath {
+        path: key.path.show().into_owned(),
+        reason: format!("`{}` is no root of the plan", key.root.show()),
+    };
+    let root = roots.iter().position(|root| *root == key.root).ok_or_else(refuse)?;
+    Ok(At { root, path: checked_path(&key.path)? })
+}
+
+/// Looks at every path. With `contents`, texts that drifted are merged where other lines were edited.
+pub(crate) fn check(
+    roots: &[PathBytes],
+    targets: &Targets,
+    sight: &mut dyn Sight,
+    contents: Option<&dyn Contents>,
+) -> Result<Checked> {
+    let mut checked = Checked::default();
+    let removed: Vec<At> = targets
+        .iter()
+        .filter(|(_, target)| target.after.is_none())
+        .map(|(key, _)| place(roots, key))
+        .collect::<Result<_>>()?;
+    let mut folders = BTreeSet::new();
+    for (key, target) in targets {
+        let (key, target) = (key.clone(), target.clone());
+        let at = place(roots, &key)?;
+        let seen = sight.see(&at).map_err(files)?;
+        if let Some(found) = in_the_way(&at, &target, sight, &removed, &mut folders)? {
+            checked.drifts.push(Drift { key, expected: target.expected, seen: as_content(&seen), found });
+        } else if holds(&seen, target.expected.as_ref()) {
+            // What others brought there may be what is wanted.
+            let is_there = target.expected == target.after;
+            let done = if is_there { &mut checked.there } else { &mut checked.todo };
+            done.insert(key, target);
+        } else if has_landed(&seen, &key, targets) {
+            checked.there.insert(key, target);
+        } else if matches!(seen, Seen::Folder { .. })
+            && target.expected.is_none()
+            && is_cleared(sight, &at, &removed)?
+        {
+            checked.todo.insert(key, target);
+        } else if let Some(merged) = merged(&target, &seen, &at, sight, contents, &mut checked.made)? {
+            checked.todo.insert(key, merged);
+        } else {
+            checked.drifts.push(Drift {
+                key,
+                expected: target.expected,
+                seen: as_content(&seen),
+                found: seen.to_string(),
+            });
+        }
+    }
+    Ok(checked)
+}
+
+/// A file that is where a new path needs a folder, and that the plan does not remove, in words. `folders` are those known to be none.
+fn in_the_way(
+    at: &At,
+    target: &Target,
+    sight: &mut dyn Sight,
+    removed: &[At],
+    folders: &mut BTreeSet<At>,
+) -> Result<Option<String>> {
+    if target.expected.is_some() || target.after.is_none() {
+        return Ok(None);
+    }
+    for path in folders_above(&at.path) {
+        let above = At { root: at.root, path };
+        if folders.contains(&above) {
+            break;
+        }
+        let seen = sight.see(&above).map_err(files)?;
+        if matches!(seen, Seen::File { .. }) && !removed.contains(&above) {
+            return Ok(Some(format!("below `{}`, which is {seen}", above.path)));
+        }
+        folders.insert(above);
+    }
+    Ok(None)
+}
+
+/// Whether a path holds exactly this.
+pub(crate) fn holds(seen: &Seen, content: Option<&Content>) -> bool {
+    match (seen, content) {
+        (Seen::Absent, None) => true,
+        (Seen::File { mode, len, print: Print::Whole(hash) }, Some(content)) => {
+            content.kind == ContentKind::File
+                && content.mode == *mode
+                && content.bytes == *len
+                && content.blob.as_bytes() == &hash.0
+        }
+        (Seen::Symlink { target }, Some(content)) => {
+            content.kind == ContentKind::Symlink && content.blob == BlobHash::of(target.as_encoded_bytes())
+        }
+        _ => false,
+    }
+}
+
+/// Whether a path is as it is to be. A file that made way for a folder has gone.
+pub(crate) fn has_landed(seen: &Seen, key: &PathKey, targets: &Targets) -> bool {
+    let Some(target) = targets.get(key) else { return false };
+    let made_way = || {
+        let mut folder = key.path.as_bytes().to_vec();
+        folder.push(b'/');
+        let inside = |other: &PathKey| other.root == key.root && other.path.as_bytes().starts_with(&folder);
+        let behind = targets.range(key..).skip(1);
+        // In the order of paths `d-x` comes between `d` and `d/x`.
+        behind
+            .take_while(|(other, _)| {
+                other.root == key.root && other.path.as_bytes().starts_with(key.path.as_bytes())
+            })
+            .any(|(other, target)| inside(other) && target.after.is_some())
+    };
+    holds(seen, target.after.as_ref())
+        || (target.after.is_none() && matches!(seen, Seen::Folder { .. }) && made_way())
+}
+
+/// Whether all that is in a folder is removed.
+pub(crate) fn is_cleared(sight: &mut dyn Sight, folder: &At, removed: &[At]) -> Result<bool> {
+    for name in sight.list(folder).map_err(files)? {
+        let child = At { root: folder.root, path: folder.path.join(name) };
+        let is_folder = matches!(sight.see(&child).map_err(files)?, Seen::Folder { .. });
+        let goes = if is_folder { is_cleared(sight, &child, removed)? } else { removed.contains(&child) };
+        if !goes {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The target laid over what a person made of the file, if that can be done without asking.
+fn merged(
+    target: &Target,
+    seen: &Seen,
+    at: &At,
+    sight: &dyn Sight,
+    contents: Option<&dyn Contents>,
+    made: &mut Made,
+) -> Result<Option<Target>> {
+    let (Some(contents), Seen::File { mode, len, .. }) = (contents, seen) else { return Ok(None) };
+    if *len > TEXT_BYTES_MAX || target.expected.is_none() || target.after.is_none() {
+        return Ok(None);
+    }
+    let Some(bytes) = sight.read(at).map_err(files)? else { return Ok(None) };
+    let found = made.keep(bytes, *mode);
+    let mut new = Made::default();
+    let over = Over { made, below: contents };
+    let ended = merge(target.expected.as_ref(), Some(&found), target.after.as_ref(), &over, &mut new)?;
+    made.extend(new);
+    let after = match ended {
+        Ok(after) if holds(seen, Some(&found)) => after,
+        _ => return Ok(None),
+    };
+    Ok(Some(Target { expected: Some(found), after, credits: target.credits.clone() }))
+}
+
+pub(crate) fn files(source: filetx::Error) -> Error {
+    Error::Files { source: Box::new(source) }
+}
+
+/// What was seen, as plans record it.
+fn as_content(seen: &Seen) -> Option<Content> {
+    match seen {
+        Seen::File { mode, len, print: Print::Whole(hash) } => Some(Content {
+            kind: ContentKind::File,
+            blob: BlobHash::from_bytes(hash.0),
+            bytes: *len,
+            mode: *mode,
+        }),
+        Seen::Symlink { target } => Some(Content {
+            kind: ContentKind::Symlink,
+            blob: BlobHash::of(target.as_encoded_bytes()),
+            bytes: target.len() as u64,
+            mode: SYMLINK_MODE,
+        }),
+        _ => None,
+    }
+}
+
+/// The folders above a path, the nearest first, without the root.
+pub(crate) fn folders_above(path: &RelPath) -> impl Iterator<Item = RelPath> {
+    std::iter::successors(path.parent(), RelPath::parent).filter(|folder| !folder.is_root())
+}

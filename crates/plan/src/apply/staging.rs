@@ -1,0 +1,156 @@
+//! From targets to one file transaction: what goes away first, then folders that are left empty, then what comes.
+//!
+//! Contents come from the store in batches, so that a thousand small files are a few questions and not a thousand.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+
+use filetx::{At, Look, RelPath, Seen, TreeTransaction};
+use store::limits::CHUNK_BYTES;
+use store::{BlobHash, BlobReader, Content, ContentKind, PathBytes, Store, read_blobs};
+
+use crate::Result;
+use crate::apply::drift::{Target, Targets, files, folders_above, place};
+use crate::blob_source::Made;
+
+/// Bytes of contents that are held in memory at a time.
+const BATCH_BYTES_MAX: u64 = 8 << 20;
+/// Contents that are asked for at a time.
+const BATCH_MAX: usize = 256;
+
+/// Stages all targets.
+pub(crate) fn stage(
+    tx: &mut TreeTransaction<'_>,
+    roots: &[PathBytes],
+    targets: &Targets,
+    made: &Made,
+    store: &dyn Store,
+) -> Result<()> {
+    let mut comes = Vec::new();
+    let mut emptied = BTreeSet::new();
+    let mut needed = BTreeSet::new();
+    for (key, target) in targets {
+        let at = place(roots, key)?;
+        if let Some(after) = &target.after {
+            needed.extend(folders_above(&at.path).map(|path| At { root: at.root, path }));
+            comes.push((at, target, after));
+        } else {
+            tx.remove(&at).map_err(files)?;
+            emptied.extend(folders_above(&at.path).map(|path| At { root: at.root, path }));
+        }
+    }
+    remove_emptied(tx, &emptied, &needed)?;
+    let mut rest = comes.as_slice();
+    while !rest.is_empty() {
+        let (batch, behind) = rest.split_at(batch_len(rest));
+        stage_batch(tx, batch, made, store)?;
+        rest = behind;
+    }
+    Ok(())
+}
+
+/// A folder that the plan leaves without anything goes too, as in version control; the deepest first.
+fn remove_emptied(tx: &mut TreeTransaction<'_>, emptied: &BTreeSet<At>, needed: &BTreeSet<At>) -> Result<()> {
+    let mut full: BTreeSet<At> = needed.clone();
+    let mut deepest: Vec<&At> = emptied.iter().collect();
+    deepest.sort_by_key(|at| std::cmp::Reverse(at.path.depth()));
+    for at in deepest {
+        if full.contains(at) {
+            continue;
+        }
+        match tx.remove_folder(at) {
+            Ok(()) => {}
+            Err(filetx::Error::NotEmpty { .. }) => {
+                full.extend(folders_above(&at.path).map(|path: RelPath| At { root: at.root, path }));
+            }
+            Err(error) => return Err(files(error)),
+        }
+    }
+    Ok(())
+}
+
+/// Removes a folder that has nothing but folders in it, to make way for a file.
+fn clear_folder(tx: &mut TreeTransaction<'_>, at: &At) -> Result<()> {
+    if !matches!(tx.observe(at).map_err(files)?, Seen::Folder { .. })
+        || tx.look(at).map_err(files)? == Look::Absent
+    {
+        return Ok(());
+    }
+    for name in tx.list(at).map_err(files)? {
+        clear_folder(tx, &At { root: at.root, path: at.path.join(name) })?;
+    }
+    tx.remove_folder(at).map_err(files)
+}
+
+type Coming<'a> = (At, &'a Target, &'a Content);
+
+fn batch_len(rest: &[Coming<'_>]) -> usize {
+    let mut bytes = 0;
+    let fits = rest.iter().take(BATCH_MAX).take_while(|(_, _, after)| {
+        bytes += after.bytes;
+        bytes <= BATCH_BYTES_MAX
+    });
+    fits.count().max(1)
+}
+
+fn stage_batch(
+    tx: &mut TreeTransaction<'_>,
+    batch: &[Coming<'_>],
+    made: &Made,
+    store: &dyn Store,
+) -> Result<()> {
+    let asked: Vec<BlobHash> = batch
+        .iter()
+        .filter(|(_, target, after)| {
+            made.get(after).is_none() && !is_mode_only(target, after) && after.bytes < CHUNK_BYTES as u64
+        })
+        .map(|(_, _, after)| after.blob)
+        .collect();
+    let stored = read_blobs(store, &asked)?;
+    for (at, target, after) in batch {
+        if target.expected.is_none() {
+            clear_folder(tx, at)?;
+        }
+        if is_mode_only(target, after) {
+            tx.set_mode(at, after.mode).map_err(files)?;
+        } else if let Some(bytes) =
+            made.get(after).map(|bytes| &bytes[..]).or(stored.get(&after.blob).map(Vec::as_slice))
+        {
+            put(tx, at, after, bytes)?;
+        } else if after.kind == ContentKind::Symlink {
+            let target = store::read_blob(store, after.blob, CHUNK_BYTES)?;
+            put(tx, at, after, &target)?;
+        } else {
+            let mut reader = BlobReader::open(store, after.blob)?;
+            tx.put_reader_with_mode(at, after.mode, &mut reader).map_err(files)?;
+        }
+    }
+    Ok(())
+}
+
+fn put(tx: &mut TreeTransaction<'_>, at: &At, after: &Content, bytes: &[u8]) -> Result<()> {
+    match after.kind {
+        ContentKind::File => tx.put_with_mode(at, after.mode, bytes).map_err(files),
+        ContentKind::Symlink => tx.symlink(at, os_str(bytes, at)?).map_err(files),
+    }
+}
+
+/// Whether only the permission bits of a file change.
+fn is_mode_only(target: &Target, after: &Content) -> bool {
+    target.expected.as_ref().is_some_and(|expected| {
+        expected.blob == after.blob && expected.kind == ContentKind::File && after.kind == ContentKind::File
+    })
+}
+
+#[cfg(unix)]
+fn os_str<'a>(bytes: &'a [u8], _at: &At) -> Result<&'a OsStr> {
+    Ok(std::os::unix::ffi::OsStrExt::from_bytes(bytes))
+}
+
+#[cfg(not(unix))]
+fn os_str<'a>(bytes: &'a [u8], at: &At) -> Result<&'a OsStr> {
+    std::str::from_utf8(bytes).map(OsStr::new).map_err(|_| crate::Error::BadPath {
+        path: at.path.to_string(),
+        reason: "its target is no text".to_owned(),
+    })
+}

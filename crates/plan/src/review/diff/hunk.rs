@@ -1,0 +1,119 @@
+//! Hunks: lines that differ, with some around them.
+
+use std::ops::Range;
+
+use serde::{Serialize, Serializer};
+
+use crate::merge::lines::{differing, lines};
+
+/// Lines around those that differ.
+const CONTEXT_LINES: usize = 3;
+
+/// Lines that differ, with some around them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hunk {
+    /// The first line in the old text, counted from 1; the line before it when there is none.
+    pub old_start: u64,
+    /// How many of its lines are of the old text.
+    pub old_lines: u64,
+    /// The first line in the new text.
+    pub new_start: u64,
+    /// How many of its lines are of the new text.
+    pub new_lines: u64,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// One line of a hunk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// Whether it is there before, after, or both.
+    pub sign: Sign,
+    /// Its bytes, with the line feed where it has one. In JSON what is not UTF-8 is replaced.
+    #[serde(serialize_with = "as_text")]
+    pub text: Vec<u8>,
+}
+
+/// Whether a line is there before, after, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Sign {
+    /// Both.
+    #[serde(rename = " ")]
+    Same,
+    /// Before only.
+    #[serde(rename = "-")]
+    Removed,
+    /// After only.
+    #[serde(rename = "+")]
+    Added,
+}
+
+impl Sign {
+    /// The character in front of the line.
+    pub fn as_char(self) -> char {
+        match self {
+            Self::Same => ' ',
+            Self::Removed => '-',
+            Self::Added => '+',
+        }
+    }
+}
+
+fn as_text<S: Serializer>(text: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&String::from_utf8_lossy(text))
+}
+
+/// The hunks between two texts, and how many lines were added and removed.
+pub(crate) fn hunks(old: &[u8], new: &[u8]) -> (Vec<Hunk>, u64, u64) {
+    let (old_lines, new_lines) = (lines(old), lines(new));
+    let (mut hunks, mut added, mut removed) = (Vec::new(), 0, 0);
+    let mut group: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    for change in differing(old, new) {
+        let before = change.before.start as usize..change.before.end as usize;
+        let after = change.after.start as usize..change.after.end as usize;
+        removed += before.len() as u64;
+        added += after.len() as u64;
+        if group.last().is_some_and(|(last, _)| before.start - last.end > 2 * CONTEXT_LINES) {
+            hunks.push(hunk(&old_lines, &new_lines, &group));
+            group.clear();
+        }
+        group.push((before, after));
+    }
+    if !group.is_empty() {
+        hunks.push(hunk(&old_lines, &new_lines, &group));
+    }
+    (hunks, added, removed)
+}
+
+/// One hunk of changes that are close together.
+fn hunk(old: &[&[u8]], new: &[&[u8]], group: &[(Range<usize>, Range<usize>)]) -> Hunk {
+    let (first, last) = (&group[0], &group[group.len() - 1]);
+    let leading = first.0.start.min(CONTEXT_LINES);
+    let trailing = (old.len() - last.0.end).min(CONTEXT_LINES);
+    let old_range = first.0.start - leading..last.0.end + trailing;
+    let new_range = first.1.start - leading..last.1.end + trailing;
+    let mut shown = Vec::with_capacity(old_range.len() + new_range.len());
+    let mut show = |sign, lines: &[&[u8]]| {
+        shown.extend(lines.iter().map(|line| Line { sign, text: line.to_vec() }));
+    };
+    let mut at = old_range.start;
+    for (before, after) in group {
+        show(Sign::Same, &old[at..before.start]);
+        show(Sign::Removed, &old[before.clone()]);
+        show(Sign::Added, &new[after.clone()]);
+        at = before.end;
+    }
+    show(Sign::Same, &old[at..old_range.end]);
+    Hunk {
+        old_start: start(&old_range),
+        old_lines: old_range.len() as u64,
+        new_start: start(&new_range),
+        new_lines: new_range.len() as u64,
+        lines: shown,
+    }
+}
+
+/// The number of the first line of a range; of an empty one that of the line before it.
+fn start(range: &Range<usize>) -> u64 {
+    range.start as u64 + u64::from(!range.is_empty())
+}

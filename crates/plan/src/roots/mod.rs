@@ -1,0 +1,153 @@
+//! The folders that a plan changes: their names, paths below them, and what is there now.
+//!
+//! Reading goes through a [`Snapshot`], so a path never leads out of its root, a FIFO is never opened, and what an interrupted apply is
+//! about to publish is seen as if it were there.
+
+pub(crate) mod glob;
+pub(crate) mod host;
+pub(crate) mod protect;
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use filetx::{Body, Look, RelPath, Snapshot, Wait};
+use store::{ContentKind, PathBytes, PlanId, Store};
+
+use crate::roots::protect::protected;
+use crate::{Error, Piece, Result};
+
+/// The transaction folder below each root of a plan.
+pub const TRANSACTION_HOME: &str = ".cleveragents/.txn";
+/// The permission bits that git and most people give a symlink.
+pub(crate) const SYMLINK_MODE: u32 = 0o777;
+
+/// The transaction folder below each root, as `filetx` wants it.
+pub fn transaction_home() -> RelPath {
+    RelPath::new(TRANSACTION_HOME).expect("a plain path")
+}
+
+/// A folder as it is written into a plan: absolute, without symlinks.
+pub(crate) fn canonical(root: &Path) -> Result<PathBytes> {
+    let refuse = |reason: String| Error::BadRoot { root: root.to_owned(), reason };
+    let path = root.canonicalize().map_err(|error| refuse(error.to_string()))?;
+    if !path.is_dir() {
+        return Err(refuse("it is not a folder".to_owned()));
+    }
+    path_bytes(&path).map_err(|error| refuse(error.to_string()))
+}
+
+/// A path of the system as the store keeps it.
+pub fn path_bytes(path: &Path) -> Result<PathBytes> {
+    Ok(PathBytes::parse(path.as_os_str().as_encoded_bytes())?)
+}
+
+/// A path of the store as the system wants it.
+#[cfg(unix)]
+pub fn system_path(path: &PathBytes) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(std::ffi::OsStr::from_bytes(path.as_bytes()))
+}
+
+/// A path of the store as the system wants it.
+#[cfg(not(unix))]
+pub fn system_path(path: &PathBytes) -> PathBuf {
+    PathBuf::from(path.show().into_owned())
+}
+
+/// Checks a path below a root: it must not lead out of it, nor into a protected folder.
+pub fn checked_path(path: &PathBytes) -> Result<RelPath> {
+    let refuse = |reason: String| Error::BadPath { path: path.show().into_owned(), reason };
+    if let Some(folder) = protected(path.as_bytes()) {
+        return Err(refuse(format!("`{folder}` is protected")));
+    }
+    RelPath::new(system_path(path)).map_err(|error| refuse(error.to_string()))
+}
+
+/// The roots of one plan.
+#[derive(Debug)]
+pub(crate) struct Roots {
+    plan: PlanId,
+    paths: Vec<PathBytes>,
+}
+
+impl Roots {
+    pub(crate) fn new(plan: PlanId, paths: Vec<PathBytes>) -> Self {
+        Self { plan, paths }
+    }
+
+    pub(crate) fn paths(&self) -> &[PathBytes] {
+        &self.paths
+    }
+
+    /// The root that is meant: the one that is named, or the only one.
+    pub(crate) fn choose(&self, named: Option<&PathBytes>) -> Result<&PathBytes> {
+        let found = match (named, self.paths.as_slice()) {
+            (None, [only]) => Some(only),
+            (None, _) => None,
+            (Some(named), paths) => paths.iter().find(|path| *path == named),
+        };
+        found.ok_or_else(|| Error::ForeignRoot {
+            plan: self.plan,
+            root: named.map_or_else(|| "(none named)".to_owned(), |root| root.show().into_owned()),
+            roots: self.paths.iter().map(|root| root.show().into_owned()).collect(),
+        })
+    }
+
+    /// What a path holds now. A content of more than a chunk is streamed into the store on the way.
+    pub(crate) fn read(
+        &self,
+        store: &dyn Store,
+        root: &PathBytes,
+        path: &PathBytes,
+    ) -> Result<Option<Piece>> {
+        let relative = checked_path(path)?;
+        let folder = system_path(root);
+        let failed = |source: filetx::Error| Error::Root {
+            root: folder.clone(),
+            path: path.show().into_owned(),
+            source: Box::new(source),
+        };
+        let wrong = |found| Err(Error::WrongKind { path: path.show().into_owned(), found });
+        let snapshot = Snapshot::of_tree(&folder, &transaction_home(), &Wait::default()).map_err(failed)?;
+        for above in ancestors(&relative) {
+            if let Look::Symlink { .. } = snapshot.look(above.as_path()).map_err(failed)? {
+                let reason = format!("it leads through the symlink `{above}`");
+                return Err(Error::BadPath { path: path.show().into_owned(), reason });
+            }
+        }
+        let at = relative.as_path();
+        match snapshot.look(at).map_err(failed)? {
+            Look::Absent => Ok(None),
+            Look::Folder { .. } => wrong("a folder"),
+            Look::Symlink { target } => {
+                Piece::pack(ContentKind::Symlink, SYMLINK_MODE, target.as_encoded_bytes()).map(Some)
+            }
+            Look::File { mode, .. } => {
+                let body = snapshot.open(at).map_err(failed)?;
+                let mut reader = body.map(|body| BodyReader { body, offset: 0 });
+                reader.as_mut().map(|reader| Piece::of_reader(store, mode, reader)).transpose()
+            }
+            _ => wrong("a FIFO, socket or device"),
+        }
+    }
+}
+
+/// The folders that a path is in, without the root.
+pub(crate) fn ancestors(path: &RelPath) -> impl Iterator<Item = RelPath> {
+    std::iter::successors(path.parent(), RelPath::parent).filter(|folder| !folder.is_root())
+}
+
+/// A file's content, from the beginning to the end.
+struct BodyReader {
+    body: Body,
+    offset: u64,
+}
+
+impl Read for BodyReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.body.read_range(self.offset, buffer.len() as u64).map_err(io::Error::other)?;
+        buffer[..bytes.len()].copy_from_slice(&bytes);
+        self.offset += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+}

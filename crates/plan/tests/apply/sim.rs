@@ -1,0 +1,125 @@
+//! Plans on the simulated disk, with a store that dies with it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use filetx::{Finder, Storage};
+use plan::{Actor, ApplyOrder, Change, Machine, Piece, PlanId, Plans, State, UndoOrder};
+use serde_json::json;
+use store::{NewPlan, SqliteStore, Store};
+use testkit::sim::{Node, SimDisk};
+
+use super::crashing_store::Mortal;
+use super::fixture::{actor, bytes};
+
+pub(crate) const ROOTS: [&str; 2] = ["a", "b"];
+
+pub(crate) fn machine() -> Machine {
+    Machine { host: "here".into(), id: "1".into() }
+}
+
+pub(crate) fn ground(disk: &SimDisk) -> plan::Ground {
+    let disk = disk.clone();
+    let finder: Finder = Arc::new(move |path: &Path| -> std::io::Result<Arc<dyn Storage>> {
+        let root = path.to_str().and_then(|path| disk.try_root(path));
+        root.ok_or_else(|| std::io::ErrorKind::NotFound.into())
+    });
+    plan::Ground::on_storage(finder, machine())
+}
+
+/// A disk with two roots on two mounts.
+pub(crate) fn disk(files: &[(&str, &str)]) -> SimDisk {
+    let disk = SimDisk::new();
+    for (index, root) in ROOTS.iter().enumerate() {
+        disk.make_root_on(root, 1 + index as u64);
+    }
+    for (path, text) in files {
+        disk.person_write(&path[..1], &path[2..], text.as_bytes());
+    }
+    disk.settle();
+    disk
+}
+
+/// The trees without what is ours.
+pub(crate) fn trees(disk: &SimDisk) -> Vec<std::collections::BTreeMap<String, Node>> {
+    ROOTS.iter().map(|root| disk.tree_without(root, ".cleveragents")).collect()
+}
+
+/// A store in a folder, to be copied.
+pub(crate) struct Shelf {
+    folder: tempfile::TempDir,
+}
+
+impl Shelf {
+    pub(crate) fn new() -> Self {
+        Self { folder: testkit::folder::scratch() }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("state.db")
+    }
+
+    pub(crate) fn open(&self) -> Arc<dyn Store> {
+        Arc::new(SqliteStore::open(&self.path()).unwrap())
+    }
+
+    /// A copy of it as it is on the disk. Nobody may have it open.
+    pub(crate) fn copy(&self) -> Self {
+        let copy = Self::new();
+        for name in ["state.db", "state.db-wal"] {
+            let from = self.folder.path().join(name);
+            if from.exists() {
+                std::fs::copy(from, copy.folder.path().join(name)).unwrap();
+            }
+        }
+        copy
+    }
+}
+
+/// Makes a plan that is ready. Paths begin with the root's letter; each change comes with what was there.
+pub(crate) fn ready(plans: &Plans, changes: Vec<(Change, Option<Piece>)>) -> PlanId {
+    let new = NewPlan {
+        id: PlanId::new(),
+        name: None,
+        state: State::Queued.stored(),
+        undo_of: None,
+        roots: ROOTS.iter().map(bytes).collect(),
+        detail: json!({}),
+        who: actor("ana"),
+    };
+    plans.store().create_plan(&new).unwrap();
+    let changeset = plans.context(new.id).unwrap().start_changeset(&actor("coder")).unwrap();
+    let place = |(change, base): (Change, Option<Piece>)| {
+        let text = change.path.show().into_owned();
+        let (root, path) = text.split_once('/').unwrap();
+        Change { path: bytes(path), ..change }.in_root(bytes(root)).on(base)
+    };
+    changeset.record_many(changes.into_iter().map(place).collect()).unwrap();
+    changeset.seal().unwrap();
+    plans.settle(new.id, &actor("ana")).unwrap();
+    new.id
+}
+
+pub(crate) fn file(text: &str) -> Option<Piece> {
+    Some(Piece::file(text.as_bytes(), 0o644).unwrap())
+}
+
+/// Applies with a store that dies; gives how many calls of it there were.
+pub(crate) fn apply_mortal(disk: &SimDisk, shelf: &Shelf, id: PlanId, dies_at: u64) -> (bool, u64) {
+    let mortal = Arc::new(Mortal::new(shelf.open(), disk, dies_at));
+    let plans = Plans::open(Arc::clone(&mortal) as Arc<dyn Store>);
+    let applied = plans.apply(&ground(disk), id, &ApplyOrder::by(&who()));
+    (applied.is_ok(), mortal.calls())
+}
+
+/// The same for an undo.
+pub(crate) fn undo_mortal(disk: &SimDisk, shelf: &Shelf, id: PlanId, dies_at: u64) -> (bool, u64) {
+    let mortal = Arc::new(Mortal::new(shelf.open(), disk, dies_at));
+    let plans = Plans::open(Arc::clone(&mortal) as Arc<dyn Store>);
+    let undone = plans.undo(&ground(disk), id, &UndoOrder::by(&who()));
+    (undone.is_ok(), mortal.calls())
+}
+
+pub(crate) fn who() -> Actor {
+    actor("bob")
+}

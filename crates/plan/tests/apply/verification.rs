@@ -1,0 +1,61 @@
+//! [app-verify]: after an apply every declared path is looked at, and one that holds something else is told apart from a conflict.
+
+use plan::{ApplyOrder, FileOutcome, Plans, State};
+
+use super::fixture::write;
+use super::sim::{Shelf, disk, file, ground, ready, who};
+
+/// A person who writes just before each call of the disk, one after the other.
+#[test]
+fn what_is_written_and_then_changed_is_a_mismatch_and_what_is_changed_before_is_kept() {
+    let mut seen = [0; 4];
+    let calls = at_call(u64::MAX, &mut seen);
+    for call in 0..calls {
+        at_call(call, &mut seen);
+    }
+    let [done, kept, mismatched, drifted] = seen;
+    assert!(done > 0 && kept > 0 && mismatched > 0, "done {done}, kept {kept}, mismatched {mismatched}");
+    assert_eq!(done + kept + mismatched + drifted, calls + 1);
+}
+
+/// Gives how many calls there were, and counts how it ended.
+fn at_call(call: u64, seen: &mut [u64; 4]) -> u64 {
+    let disk = disk(&[("a/f", "old"), ("b/g", "old")]);
+    let shelf = Shelf::new();
+    let plans = Plans::open(shelf.open());
+    let plan = ready(&plans, vec![(write("a/f", "new"), file("old")), (write("b/g", "new"), file("old"))]);
+    disk.new_program();
+    disk.on_call(call, |disk| disk.person_write("a", "f", b"edited"));
+    let applied = plans.apply(&ground(&disk), plan, &ApplyOrder::by(&who()));
+    let text = |root: &str, path: &str| format!("{:?}", disk.tree(root)[path]);
+    let Ok(report) = applied else {
+        assert_eq!(plans.get(plan).unwrap().state, State::Conflict, "call {call}");
+        assert!(text("a", "f").contains("edited"), "call {call}");
+        seen[3] += 1;
+        return disk.calls();
+    };
+    let of_f = &report.files[0].outcome;
+    let (place, state) = match of_f {
+        FileOutcome::Done => (0, State::Applied),
+        FileOutcome::Kept { .. } => (1, State::Conflict),
+        FileOutcome::Mismatch => (2, State::Conflict),
+        other => panic!("call {call}: {other:?}"),
+    };
+    seen[place] += 1;
+    assert_eq!((report.plan.state, &report.files[1].outcome), (state, &FileOutcome::Done), "call {call}");
+    assert_eq!(
+        (report.kept().count(), report.mismatched().count()),
+        (usize::from(place == 1), usize::from(place == 2))
+    );
+    if call < disk.calls() {
+        assert!(text("a", "f").contains("edited"), "call {call}: a person's edit was lost");
+    }
+    if place == 2 {
+        let error = report.plan.detail.error.as_deref().unwrap();
+        assert_eq!(error, "1 file was written and held something else afterwards");
+        let events = plans.timeline(plan).unwrap();
+        let noted = events.iter().find_map(|event| event.body.pointer("/note/mismatched"));
+        assert_eq!(noted, Some(&serde_json::json!(["f"])), "{events:?}");
+    }
+    disk.calls()
+}
