@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use crate::storage::Kind;
+use crate::disk::Kind;
 use crate::{Holder, Step};
 
 /// Why a call failed. The cause, where the system gave one, is the `source`.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::storage::StoredFile;
+use crate::disk::StoredFile;
 use std::io;
 
 /// How much of a file is read at a time.

@@ -73,80 +73,50 @@
 //!
 //! # Map of the modules
 //!
-//! From what callers use down to the disk; `docs/design/file-transaction.md` numbers the steps.
+//! From the callers down to the disk; `docs/design/file-transaction.md` numbers the steps.
 //!
-//! - callers: `transaction` (staging and commit, what both policies share), `folder` (own folders) and `tree` (user trees), each with its
-//!   `policy`, `snapshot` (readers), `replace` (one file), `lock` (lock files), `error`
-//! - protocol: `record` and `journal` (bytes), `marker` (how far an own folder's files follow), `pointer` (from other roots to the journal),
-//!   `shelf` (an own folder's recovery and checkpoints), `classify` (what recovery makes of what it finds), `step` (the numbers)
-//! - files: `stage` (content on its way in), `in_place` and `publish` (bringing it into the files, by policy), `view` (what is seen
-//!   meanwhile), `state`, `home` (the transaction folder), `root`, `path`, `hash`
-//! - threads: `group` (one sync for many), `registry` (which thread holds which lock), `holder` (who waits for whom), `sync`
-//! - disk: `storage` (the only seam), `disk` (the real one), `platform`, `sync_count`
+//! - `tx`: staging, savepoints, commit; what a transaction and a [`Snapshot`] see
+//! - `own` and `tree`: the two kinds of folders, each with its policy, publishing and recovery
+//! - `replace`: one file without a journal
+//! - `journal`: the bytes of records, of the journal that holds them, and of the files beside it
+//! - `lock`: lock files among processes and threads
+//! - `txn_dir`, `root`, `path`, `hash`, `step`, `error`, `sync`: what all of these share
+//! - `disk`: the traits that everything goes through, and the real disk
 
-mod classify;
-#[cfg(unix)]
-mod disk;
-#[cfg(windows)]
-#[path = "disk_windows.rs"]
 mod disk;
 mod error;
-mod folder;
-#[cfg(not(feature = "shuttle"))]
-mod group;
-#[cfg(feature = "shuttle")]
-#[doc(hidden)]
-pub mod group;
 mod hash;
-mod holder;
-mod home;
-mod in_place;
 mod journal;
 mod lock;
-mod marker;
+mod own;
 mod path;
-mod platform;
-mod pointer;
-mod publish;
-mod reading;
-mod record;
-#[cfg(not(feature = "shuttle"))]
-mod registry;
-#[cfg(feature = "shuttle")]
-#[doc(hidden)]
-pub mod registry;
 mod replace;
 mod root;
-mod shelf;
-mod snapshot;
-mod stage;
-mod state;
 mod step;
-mod storage;
 mod sync;
-mod sync_count;
-mod transaction;
 mod tree;
-mod view;
-mod waiter;
+mod tx;
+mod txn_dir;
 
-pub use disk::Disk;
+pub use disk::{Disk, FileId, Kind, Open, Rename, Stat, Storage, StoredFile, Watch, sync_count};
 pub use error::{Error, ErrorKind, Failure, Left, Result, causes, error_chain, io_code};
-pub use folder::{FOLDER_HOME, FOLDER_KEPT, FolderOptions, FolderTransaction, OwnFolder};
 pub use hash::{Hash, hex};
-pub use holder::Holder;
-pub use lock::{Guard, Held, Lock, Mode, OnWait, Wait, Waiting, acquire_all};
+pub use lock::{Guard, Held, Holder, Lock, Mode, OnWait, Wait, Waiting, acquire_all};
+pub use own::{FOLDER_HOME, FOLDER_KEPT, FolderOptions, FolderTransaction, OwnFolder};
 pub use path::{At, RelPath, ToAt};
 pub use replace::{ReplaceOptions, Replaced, Sweep, replace_file, replace_in};
-pub use snapshot::Snapshot;
-pub use stage::StagedFile;
-pub use state::{Look, Print, Seen};
 pub use step::Step;
-pub use storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
-pub use sync_count::sync_count;
-pub use transaction::{CHANGES_MAX, Committed, INLINE_BYTES_MAX, Kept, Transaction};
 pub use tree::{Finder, ROOTS_MAX, Recovered, TreeOptions, TreeTransaction, Trees};
-pub use view::Body;
+pub use tx::change::{Look, Print, Seen};
+pub use tx::snapshot::Snapshot;
+pub use tx::stage::StagedFile;
+pub use tx::view::Body;
+pub use tx::{CHANGES_MAX, Committed, INLINE_BYTES_MAX, Kept, Transaction};
+
+/// For the tests that explore thread schedules.
+#[cfg(feature = "shuttle")]
+#[doc(hidden)]
+pub use {lock::registry, own::group_commit};
 
 /// Keeps the example in the README compiling and running.
 #[cfg(doctest)]

@@ -12,8 +12,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::Path;
 
+use crate::disk::{Kind, Open, Rename, Stat, Storage, StoredFile};
 use crate::path::{NAME_BYTES_MAX, os_string};
-use crate::storage::{Kind, Open, Rename, Stat, Storage, StoredFile};
 use crate::{Disk, Error, Failure, RelPath, Step};
 
 /// How many names are tried for the staged file. One is enough unless someone guesses 64 random bits.

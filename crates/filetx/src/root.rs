@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::disk::{Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
 use crate::hash::{CHUNK_BYTES, Hash};
-use crate::platform::is_through_symlink;
-use crate::state::{END_BYTES, Print, Seen};
-use crate::storage::{Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
+use crate::lock::platform::is_through_symlink;
+use crate::tx::change::{END_BYTES, Print, Seen};
 use crate::{Error, RelPath, Result, Step};
 
 /// The mode of our own folders, whatever the umask.

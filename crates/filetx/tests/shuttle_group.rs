@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use filetx::Error;
-use filetx::group::{Fate, Group};
+use filetx::group_commit::{Fate, Group};
 use filetx::registry::Refused;
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use filetx::Error;
-use filetx::group::{Fate, Group};
+use filetx::group_commit::{Fate, Group};
 use filetx::registry::Refused;
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};

@@ -12,7 +12,7 @@ use rustix::fs::{
 };
 use rustix::io::Result;
 
-use crate::storage::{FileId, Kind, Stat};
+use super::{FileId, Kind, Stat};
 
 /// A handle on a folder, to name things in it. Needs no read permission.
 pub(super) const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);

@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod, fstat, openat, statat};
 use rustix::io::{Errno, Result};
 
-use crate::storage::{FileId, Kind, Stat};
+use super::{FileId, Kind, Stat};
 
 /// A handle on a folder, to name things in it.
 pub(super) const HANDLE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);

@@ -5,18 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Read;
 
-use super::{COMMIT, Trees, done_name, mark_done, touched};
+use super::{COMMIT, Trees, done_name, mark_done, publish, touched};
+use crate::disk::Kind;
+use crate::journal::pointer;
+use crate::journal::record::Record;
 use crate::journal::{JOURNAL, JOURNAL_TMP, Journal};
 use crate::lock::Guard;
 use crate::path::{At, ToAt};
-use crate::record::Record;
 use crate::root::Root;
-use crate::stage::StagedFile;
-use crate::state::{Base, Change, Content, Final, Look, Seen};
-use crate::storage::Kind;
-use crate::transaction::{Committed, Policy, Touch, Transaction};
-use crate::view::Overlay;
-use crate::{Error, Failure, RelPath, Result, Step, pointer, publish};
+use crate::tx::change::{Base, Change, Content, Final, Look, Seen};
+use crate::tx::stage::StagedFile;
+use crate::tx::view::Overlay;
+use crate::tx::{Committed, Policy, Touch, Transaction};
+use crate::{Error, Failure, RelPath, Result, Step};
 
 /// The longest target of a symlink, in bytes: the limit of Linux.
 const TARGET_BYTES_MAX: usize = 4095;

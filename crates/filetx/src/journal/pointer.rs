@@ -11,9 +11,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::disk::{Open, Rename};
 use crate::path::os_string;
 use crate::root::{OUR_FILE_MODE, Root};
-use crate::storage::{Open, Rename};
 use crate::{Error, Hash, Result, Step};
 
 /// The pointer's name in the transaction folder.

@@ -18,7 +18,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use std::{io, mem, process, thread};
 
-use crate::platform::{self, Access};
+use super::platform::{self, Access};
 use crate::{FileId, Mode};
 
 /// The thread does little.

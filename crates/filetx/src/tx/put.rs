@@ -3,8 +3,8 @@
 use super::{Policy, Transaction};
 use crate::path::ToAt;
 use crate::root::OUR_FILE_MODE;
-use crate::stage::StagedFile;
-use crate::state::Final;
+use crate::tx::change::Final;
+use crate::tx::stage::StagedFile;
 use crate::{Error, Result};
 
 impl<P: Policy> Transaction<P> {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use crate::disk::{Kind, Open, Rename, Stat, StoredFile};
 use crate::root::{OUR_FILE_MODE, Root, copy_range};
-use crate::state::{Base, Change, Content, Final, in_order};
-use crate::storage::{Kind, Open, Rename, Stat, StoredFile};
-use crate::view::STAGE;
+use crate::tx::change::{Base, Change, Content, Final, in_order};
+use crate::txn_dir::STAGE;
 use crate::{Error, FileId, RelPath, Result, Step};
 
 const STEP: Step = Step::PublishInPlace;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 
-use crate::storage::Kind;
+use crate::disk::Kind;
 use crate::{Hash, RelPath, Result};
 
 /// What is at a path, as far as a comparison needs it.

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 
 use crate::Result;
 use crate::path::ToAt;
-use crate::state::Look;
-use crate::transaction::{Policy, Transaction};
-use crate::view::Body;
+use crate::tx::change::Look;
+use crate::tx::view::Body;
+use crate::tx::{Policy, Transaction};
 
 impl<P: Policy> Transaction<P> {
     /// What is at a path, with what was staged.

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::Turn;
-use crate::group::Fate;
+use super::group_commit::Fate;
+use crate::journal::record::Record;
 use crate::path::{At, ToAt};
-use crate::record::Record;
 use crate::root::OUR_FILE_MODE;
-use crate::stage::StagedFile;
-use crate::state::{Base, Change, Content, Final, Look, Seen};
-use crate::transaction::{Committed, INLINE_BYTES_MAX, Policy, Touch, Transaction};
-use crate::view::Overlay;
+use crate::tx::change::{Base, Change, Content, Final, Look, Seen};
+use crate::tx::stage::StagedFile;
+use crate::tx::view::Overlay;
+use crate::tx::{Committed, INLINE_BYTES_MAX, Policy, Touch, Transaction};
 use crate::{Error, Failure, RelPath, Result};
 
 /// A transaction on an [`OwnFolder`](crate::OwnFolder).

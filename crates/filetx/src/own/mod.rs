@@ -6,28 +6,37 @@
 //! Lock order: the turn, then the lock file, then the queue's mutex, then the shelf. A leader has the lock file by the turn that
 //! took it.
 
+mod checkpoint;
+#[cfg(not(feature = "shuttle"))]
+mod group_commit;
+#[cfg(feature = "shuttle")]
+pub mod group_commit;
+mod in_place;
 mod policy;
+mod recovery;
+pub(crate) mod state;
 
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::group::{Fate, Group};
-use crate::in_place::{self, Handles};
+use crate::disk::{Storage, StoredFile};
 use crate::journal::CAPACITY_BYTES_MIN;
+use crate::journal::record::Record;
+use crate::journal::watermark::{self, Mark};
+use crate::lock::platform;
+use crate::lock::registry::Refused;
 use crate::lock::{Held, Lock, Mode, Wait};
-use crate::marker::{self, Mark};
-use crate::record::Record;
-use crate::registry::Refused;
 use crate::root::Root;
-use crate::shelf::{Shelf, merge};
-use crate::state::{Change, Seen};
-use crate::storage::{Storage, StoredFile};
 use crate::sync::{self, Mutex, MutexGuard};
-use crate::transaction::{INLINE_BYTES_MAX, Kept, Transaction};
-use crate::view::Overlay;
-use crate::{Error, FileId, RelPath, Result, Step, platform};
+use crate::tx::change::{Change, Seen};
+use crate::tx::view::Overlay;
+use crate::tx::{INLINE_BYTES_MAX, Kept, Transaction};
+use crate::{Error, FileId, RelPath, Result, Step};
+use group_commit::{Fate, Group};
+use in_place::Handles;
+use state::{Shelf, merge};
 
 pub use policy::FolderTransaction;
 
@@ -249,7 +258,7 @@ impl Inner {
                 [one] => in_place::publish(&self.root, one, &mut handles)?,
                 many => in_place::publish(&self.root, &merge(many), &mut handles)?,
             }
-            marker::write(&self.root, &*batch.mark_file, batch.mark)
+            watermark::write(&self.root, &*batch.mark_file, batch.mark)
         };
         match publish() {
             Ok(()) => {

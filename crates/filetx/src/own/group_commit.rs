@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::Error;
-use crate::registry::Refused;
+use crate::lock::registry::Refused;
 use crate::sync::{self, Bell, Mutex, MutexGuard, Woken, thread};
 
 /// One batch is published, the next one written, a third one gathers.

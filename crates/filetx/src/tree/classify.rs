@@ -1,6 +1,6 @@
 //! Where a path stands between before and after, decided from what is found there. Pure: no disk.
 
-use crate::state::{Base, Change, Content, Final, Seen};
+use crate::tx::change::{Base, Change, Content, Final, Seen};
 
 /// What was found for one change.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,7 +72,7 @@ fn mode_only(wanted: u32, change: &Change, target: &Seen) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::{Print, Staged};
+    use crate::tx::change::{Print, Staged};
     use crate::{Hash, RelPath};
 
     fn file(text: &str) -> Seen {

@@ -6,16 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
-use crate::classify::{Found, Verdict, classify};
-use crate::platform::is_through_symlink;
-use crate::record::Record;
+use super::classify::{Found, Verdict, classify};
+use crate::disk::{Kind, Open, Rename, Watch};
+use crate::journal::record::Record;
+use crate::lock::platform::is_through_symlink;
 use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root, copy_range};
-use crate::shelf::KEPT;
-use crate::stage::in_parallel;
-use crate::state::{Base, Change, Final, Seen, in_order};
-use crate::storage::{Kind, Open, Rename, Watch};
-use crate::transaction::Kept;
-use crate::view::STAGE;
+use crate::tx::Kept;
+use crate::tx::change::{Base, Change, Final, Seen, in_order};
+use crate::tx::stage::in_parallel;
+use crate::txn_dir::{KEPT, STAGE};
 use crate::{Error, RelPath, Result, Step};
 
 /// Where a file is copied to that cannot have a second name.

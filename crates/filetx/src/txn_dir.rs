@@ -2,10 +2,14 @@
 
 use std::io;
 
+use crate::disk::Open;
 use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root};
-use crate::storage::Open;
-use crate::view::STAGE;
 use crate::{RelPath, Result, Step};
+
+/// The folder in the transaction folder where content waits.
+pub(crate) const STAGE: &str = "stage";
+/// Where content goes that nobody recorded and that stood in the way.
+pub(crate) const KEPT: &str = "kept";
 
 /// Made last, so whoever finds it knows that the folder and its name are durable.
 const READY: &str = ".gitignore";

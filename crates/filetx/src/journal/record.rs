@@ -18,7 +18,7 @@
 use std::path::PathBuf;
 
 use crate::path::os_string;
-use crate::state::{Base, Change, Content, Final, Print, Seen, Staged};
+use crate::tx::change::{Base, Change, Content, Final, Print, Seen, Staged};
 use crate::{Hash, RelPath, Step};
 
 /// Records start at multiples of this: the unit that disks write whole.

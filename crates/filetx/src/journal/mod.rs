@@ -9,12 +9,16 @@
 //! The slot with the higher epoch counts. A new epoch goes to the other slot, so a tear of it leaves the older epoch, whose
 //! records are all published and synced by then: replaying them again changes nothing.
 
+pub(crate) mod pointer;
+pub(crate) mod record;
+pub(crate) mod watermark;
+
 use std::sync::Arc;
 
-use crate::record::{BODY_BYTES_MAX, Chain, HEAD_BYTES, Malformed, Record, SECTOR_BYTES};
+use crate::disk::{Open, StoredFile};
 use crate::root::{OUR_FILE_MODE, Root, read_range};
-use crate::storage::{Open, StoredFile};
 use crate::{Error, Hash, RelPath, Result, Step};
+use record::{BODY_BYTES_MAX, Chain, HEAD_BYTES, Malformed, Record, SECTOR_BYTES};
 
 /// The journal's name in the transaction folder.
 pub(crate) const JOURNAL: &str = "journal";

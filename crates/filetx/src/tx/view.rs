@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use crate::disk::{Kind, Open, StoredFile};
 use crate::hash::CHUNK_BYTES;
 use crate::path::At;
 use crate::root::{Root, read_range};
-use crate::state::{Base, Change, Content, Final, Look, Print, Seen};
-use crate::storage::{Kind, Open, StoredFile};
+use crate::tx::change::{Base, Change, Content, Final, Look, Print, Seen};
+use crate::txn_dir::STAGE;
 use crate::{Error, Hash, RelPath, Result, Step};
-
-/// The folder in the transaction folder where content waits.
-pub(crate) const STAGE: &str = "stage";
 
 /// Changes by path, each relative to what is below this overlay.
 #[derive(Clone, Default, Debug)]

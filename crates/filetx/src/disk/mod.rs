@@ -6,6 +6,20 @@
 //! Rules for every implementation: a path never leads through a symlink and never out of the root; a last name that is a
 //! symlink means the symlink itself; nothing is durable before the sync that the method's line names.
 
+#[cfg(unix)]
+mod attributes;
+#[cfg(unix)]
+mod confined;
+mod sync_count;
+#[cfg(unix)]
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "other_unix.rs")]
+mod system;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
 use std::ffi::{OsStr, OsString};
 use std::{fmt, io};
 
@@ -13,6 +27,12 @@ use std::{fmt, io};
 use rustix::fs::FileType;
 
 use crate::RelPath;
+
+pub use sync_count::sync_count;
+#[cfg(unix)]
+pub use unix::Disk;
+#[cfg(windows)]
+pub use windows::Disk;
 
 /// One root folder on a disk.
 pub trait Storage: Send + Sync + fmt::Debug {

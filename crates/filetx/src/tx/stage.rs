@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
+use crate::disk::{Open, StoredFile, Watch};
 use crate::hash::CHUNK_BYTES;
 use crate::root::{OUR_FILE_MODE, Root};
-use crate::state::Staged;
-use crate::storage::{Open, StoredFile, Watch};
-use crate::view::STAGE;
+use crate::tx::change::Staged;
+use crate::txn_dir::STAGE;
 use crate::{Hash, RelPath, Result, Step};
 
 /// How many staged files are kept open, waiting to be synced. A file is synced through the handle that wrote it, because a

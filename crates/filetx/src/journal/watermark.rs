@@ -13,9 +13,9 @@
 //! | 40..72 | checksum of the last published record |
 //! | 72..104 | BLAKE3 of the bytes before |
 
-use crate::record::Chain;
+use crate::disk::{Open, StoredFile};
+use crate::journal::record::Chain;
 use crate::root::{OUR_FILE_MODE, Root, read_range};
-use crate::storage::{Open, StoredFile};
 use crate::{Hash, Result, Step};
 
 /// The mark's name in the transaction folder.

@@ -26,6 +26,14 @@
 //! Order: locks of several roots are taken in the order of [`Lock::id`], which [`acquire_all`] does, so that two processes
 //! never wait for each other. Inside, `current` is held while opening the file anew, and no other mutex with it.
 
+mod holder;
+pub(crate) mod platform;
+#[cfg(not(feature = "shuttle"))]
+pub(crate) mod registry;
+#[cfg(feature = "shuttle")]
+pub mod registry;
+mod waiter;
+
 use std::fs::{File, TryLockError};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -35,13 +43,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, io, process};
 
-use crate::holder::NOTE_BYTES;
-use crate::platform::{self, Access};
-use crate::registry::{Caller, Entered, Refused, Registry};
 use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Mutex, lock};
-use crate::waiter::Queued;
-use crate::{Error, FileId, Holder, Kind, Result, Step};
+use crate::{Error, FileId, Kind, Result, Step};
+use holder::NOTE_BYTES;
+use platform::Access;
+use registry::{Caller, Entered, Refused, Registry};
+use waiter::Queued;
+
+pub use holder::Holder;
 
 /// Who had to wait gives way before the next time, for this part of that wait, within these bounds: the others wake up and find the lock
 /// free.

@@ -1,16 +1,10 @@
 //! The real disk: one root folder of a Unix file system.
 //!
-//! Promises: nothing outside the root is read or written, at check time or later (see `disk/beneath.rs`); a FIFO, socket or
+//! Promises: nothing outside the root is read or written, at check time or later (see `confined.rs`); a FIFO, socket or
 //! device is never opened; modes are exact whatever the umask; every sync is counted.
 //!
 //! It does not lock, retry or fall back: what the system refuses is an error. It does not guard against someone who changes
 //! files *inside* the root while it works; that is the transaction's business.
-
-mod attributes;
-mod beneath;
-#[cfg_attr(target_os = "linux", path = "disk/linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "disk/other_unix.rs")]
-mod system;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -27,10 +21,10 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
+use super::confined::Beneath;
+use super::sync_count::count_sync;
+use super::{Kind, Open, Rename, Stat, Storage, StoredFile, Watch, attributes, system};
 use crate::RelPath;
-use crate::storage::{Kind, Open, Rename, Stat, Storage, StoredFile, Watch};
-use crate::sync_count::count_sync;
-use beneath::Beneath;
 
 /// One root folder on the real disk.
 #[derive(Debug)]

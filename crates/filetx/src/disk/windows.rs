@@ -15,9 +15,9 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
+use super::sync_count::count_sync;
+use super::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile};
 use crate::RelPath;
-use crate::storage::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile};
-use crate::sync_count::count_sync;
 
 /// One root folder on the real disk.
 #[derive(Debug)]

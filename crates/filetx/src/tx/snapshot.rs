@@ -8,14 +8,16 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::disk::Storage;
+use crate::journal::pointer;
 use crate::lock::{Guard, Lock, Mode, Wait, acquire_all};
+use crate::own::state;
 use crate::path::{At, ToAt};
 use crate::root::Root;
-use crate::state::{Look, Seen};
-use crate::storage::Storage;
 use crate::tree::{Finder, LOCK, done_name, locks_above, read_record, touched};
-use crate::view::{Body, Overlay, View};
-use crate::{Disk, Error, RelPath, Result, Step, pointer, shelf};
+use crate::tx::change::{Look, Seen};
+use crate::tx::view::{Body, Overlay, View};
+use crate::{Disk, Error, RelPath, Result, Step};
 
 /// Files as of one commit. Writers of the same root wait as long as this lives.
 #[must_use = "the files are locked as long as this lives"]
@@ -43,7 +45,7 @@ impl Snapshot {
     fn start_folder(storage: Arc<dyn Storage>, label: &Path, guards: Vec<Guard>) -> Result<Self> {
         let home = RelPath::new(crate::FOLDER_HOME).expect("a plain name");
         let root = Root { storage, label: label.to_owned(), home };
-        let overlay = shelf::pending(&root)?;
+        let overlay = state::pending(&root)?;
         Ok(Self { roots: vec![root], overlay, none: Overlay::default(), _guards: guards })
     }
 
@@ -75,7 +77,7 @@ impl Snapshot {
         };
         let root = open(path)?;
         let mut overlay = Overlay::default();
-        let mut lay = |record: crate::record::Record, index: usize| {
+        let mut lay = |record: crate::journal::record::Record, index: usize| {
             for change in record.changes.into_iter().filter(|change| change.root == index) {
                 overlay.lay(At { root: 0, path: change.path }, change.after);
             }

@@ -1,21 +1,26 @@
 //! A transaction: changes are staged, then committed all-or-nothing.
 //!
 //! This file holds what both policies share: staging with savepoints, reading what was staged, the limits. [`Policy`] is what they differ in:
-//! `folder/policy.rs` for a folder of files that only this program writes, `tree/policy.rs` for folders that belong to people. Both record one
+//! `own/policy.rs` for a folder of files that only this program writes, `tree/policy.rs` for folders that belong to people. Both record one
 //! final state per path, so the order of calls inside a transaction matters only to the calls themselves.
 
-mod putting;
+pub(crate) mod change;
+mod put;
+mod read;
+pub(crate) mod snapshot;
+pub(crate) mod stage;
+pub(crate) mod view;
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
+use crate::disk::Kind;
 use crate::path::{At, ToAt};
 use crate::root::Root;
-use crate::stage::{Stage, StagedFile};
-use crate::state::{Change, Content, Final, Look, Print, Seen};
-use crate::storage::Kind;
-use crate::view::{Overlay, View};
+use crate::tx::change::{Change, Content, Final, Look, Print, Seen};
+use crate::tx::stage::{Stage, StagedFile};
+use crate::tx::view::{Overlay, View};
 use crate::{Error, Failure, RelPath, Result};
 
 /// The most paths one transaction changes.
