@@ -31,11 +31,19 @@ pub(crate) fn check(names: &[&str]) -> Result<()> {
     let mut run = Run::start()?;
     run.step("format", format_check())?;
     run.step("clippy", clippy())?;
-    let packages: Vec<String> = chosen.iter().map(|name| format!("cleveragents-{name}")).collect();
+    let packages: Vec<String> = chosen.iter().map(|name| package(name)).collect();
     let packages: Vec<&str> = packages.iter().map(String::as_str).chain(["xtask"]).collect();
     run.set_variable("NEXTEST_PROFILE", "check");
     run.step("tests", tests_alone(&packages))?;
     run.finish()
+}
+
+/// The package in a folder of `crates`.
+fn package(folder: &str) -> String {
+    match folder {
+        "api" => "cleveragents".to_owned(),
+        _ => format!("cleveragents-{folder}"),
+    }
 }
 
 /// The folders in `crates`.

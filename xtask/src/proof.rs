@@ -44,7 +44,7 @@ const PARTS: &[(&str, Work)] = &[
     ("store", Work::Tests(&["cleveragents-store"])),
     ("plan", Work::Tests(&["cleveragents-plan"])),
     ("executor", Work::Tests(&["cleveragents-executor"])),
-    ("doors", Work::Tests(&["cleveragents-api", "cleveragents-cli", "xtask"])),
+    ("doors", Work::Tests(&["cleveragents", "cleveragents-cli", "xtask"])),
     ("schedules", Work::Steps(schedules)),
     ("fuzz", Work::Steps(|run| fuzz::all(run, FUZZ_SECONDS))),
     ("licences", Work::Steps(licences)),

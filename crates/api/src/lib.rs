@@ -10,7 +10,7 @@
 //! # Example
 //!
 //! ```
-//! use api::{Agents, Assignment, Key, Reveal, Scope, Surroundings, Value};
+//! use cleveragents::{Agents, Assignment, Key, Reveal, Scope, Surroundings, Value};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let folder = tempfile::tempdir()?;

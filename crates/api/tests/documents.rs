@@ -1,6 +1,6 @@
 //! The page for users says what the registry says.
 
-use api::{Agents, Surroundings};
+use cleveragents::{Agents, Surroundings};
 
 #[test]
 fn every_key_is_in_the_page_as_it_is_registered() {
@@ -19,7 +19,7 @@ fn every_key_is_in_the_page_as_it_is_registered() {
             key.help
         )
     };
-    let expected: Vec<String> = api::keys().iter().map(row).collect();
+    let expected: Vec<String> = cleveragents::keys().iter().map(row).collect();
     let found: Vec<&str> =
         page.lines().filter(|line| line.starts_with("| `") && line.contains('.')).collect();
     let found: Vec<&str> = found.into_iter().filter(|line| line.matches('|').count() == 6).collect();

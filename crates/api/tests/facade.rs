@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use api::{
+use cleveragents::{
     Agents, Assignment, Error, Event, Key, Kind, Outcome, Problem, Reveal, Scope, Select, Surroundings, Value,
 };
 use tempfile::TempDir;
@@ -105,7 +105,7 @@ fn without_a_home_folder_only_what_needs_one_fails() {
             values: vec!["core.format=json".to_owned()],
             ..place.at("user/work")
         };
-        let agents = open(&surroundings).with_wait(api::Wait::default());
+        let agents = open(&surroundings).with_wait(cleveragents::Wait::default());
         assert_eq!(agents.read().preferences().unwrap().format, "json");
         assert!(agents.schema(None).is_object());
         assert_eq!(agents.project(), None);

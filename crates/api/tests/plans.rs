@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::{Agents, Doing, Health, Kind, NewEntry, Part, Plan, Plans, Resolution, Surroundings};
+use cleveragents::{Agents, Doing, Health, Kind, NewEntry, Part, Plan, Plans, Resolution, Surroundings};
 use tempfile::TempDir;
 
 fn agents(folder: &TempDir) -> Agents {
@@ -42,20 +42,21 @@ fn work(plans: &Plans) -> Plan {
 fn a_conflict_below_several_roots_needs_the_root() {
     let (folder, plans) = two_roots();
     for actor in ["coder", "writer"] {
-        let changeset = plans.start_changeset(&work(&plans), &api::actor(actor).unwrap()).unwrap().id;
+        let changeset =
+            plans.start_changeset(&work(&plans), &cleveragents::actor(actor).unwrap()).unwrap().id;
         for root in ["app", "site"] {
             let doing = Doing::Bytes(format!("{actor}\n").into_bytes(), None);
             plans.record(&changeset, &entry(root, "a.txt", doing)).unwrap();
         }
         plans.seal(&changeset).unwrap();
     }
-    let take = Resolution::Take(api::actor("coder").unwrap());
+    let take = Resolution::Take(cleveragents::actor("coder").unwrap());
     let error = plans.resolve(&work(&plans), "a.txt", None, &take).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::Usage, "which-root"));
     for root in ["app", "site"] {
         plans.resolve(&work(&plans), "a.txt", Some(Path::new(root)), &take).unwrap();
     }
-    let applied = plans.apply(&work(&plans), &api::ApplyOptions::default()).unwrap();
+    let applied = plans.apply(&work(&plans), &cleveragents::ApplyOptions::default()).unwrap();
     assert!(!applied.is_kept());
     assert_eq!(fs::read_to_string(folder.path().join("site/a.txt")).unwrap(), "coder\n");
 }
@@ -65,17 +66,17 @@ fn a_long_content_is_streamed_and_comes_back() {
     let (folder, plans) = two_roots();
     let long: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
     fs::write(folder.path().join("long"), &long).unwrap();
-    let changeset = plans.start_changeset(&work(&plans), &api::actor("coder").unwrap()).unwrap().id;
+    let changeset = plans.start_changeset(&work(&plans), &cleveragents::actor("coder").unwrap()).unwrap().id;
     plans.record(&changeset, &entry("app", "long.bin", Doing::Content("long".into(), Some(0o600)))).unwrap();
     plans.seal(&changeset).unwrap();
-    plans.apply(&work(&plans), &api::ApplyOptions::default()).unwrap();
+    plans.apply(&work(&plans), &cleveragents::ApplyOptions::default()).unwrap();
     assert_eq!(fs::read(folder.path().join("app/long.bin")).unwrap(), long);
 }
 
 #[test]
 fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
     let (folder, plans) = two_roots();
-    let changeset = plans.start_changeset(&work(&plans), &api::actor("coder").unwrap()).unwrap().id;
+    let changeset = plans.start_changeset(&work(&plans), &cleveragents::actor("coder").unwrap()).unwrap().id;
     let record = |path: &str, doing| plans.record(&changeset, &entry("app", path, doing));
     let patch = |text: &str| Doing::Patch(text.as_bytes().to_vec());
     record("new.txt", patch("--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+fresh\n")).unwrap();
@@ -87,7 +88,7 @@ fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
     assert_eq!(record("link", patch("@@ -1 +1 @@\n-b.txt\n+c.txt\n")).unwrap_err().code(), "patch");
     assert_eq!(record("b.txt", patch("no patch")).unwrap_err().code(), "patch");
     plans.seal(&changeset).unwrap();
-    plans.apply(&work(&plans), &api::ApplyOptions::default()).unwrap();
+    plans.apply(&work(&plans), &cleveragents::ApplyOptions::default()).unwrap();
     assert_eq!(fs::read_to_string(folder.path().join("app/b.txt")).unwrap(), "new\n");
     assert_eq!(fs::read_to_string(folder.path().join("app/new.txt")).unwrap(), "fresh\n");
     let part = Part { paths: vec!["[".to_owned()], ..Part::default() };
@@ -100,7 +101,7 @@ fn a_file_that_is_too_long_to_patch_is_not_read() {
     let (folder, plans) = two_roots();
     let file = fs::File::create(folder.path().join("app/long.txt")).unwrap();
     file.set_len(1 << 40).unwrap();
-    let changeset = plans.start_changeset(&work(&plans), &api::actor("coder").unwrap()).unwrap().id;
+    let changeset = plans.start_changeset(&work(&plans), &cleveragents::actor("coder").unwrap()).unwrap().id;
     let patch = Doing::Patch(b"@@ -1 +1 @@\n-old\n+new\n".to_vec());
     let error = plans.record(&changeset, &entry("app", "long.txt", patch)).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::Conflict, "patch"), "{error}");
@@ -110,7 +111,7 @@ fn a_file_that_is_too_long_to_patch_is_not_read() {
 #[test]
 fn a_doctor_finds_a_content_that_was_changed() {
     let (folder, plans) = two_roots();
-    let changeset = plans.start_changeset(&work(&plans), &api::actor("coder").unwrap()).unwrap().id;
+    let changeset = plans.start_changeset(&work(&plans), &cleveragents::actor("coder").unwrap()).unwrap().id;
     plans.record(&changeset, &entry("app", "b.txt", Doing::Bytes(b"unmistakable".to_vec(), None))).unwrap();
     plans.seal(&changeset).unwrap();
     let of_store = || {
@@ -195,7 +196,7 @@ fn a_home_that_cannot_be_used_is_a_problem() {
 }
 
 /// Plans that a clean-up removed and kept, by id.
-fn cleaned(plans: &Plans, dry_run: bool) -> [Vec<api::errors::PlanId>; 2] {
+fn cleaned(plans: &Plans, dry_run: bool) -> [Vec<cleveragents::errors::PlanId>; 2] {
     let cleaned = plans.clean(None, false, dry_run).unwrap().plans;
     [cleaned.removed, cleaned.kept].map(|plans| plans.into_iter().map(|plan| plan.id).collect())
 }
@@ -203,20 +204,20 @@ fn cleaned(plans: &Plans, dry_run: bool) -> [Vec<api::errors::PlanId>; 2] {
 #[test]
 fn a_dry_run_of_clean_up_lists_what_the_real_run_removes() {
     let (_folder, plans) = two_roots();
-    let changeset = plans.start_changeset(&work(&plans), &api::actor("coder").unwrap()).unwrap().id;
+    let changeset = plans.start_changeset(&work(&plans), &cleveragents::actor("coder").unwrap()).unwrap().id;
     for path in ["a.txt", "b.txt", "c.txt"] {
         plans.record(&changeset, &entry("app", path, Doing::Bytes(b"new\n".to_vec(), None))).unwrap();
     }
     plans.seal(&changeset).unwrap();
     let only = |path: &str| Part { paths: vec![path.to_owned()], ..Part::default() };
-    let part = api::ApplyOptions { part: only("[ab].txt"), ..api::ApplyOptions::default() };
+    let part = cleveragents::ApplyOptions { part: only("[ab].txt"), ..cleveragents::ApplyOptions::default() };
     plans.apply(&work(&plans), &part).unwrap();
     // The plan, which is not applied in full, tells by this undo what is left of it.
     plans.undo(&work(&plans), &only("a.txt"), false).unwrap();
     let expected = cleaned(&plans, true);
     assert_eq!(cleaned(&plans, false), expected);
     // Once the plan may go, its undo goes with it.
-    plans.apply(&work(&plans), &api::ApplyOptions::default()).unwrap();
+    plans.apply(&work(&plans), &cleveragents::ApplyOptions::default()).unwrap();
     plans.undo(&work(&plans), &only("b.txt"), false).unwrap();
     let expected = cleaned(&plans, true);
     assert_eq!(cleaned(&plans, false), expected);

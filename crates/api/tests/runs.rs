@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use api::{
+use cleveragents::{
     Agents, ApplyOptions, Assignment, Cancel, Error, Kind, NodeOutcome, NodeState, PlanRun, RunOptions,
     RunSummary, Scope, Surroundings,
 };
@@ -121,7 +121,7 @@ fn a_plan_file_is_checked_before_anything_runs() {
     assert_eq!(door.run(&missing).unwrap_err().code(), "no-file");
     let folder = RunOptions { file: Some(".".into()), ..RunOptions::default() };
     assert_eq!(door.run(&folder).unwrap_err().kind(), Kind::Error);
-    assert_eq!(api::plan_file_schema()["title"], "agents plan");
+    assert_eq!(cleveragents::plan_file_schema()["title"], "agents plan");
 }
 
 #[test]

@@ -27,7 +27,7 @@
 //! # Example
 //!
 //! ```
-//! use config::{ConfigService, Environment, Key, Origin, Places, Registry, Scope, Value};
+//! use cleveragents_config::{ConfigService, Environment, Key, Origin, Places, Registry, Scope, Value};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let folder = tempfile::tempdir()?;
@@ -49,7 +49,7 @@
 //!
 //!     let error = service.set_value(Scope::Global, &Key::parse("plan.concurency")?, "8").unwrap_err();
 //!     assert_eq!(error.to_string(), "unknown key `plan.concurency`");
-//!     assert!(matches!(error, config::Error::UnknownKey { nearest: Some(key), .. } if key.to_string() == "plan.concurrency"));
+//!     assert!(matches!(error, cleveragents_config::Error::UnknownKey { nearest: Some(key), .. } if key.to_string() == "plan.concurrency"));
 //!     Ok(())
 //! }
 //! ```

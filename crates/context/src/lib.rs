@@ -25,7 +25,7 @@
 //! # Example
 //!
 //! ```
-//! use context::{Contexts, Draft, Json, Name, Options, Role};
+//! use cleveragents_context::{Contexts, Draft, Json, Name, Options, Role};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let home = tempfile::tempdir()?;

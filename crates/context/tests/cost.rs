@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_context as context;
+
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;

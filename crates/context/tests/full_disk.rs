@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "fills the disk")]
 
+extern crate cleveragents_context as context;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "plays a person who writes the files")]
 
+extern crate cleveragents_context as context;
+
 use std::collections::BTreeMap;
 
 use context::{ContextManager, Contexts, Draft, Error, Format, IfThere, Json, Name, Options, Revision, Role};

@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_context as context;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,8 @@
 //! Actors as processes: their output, their end, and that nothing of them is left.
 #![cfg(target_os = "linux")]
 
+extern crate cleveragents_executor as executor;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

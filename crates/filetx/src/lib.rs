@@ -38,7 +38,7 @@
 //! # Example
 //!
 //! ```
-//! use filetx::{FolderOptions, OwnFolder, Snapshot, TreeOptions, Trees, Wait};
+//! use cleveragents_filetx::{FolderOptions, OwnFolder, Snapshot, TreeOptions, Trees, Wait};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let home = tempfile::tempdir()?;

@@ -1,6 +1,8 @@
 //! After a failed sync the system has given up what was to be written: a program that goes on must write it again.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_filetx as filetx;
+
 use std::path::Path;
 
 use filetx::{Committed, Failure, FolderOptions, OwnFolder};

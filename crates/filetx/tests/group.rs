@@ -2,6 +2,8 @@
 #![cfg(not(feature = "shuttle"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_filetx as filetx;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -5,6 +5,8 @@
 #![cfg(all(target_os = "linux", not(feature = "shuttle")))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_filetx as filetx;
+
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

@@ -2,6 +2,8 @@
 #![cfg(all(unix, not(feature = "shuttle")))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_filetx as filetx;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -5,6 +5,8 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_filetx as filetx;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Write, stdout};

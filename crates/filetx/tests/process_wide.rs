@@ -1,6 +1,8 @@
 //! What is one for the whole process: the umask and the count of syncs. One test at a time, so that none sees another's.
 #![cfg(target_os = "linux")]
 
+extern crate cleveragents_filetx as filetx;
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Mutex, PoisonError};

@@ -2,6 +2,8 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+extern crate cleveragents_filetx as filetx;
+
 mod support;
 
 use std::ffi::{OsStr, OsString};

@@ -5,6 +5,8 @@
 #![cfg(feature = "shuttle")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_filetx as filetx;
+
 use std::panic::{Location, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;

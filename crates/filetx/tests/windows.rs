@@ -4,6 +4,8 @@
 
 #![cfg(not(feature = "shuttle"))]
 
+extern crate cleveragents_filetx as filetx;
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -35,7 +35,7 @@ mod trees {
     use std::sync::Arc;
     use std::time::Instant;
 
-    use plan::{
+    use cleveragents_plan::{
         Actor, Change, Over, PathBytes, PlanId, Plans, Selection, StoredContents, Strategy, diffs,
         write_patch,
     };

@@ -8,6 +8,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "makes the folders of people")]
 
+extern crate cleveragents_plan as plan;
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

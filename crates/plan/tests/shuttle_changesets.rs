@@ -5,6 +5,8 @@
 #![cfg(feature = "shuttle")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_plan as plan;
+
 mod model;
 
 use std::panic::catch_unwind;

@@ -41,7 +41,7 @@ mod unix {
     use std::process::Command;
     use std::time::Duration;
 
-    use store::{ChangesetId, EntryStore, Epoch, PostgresOptions, PostgresStore};
+    use cleveragents_store::{ChangesetId, EntryStore, Epoch, PostgresOptions, PostgresStore};
     use testkit::bench::{Report, Result, Target, compare, timed};
     use testkit::postgres::Server;
     use testkit::store_conformance::fixtures::{make_plan, recording, start, together};

@@ -27,7 +27,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use store::{
+//! use cleveragents_store::{
 //!     Actor, ChangesetId, ChangesetStore, Content, ContentKind, EntryStore, Holding, NewChangeset, NewEntry, NewPlan,
 //!     Operation, Owner, PackedBlob, PathBytes, PlanId, PlanStore, Recording, RequestId, SqliteStore, State, Status,
 //! };
@@ -73,7 +73,7 @@
 //!
 //!     assert_eq!(store.seal(id, lease.epoch)?.status, Status::Sealed);
 //!     assert_eq!(store.entries(id, 0, 100)?[0].actor, Actor::parse("coder")?);
-//!     assert!(store::verify(&store, &[])?.findings.is_empty());
+//!     assert!(cleveragents_store::verify(&store, &[])?.findings.is_empty());
 //!     Ok(())
 //! }
 //! ```

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic as the test itself may")]
 
+extern crate cleveragents_testkit as testkit;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;

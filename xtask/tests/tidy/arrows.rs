@@ -40,7 +40,10 @@ fn problem(dependency: &Dependency) -> Option<String> {
 }
 
 fn short(package: &str) -> &str {
-    package.strip_prefix("cleveragents-").unwrap_or(package)
+    match package {
+        "cleveragents" => "api",
+        _ => package.strip_prefix("cleveragents-").unwrap_or(package),
+    }
 }
 
 fn layer(name: &str) -> Option<usize> {
@@ -53,8 +56,11 @@ mod tests {
     use DependencyKind::{Development, Normal};
 
     fn check(from: &str, to: &str, kind: DependencyKind, expected: Option<&str>) {
-        let dependency =
-            Dependency { from: format!("cleveragents-{from}"), to: format!("cleveragents-{to}"), kind };
+        let package = |name| match name {
+            "api" => "cleveragents".to_owned(),
+            _ => format!("cleveragents-{name}"),
+        };
+        let dependency = Dependency { from: package(from), to: package(to), kind };
         assert_eq!(problem(&dependency).as_deref(), expected);
     }
 
@@ -62,6 +68,7 @@ mod tests {
     fn an_arrow_down_is_fine() {
         check("cli", "filetx", Normal, None);
         check("plan", "store", Normal, None);
+        check("cli", "api", Normal, None);
         check("testkit", "filetx", Normal, None);
         check("filetx", "testkit", Development, None);
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
-use api::{Doing, Error, Kind, Reveal};
+use cleveragents::{Doing, Error, Kind, Reveal};
 
 use crate::fixture::{Actor, Stage, WAITS, answer, code, entry, key};
 
@@ -101,9 +101,10 @@ fn a_path_of_any_length_will_do() {
 fn a_run_whose_socket_cannot_be_made_is_not_begun() {
     let stage = Stage::new();
     fs::write(stage.path("home/runs"), "in the way").unwrap();
-    let options = api::RunOptions { command: vec!["true".to_owned()], ..api::RunOptions::default() };
+    let options =
+        cleveragents::RunOptions { command: vec!["true".to_owned()], ..cleveragents::RunOptions::default() };
     let (checked, plans) = (stage.agents.check_plan_file(&options).unwrap(), stage.agents.plans().unwrap());
-    let refused = plans.run(checked, &options, &api::Cancel::default(), &|_| {}).unwrap_err();
+    let refused = plans.run(checked, &options, &cleveragents::Cancel::default(), &|_| {}).unwrap_err();
     assert!(matches!(refused, Error::Run(_)), "{refused:?}");
     assert!(refused.to_string().contains("/socket-"), "{refused}");
     assert_eq!((refused.kind(), refused.code()), (Kind::Error, "io"));

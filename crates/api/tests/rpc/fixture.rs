@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use api::{
+use cleveragents::{
     Agents, Cancel, Doing, Entered, Error, Inside, Key, NewEntry, RunEvent, RunOptions, RunSummary,
     Surroundings,
 };
@@ -100,7 +100,7 @@ impl Stage {
         let bytes = |content: Option<plan::Content>| {
             content.map_or("-".to_owned(), |content| content.bytes.to_string())
         };
-        let told = |entry: api::EntryState| {
+        let told = |entry: cleveragents::EntryState| {
             let to = entry.to.map(|to| format!(" to {to}")).unwrap_or_default();
             format!("{} {}{to} {} {}", entry.operation, entry.path, bytes(entry.before), bytes(entry.after))
         };
@@ -110,7 +110,7 @@ impl Stage {
     /// Applies the plan, and gives what a file holds then.
     pub(crate) fn applied(&self, summary: &RunSummary, path: &str) -> Option<String> {
         let plans = self.agents.plans().unwrap();
-        plans.apply(&plans.look_up(summary.plan).unwrap(), &api::ApplyOptions::default()).unwrap();
+        plans.apply(&plans.look_up(summary.plan).unwrap(), &cleveragents::ApplyOptions::default()).unwrap();
         fs::read_to_string(self.path("project").join(path)).ok()
     }
 }
@@ -208,7 +208,7 @@ pub(crate) fn inside(variables: &BTreeMap<String, String>) -> Inside {
 }
 
 /// The code of an error, and the code with which a command ends.
-pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> (&'static str, api::Kind) {
+pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> (&'static str, cleveragents::Kind) {
     let error = result.unwrap_err();
     (error.code().to_owned().leak(), error.kind())
 }

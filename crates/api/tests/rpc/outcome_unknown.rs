@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use api::{Doing, Draft, Error, Inside, Kind, Reveal, Role};
+use cleveragents::{Doing, Draft, Error, Inside, Kind, Reveal, Role};
 
 use crate::fixture::{code, entry, inside, key};
 
@@ -30,7 +30,7 @@ fn read_request(stream: &UnixStream) -> String {
     line
 }
 
-fn record(inside: &Inside) -> Result<api::Entered, Error> {
+fn record(inside: &Inside) -> Result<cleveragents::Entered, Error> {
     inside.record("changeset", &entry("file", Doing::Delete))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use api::{
+use cleveragents::{
     Assignment, Doing, Draft, Error, Given, Inside, Kind, NewEntry, Reveal, Role, Scope, Selection,
     Surroundings,
 };
@@ -98,7 +98,7 @@ fn what_a_node_may_not_do_is_refused() {
     fs::create_dir_all(stage.path("project/src")).unwrap();
     let other = stage.agents.plans().unwrap();
     let plan = other.create(Some("other"), &[stage.path("project")]).unwrap();
-    let foreign = other.start_changeset(&plan.plan, &api::actor("somebody").unwrap()).unwrap().id;
+    let foreign = other.start_changeset(&plan.plan, &cleveragents::actor("somebody").unwrap()).unwrap().id;
     let summary = stage.play(&["work"], "writes = ['src/**']", |actor| {
         let id = actor.variable("AGENTS_CHANGESET");
         actor.record_text("src/new", "new").unwrap();
@@ -148,7 +148,7 @@ fn contexts_are_appended_to_and_configuration_is_read() {
         let revision = appended.revision;
         assert_eq!(
             actor.inside.append(&"talk".parse().unwrap(), &lines, Some(revision)).unwrap().revision,
-            api::Revision(revision.0 + 1)
+            cleveragents::Revision(revision.0 + 1)
         );
         assert_eq!(
             code(actor.inside.append(&"talk".parse().unwrap(), &lines, Some(revision))),

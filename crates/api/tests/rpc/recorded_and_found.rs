@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use api::Doing;
+use cleveragents::Doing;
 
 use crate::fixture::{Actor, Stage};
 

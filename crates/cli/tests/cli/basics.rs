@@ -10,7 +10,7 @@ fn the_version() {
         .run("--version")
         .success()
         .stdout_eq(str![[r#"
-agents 0.1.0
+agents 0.2.0
 
 "#]])
         .stderr_eq("");

@@ -14,7 +14,7 @@ fn spans_of_a_change_are_logged_without_secrets() {
     let program = Program::new();
     let words = "config set server.token --stdin --log trace";
     let log = told(&program.run_reading(b"hunter2-secret", words).success());
-    assert!(log.contains("transaction{scope=global keys=1}: config::transaction: new"), "{log}");
+    assert!(log.contains("transaction{scope=global keys=1}: cleveragents_config::transaction: new"), "{log}");
     assert!(log.contains("close"), "{log}");
     assert!(!log.contains("hunter2"), "{log}");
 
@@ -42,7 +42,7 @@ fn the_log_goes_to_a_file() {
     program.run("config set core.log debug").success().stderr_eq("");
     program.run("config set x.a 1 --log-file agents.log").success().stderr_eq("");
     program.run("config set x.a 2 --log-file agents.log").success().stderr_eq("");
-    assert_eq!(program.text("agents.log").matches(": config::transaction: new").count(), 2);
+    assert_eq!(program.text("agents.log").matches(": cleveragents_config::transaction: new").count(), 2);
     program.run("config get x.a --log-file missing/agents.log").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: cannot open the log `missing/agents.log`
   because: No such file or directory (os error 2)

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use config::{ConfigService, Environment, Key, Places, Registry, Scope};
+use cleveragents_config::{ConfigService, Environment, Key, Places, Registry, Scope};
 use testkit::bench::{ByHand, Report, Result, Target, compare, timed};
 use testkit::many_keys;
 

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "plays a person who edits the files")]
 
+extern crate cleveragents_config as config;
+
 mod broken;
 mod bytes;
 mod concurrent;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use context::Name;
+use cleveragents_context::Name;
 use testkit::bench::{Report, Result, Target, compare, timed};
 
 use crate::talk::{Talk, contexts};

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use context::{ContextManager, Contexts, Draft, Name, Options, Role};
+use cleveragents_context::{ContextManager, Contexts, Draft, Name, Options, Role};
 use testkit::bench::Result;
 
 /// The text of a message.

@@ -3,6 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "plays people and older tools that write the files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_context as context;
+
 mod exchange;
 mod looking;
 mod moving;

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "plays tools that save four files one by one")]
 
+extern crate cleveragents_context as context;
+
 mod appends;
 mod controls;
 mod kills;

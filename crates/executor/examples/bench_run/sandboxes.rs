@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use executor::{CopyTree, Ignored, Manifest, Strategy, Wanted};
+use cleveragents_executor::{CopyTree, Ignored, Manifest, Strategy, Wanted};
 use testkit::bench::{Report, Result, Target, compare, settle, timed};
 
 use crate::trees;

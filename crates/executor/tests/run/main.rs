@@ -3,6 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "plays people and actors that edit files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_executor as executor;
+
 mod actors;
 mod cases;
 mod fixture;

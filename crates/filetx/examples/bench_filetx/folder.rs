@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
-use filetx::{FOLDER_HOME, FolderOptions, OwnFolder};
+use cleveragents_filetx::{FOLDER_HOME, FolderOptions, OwnFolder};
 use testkit::bench::{Report, Result, Target, compare, settle, timed};
 
 const ROUNDS: usize = 12;

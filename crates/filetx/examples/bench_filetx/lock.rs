@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use filetx::{Lock, Mode, Wait};
+use cleveragents_filetx::{Lock, Mode, Wait};
 use testkit::bench::{Report, Result, Target, compare, timed};
 
 const ROUNDS: usize = 60;

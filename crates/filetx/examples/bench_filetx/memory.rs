@@ -5,7 +5,7 @@ use std::io::{Read, repeat};
 use std::path::Path;
 use std::process::Command;
 
-use filetx::{TreeOptions, Trees};
+use cleveragents_filetx::{TreeOptions, Trees};
 use testkit::bench::{Report, Result};
 
 /// The argument that makes this program the child that is measured.

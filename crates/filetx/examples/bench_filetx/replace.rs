@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use filetx::{ReplaceOptions, replace_file};
+use cleveragents_filetx::{ReplaceOptions, replace_file};
 use testkit::bench::{ByHand, Report, Result, Target, compare, timed};
 
 const ROUNDS: usize = 40;

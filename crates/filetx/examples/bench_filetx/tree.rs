@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use filetx::{TreeOptions, Trees};
+use cleveragents_filetx::{TreeOptions, Trees};
 use testkit::bench::{Report, Result, Target, compare, settle, timed};
 
 const ROUNDS: usize = 10;

@@ -1,5 +1,7 @@
 //! Every crash, cut and fault of the protocols, on the simulated disk.
 
+extern crate cleveragents_filetx as filetx;
+
 mod folder;
 mod model;
 mod mutants;

@@ -8,6 +8,8 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_filetx as filetx;
+
 mod bench;
 mod workload;
 

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cleveragents_plan::{Actor, ApplyOrder, Change, Ground, PathBytes, PlanId, Plans, State, UndoOrder};
 use filetx::Wait;
-use plan::{Actor, ApplyOrder, Change, Ground, PathBytes, PlanId, Plans, State, UndoOrder};
 use store::SqliteStore;
 use testkit::bench::{Result, settle, timed};
 
@@ -138,14 +138,14 @@ impl Ours {
                 let change = match entry.after {
                     Some(after) => Change::new(
                         entry.path,
-                        plan::Act::Write {
-                            content: plan::Source::Stored(after.clone()),
+                        cleveragents_plan::Act::Write {
+                            content: cleveragents_plan::Source::Stored(after.clone()),
                             mode: Some(after.mode),
                         },
                     ),
                     None => Change::delete(entry.path),
                 };
-                changes.push(change.on(entry.before.map(plan::Piece::stored)));
+                changes.push(change.on(entry.before.map(cleveragents_plan::Piece::stored)));
             }
         }
         while !changes.is_empty() {

@@ -4,6 +4,8 @@
 #![expect(clippy::disallowed_methods, reason = "plays people and actors who change files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_plan as plan;
+
 mod changesets;
 mod fixture;
 mod git_apply;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use store::{
+use cleveragents_store::{
     ChangesetId, Content, ContentKind, EntryStore, Epoch, NewEntry, Operation, PackedBlob, PathBytes,
     Recording, RequestId, SqliteStore, Tool,
 };
@@ -125,9 +125,9 @@ impl Ours {
         let plan = make_plan(&store);
         let changesets =
             (0..THREADS).map(|number| start(&store, plan.id, &format!("actor {number}"))).collect();
-        let contents = [b"one", b"two"].map(|bytes| store::put_blob(&store, &mut &bytes[..]));
+        let contents = [b"one", b"two"].map(|bytes| cleveragents_store::put_blob(&store, &mut &bytes[..]));
         let [one, two] = contents;
-        let content = |blob: store::Blob| content(blob.hash, blob.bytes);
+        let content = |blob: cleveragents_store::Blob| content(blob.hash, blob.bytes);
         Ok(Self { store, changesets, contents: [content(one?), content(two?)] })
     }
 
@@ -173,7 +173,7 @@ impl Ours {
     }
 }
 
-fn content(blob: store::BlobHash, bytes: u64) -> Content {
+fn content(blob: cleveragents_store::BlobHash, bytes: u64) -> Content {
     Content { kind: ContentKind::File, blob, bytes, mode: 0o644 }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use store::{
+use cleveragents_store::{
     ChangesetId, ChangesetStore, Epoch, Error, OpenChangesets, Plan, PlanId, PlanStep, PlanStore,
     PostgresStore, Store, Version,
 };
@@ -79,7 +79,7 @@ fn take_step(store: &dyn Store, seen: &mut Plan, is_over: &AtomicBool) -> String
 }
 
 /// Asks until there is an answer; and how often there was an error instead. Whoever began this may be gone, and the cluster with it.
-fn insist<T>(is_over: &AtomicBool, ask: impl Fn() -> store::Result<T>) -> (T, usize) {
+fn insist<T>(is_over: &AtomicBool, ask: impl Fn() -> cleveragents_store::Result<T>) -> (T, usize) {
     let mut errors = 0;
     loop {
         match ask() {

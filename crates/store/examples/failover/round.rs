@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use store::PostgresStore;
+use cleveragents_store::PostgresStore;
 use tempfile::TempDir;
 use testkit::history::now_ns;
 use testkit::store_conformance::fixtures::{make_plan, start};
@@ -80,7 +80,7 @@ pub(crate) fn replay(cluster: &Cluster, rounds: &[Round]) -> Result<usize> {
     let store = PostgresStore::open(&cluster.url())?;
     let lost = rounds.iter().map(|round| crate::verdict::lost(&store, round.0.path()).len());
     let lost = lost.sum();
-    if !store::verify(&store, &[])?.findings.is_empty() {
+    if !cleveragents_store::verify(&store, &[])?.findings.is_empty() {
         return Err("an audit chain does not verify at the end".into());
     }
     Ok(lost)

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use store::{ChangesetId, PlanId, Store};
+use cleveragents_store::{ChangesetId, PlanId, Store};
 use testkit::history::{Count, Counter, Noted, check_operations, now_ns, operation, overlaps, read};
 use testkit::store_conformance::fixtures::all_entries;
 
@@ -91,7 +91,7 @@ pub(crate) fn judge(
         lost,
         stray,
         is_linearizable: is_linearizable(store, plan, &notes)?,
-        verifies: store::verify(store, &[])?.findings.is_empty() && store.check()?.is_empty(),
+        verifies: cleveragents_store::verify(store, &[])?.findings.is_empty() && store.check()?.is_empty(),
         outage: Duration::from_nanos(u64::try_from(outage)?),
         errors: notes.iter().map(|note| number(note, 1) as usize).sum(),
         while_frozen: frozen.map(while_frozen),

@@ -4,6 +4,8 @@
 #![expect(clippy::disallowed_methods, reason = "plays the person who keeps passwords")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_store as store;
+
 mod conformance;
 mod copies;
 mod cuts;

@@ -4,6 +4,8 @@
 #![expect(clippy::disallowed_methods, reason = "plays what damages the file")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate cleveragents_store as store;
+
 mod conformance;
 #[cfg(target_os = "linux")]
 mod failing_disk;
