@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use config::{ConfigService, Environment, Flags, Key, Layers, Registry, Scope, Settings};
 
-use crate::stores::Passwords;
+use crate::admin::stores::Passwords;
 use crate::{Error, HintFor, Problem, Reading, Surroundings, Wait};
 
 /// Everything that a door can ask for, for one user in one project.

@@ -4,15 +4,16 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use context::{
-    ContextManager, Draft, Format, Hit, IfThere, Json, Listed, Name, Notice, Numbered, Options, Pruned,
-    Query, Report, Revision, Saved,
+pub use context::{
+    ContextManager, Draft, Format as ExportFormat, Hit, Json, Name as ContextName, Notice, Numbered, Pruned,
+    Query, Report, Revision, Role, Saved,
 };
+use context::{Format, IfThere, Listed, Name, Options};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::answer::{Problem, text};
-use crate::{Agents, Error, HintFor};
+use crate::problem::text;
+use crate::{Agents, Error, HintFor, Problem};
 
 /// The folder of all contexts, below the home folder.
 const FOLDER: &str = "contexts";

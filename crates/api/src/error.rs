@@ -149,7 +149,7 @@ pub enum Error {
     #[error("{}", problem.text)]
     Refused {
         /// Why.
-        problem: Box<crate::answer::Problem>,
+        problem: Box<crate::Problem>,
     },
     /// A command that would use what belongs to the run was started by one of its actors.
     #[error("`agents {command}` cannot be used in the sandbox of a run")]
@@ -232,7 +232,7 @@ impl Error {
     /// What it is about, for programs: the plans, paths and actors that its text names. Null where there are none.
     pub fn data(&self) -> serde_json::Value {
         match self {
-            Self::Plan(error) => crate::details::details(error),
+            Self::Plan(error) => crate::error_data::details(error),
             _ => serde_json::Value::Null,
         }
     }
@@ -304,11 +304,11 @@ impl From<executor::Error> for Error {
 pub(crate) fn plan_details(error: &plan::Error) -> Vec<String> {
     use plan::Error as E;
     let mut details: Vec<String> = match error {
-        E::Conflicts { conflicts, .. } => conflicts.iter().map(crate::work::conflict_line).collect(),
+        E::Conflicts { conflicts, .. } => conflicts.iter().map(crate::plans::report::conflict_line).collect(),
         E::Drifted { drifts, .. } => {
             drifts.iter().map(|drift| format!("`{}` is {}", drift.key.path.show(), drift.found)).collect()
         }
-        E::ChangedSince { files, .. } => files.iter().map(crate::work::changed_line).collect(),
+        E::ChangedSince { files, .. } => files.iter().map(crate::plans::report::changed_line).collect(),
         _ => return Vec::new(),
     };
     let more = details.len().saturating_sub(DETAILS_MAX);

@@ -27,78 +27,55 @@
 //! }
 //! ```
 //!
-//! # Map of the modules
+//! # Modules
 //!
-//! - `surroundings`: where home and project are
-//! - `agents`: the façade itself; `reading`, `writing` and `watching` are its questions about configuration, its changes of it, and
-//!   noticing those of others
-//! - `contexts`: conversations
-//! - `plans`, `review` and `changesets`: what actors change in people's folders; `audit`: the trail of it; `work`: what comes back about them
-//! - `runs`: actors run in parallel, each in a sandbox of its own
-//! - `rpc`: requests of actors to the run that started them, both sides
-//! - `stores`: where plans are kept, and copying that; `doctor`: whether everything is sound
-//! - `files`: files that doors write for people
-//! - `answer`: what comes back; `error`: what can go wrong
+//! - [`config`], [`contexts`], [`plans`], [`runs`]: the services and their types
+//! - `agents`: the façade; `invocation`: home folder, project and environment of a call
+//! - `rpc`: requests of actors to the run that started them, server and client; Linux only
+//! - `admin`: audit trail, store, doctor
+//! - `error`, `problem`: errors, and their form for people and programs
 
+mod admin;
 mod agents;
-mod answer;
-mod audit;
-mod below;
-mod changesets;
-mod contexts;
-mod details;
-mod doctor;
+pub mod config;
+pub mod contexts;
 mod error;
+mod error_data;
 mod files;
-mod plans;
-mod reading;
-mod review;
+mod invocation;
+pub mod plans;
+mod problem;
 mod rpc;
-mod runs;
-mod stores;
-mod surroundings;
-mod watching;
-mod work;
-mod writing;
+pub mod runs;
 
+pub use admin::audit::Checkpointed;
+pub use admin::doctor::{Check, Health};
+pub use admin::stores::StoreState;
 pub use agents::{Agents, keys};
-pub use answer::{
-    Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, Problem, Spot,
-    StillSet,
-};
-pub use audit::Checkpointed;
-pub use changesets::{Doing, NewEntry};
 pub use config::{
-    Held, Key, Layer, Origin, Outcome, PROJECT_FOLDER, Reveal, Scope, Stopper, Value, Wait, Waiting,
-    parse_duration,
+    Assignment, Change, ConfigService, Edit, EditOutcome, Entry, Event, Explanation, FileState, Given, Got,
+    Held, Key, Layer, LayerSays, Listed, Origin, Outcome, PROJECT_FOLDER, Paths, Preferences, Reading,
+    Reveal, Scope, Select, StillSet, Stopper, Value, Wait, Waiting, Watch, parse_duration,
 };
-pub use context::{
-    ContextManager, Draft, Format as ExportFormat, Hit, Json, Name as ContextName, Notice, Numbered, Pruned,
-    Query, Report, Revision, Role, Saved,
+pub use contexts::{
+    ContextManager, ContextName, ContextState, Contexts, Conversation, Document, Draft, ExportFormat,
+    Exported, Hit, Json, ListedContext, Notice, Numbered, Pruned, Query, Report, Revision, Role, Saved,
+    Selection,
 };
-pub use contexts::{ContextState, Contexts, Conversation, Document, Exported, ListedContext, Selection};
-pub use doctor::{Check, Health};
 pub use error::{Error, HintFor, errors};
 pub use files::write_file;
 pub use filetx::ErrorKind as Kind;
-pub use plan::{
-    Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Part, Plan, Purpose, Recovery, What, counted,
-    write_patch,
+pub use invocation::{HOME_VARIABLE, Surroundings};
+pub use plans::{
+    Applied, ApplyOptions, ChangesetDetail, ChangesetState, Cleaning, Closed, Conflict, Credit, Difference,
+    Doing, Entered, EntryState, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Part, Plan, PlanDetail,
+    PlanEvent, PlanExecutionContext, Plans, Purpose, Recovery, Resolution, What, actor, conflict_line,
+    counted, write_patch,
 };
-pub use plans::{ApplyOptions, Opened, Plans, actor};
-pub use reading::{Preferences, Reading, Select};
-pub use review::{Difference, Resolution};
+pub use problem::{Problem, Spot};
 pub use rpc::Inside;
 pub use runs::{
     Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, PlanRun, RunEvent,
     RunOptions, RunRecord, RunSummary, RunTerms, UnfinishedRun, plan_file_schema,
 };
 pub use store::{AuditRecord, Collected, Finding, PlanSelector, Verdict};
-pub use stores::StoreState;
-pub use surroundings::{HOME_VARIABLE, Surroundings};
-pub use watching::{Event, Watch};
-pub use work::{
-    Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, Entered, EntryState,
-    FileState as FileOutcome, PlanDetail, conflict_line,
-};
-pub use writing::{Assignment, Edit, Given};

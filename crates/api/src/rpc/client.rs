@@ -10,7 +10,7 @@ use executor::rpc::{
 };
 use serde::de::DeserializeOwned;
 
-use crate::surroundings::is_same;
+use crate::invocation::is_same;
 use crate::{
     ContextName, Doing, Draft, Entered, Error, Got, HOME_VARIABLE, Key, NewEntry, Reveal, Revision, Saved,
     Surroundings,

@@ -13,8 +13,8 @@ use plan::{Act, PathBytes, Piece, Source, Tool};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::changesets::{PATCH_BYTES_MAX, USUAL_MODE, patched};
-use crate::work::Entered;
+use crate::plans::changesets::{PATCH_BYTES_MAX, USUAL_MODE, patched};
+use crate::plans::report::Entered;
 use crate::{Agents, Draft, Error, HOME_VARIABLE, Problem, Reveal, Revision};
 
 /// The most that messages of one request may have: they are held in memory.
@@ -73,8 +73,12 @@ impl Answering {
         let patch = bodies.next_whole(PATCH_BYTES_MAX)?;
         let piece = base_piece(seat, base, bodies)?;
         let now = given(&turn, &path, base, piece)?.map_or_else(|| turn.now(&path), Ok)?;
-        let bytes =
-            patched(&path, now.as_ref(), crate::changesets::bytes(seat.store(), now.as_ref())?, &patch)?;
+        let bytes = patched(
+            &path,
+            now.as_ref(),
+            crate::plans::changesets::bytes(seat.store(), now.as_ref())?,
+            &patch,
+        )?;
         let act = Act::Write { content: Source::Bytes(bytes), mode: None };
         let sequence = turn.record(path, act, Some(now), tool)?;
         Ok(said(&Entered { changeset, sequence }))

@@ -3,17 +3,32 @@
 //! A plan is opened once, by [`Plans::open`], which finishes applies that were cut off in its folders and reports them; all else takes the
 //! plan that was opened.
 
+pub(crate) mod changesets;
+pub(crate) mod report;
+mod review;
+mod root_path;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plan::{
-    Actor, ApplyOrder, Cleaned, Event, Force, Ground, Part, PathKey, Plan, Purpose, Recovery, Selection,
-    State, Strategy, UndoOrder,
+    Actor, ApplyOrder, Cleaned, Event, Force, Ground, PathKey, Selection, State, Strategy, UndoOrder,
+};
+pub use plan::{
+    Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Part, Plan, PlanExecutionContext, Purpose,
+    Recovery, What, counted, write_patch,
 };
 use store::{Name, PlanSelector};
 
-use crate::stores::Location;
-use crate::work::{Applied, ChangesetState, Cleaning, PlanDetail, Rename, files};
+pub use changesets::{Doing, NewEntry};
+pub use report::{
+    Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, Entered, EntryState,
+    FileState as FileOutcome, PlanDetail, conflict_line,
+};
+pub use review::{Difference, Resolution};
+
+use crate::admin::stores::Location;
+use crate::plans::report::{Rename, files};
 use crate::{Agents, Error, Kind, Problem, RunTerms, Wait};
 
 /// How alike the nearest name must be to be suggested.

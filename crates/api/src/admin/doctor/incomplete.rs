@@ -7,7 +7,7 @@ use std::time::Duration;
 use filetx::{Snapshot, TreeOptions, Trees, Wait};
 
 use super::Check;
-use crate::answer::text;
+use crate::problem::text;
 use crate::{Agents, HintFor};
 
 /// What an apply leaves in the transaction folder of a root until it is done.

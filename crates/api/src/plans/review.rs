@@ -7,7 +7,7 @@ use plan::{
     Actor, Choice, Conflict, FileDiff, Over, Part, PathKey, Plan, PlanId, Selection, Status, StoredContents,
 };
 
-use crate::below::{Below, below};
+use crate::plans::root_path::{Below, below};
 use crate::{Error, Plans};
 
 /// How a conflict is resolved.

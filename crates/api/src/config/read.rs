@@ -7,8 +7,8 @@ use std::time::Duration;
 use config::{Key, Layer, Layers, Listing, Origin, Resolved, Reveal, Settings};
 
 use crate::agents::check_prefix;
-use crate::answer::{Entry, Explanation, Got, LayerSays, Listed, Problem};
-use crate::{Error, HintFor, Scope};
+use crate::config::{Entry, Explanation, Got, LayerSays, Listed};
+use crate::{Error, HintFor, Problem, Scope};
 
 /// All layers of configuration, as they were at one moment.
 pub struct Reading {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use store::{Counts, PostgresOptions, SqliteOptions, Transfer};
 
-use crate::answer::text;
+use crate::problem::text;
 use crate::{Agents, Error};
 
 /// The store's file, below the home folder.

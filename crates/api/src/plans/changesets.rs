@@ -15,9 +15,9 @@ use plan::{
 use store::Store;
 use store::limits::CHUNK_BYTES;
 
-use crate::below::{Below, below};
 use crate::plans::open;
-use crate::work::{ChangesetDetail, ChangesetState, Closed, Entered, EntryState};
+use crate::plans::report::{ChangesetDetail, ChangesetState, Closed, Entered, EntryState};
+use crate::plans::root_path::{Below, below};
 use crate::{Error, Plans};
 
 /// From when on others may take over a changeset whose holder was killed: less than commands wait.

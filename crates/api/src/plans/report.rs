@@ -7,7 +7,7 @@ use plan::{
 use serde::{Deserialize, Serialize};
 
 use crate::RunTerms;
-use crate::answer::text;
+use crate::problem::text;
 
 /// A plan with its changesets.
 #[derive(Clone, PartialEq, Serialize, Debug)]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use store::{AuditQuery, AuditRecord, Head, PlanId, Time, Verdict};
 
-use crate::answer::text;
 use crate::plans::open;
+use crate::problem::text;
 use crate::{Error, Plans};
 
 /// Where heads are written down unless another file is named, below the home folder.

@@ -4,8 +4,7 @@ use config::{Changed, Key, Noticed, Stopper};
 use serde::Serialize;
 
 use crate::agents::check_prefix;
-use crate::answer::Problem;
-use crate::{Agents, Error, HintFor};
+use crate::{Agents, Error, HintFor, Problem};
 
 /// Changes of configuration, as they happen. Dropping it ends it.
 #[derive(Debug)]

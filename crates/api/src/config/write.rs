@@ -6,8 +6,9 @@ use std::str::FromStr;
 
 use config::{ConfigService, Edited, Key, KeyInfo, Layer, Scope, Written};
 
-use crate::answer::{Change, EditOutcome, FileState, Paths, Problem, StillSet, text};
-use crate::{Agents, Error};
+use crate::config::{Change, EditOutcome, FileState, Paths, StillSet};
+use crate::problem::text;
+use crate::{Agents, Error, Problem};
 
 /// A value to be set.
 #[derive(Clone)]

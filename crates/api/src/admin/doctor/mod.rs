@@ -2,7 +2,7 @@
 //!
 //! Looks, and says what it saw with the command that helps. Only with `fix` it changes anything: it finishes applies that were cut off.
 
-mod cut_off;
+mod incomplete;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use plan::{Ground, State, counted};
 use serde::Serialize;
 use store::Time;
 
-use crate::answer::text;
-use crate::stores::Location;
+use crate::admin::stores::Location;
+use crate::problem::text;
 use crate::{Agents, Error, HintFor, Plans, Problem};
 
 /// How one thing is.
@@ -87,7 +87,7 @@ impl Agents {
             Ok(Some(plans)) => checks.extend(plans.doctor(fix, &store)),
             Ok(None) => {
                 checks.push(Check::ok("store", format!("none yet; the first plan makes `{store}`")));
-                checks.extend(cut_off::check(&self.project_root(), fix, self));
+                checks.extend(incomplete::check(&self.project_root(), fix, self));
             }
             Err(error) => checks.push(Check::failed("store", &error, self.hint())),
         }
@@ -197,7 +197,7 @@ impl Plans {
                 }
             }
         }
-        checks.extend(cut_off::check(&others, fix, &self.agents));
+        checks.extend(incomplete::check(&others, fix, &self.agents));
         if checks.is_empty() {
             checks.push(Check::ok("applies", "none was cut off"));
         }

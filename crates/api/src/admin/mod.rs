@@ -1,0 +1,5 @@
+//! Administration: the audit trail, the store, the doctor.
+
+pub(crate) mod audit;
+pub(crate) mod doctor;
+pub(crate) mod stores;
