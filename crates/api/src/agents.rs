@@ -6,7 +6,7 @@ use std::sync::Arc;
 use config::{ConfigService, Environment, Flags, Key, Layers, Registry, Scope, Settings};
 
 use crate::admin::stores::Passwords;
-use crate::{Error, HintFor, Problem, Reading, Surroundings, Wait};
+use crate::{Error, HintFor, Invocation, Problem, Reading, Wait};
 
 /// Everything that a door can ask for, for one user in one project.
 ///
@@ -41,21 +41,21 @@ enum Home {
 impl Agents {
     /// Opens what is around. Fails when a value or a project that was named is wrong. Without a home folder, calls that need one fail
     /// later, each with [`Error::NoHome`].
-    pub fn open(surroundings: &Surroundings) -> Result<Agents, Error> {
+    pub fn open(invocation: &Invocation) -> Result<Agents, Error> {
         let registry = Registry::standard();
-        let flags = flags(&registry, &surroundings.values)?;
-        let environment: Environment = surroundings.variables.iter().cloned().collect();
-        let home = match surroundings.places() {
+        let flags = flags(&registry, &invocation.values)?;
+        let environment: Environment = invocation.variables.iter().cloned().collect();
+        let home = match invocation.places() {
             Ok(places) => Home::Known(ConfigService::new(registry, places, environment).with_flags(flags)),
             Err(why @ (Error::NoHome | Error::BadHome { .. })) => {
                 Home::Unknown { given: Layers::new(registry, flags, environment), why: Arc::new(why) }
             }
             Err(error) => return Err(error),
         };
-        let (user, current) = (surroundings.user.clone(), surroundings.current.clone());
-        let passwords = Passwords::of(&surroundings.variables);
-        let user_home = surroundings.user_home.clone();
-        let (settings, wait, hint) = (None, Wait::default(), surroundings.hint);
+        let (user, current) = (invocation.user.clone(), invocation.current.clone());
+        let passwords = Passwords::of(&invocation.variables);
+        let user_home = invocation.user_home.clone();
+        let (settings, wait, hint) = (None, Wait::default(), invocation.hint);
         Ok(Agents { home, settings, wait, user, current, user_home, passwords, hint })
     }
 

@@ -16,7 +16,7 @@ pub const HOME_VARIABLE: &str = "CLEVERAGENTS_HOME";
 
 /// What a door knows about where it was called. All of it is optional.
 #[derive(Clone, Default)]
-pub struct Surroundings {
+pub struct Invocation {
     /// The home folder, named by the caller: `--home`.
     pub home: Option<PathBuf>,
     /// The project, named by the caller: `--project`. It must be a folder.
@@ -35,7 +35,7 @@ pub struct Surroundings {
     pub hint: Option<HintFor>,
 }
 
-impl Surroundings {
+impl Invocation {
     /// Where the files of configuration are.
     pub(crate) fn places(&self) -> Result<Places, Error> {
         let home = self.home()?;
@@ -48,7 +48,7 @@ impl Surroundings {
 
     /// Without any home folder or project: for commands that must not use one.
     #[must_use]
-    pub fn without_home(mut self) -> Surroundings {
+    pub fn without_home(mut self) -> Invocation {
         (self.home, self.project, self.user_home) = (None, None, None);
         self.variables.retain(|(name, _)| name != HOME_VARIABLE);
         self
@@ -117,10 +117,10 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || real(one).is_some_and(|one| real(other) == Some(one))
 }
 
-impl std::fmt::Debug for Surroundings {
+impl std::fmt::Debug for Invocation {
     /// Without variables and values, which may be secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Surroundings")
+        f.debug_struct("Invocation")
             .field("home", &self.home)
             .field("project", &self.project)
             .field("current", &self.current)

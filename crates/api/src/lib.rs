@@ -1,8 +1,8 @@
 //! One façade over the services: what a door (a command line, a server, a library for another language) calls.
 //!
 //! Plain data in, plain data out: arguments are typed values, text and paths, answers can be serialised, and errors have a [`Kind`] and a
-//! stable code; what to run about them is for the frontend to say ([`Surroundings::hint`]). Nothing here looks at the terminal, the process
-//! environment or the current folder: they come in as [`Surroundings`].
+//! stable code; what to run about them is for the frontend to say ([`Invocation::hint`]). Nothing here looks at the terminal, the process
+//! environment or the current folder: they come in as [`Invocation`].
 //!
 //! Opening reads nothing. Each call does what it needs and no more: [`Agents::read`] reads the files of configuration once, for several
 //! questions to one state; the calls that write lock, read, change and replace as [`config::ConfigService`] says.
@@ -10,12 +10,12 @@
 //! # Example
 //!
 //! ```
-//! use cleveragents::{Agents, Assignment, Key, Reveal, Scope, Surroundings, Value};
+//! use cleveragents::{Agents, Assignment, Key, Reveal, Scope, Invocation, Value};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let folder = tempfile::tempdir()?;
-//!     let surroundings = Surroundings { home: Some(folder.path().join("home")), ..Surroundings::default() };
-//!     let agents = Agents::open(&surroundings)?;
+//!     let invocation = Invocation { home: Some(folder.path().join("home")), ..Invocation::default() };
+//!     let agents = Agents::open(&invocation)?;
 //!
 //!     let key: Key = "plan.concurrency".parse()?;
 //!     let change = agents.set(None, &[Assignment::argument(key.clone(), "8")])?;
@@ -65,15 +65,15 @@ pub use contexts::{
 pub use error::{Error, HintFor, errors};
 pub use files::write_file;
 pub use filetx::ErrorKind as Kind;
-pub use invocation::{HOME_VARIABLE, Surroundings};
+pub use invocation::{HOME_VARIABLE, Invocation};
 pub use plans::{
     Applied, ApplyOptions, ChangesetDetail, ChangesetState, Cleaning, Closed, Conflict, Credit, Difference,
-    Doing, Entered, EntryState, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Part, Plan, PlanDetail,
-    PlanEvent, PlanExecutionContext, Plans, Purpose, Recovery, Resolution, What, actor, conflict_line,
+    Doing, EntryState, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Part, Plan, PlanDetail, PlanEvent,
+    PlanExecutionContext, Plans, Purpose, RecordedEntry, Recovery, Resolution, What, actor, conflict_line,
     counted, write_patch,
 };
-pub use problem::{Problem, Spot};
-pub use rpc::Inside;
+pub use problem::{Location, Problem};
+pub use rpc::RunClient;
 pub use runs::{
     Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, PlanRun, RunEvent,
     RunOptions, RunRecord, RunSummary, RunTerms, UnfinishedRun, plan_file_schema,

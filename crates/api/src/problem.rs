@@ -28,12 +28,12 @@ pub struct Problem {
     pub hint: Option<String>,
     /// The spot in a file that does not parse.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub spot: Option<Spot>,
+    pub spot: Option<Location>,
 }
 
 /// A spot in a file.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub struct Spot {
+pub struct Location {
     /// The file.
     pub file: String,
     /// Bytes before the spot.
@@ -92,7 +92,7 @@ impl Problem {
     }
 }
 
-fn spot(error: &Error) -> Option<Spot> {
+fn spot(error: &Error) -> Option<Location> {
     let found = match error {
         Error::Config(config::Error::Parse(found)) => found,
         Error::Config(config::Error::NotTaken { source, .. }) => match &**source {
@@ -103,7 +103,7 @@ fn spot(error: &Error) -> Option<Spot> {
     };
     let before = found.column - 1;
     let start = before.saturating_sub(EXCERPT_CHARS_MAX / 2);
-    Some(Spot {
+    Some(Location {
         file: text(&found.file),
         byte_offset: found.offset,
         line: found.line,

@@ -1,12 +1,12 @@
 //! The page for users says what the registry says.
 
-use cleveragents::{Agents, Surroundings};
+use cleveragents::{Agents, Invocation};
 
 #[test]
 fn every_key_is_in_the_page_as_it_is_registered() {
     let page = include_str!("../../../docs/configuration.md");
-    let surroundings = Surroundings { home: Some(std::env::temp_dir()), ..Surroundings::default() };
-    let agents = Agents::open(&surroundings).unwrap();
+    let invocation = Invocation { home: Some(std::env::temp_dir()), ..Invocation::default() };
+    let agents = Agents::open(&invocation).unwrap();
     let row = |key: &String| {
         let key = agents.read().explain(&key.parse().unwrap()).unwrap();
         let default = key.default.map_or("none".to_owned(), |default| format!("`{}`", default.to_toml()));

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cleveragents::{
-    Agents, Assignment, Error, Event, Key, Kind, Outcome, Problem, Reveal, Scope, Select, Surroundings, Value,
+    Agents, Assignment, Error, Event, Invocation, Key, Kind, Outcome, Problem, Reveal, Scope, Select, Value,
 };
 use tempfile::TempDir;
 
@@ -31,17 +31,17 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    fn at(&self, current: &str) -> Surroundings {
-        Surroundings {
+    fn at(&self, current: &str) -> Invocation {
+        Invocation {
             current: Some(self.path(current)),
             user_home: Some(self.path("user")),
-            ..Surroundings::default()
+            ..Invocation::default()
         }
     }
 }
 
-fn open(surroundings: &Surroundings) -> Agents {
-    Agents::open(surroundings).unwrap()
+fn open(invocation: &Invocation) -> Agents {
+    Agents::open(invocation).unwrap()
 }
 
 fn key(text: &str) -> Key {
@@ -62,12 +62,12 @@ fn the_project_is_the_nearest_above_and_the_home_folder_is_none() {
     assert_eq!(project("user/empty"), None);
     assert_eq!(project("user"), None);
     // Nor when another home folder is named.
-    let elsewhere = Surroundings { home: Some(place.path("elsewhere")), ..place.at("user/empty") };
+    let elsewhere = Invocation { home: Some(place.path("elsewhere")), ..place.at("user/empty") };
     assert_eq!(open(&elsewhere).project(), None);
-    let as_project = Surroundings { project: Some(".".into()), ..place.at("user") };
+    let as_project = Invocation { project: Some(".".into()), ..place.at("user") };
     check(Agents::open(&as_project).unwrap_err(), Kind::Usage, "home-as-project");
     // Unless somebody says so, and keeps their home folder elsewhere.
-    let by_name = Surroundings { home: Some(place.path("elsewhere")), ..as_project };
+    let by_name = Invocation { home: Some(place.path("elsewhere")), ..as_project };
     assert_eq!(open(&by_name).project(), Some(place.path("user/.").as_path()));
 }
 
@@ -76,21 +76,21 @@ fn the_project_is_the_nearest_above_and_the_home_folder_is_none() {
 fn a_home_folder_behind_a_symlink_is_no_project_either() {
     let place = Place::new();
     std::os::unix::fs::symlink(place.path("user"), place.path("link")).unwrap();
-    let surroundings = Surroundings { user_home: Some(place.path("link")), ..place.at("user/empty") };
-    assert_eq!(open(&surroundings).project(), None);
+    let invocation = Invocation { user_home: Some(place.path("link")), ..place.at("user/empty") };
+    assert_eq!(open(&invocation).project(), None);
 }
 
 #[test]
 fn folders_that_are_named_are_relative_to_the_current_one() {
     let place = Place::new();
-    let surroundings =
-        Surroundings { home: Some("own".into()), project: Some("work".into()), ..place.at("user") };
-    let agents = open(&surroundings);
+    let invocation =
+        Invocation { home: Some("own".into()), project: Some("work".into()), ..place.at("user") };
+    let agents = open(&invocation);
     assert_eq!(agents.home().unwrap(), place.path("user/own"));
     assert_eq!(agents.project(), Some(place.path("user/work").as_path()));
-    let missing = Surroundings { project: Some("none".into()), ..place.at("user") };
+    let missing = Invocation { project: Some("none".into()), ..place.at("user") };
     check(Agents::open(&missing).unwrap_err(), Kind::NotFound, "no-project");
-    let nowhere = Surroundings { current: None, home: Some("own".into()), ..place.at("user") };
+    let nowhere = Invocation { current: None, home: Some("own".into()), ..place.at("user") };
     check(Agents::open(&nowhere).unwrap_err(), Kind::NotFound, "no-current-folder");
 }
 
@@ -99,13 +99,13 @@ fn without_a_home_folder_only_what_needs_one_fails() {
     let place = Place::new();
     for (value, code) in [(None, "no-home"), (Some("relative"), "bad-home")] {
         let variables = value.map(|value| (OsString::from("CLEVERAGENTS_HOME"), OsString::from(value)));
-        let surroundings = Surroundings {
+        let invocation = Invocation {
             user_home: None,
             variables: variables.into_iter().collect(),
             values: vec!["core.format=json".to_owned()],
             ..place.at("user/work")
         };
-        let agents = open(&surroundings).with_wait(cleveragents::Wait::default());
+        let agents = open(&invocation).with_wait(cleveragents::Wait::default());
         assert_eq!(agents.read().preferences().unwrap().format, "json");
         assert!(agents.schema(None).is_object());
         assert_eq!(agents.project(), None);
@@ -162,7 +162,7 @@ fn changes_are_noticed_through_the_facade() {
 #[test]
 fn surroundings_are_shown_without_secrets() {
     let variables = vec![(OsString::from("TOKEN"), OsString::from("hunter2"))];
-    let surroundings =
-        Surroundings { variables, values: vec!["x.a=hunter2".to_owned()], ..Surroundings::default() };
-    assert!(!format!("{surroundings:?}").contains("hunter2"));
+    let invocation =
+        Invocation { variables, values: vec!["x.a=hunter2".to_owned()], ..Invocation::default() };
+    assert!(!format!("{invocation:?}").contains("hunter2"));
 }

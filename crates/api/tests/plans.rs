@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cleveragents::{Agents, Doing, Health, Kind, NewEntry, Part, Plan, Plans, Resolution, Surroundings};
+use cleveragents::{Agents, Doing, Health, Invocation, Kind, NewEntry, Part, Plan, Plans, Resolution};
 use tempfile::TempDir;
 
 fn agents(folder: &TempDir) -> Agents {
     let home = Some(folder.path().join("home"));
     let current = Some(folder.path().to_owned());
-    Agents::open(&Surroundings { home, current, ..Surroundings::default() }).unwrap()
+    Agents::open(&Invocation { home, current, ..Invocation::default() }).unwrap()
 }
 
 fn entry(root: &str, path: &str, doing: Doing) -> NewEntry {
@@ -190,7 +190,7 @@ fn a_home_that_cannot_be_used_is_a_problem() {
     fs::write(folder.path().join("home"), "a file").unwrap();
     let checks = agents(&folder).doctor(false);
     assert_eq!((checks[0].name, checks[0].health), ("home", Health::Problem));
-    let nowhere = Agents::open(&Surroundings::default()).unwrap();
+    let nowhere = Agents::open(&Invocation::default()).unwrap();
     assert_eq!(nowhere.doctor(false)[0].health, Health::Problem);
     assert_eq!(nowhere.plans().unwrap_err().code(), "no-home");
 }

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use cleveragents::{
-    Agents, ApplyOptions, Assignment, Cancel, Error, Kind, NodeOutcome, NodeState, PlanRun, RunOptions,
-    RunSummary, Scope, Surroundings,
+    Agents, ApplyOptions, Assignment, Cancel, Error, Invocation, Kind, NodeOutcome, NodeState, PlanRun,
+    RunOptions, RunSummary, Scope,
 };
 use tempfile::TempDir;
 
@@ -24,12 +24,12 @@ impl Door {
         let project = folder.path().join("project");
         fs::create_dir_all(project.join(".cleveragents")).unwrap();
         fs::write(project.join("file"), "old\n").unwrap();
-        let surroundings = Surroundings {
+        let invocation = Invocation {
             home: Some(folder.path().join("home")),
             current: Some(project),
-            ..Surroundings::default()
+            ..Invocation::default()
         };
-        let agents = Agents::open(&surroundings).unwrap();
+        let agents = Agents::open(&invocation).unwrap();
         Self { folder, agents }
     }
 

@@ -13,7 +13,7 @@ pub(crate) mod store;
 
 use std::process::ExitCode;
 
-use api::{Agents, Inside, Opened, Plan, PlanSelector, Plans, Recovery, Surroundings, counted};
+use api::{Agents, Invocation, Opened, Plan, PlanSelector, Plans, Recovery, RunClient, counted};
 
 use crate::args::{Args, Command};
 use crate::demo;
@@ -22,7 +22,7 @@ use crate::log;
 use crate::look::Look;
 use crate::output::Output;
 use crate::sandbox::{Rule, rule};
-use crate::session::{Session, surroundings};
+use crate::session::{Session, invocation};
 
 pub(crate) fn run(args: Args) -> ExitCode {
     let name = args.command.name();
@@ -54,15 +54,15 @@ pub(crate) fn run(args: Args) -> ExitCode {
 
 /// A command that goes by configuration. Fails where even how to print is not known.
 fn run_configured(args: &Args) -> Result<ExitCode> {
-    let surroundings = surroundings(&args.global);
-    if let Some(inside) = Inside::around(&surroundings) {
+    let invocation = invocation(&args.global);
+    if let Some(client) = RunClient::from_env(&invocation) {
         match rule(args.command.name()) {
             Rule::Works => {}
-            Rule::Asks => return ask(args, &inside, surroundings),
+            Rule::Asks => return ask(args, &client, invocation),
             Rule::Refused => return Err(api::Error::InSandbox { command: args.command.name() }.into()),
         }
     }
-    let agents = Agents::open(&surroundings)?;
+    let agents = Agents::open(&invocation)?;
     let reading = agents.read();
     let agents = agents.with_settings(&reading);
     let preferences = reading.preferences()?;
@@ -92,14 +92,14 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
 }
 
 /// A command in the sandbox of a run, which does what it is asked. No file of the home folder is read, not even for how to print.
-fn ask(args: &Args, inside: &Inside, surroundings: Surroundings) -> Result<ExitCode> {
-    let agents = Agents::open(&surroundings.without_home())?;
+fn ask(args: &Args, client: &RunClient, invocation: Invocation) -> Result<ExitCode> {
+    let agents = Agents::open(&invocation.without_home())?;
     let preferences = agents.read().preferences()?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
     let result = match &args.command {
-        Command::Config(args) => config::ask(args, inside, &mut output),
-        Command::Context(args) => context::ask(args, inside, &mut output),
-        Command::Changeset(args) => changeset::ask(args, inside, &mut output),
+        Command::Config(args) => config::ask(args, client, &mut output),
+        Command::Context(args) => context::ask(args, client, &mut output),
+        Command::Changeset(args) => changeset::ask(args, client, &mut output),
         _ => unreachable!("the others are refused, or read"),
     };
     Ok(output.finish(result))

@@ -5,7 +5,7 @@
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal};
 
-use api::{Preferences, Problem, Spot};
+use api::{Location, Preferences, Problem};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
@@ -183,12 +183,12 @@ impl Paint {
     }
 
     /// The line, with a caret under the spot.
-    fn spot(self, spot: &Spot) -> String {
+    fn spot(self, spot: &Location) -> String {
         let number = spot.line.to_string();
         let margin = " ".repeat(number.len());
         // Tabs stay tabs, so that the caret is under its character whatever their width.
         let before: String = spot.excerpt.chars().take(spot.caret).map(blank).collect();
-        let Spot { file, line, column, byte_offset, excerpt, .. } = spot;
+        let Location { file, line, column, byte_offset, excerpt, .. } = spot;
         let (file, excerpt) = (escaped(file), blotted(excerpt));
         format!(
             "  {margin}--> {file}:{line}:{column} (byte {byte_offset})\n  {margin} |\n  {number} | {excerpt}\n  {margin} | {before}{}\n",

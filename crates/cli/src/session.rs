@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::{Agents, Preferences, Reading, Surroundings, Wait, Waiting};
+use api::{Agents, Invocation, Preferences, Reading, Wait, Waiting};
 
 use crate::args::GlobalArgs;
 use crate::hints;
@@ -46,8 +46,8 @@ impl<'a> Session<'a> {
 }
 
 /// Where the program was started: the only place that looks at the process.
-pub(crate) fn surroundings(args: &GlobalArgs) -> Surroundings {
-    Surroundings {
+pub(crate) fn invocation(args: &GlobalArgs) -> Invocation {
+    Invocation {
         home: args.home.clone(),
         project: args.project.clone(),
         current: std::env::current_dir().ok(),

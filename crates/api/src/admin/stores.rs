@@ -16,14 +16,14 @@ const FILE: &str = "state.db";
 
 /// Where a store is.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Location {
+pub(crate) enum StoreLocation {
     /// In a file of SQLite.
     File(PathBuf),
     /// In a PostgreSQL database. The URL may hold a password.
     Server(String),
 }
 
-impl Location {
+impl StoreLocation {
     fn parse(url: &str) -> Result<Self, Error> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             return Ok(Self::Server(url.to_owned()));
@@ -76,21 +76,21 @@ pub struct StoreState {
 
 impl Agents {
     /// Where the store is: `store.url`, or in the home folder.
-    pub(crate) fn store_location(&self) -> Result<Location, Error> {
+    pub(crate) fn store_location(&self) -> Result<StoreLocation, Error> {
         match self.settings().store_url()? {
-            Some(url) => Location::parse(&url),
-            None => Ok(Location::File(self.home()?.join(FILE))),
+            Some(url) => StoreLocation::parse(&url),
+            None => Ok(StoreLocation::File(self.home()?.join(FILE))),
         }
     }
 
     /// Opens a store, and makes it where there is none.
-    pub(crate) fn open_store(&self, location: &Location) -> Result<Arc<dyn Transfer>, Error> {
+    pub(crate) fn open_store(&self, location: &StoreLocation) -> Result<Arc<dyn Transfer>, Error> {
         let wait = self.wait().timeout;
         let opened: store::Result<Arc<dyn Transfer>> = match location {
-            Location::File(path) => {
+            StoreLocation::File(path) => {
                 SqliteOptions::default().wait(wait).open(path).map(|store| Arc::new(store) as _)
             }
-            Location::Server(url) => {
+            StoreLocation::Server(url) => {
                 let Passwords { password, file } = self.passwords().clone();
                 let options = PostgresOptions::default().wait(wait).password(password).passfile(file);
                 options.open(url).map(|store| Arc::new(store) as _)
@@ -105,11 +105,11 @@ impl Agents {
         self.state(&location)
     }
 
-    fn state(&self, location: &Location) -> Result<StoreState, Error> {
+    fn state(&self, location: &StoreLocation) -> Result<StoreState, Error> {
         let store = self.open_store(location)?;
         let kind = match location {
-            Location::File(_) => "sqlite",
-            Location::Server(_) => "postgres",
+            StoreLocation::File(_) => "sqlite",
+            StoreLocation::Server(_) => "postgres",
         };
         let schema = store.schema_version().map_err(plan::Error::from)?;
         let counts = Counts::of(&*store).map_err(plan::Error::from)?;
@@ -120,7 +120,7 @@ impl Agents {
     pub fn copy_store(&self, from: &str, to: &str) -> Result<StoreState, Error> {
         let [from, to] = [("--from", from), ("--to", to)].map(|(flag, url)| self.given_location(flag, url));
         let (from, to) = (from?, to?);
-        if let Location::File(path) = &from
+        if let StoreLocation::File(path) = &from
             && !path.exists()
         {
             let source = std::io::ErrorKind::NotFound.into();
@@ -132,20 +132,20 @@ impl Agents {
     }
 
     /// A location that stands on a command line, which everybody on the machine can see.
-    fn given_location(&self, flag: &'static str, url: &str) -> Result<Location, Error> {
+    fn given_location(&self, flag: &'static str, url: &str) -> Result<StoreLocation, Error> {
         if split_user(url).0.is_some_and(|user| user.contains(':')) || url.contains("password=") {
             return Err(Error::PasswordArgument { flag });
         }
-        match Location::parse(url) {
+        match StoreLocation::parse(url) {
             // A file may be named as people name files.
-            Err(_) if !url.contains(':') => Ok(Location::File(self.absolute(url.as_ref()))),
+            Err(_) if !url.contains(':') => Ok(StoreLocation::File(self.absolute(url.as_ref()))),
             location => location,
         }
     }
 }
 
 /// What the doctor says where the store is.
-impl fmt::Display for Location {
+impl fmt::Display for StoreLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => f.write_str(&text(path)),
@@ -170,7 +170,7 @@ mod tests {
         for url in
             ["postgres://ana:se@cret/x@host:1/db?password=more", "postgresql://host:1/db?sslmode=require"]
         {
-            assert_eq!(Location::parse(url).unwrap().to_string(), "postgres://host:1/db");
+            assert_eq!(StoreLocation::parse(url).unwrap().to_string(), "postgres://host:1/db");
         }
         let variables =
             [("PGPASSWORD", "secret"), ("PGPASSFILE", "/f")].map(|(name, value)| (name.into(), value.into()));

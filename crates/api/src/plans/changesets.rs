@@ -16,7 +16,7 @@ use store::Store;
 use store::limits::CHUNK_BYTES;
 
 use crate::plans::open;
-use crate::plans::report::{ChangesetDetail, ChangesetState, Closed, Entered, EntryState};
+use crate::plans::report::{ChangesetDetail, ChangesetState, Closed, EntryState, RecordedEntry};
 use crate::plans::root_path::{Below, below};
 use crate::{Error, Plans};
 
@@ -71,7 +71,7 @@ impl Plans {
     }
 
     /// Records a change. When this returns it is durable.
-    pub fn record(&self, changeset: &str, entry: &NewEntry) -> Result<Entered, Error> {
+    pub fn record(&self, changeset: &str, entry: &NewEntry) -> Result<RecordedEntry, Error> {
         let found = self.inner.find_changeset(changeset)?;
         let (id, plan) = (found.id, self.inner.get(found.plan)?);
         let context = self.inner.context(plan.id)?;
@@ -93,7 +93,7 @@ impl Plans {
         let released = handle.release();
         let sequence = recorded?;
         drop(released);
-        Ok(Entered { changeset: id.to_string(), sequence })
+        Ok(RecordedEntry { changeset: id.to_string(), sequence })
     }
 
     /// Closes a changeset as whole. Its plan is ready when it was the last one.

@@ -22,12 +22,12 @@ use store::{Name, PlanSelector};
 
 pub use changesets::{Doing, NewEntry};
 pub use report::{
-    Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, Entered, EntryState,
-    FileState as FileOutcome, PlanDetail, conflict_line,
+    Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, EntryState, FileState as FileOutcome,
+    PlanDetail, RecordedEntry, conflict_line,
 };
 pub use review::{Difference, Resolution};
 
-use crate::admin::stores::Location;
+use crate::admin::stores::StoreLocation;
 use crate::plans::report::{Rename, files};
 use crate::{Agents, Error, Kind, Problem, RunTerms, Wait};
 
@@ -77,12 +77,12 @@ impl Agents {
     pub fn known_plans(&self) -> Result<Option<Plans>, Error> {
         let location = self.store_location()?;
         // What cannot be looked at is for the store to say.
-        let is_missing = matches!(&location, Location::File(file)
+        let is_missing = matches!(&location, StoreLocation::File(file)
             if std::fs::symlink_metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound));
         if is_missing { Ok(None) } else { self.plans_of(&location).map(Some) }
     }
 
-    fn plans_of(&self, location: &Location) -> Result<Plans, Error> {
+    fn plans_of(&self, location: &StoreLocation) -> Result<Plans, Error> {
         let strategy = match self.settings().plan_merge()?.as_str() {
             "fail-on-conflict" => Strategy::FailOnConflict,
             "last-wins" => Strategy::LastWins,

@@ -131,7 +131,7 @@ impl EntryState {
 
 /// Where a change was recorded.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub struct Entered {
+pub struct RecordedEntry {
     /// The changeset.
     pub changeset: String,
     /// Its place in it, from 1.

@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 
 use crate::invocation::is_same;
 use crate::{
-    ContextName, Doing, Draft, Entered, Error, Got, HOME_VARIABLE, Key, NewEntry, Reveal, Revision, Saved,
-    Surroundings,
+    ContextName, Doing, Draft, Error, Got, HOME_VARIABLE, Invocation, Key, NewEntry, RecordedEntry, Reveal,
+    Revision, Saved,
 };
 
 /// The most that is read of a content that is no file, and so has no length.
@@ -23,33 +23,32 @@ const HOME_ABOVE: usize = 3;
 
 /// The run that this process is in a sandbox of.
 #[derive(Clone)]
-pub struct Inside {
+pub struct RunClient {
     socket: PathBuf,
     token: String,
     current: Option<PathBuf>,
 }
 
-impl Inside {
+impl RunClient {
     /// The run around, if there is one. A home folder that was named and is not that of the run is none of its business.
-    pub fn around(surroundings: &Surroundings) -> Option<Inside> {
-        let socket = surroundings.variable(SOCKET_VARIABLE).filter(|socket| !socket.is_empty())?;
+    pub fn from_env(invocation: &Invocation) -> Option<RunClient> {
+        let socket = invocation.variable(SOCKET_VARIABLE).filter(|socket| !socket.is_empty())?;
         let socket = PathBuf::from(socket);
-        let named =
-            surroundings.home.clone().or_else(|| surroundings.variable(HOME_VARIABLE).map(PathBuf::from));
+        let named = invocation.home.clone().or_else(|| invocation.variable(HOME_VARIABLE).map(PathBuf::from));
         let of_run = socket.ancestors().nth(HOME_ABOVE);
         let is_other = |home: &PathBuf| {
-            let home = surroundings.absolute(home).unwrap_or_else(|_| home.clone());
+            let home = invocation.absolute(home).unwrap_or_else(|_| home.clone());
             !of_run.is_some_and(|of_run| is_same(of_run, &home))
         };
         if named.as_ref().is_some_and(is_other) {
             return None;
         }
-        let token = surroundings.variable(TOKEN_VARIABLE).unwrap_or_default().to_string_lossy().into_owned();
-        Some(Inside { socket, token, current: surroundings.current.clone() })
+        let token = invocation.variable(TOKEN_VARIABLE).unwrap_or_default().to_string_lossy().into_owned();
+        Some(RunClient { socket, token, current: invocation.current.clone() })
     }
 
     /// Records a change in the changeset of this node. When this returns it is durable.
-    pub fn record(&self, changeset: &str, entry: &NewEntry) -> Result<Entered, Error> {
+    pub fn record(&self, changeset: &str, entry: &NewEntry) -> Result<RecordedEntry, Error> {
         let (deed, content) = match &entry.doing {
             Doing::Content(file, mode) => (Deed::Content { mode: *mode }, Some(self.file(file)?)),
             Doing::Bytes(bytes, mode) => (Deed::Content { mode: *mode }, Some(Content::Bytes(bytes.clone()))),

@@ -9,8 +9,8 @@ mod server;
 mod unsupported;
 
 #[cfg(target_os = "linux")]
-pub use client::Inside;
+pub use client::RunClient;
 #[cfg(target_os = "linux")]
 pub(crate) use server::Answering;
 #[cfg(not(target_os = "linux"))]
-pub use unsupported::Inside;
+pub use unsupported::RunClient;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::plans::changesets::{PATCH_BYTES_MAX, USUAL_MODE, patched};
-use crate::plans::report::Entered;
+use crate::plans::report::RecordedEntry;
 use crate::{Agents, Draft, Error, HOME_VARIABLE, Problem, Reveal, Revision};
 
 /// The most that messages of one request may have: they are held in memory.
@@ -56,7 +56,7 @@ impl Answering {
         let turn = seat.turn();
         let given = given(&turn, &path, base, piece)?;
         let sequence = turn.record(path, act, given, tool)?;
-        Ok(said(&Entered { changeset, sequence }))
+        Ok(said(&RecordedEntry { changeset, sequence }))
     }
 
     /// A patch is laid over what the path holds, so nobody else of the node records meanwhile.
@@ -81,7 +81,7 @@ impl Answering {
         )?;
         let act = Act::Write { content: Source::Bytes(bytes), mode: None };
         let sequence = turn.record(path, act, Some(now), tool)?;
-        Ok(said(&Entered { changeset, sequence }))
+        Ok(said(&RecordedEntry { changeset, sequence }))
     }
 
     fn append(&self, seat: &Seat, ask: Append, bodies: &mut Bodies<'_>) -> Result<Value, Error> {

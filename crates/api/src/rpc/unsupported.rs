@@ -1,19 +1,21 @@
 //! Actors run on Linux only, so elsewhere nobody is in a sandbox.
 
-use crate::{ContextName, Draft, Entered, Error, Got, Key, NewEntry, Reveal, Revision, Saved, Surroundings};
+use crate::{
+    ContextName, Draft, Error, Got, Invocation, Key, NewEntry, RecordedEntry, Reveal, Revision, Saved,
+};
 
 /// The run that this process is in a sandbox of: there is none.
 #[derive(Clone, Copy)]
-pub enum Inside {}
+pub enum RunClient {}
 
-impl Inside {
+impl RunClient {
     /// There is none.
-    pub fn around(_surroundings: &Surroundings) -> Option<Inside> {
+    pub fn from_env(_invocation: &Invocation) -> Option<RunClient> {
         None
     }
 
     /// Never called.
-    pub fn record(&self, _changeset: &str, _entry: &NewEntry) -> Result<Entered, Error> {
+    pub fn record(&self, _changeset: &str, _entry: &NewEntry) -> Result<RecordedEntry, Error> {
         match *self {}
     }
 

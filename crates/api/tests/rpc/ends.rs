@@ -22,23 +22,23 @@ fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {
         if actor.node == "first" {
             actor.record_text("file", "first\n").unwrap();
             *first.lock().unwrap() =
-                Some((actor.inside.clone(), actor.variable("AGENTS_CHANGESET").to_owned()));
+                Some((actor.client.clone(), actor.variable("AGENTS_CHANGESET").to_owned()));
             return;
         }
-        let (inside, changeset) = first.lock().unwrap().take().unwrap();
+        let (client, changeset) = first.lock().unwrap().take().unwrap();
         let late = entry("late", Doing::Bytes(b"late".to_vec(), None));
-        assert_eq!(code(inside.record(&changeset, &late)), ("node-ended", Kind::Conflict));
-        assert_eq!(code(inside.get(&key("plan.concurrency"), Reveal::No)), ("node-ended", Kind::Conflict));
+        assert_eq!(code(client.record(&changeset, &late)), ("node-ended", Kind::Conflict));
+        assert_eq!(code(client.get(&key("plan.concurrency"), Reveal::No)), ("node-ended", Kind::Conflict));
         // Nor does it help to name the changeset of another node.
-        assert_eq!(code(actor.inside.record(&changeset, &late)), ("foreign-changeset", Kind::Conflict));
+        assert_eq!(code(actor.client.record(&changeset, &late)), ("foreign-changeset", Kind::Conflict));
         // It sees what the first recorded.
         assert_eq!(fs::read_to_string(actor.tree("file")).unwrap(), "first\n");
-        *file.lock().unwrap() = Some((actor.inside.clone(), changeset));
+        *file.lock().unwrap() = Some((actor.client.clone(), changeset));
     });
     assert_eq!(stage.entries(&summary, "first"), ["modify file 8 6"]);
     assert!(stage.entries(&summary, "second").is_empty());
-    let (inside, changeset) = file.lock().unwrap().take().unwrap();
-    let late = inside.record(&changeset, &entry("late", Doing::Delete));
+    let (client, changeset) = file.lock().unwrap().take().unwrap();
+    let late = client.record(&changeset, &entry("late", Doing::Delete));
     assert_eq!(code(late), ("run-gone", Kind::NotFound));
     let folder = stage.path("home/runs").join(summary.plan.to_string());
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());

@@ -10,8 +10,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use cleveragents::{
-    Agents, Cancel, Doing, Entered, Error, Inside, Key, NewEntry, RunEvent, RunOptions, RunSummary,
-    Surroundings,
+    Agents, Cancel, Doing, Error, Invocation, Key, NewEntry, RecordedEntry, RunClient, RunEvent, RunOptions,
+    RunSummary,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -41,14 +41,14 @@ impl Stage {
         let project = folder.path().join("project");
         fs::create_dir_all(project.join(".cleveragents")).unwrap();
         fs::write(project.join("file"), "one\ntwo\n").unwrap();
-        let surroundings = Surroundings {
+        let invocation = Invocation {
             home: Some(folder.path().join(home)),
             current: Some(project),
             hint: Some(|error| Some(format!("hint for {}", error.code()))),
-            ..Surroundings::default()
+            ..Invocation::default()
         };
         fs::create_dir_all(folder.path().join(home)).unwrap();
-        let agents = Agents::open(&surroundings).unwrap();
+        let agents = Agents::open(&invocation).unwrap();
         Self { folder, agents }
     }
 
@@ -119,7 +119,7 @@ impl Stage {
 pub(crate) struct Actor {
     pub(crate) node: String,
     pub(crate) variables: BTreeMap<String, String>,
-    pub(crate) inside: Inside,
+    pub(crate) client: RunClient,
 }
 
 impl Actor {
@@ -131,7 +131,7 @@ impl Actor {
             let (node, line) = lines.recv_timeout(LONG).expect("an actor waits");
             if line == "ready" {
                 let variables = heard.remove(&node).unwrap();
-                return Self { inside: inside(&variables), node, variables };
+                return Self { client: client(&variables), node, variables };
             }
             if let Some((name, value)) = line.split_once('=') {
                 heard.entry(node).or_default().insert(name.to_owned(), value.to_owned());
@@ -153,11 +153,11 @@ impl Actor {
     }
 
     /// Records a change in its own changeset.
-    pub(crate) fn record(&self, path: &str, doing: Doing) -> Result<Entered, Error> {
-        self.inside.record(self.variable("AGENTS_CHANGESET"), &entry(path, doing))
+    pub(crate) fn record(&self, path: &str, doing: Doing) -> Result<RecordedEntry, Error> {
+        self.client.record(self.variable("AGENTS_CHANGESET"), &entry(path, doing))
     }
 
-    pub(crate) fn record_text(&self, path: &str, text: &str) -> Result<Entered, Error> {
+    pub(crate) fn record_text(&self, path: &str, text: &str) -> Result<RecordedEntry, Error> {
         self.record(path, Doing::Bytes(text.as_bytes().to_vec(), None))
     }
 
@@ -202,9 +202,9 @@ pub(crate) fn entry(path: &str, doing: Doing) -> NewEntry {
 }
 
 /// As a command sees it that is started with these variables.
-pub(crate) fn inside(variables: &BTreeMap<String, String>) -> Inside {
+pub(crate) fn client(variables: &BTreeMap<String, String>) -> RunClient {
     let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
-    Inside::around(&Surroundings { variables, ..Surroundings::default() }).expect("it is in a sandbox")
+    RunClient::from_env(&Invocation { variables, ..Invocation::default() }).expect("it is in a sandbox")
 }
 
 /// The code of an error, and the code with which a command ends.

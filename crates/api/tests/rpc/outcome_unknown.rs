@@ -5,22 +5,22 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use cleveragents::{Doing, Draft, Error, Inside, Kind, Reveal, Role};
+use cleveragents::{Doing, Draft, Error, Kind, Reveal, Role, RunClient};
 
-use crate::fixture::{code, entry, inside, key};
+use crate::fixture::{client, code, entry, key};
 
 /// What a call comes to when the run does this with the connection.
-fn with_run<T: Send>(run: impl FnOnce(UnixStream) + Send, call: impl FnOnce(&Inside) -> T) -> T {
+fn with_run<T: Send>(run: impl FnOnce(UnixStream) + Send, call: impl FnOnce(&RunClient) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("runs/plan/socket-1");
     fs::create_dir_all(socket.parent().unwrap()).unwrap();
     let listener = UnixListener::bind(&socket).unwrap();
     let variables = [("AGENTS_SOCKET", socket.to_str().unwrap()), ("AGENTS_TOKEN", "t")];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let inside = inside(&BTreeMap::from(variables));
+    let client = client(&BTreeMap::from(variables));
     std::thread::scope(|scope| {
         scope.spawn(|| run(listener.accept().unwrap().0));
-        call(&inside)
+        call(&client)
     })
 }
 
@@ -30,8 +30,8 @@ fn read_request(stream: &UnixStream) -> String {
     line
 }
 
-fn record(inside: &Inside) -> Result<cleveragents::Entered, Error> {
-    inside.record("changeset", &entry("file", Doing::Delete))
+fn record(client: &RunClient) -> Result<cleveragents::RecordedEntry, Error> {
+    client.record("changeset", &entry("file", Doing::Delete))
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn an_answer_that_never_comes_is_a_doubt() {
     let hangs_up = |stream: UnixStream| drop(read_request(&stream));
     assert_eq!(code(with_run(hangs_up, record)), ("no-reply", Kind::OutcomeUnknown));
     let message = [Draft::text(Role::User, "hello")];
-    let append = |inside: &Inside| inside.append(&"talk".parse().unwrap(), &message, None);
+    let append = |client: &RunClient| client.append(&"talk".parse().unwrap(), &message, None);
     assert_eq!(code(with_run(hangs_up, append)), ("no-reply", Kind::OutcomeUnknown));
     for answer in [
         "what?\n",
@@ -55,14 +55,14 @@ fn an_answer_that_never_comes_is_a_doubt() {
         assert_eq!(code(with_run(says, record)), ("no-reply", Kind::OutcomeUnknown), "{answer}");
     }
     // Of what only reads there is no doubt.
-    let get = |inside: &Inside| inside.get(&key("x.word"), Reveal::No);
+    let get = |client: &RunClient| client.get(&key("x.word"), Reveal::No);
     assert_eq!(code(with_run(hangs_up, get)), ("run-gone", Kind::NotFound));
 }
 
 #[test]
 fn half_of_a_request_is_none() {
     let long = || entry("file", Doing::Bytes(vec![b'x'; 8 << 20], None));
-    let call = |inside: &Inside| inside.record("changeset", &long());
+    let call = |client: &RunClient| client.record("changeset", &long());
     assert_eq!(code(with_run(drop, call)), ("run-gone", Kind::NotFound));
     // A refusal that comes before all was sent is heard.
     let refuses = |mut stream: UnixStream| {
@@ -87,9 +87,9 @@ fn a_file_that_becomes_shorter_is_not_sent_as_a_whole() {
         fs::write(&file, "short").unwrap();
         *received.lock().unwrap() = stream.read_to_end(&mut Vec::new()).unwrap();
     };
-    let call = |inside: &Inside| {
+    let call = |client: &RunClient| {
         let content = Doing::Content(file.clone(), None);
-        inside.record("changeset", &entry("file", content))
+        client.record("changeset", &entry("file", content))
     };
     assert_eq!(code(with_run(shortens, call)), ("io", Kind::Error));
     assert!(*received.lock().unwrap() < 8 << 20);

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use cleveragents::{
-    Assignment, Doing, Draft, Error, Given, Inside, Kind, NewEntry, Reveal, Role, Scope, Selection,
-    Surroundings,
+    Assignment, Doing, Draft, Error, Given, Invocation, Kind, NewEntry, Reveal, Role, RunClient, Scope,
+    Selection,
 };
 
 use crate::fixture::{Stage, code, entry, key};
@@ -41,7 +41,7 @@ fn everything_that_can_be_recorded_is() {
             tool: Some("pen".to_owned()),
             ..entry("file", Doing::Patch(patch))
         };
-        actor.inside.record(&id, &named).unwrap();
+        actor.client.record(&id, &named).unwrap();
         // With a base of one's own; and the copy counts as the root, too.
         let base = stage.path("base");
         fs::write(&base, "was\n").unwrap();
@@ -50,12 +50,12 @@ fn everything_that_can_be_recorded_is() {
             base: Some(base.clone()),
             ..entry("based", Doing::Bytes(b"is\n".to_vec(), None))
         };
-        assert_eq!(actor.inside.record(&id, &based).unwrap().sequence, 8);
+        assert_eq!(actor.client.record(&id, &based).unwrap().sequence, 8);
         let nothing =
             NewEntry { base: Some("/dev/null".into()), ..entry("x", Doing::Bytes(Vec::new(), None)) };
-        actor.inside.record(&id, &nothing).unwrap();
+        actor.client.record(&id, &nothing).unwrap();
         let other = NewEntry { base: Some(base), ..entry("x", Doing::Delete) };
-        assert_eq!(code(actor.inside.record(&id, &other)), ("other-base", Kind::Conflict));
+        assert_eq!(code(actor.client.record(&id, &other)), ("other-base", Kind::Conflict));
         let taken = actor.record("new", Doing::RenameTo("file".to_owned()));
         assert_eq!(code(taken), ("already-there", Kind::Conflict));
         assert_eq!(code(actor.record("nobody", Doing::Delete)), ("not-there", Kind::NotFound));
@@ -111,21 +111,21 @@ fn what_a_node_may_not_do_is_refused() {
         }
         let no = || entry("src/no", Doing::Bytes(Vec::new(), None));
         for changeset in [foreign.as_str(), "nonsense", ""] {
-            assert_eq!(code(actor.inside.record(changeset, &no())), ("foreign-changeset", Kind::Conflict));
+            assert_eq!(code(actor.client.record(changeset, &no())), ("foreign-changeset", Kind::Conflict));
         }
         for root in ["/", "/nowhere", actor.variable("TMPDIR")] {
             let elsewhere = NewEntry { root: Some(root.into()), ..no() };
-            assert_eq!(code(actor.inside.record(id, &elsewhere)), ("foreign-root", Kind::Usage));
+            assert_eq!(code(actor.client.record(id, &elsewhere)), ("foreign-root", Kind::Usage));
         }
         let tool = NewEntry { tool: Some("agents plan resolve".to_owned()), ..no() };
-        assert_eq!(code(actor.inside.record(id, &tool)), ("reserved-tool", Kind::Usage));
+        assert_eq!(code(actor.client.record(id, &tool)), ("reserved-tool", Kind::Usage));
         let missing = actor.record("src/no", Doing::Content("/nowhere".into(), None));
         assert_eq!(code(missing), ("no-file", Kind::NotFound));
         let device = actor.record("src/empty", Doing::Content("/dev/null".into(), None));
         assert_eq!(device.unwrap().sequence, 2);
         let mut variables = actor.variables.clone();
         variables.insert("AGENTS_TOKEN".to_owned(), "another".to_owned());
-        let stranger = crate::fixture::inside(&variables);
+        let stranger = crate::fixture::client(&variables);
         assert_eq!(code(stranger.get(&key("plan.concurrency"), Reveal::No)), ("node-ended", Kind::Conflict));
     });
     assert_eq!(stage.entries(&summary, "work"), ["create src/new - 3", "create src/empty - 0"]);
@@ -142,33 +142,33 @@ fn contexts_are_appended_to_and_configuration_is_read() {
     let hush = Assignment { given: Given::Privately, ..Assignment::argument(secret.clone(), "hush") };
     stage.agents.set(Some(Scope::Global), &[hush]).unwrap();
     stage.play(&["work"], "env = { CLEVERAGENTS_X_WORD = 'other' }", |actor| {
-        let appended = actor.inside.append(&"talk".parse().unwrap(), &said("first"), None).unwrap();
+        let appended = actor.client.append(&"talk".parse().unwrap(), &said("first"), None).unwrap();
         assert_eq!((appended.ids.len(), appended.message_count), (1, 1));
         let lines = Draft::parse_lines("{\"role\":\"user\",\"content\":\"1.10\",\"n\":1.10}").unwrap();
         let revision = appended.revision;
         assert_eq!(
-            actor.inside.append(&"talk".parse().unwrap(), &lines, Some(revision)).unwrap().revision,
+            actor.client.append(&"talk".parse().unwrap(), &lines, Some(revision)).unwrap().revision,
             cleveragents::Revision(revision.0 + 1)
         );
         assert_eq!(
-            code(actor.inside.append(&"talk".parse().unwrap(), &lines, Some(revision))),
+            code(actor.client.append(&"talk".parse().unwrap(), &lines, Some(revision))),
             ("stale", Kind::Conflict)
         );
         assert_eq!(
-            code(actor.inside.append(&"nobody".parse().unwrap(), &lines, None)),
+            code(actor.client.append(&"nobody".parse().unwrap(), &lines, None)),
             ("no-context", Kind::NotFound)
         );
         let wrong = Draft::parse_lines("{").map_err(Error::from);
         assert_eq!(code(wrong), ("bad-message", Kind::Usage));
         // What the run sees counts: the same answer, whoever asks.
-        let asked = actor.inside.get(&key("x.word"), Reveal::Yes).unwrap();
+        let asked = actor.client.get(&key("x.word"), Reveal::Yes).unwrap();
         assert_eq!(asked, stage.agents.read().get(&key("x.word"), Reveal::Yes).unwrap());
         assert_eq!(asked.entry.value.unwrap().to_string(), "hello");
-        let hidden = actor.inside.get(&secret, Reveal::No).unwrap().entry.value.unwrap();
+        let hidden = actor.client.get(&secret, Reveal::No).unwrap().entry.value.unwrap();
         assert!(!hidden.to_string().contains("hush"), "{hidden}");
-        let refused = actor.inside.get(&secret, Reveal::Yes);
+        let refused = actor.client.get(&secret, Reveal::Yes);
         assert_eq!(code(refused), ("secret-in-sandbox", Kind::Usage));
-        let unknown = actor.inside.get(&key("plan.concurency"), Reveal::No).unwrap_err();
+        let unknown = actor.client.get(&key("plan.concurency"), Reveal::No).unwrap_err();
         assert_eq!((unknown.code(), unknown.kind()), ("unknown-key", Kind::Usage));
         let Error::Refused { problem } = unknown else { panic!("{unknown}") };
         assert_eq!(problem.hint.as_deref(), Some("hint for unknown-key"), "{}", problem.text);
@@ -196,7 +196,7 @@ fn thirty_two_actors_at_once_are_told_apart() {
                     actor.record_text(&format!("{}-{part}", actor.node), &actor.node).unwrap()
                 });
             }
-            scope.spawn(|| actor.inside.append(&"talk".parse().unwrap(), &said(&actor.node), None).unwrap());
+            scope.spawn(|| actor.client.append(&"talk".parse().unwrap(), &said(&actor.node), None).unwrap());
         });
     });
     assert_eq!(tokens.into_inner().unwrap().len(), 32);
@@ -219,7 +219,7 @@ fn who_is_in_a_sandbox_is_told_by_socket_and_home() {
     let around = |home: Option<&str>, variables: &[(&str, &str)]| {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let home = home.map(PathBuf::from);
-        Inside::around(&Surroundings { home, variables, ..Surroundings::default() }).is_some()
+        RunClient::from_env(&Invocation { home, variables, ..Invocation::default() }).is_some()
     };
     let socket = ("AGENTS_SOCKET", "/h/runs/01/socket-1");
     assert!(!around(None, &[]) && !around(None, &[("AGENTS_SOCKET", "")]));
@@ -229,9 +229,9 @@ fn who_is_in_a_sandbox_is_told_by_socket_and_home() {
     assert!(!around(None, &[socket, ("CLEVERAGENTS_HOME", "/other")]), "a home of its own");
     assert!(!around(Some("/other"), &[socket, ("CLEVERAGENTS_HOME", "/h")]));
     assert!(!around(Some("relative"), &[socket]));
-    let Error::RunGone { socket, .. } = Inside::around(&Surroundings {
+    let Error::RunGone { socket, .. } = RunClient::from_env(&Invocation {
         variables: vec![("AGENTS_SOCKET".into(), "/nowhere/runs/01/socket-1".into())],
-        ..Surroundings::default()
+        ..Invocation::default()
     })
     .unwrap()
     .get(&key("x.word"), Reveal::No)

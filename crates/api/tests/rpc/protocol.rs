@@ -86,7 +86,7 @@ fn who_only_holds_connections_open_is_bounded() {
         check_refused(answer(&actor.connect()), "too-many-requests", "more than 128");
         drop(held);
         // As soon as they are seen to be gone there is room again.
-        let asked = || actor.inside.get(&key("plan.concurrency"), cleveragents::Reveal::No);
+        let asked = || actor.client.get(&key("plan.concurrency"), cleveragents::Reveal::No);
         let until = std::time::Instant::now() + crate::fixture::LONG;
         while asked().is_err() {
             assert!(std::time::Instant::now() < until);

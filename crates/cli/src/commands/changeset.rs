@@ -7,7 +7,7 @@ mod seal;
 mod show;
 mod start;
 
-use api::Inside;
+use api::RunClient;
 use clap::Subcommand;
 
 use super::{counted, known_plans, open};
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 }
 
 /// The same in the sandbox of a run, which does what it is asked.
-pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
+pub(crate) fn ask(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
     let Command::Record(args) = &args.command else { unreachable!("the others are refused") };
-    record::run(args, |id, entry| inside.record(id, entry), output)
+    record::run(args, |id, entry| client.record(id, entry), output)
 }

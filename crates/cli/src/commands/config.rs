@@ -10,7 +10,7 @@ mod set;
 mod unset;
 mod watch;
 
-use api::{Change, Inside, Key, Origin, Problem, Scope, StillSet};
+use api::{Change, Key, Origin, Problem, RunClient, Scope, StillSet};
 use clap::Subcommand;
 
 use crate::error::Result;
@@ -77,9 +77,9 @@ pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Res
 }
 
 /// The same in the sandbox of a run, which does what it is asked.
-pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
+pub(crate) fn ask(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
     let Command::Get(args) = &args.command else { unreachable!("the others are refused, or read") };
-    get::run(args, |key, reveal| inside.get(key, reveal), output)
+    get::run(args, |key, reveal| client.get(key, reveal), output)
 }
 
 /// A scope on the command line.

@@ -18,7 +18,7 @@ mod verify;
 
 use std::io::{self, Read};
 
-use api::{Document, Inside, Revision, Saved};
+use api::{Document, Revision, RunClient, Saved};
 use clap::Subcommand;
 
 use crate::args::GlobalArgs;
@@ -121,9 +121,9 @@ pub(crate) fn run(
 }
 
 /// The same in the sandbox of a run, which does what it is asked.
-pub(crate) fn ask(args: &Args, inside: &Inside, output: &mut Output) -> Result<Answer> {
+pub(crate) fn ask(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
     let Command::Append(args) = &args.command else { unreachable!("the others are refused, or read") };
-    append::run(args, |name, drafts, revision| inside.append(name, drafts, revision), output)
+    append::run(args, |name, drafts, revision| client.append(name, drafts, revision), output)
 }
 
 /// On commands that write.

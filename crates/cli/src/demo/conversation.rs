@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use api::{Agents, ContextManager, ContextName, Draft, Json, Surroundings};
+use api::{Agents, ContextManager, ContextName, Draft, Invocation, Json};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -213,8 +213,8 @@ fn open(folder: &Path) -> Result<ContextManager> {
 }
 
 fn contexts(home: &Path) -> Result<api::Contexts> {
-    let surroundings = Surroundings { home: Some(home.to_owned()), ..Surroundings::default() };
-    Ok(Agents::open(&surroundings)?.contexts()?)
+    let invocation = Invocation { home: Some(home.to_owned()), ..Invocation::default() };
+    Ok(Agents::open(&invocation)?.contexts()?)
 }
 
 fn name() -> ContextName {

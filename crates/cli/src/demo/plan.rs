@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use api::{Agents, Cancel, NodeOutcome, NodeReport, NodeState, Part, Plans, RunOptions, Surroundings};
+use api::{Agents, Cancel, Invocation, NodeOutcome, NodeReport, NodeState, Part, Plans, RunOptions};
 use serde::Serialize;
 
 use super::{Demo, LABEL, failed};
@@ -199,7 +199,7 @@ fn run_actors(place: &Path) -> Result<(Plans, Vec<NodeReport>)> {
     write(project.join(NOTES), NOTES_BEFORE)?;
     write(place.join("plan.toml"), PLAN)?;
     let (home, user) = (Some(place.join("home")), Some("demo".to_owned()));
-    let agents = Agents::open(&Surroundings { home, user, ..Surroundings::default() })?;
+    let agents = Agents::open(&Invocation { home, user, ..Invocation::default() })?;
     let options = RunOptions { file: Some(place.join("plan.toml")), ..RunOptions::default() };
     let (checked, plans) = (agents.check_plan_file(&options)?, agents.plans()?);
     let summary = plans.run(checked, &options, &Cancel::default(), &|_| {})?;

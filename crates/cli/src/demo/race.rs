@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use api::{Agents, Assignment, Scope, Surroundings};
+use api::{Agents, Assignment, Invocation, Scope};
 use serde::Serialize;
 
 use super::writer::{Child, Role};
@@ -98,7 +98,7 @@ pub(super) fn set_by_service(
     index: u32,
     acknowledge: impl Fn(u32) -> Result<()>,
 ) -> Result<()> {
-    let agents = Agents::open(&Surroundings { home: Some(folder.to_owned()), ..Surroundings::default() })?;
+    let agents = Agents::open(&Invocation { home: Some(folder.to_owned()), ..Invocation::default() })?;
     for number in 0..SETS {
         let assignment = format!("{}={number}", key(index, number)).parse::<Assignment>()?;
         agents.set(Some(Scope::Global), &[assignment])?;

@@ -12,7 +12,7 @@ use plan::{Ground, State, counted};
 use serde::Serialize;
 use store::Time;
 
-use crate::admin::stores::Location;
+use crate::admin::stores::StoreLocation;
 use crate::problem::text;
 use crate::{Agents, Error, HintFor, Plans, Problem};
 
@@ -124,7 +124,7 @@ impl Agents {
 }
 
 impl Plans {
-    fn doctor(&self, fix: bool, store: &Location) -> Vec<Check> {
+    fn doctor(&self, fix: bool, store: &StoreLocation) -> Vec<Check> {
         let or_failed = |name, checks: Result<Vec<Check>, Error>| {
             checks.unwrap_or_else(|error| vec![Check::failed(name, &error, self.agents.hint())])
         };
@@ -135,15 +135,15 @@ impl Plans {
         checks
     }
 
-    fn check_store(&self, location: &Location) -> Result<Vec<Check>, Error> {
+    fn check_store(&self, location: &StoreLocation) -> Result<Vec<Check>, Error> {
         let mut problems = self.inner.store().check().map_err(plan::Error::from)?;
         problems.extend(store::check_contents(self.inner.store().as_ref()).map_err(plan::Error::from)?);
         if problems.is_empty() {
             return Ok(vec![Check::ok("store", format!("`{location}` is sound"))]);
         }
         let fix = match location {
-            Location::File(_) => "restore the file from a backup, together with its -wal file",
-            Location::Server(_) => "restore the database from a backup",
+            StoreLocation::File(_) => "restore the file from a backup, together with its -wal file",
+            StoreLocation::Server(_) => "restore the database from a backup",
         };
         Ok(problems
             .iter()

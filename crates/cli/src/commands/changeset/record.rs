@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use api::{Doing, Entered, NewEntry};
+use api::{Doing, NewEntry, RecordedEntry};
 
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
@@ -65,7 +65,7 @@ Examples:
 /// `record` is done by the store, or by the run around.
 pub(super) fn run(
     args: &Args,
-    record: impl FnOnce(&str, &NewEntry) -> std::result::Result<Entered, api::Error>,
+    record: impl FnOnce(&str, &NewEntry) -> std::result::Result<RecordedEntry, api::Error>,
     output: &mut Output,
 ) -> Result<Answer> {
     let entry = NewEntry {
