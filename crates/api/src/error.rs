@@ -18,8 +18,8 @@ pub mod errors {
     pub use store::{Error as StoreError, Outcome};
 }
 
-/// Gives what a person may do about an error, in the words of a frontend: a command line names its commands.
-pub type HintFor = fn(&Error) -> Option<String>;
+/// Suggests what to do about an error, in the words of a frontend: a command line names its commands.
+pub type HintFor = fn(&Error) -> Vec<String>;
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -146,7 +146,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The run around this process refused.
-    #[error("{}", problem.text)]
+    #[error("{}", problem.message)]
     Refused {
         /// Why.
         problem: Box<crate::Problem>,

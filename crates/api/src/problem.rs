@@ -7,44 +7,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, HintFor, Kind};
 
-/// How much of a line is shown around a spot: a file may be one line of megabytes.
+/// Characters of a line that an excerpt shows: a file may be one line of megabytes.
 const EXCERPT_CHARS_MAX: usize = 160;
 
-/// Something that went wrong, for a person and for a program.
+/// An error or a warning, for people and programs.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Problem {
-    /// What sort it is.
+    /// Class of the error, which decides the exit code.
     #[serde(skip_serializing)]
     pub kind: Kind,
-    /// A name that scripts may rely on.
+    /// Stable name, for scripts.
     pub code: String,
-    /// What went wrong.
-    pub text: String,
-    /// The causes, nearest first.
+    /// One sentence: object, failure, reason.
+    pub message: String,
+    /// Causes and details, nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
-    /// What may help.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-    /// The spot in a file that does not parse.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spot: Option<Location>,
+    /// Suggestions, most useful first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hint: Vec<String>,
+    /// Position in a file that does not parse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<Location>,
 }
 
-/// A spot in a file.
+/// A position in a file.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct Location {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// Bytes before the spot.
+    /// Bytes before the position.
     pub byte_offset: usize,
     /// Counted from 1.
     pub line: usize,
     /// In characters, counted from 1.
     pub column: usize,
-    /// The line, or the part of a long one around the spot, unless it may hold a secret.
+    /// The line, or part of a long one; empty if it may hold a secret.
     pub excerpt: String,
-    /// How many characters of the excerpt are before the spot.
+    /// Characters of the excerpt before the position.
     pub caret: usize,
 }
 
@@ -54,12 +54,13 @@ impl Problem {
         if let Error::Refused { problem } = error {
             return (**problem).clone();
         }
-        let mut problem = Problem { spot: spot(error), ..Self::new(error.kind(), error.code(), error) };
+        let mut problem =
+            Problem { location: location(error), ..Self::new(error.kind(), error.code(), error) };
         match error {
             Error::Plan(error) => drop(problem.causes.splice(0..0, crate::error::plan_details(error))),
-            // Each by itself, not as lines of one text.
+            // One cause each, not lines of one text.
             Error::Run(executor::Error::PlanFile { file, problems }) if problems.len() > 1 => {
-                problem.text = format!("plan file `{}` has {} problems", file.display(), problems.len());
+                problem.message = format!("plan file `{}` has {} problems", file.display(), problems.len());
                 problem.causes = problems.iter().map(ToString::to_string).collect();
             }
             _ => {}
@@ -67,24 +68,25 @@ impl Problem {
         problem
     }
 
-    /// Something that is no error of ours: a code, a text and what it comes from.
+    /// Describes an error of a frontend.
     pub fn new(kind: Kind, code: &str, error: &dyn std::error::Error) -> Problem {
         let causes = causes(error).map(ToString::to_string).collect();
-        Problem { causes, ..Self::said(kind, code, error.to_string()) }
+        Problem { causes, ..Self::without_cause(kind, code, error.to_string()) }
     }
 
-    /// A text that comes from nothing else.
-    pub fn said(kind: Kind, code: &str, text: String) -> Problem {
-        Problem { kind, code: code.to_owned(), text, causes: Vec::new(), hint: None, spot: None }
+    /// A message that no error caused.
+    pub fn without_cause(kind: Kind, code: &str, message: String) -> Problem {
+        let code = code.to_owned();
+        Problem { kind, code, message, causes: Vec::new(), hint: Vec::new(), location: None }
     }
 
-    /// Describes an error, with the hint of the frontend. A problem that another process described has its hint.
+    /// Describes an error, with the hints of the frontend. A problem from another process keeps its own hints.
     pub fn hinted(error: &Error, hint: Option<HintFor>) -> Problem {
-        let problem = Self::of(error);
-        match problem.hint {
-            Some(_) => problem,
-            None => Problem { hint: hint.and_then(|hint| hint(error)), ..problem },
+        let mut problem = Self::of(error);
+        if let (true, Some(hint)) = (problem.hint.is_empty(), hint) {
+            problem.hint = hint(error);
         }
+        problem
     }
 
     pub(crate) fn of_config(error: &config::Error, hint: Option<HintFor>) -> Problem {
@@ -92,7 +94,7 @@ impl Problem {
     }
 }
 
-fn spot(error: &Error) -> Option<Location> {
+fn location(error: &Error) -> Option<Location> {
     let found = match error {
         Error::Config(config::Error::Parse(found)) => found,
         Error::Config(config::Error::NotTaken { source, .. }) => match &**source {

@@ -50,7 +50,7 @@ fn key(text: &str) -> Key {
 
 fn check(error: Error, kind: Kind, code: &str) {
     let problem = Problem::of(&error);
-    assert_eq!((problem.kind, problem.code.as_str()), (kind, code), "{}", problem.text);
+    assert_eq!((problem.kind, problem.code.as_str()), (kind, code), "{}", problem.message);
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl Error {
     pub(crate) fn problem(&self) -> Problem {
         let own = |code| Problem::new(Kind::Error, code, self);
         match self {
-            Error::Api(error) => Problem::hinted(error, Some(crate::hints::hint)),
+            Error::Api(error) => Problem::hinted(error, Some(crate::hints::hints)),
             Error::TemporaryFolder { .. } => {
                 hinted(own("temporary-folder"), "set TMPDIR to a folder that you may write to")
             }
@@ -157,7 +157,7 @@ impl Error {
 }
 
 fn hinted(problem: Problem, hint: &str) -> Problem {
-    Problem { hint: Some(hint.to_owned()), ..problem }
+    Problem { hint: vec![hint.to_owned()], ..problem }
 }
 
 impl From<Kind> for Exit {
@@ -194,7 +194,7 @@ mod tests {
         let source = io::Error::other("the disk is gone");
         let error = Error::File { act: "read", path: "a".into(), source };
         let problem = error.problem();
-        assert_eq!(problem.text, "cannot read `a`");
+        assert_eq!(problem.message, "cannot read `a`");
         assert_eq!(problem.causes, ["the disk is gone"]);
         assert_eq!((error.exit().code(), problem.code.as_str()), (1, "io"));
     }

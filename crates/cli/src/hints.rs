@@ -12,6 +12,11 @@ mod tests;
 use api::Error;
 use api::errors::Actor;
 
+/// Suggestions after an error, one a line of its hint.
+pub(crate) fn hints(error: &Error) -> Vec<String> {
+    hint(error).iter().flat_map(|hint| hint.lines()).map(str::to_owned).collect()
+}
+
 /// Gives what to do about an error; names a command where one helps.
 pub(crate) fn hint(error: &Error) -> Option<String> {
     Some(match error {
@@ -58,7 +63,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
             Error::NoReply { .. } => {
                 "outside of the sandbox, `agents plan show PLAN` tells what was recorded".to_owned()
             }
-            Error::Refused { problem } => return problem.hint.clone(),
+            Error::Refused { problem } => return problem.hint.first().cloned(),
             Error::InSandbox { .. } => {
                 "use it outside; in a sandbox there are `agents changeset record`, `agents context append`, `agents config get`, and commands that read"
                     .to_owned()

@@ -168,27 +168,28 @@ impl Paint {
         painted
     }
 
-    /// Something that is told, with the spot it is about, its causes and a hint.
+    /// Something that is told, with the position it is about, its causes and a hint.
     pub(crate) fn message(self, level: Level, problem: &Problem) -> String {
         let level = match level {
             Level::Error => self.bad("error"),
             Level::Warning => self.strong("warning"),
             Level::Note => self.faint("note"),
         };
-        let mut text = format!("{level}: {}\n", escaped(&problem.text));
-        text.extend(problem.spot.iter().map(|spot| self.spot(spot)));
+        let mut text = format!("{level}: {}\n", escaped(&problem.message));
+        text.extend(problem.location.iter().map(|location| self.location(location)));
         text.extend(problem.causes.iter().map(|cause| format!("  because: {}\n", escaped(cause))));
-        text.extend(problem.hint.iter().map(|hint| format!("  hint: {}\n", escaped(hint))));
+        let heads = ["  hint: "].into_iter().chain(std::iter::repeat("        "));
+        text.extend(heads.zip(&problem.hint).map(|(head, hint)| format!("{head}{}\n", escaped(hint))));
         text
     }
 
-    /// The line, with a caret under the spot.
-    fn spot(self, spot: &Location) -> String {
-        let number = spot.line.to_string();
+    /// The line, with a caret under the position.
+    fn location(self, location: &Location) -> String {
+        let number = location.line.to_string();
         let margin = " ".repeat(number.len());
         // Tabs stay tabs, so that the caret is under its character whatever their width.
-        let before: String = spot.excerpt.chars().take(spot.caret).map(blank).collect();
-        let Location { file, line, column, byte_offset, excerpt, .. } = spot;
+        let before: String = location.excerpt.chars().take(location.caret).map(blank).collect();
+        let Location { file, line, column, byte_offset, excerpt, .. } = location;
         let (file, excerpt) = (escaped(file), blotted(excerpt));
         format!(
             "  {margin}--> {file}:{line}:{column} (byte {byte_offset})\n  {margin} |\n  {number} | {excerpt}\n  {margin} | {before}{}\n",

@@ -70,12 +70,16 @@ pub(crate) struct Output {
     is_bytes: bool,
 }
 
+/// Version of the JSON envelope. Changes when a field changes its meaning or goes.
+const ENVELOPE_VERSION: u32 = 1;
+
 /// The form of every answer to a program.
 #[derive(Serialize)]
 struct Envelope<'a> {
     /// Only at the end of a stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<&'static str>,
+    version: u32,
     command: &'a str,
     status: String,
     exit_code: u8,
@@ -200,7 +204,10 @@ impl Output {
 
     /// Tells people something beside the answer.
     pub(crate) fn warn(&mut self, code: &str, text: String, hint: Option<String>) {
-        self.message(Level::Warning, Problem { hint, ..Problem::said(Kind::Error, code, text) });
+        self.message(
+            Level::Warning,
+            Problem { hint: hint.into_iter().collect(), ..Problem::without_cause(Kind::Error, code, text) },
+        );
     }
 
     /// Tells people about something that was skipped on the way to the answer. Each is told once.
@@ -232,7 +239,7 @@ impl Output {
     /// Says something that only somebody who wonders wants to know.
     pub(crate) fn detail(&mut self, code: &str, text: String) {
         if self.look.volume == Volume::Verbose {
-            self.message(Level::Note, Problem::said(Kind::Error, code, text));
+            self.message(Level::Note, Problem::without_cause(Kind::Error, code, text));
         }
     }
 
@@ -276,6 +283,7 @@ impl Output {
         if self.is_json() && !self.is_bytes {
             let envelope = Envelope {
                 event: self.is_stream.then_some("end"),
+                version: ENVELOPE_VERSION,
                 command: self.command,
                 status: answer.exit.to_string(),
                 exit_code: answer.exit.code(),

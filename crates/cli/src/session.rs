@@ -55,7 +55,7 @@ pub(crate) fn invocation(args: &GlobalArgs) -> Invocation {
         user: Some(user()),
         values: args.values(),
         variables: std::env::vars_os().collect(),
-        hint: Some(hints::hint),
+        hint: Some(hints::hints),
     }
 }
 

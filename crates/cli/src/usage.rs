@@ -36,7 +36,7 @@ fn problem(error: &clap::Error) -> Problem {
         Some(word) => format!("did you mean `{word}`? see `agents --help`"),
         None => "see `agents --help`".to_owned(),
     };
-    Problem { hint: Some(hint), ..Problem::said(Kind::Usage, "usage", text) }
+    Problem { hint: vec![hint], ..Problem::without_cause(Kind::Usage, "usage", text) }
 }
 
 /// Whether JSON is wanted. The line could not be parsed, so this looks for the flag and the variable alone.

@@ -44,7 +44,7 @@ impl Stage {
         let invocation = Invocation {
             home: Some(folder.path().join(home)),
             current: Some(project),
-            hint: Some(|error| Some(format!("hint for {}", error.code()))),
+            hint: Some(|error| vec![format!("hint for {}", error.code())]),
             ..Invocation::default()
         };
         fs::create_dir_all(folder.path().join(home)).unwrap();

@@ -67,8 +67,7 @@ fn half_of_a_request_is_none() {
     // A refusal that comes before all was sent is heard.
     let refuses = |mut stream: UnixStream| {
         read_request(&stream);
-        let error =
-            "{\"kind\":\"busy\",\"code\":\"of-tomorrow\",\"text\":\"later\",\"hint\":null,\"spot\":null}";
+        let error = "{\"kind\":\"busy\",\"code\":\"of-tomorrow\",\"message\":\"later\"}";
         stream.write_all(format!("{{\"version\":1,\"error\":{error}}}\n").as_bytes()).unwrap();
     };
     for _ in 0..2 {

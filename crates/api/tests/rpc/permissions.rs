@@ -171,7 +171,7 @@ fn contexts_are_appended_to_and_configuration_is_read() {
         let unknown = actor.client.get(&key("plan.concurency"), Reveal::No).unwrap_err();
         assert_eq!((unknown.code(), unknown.kind()), ("unknown-key", Kind::Usage));
         let Error::Refused { problem } = unknown else { panic!("{unknown}") };
-        assert_eq!(problem.hint.as_deref(), Some("hint for unknown-key"), "{}", problem.text);
+        assert_eq!(problem.hint, ["hint for unknown-key"], "{}", problem.message);
     });
     let texts: Vec<_> =
         contexts.show(&"talk".parse().unwrap(), Selection::All).unwrap().map(|said| said.unwrap()).collect();

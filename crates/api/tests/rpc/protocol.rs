@@ -20,8 +20,8 @@ fn get(actor: &Actor, change: impl FnOnce(&mut Value)) -> Option<Value> {
 fn check_refused(answer: Option<Value>, code: &str, text: &str) {
     let answer = answer.expect("there is an answer");
     assert_eq!((&answer["version"], &answer["error"]["code"]), (&json!(1), &json!(code)), "{answer}");
-    assert!(answer["error"]["text"].as_str().unwrap().contains(text), "{answer}");
-    assert!(answer["error"]["hint"].is_string() && answer["error"]["kind"].is_string(), "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains(text), "{answer}");
+    assert!(answer["error"]["hint"].is_array() && answer["error"]["kind"].is_string(), "{answer}");
 }
 
 #[test]

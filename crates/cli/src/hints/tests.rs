@@ -13,7 +13,7 @@ use filetx::{Error as F, Failure, Left, Step};
 
 fn check(error: impl Into<Error>, kind: Kind, code: &str) {
     let problem = Problem::of(&error.into());
-    assert_eq!((problem.kind, problem.code.as_str()), (kind, code), "{}", problem.text);
+    assert_eq!((problem.kind, problem.code.as_str()), (kind, code), "{}", problem.message);
 }
 
 /// The same, for those that a person can do something about.
@@ -92,10 +92,10 @@ fn files_and_folders() {
     check_hinted(parse(), Kind::Error, "unparsable");
     let kept = |source| C::NotTaken { file: path(), kept: path(), source: Box::new(source) };
     check_hinted(kept(parse()), Kind::Error, "unparsable");
-    assert_eq!(Problem::of(&kept(parse()).into()).spot.unwrap().caret, 3);
+    assert_eq!(Problem::of(&kept(parse()).into()).location.unwrap().caret, 3);
     check_hinted(kept(C::IsTable { key: key() }), Kind::Error, "is-table");
     check_hinted(kept(C::Conflict { file: path() }), Kind::Conflict, "conflict");
-    assert!(Problem::of(&kept(C::Conflict { file: path() }).into()).spot.is_none());
+    assert!(Problem::of(&kept(C::Conflict { file: path() }).into()).location.is_none());
     check_hinted(C::NotUtf8 { file: path(), offset: 0, line: 1 }, Kind::Error, "not-utf8");
     check_hinted(C::TooLarge { file: path(), limit: 1 }, Kind::Error, "too-large");
     check_hinted(C::LeadsOut { file: path(), target: path() }, Kind::Error, "leads-out");
@@ -230,7 +230,7 @@ fn runs() {
     check_hinted(Error::SecretInSandbox { key: text() }, Kind::Usage, "secret-in-sandbox");
     let problem = Problem::hinted(&R::NoSeat.into(), Some(super::hint));
     let refused = Error::Refused { problem: Box::new(problem.clone()) };
-    assert_eq!((refused.to_string(), Problem::of(&refused)), (problem.text.clone(), problem));
+    assert_eq!((refused.to_string(), Problem::of(&refused)), (problem.message.clone(), problem));
     check_hinted(refused, Kind::Conflict, "node-ended");
 }
 

@@ -9,6 +9,7 @@ fn programs_get_usage_errors_as_an_envelope() {
     let program = Program::new();
     program.run("config gett x.a --format json").code(2).stderr_eq("").stdout_eq(str![[r#"
 {
+  "version": 1,
   "command": "",
   "status": "error",
   "exit_code": 2,
@@ -20,8 +21,10 @@ fn programs_get_usage_errors_as_an_envelope() {
     {
       "level": "error",
       "code": "usage",
-      "text": "unrecognized subcommand 'gett'",
-      "hint": "did you mean `get`? see `agents --help`"
+      "message": "unrecognized subcommand 'gett'",
+      "hint": [
+        "did you mean `get`? see `agents --help`"
+      ]
     }
   ]
 }
@@ -33,7 +36,7 @@ fn programs_get_usage_errors_as_an_envelope() {
         let envelope = json(&program.run(words).code(2).stderr_eq(""));
         assert_eq!((&envelope["status"], &envelope["exit_code"]), (&"error".into(), &2.into()), "{words}");
         assert_eq!(envelope["messages"][0]["code"], "usage", "{words}");
-        assert!(envelope["messages"][0]["hint"].as_str().unwrap().contains("agents --help"), "{words}");
+        assert!(envelope["messages"][0]["hint"][0].as_str().unwrap().contains("agents --help"), "{words}");
     }
     let by_variable = program.run_with("CLEVERAGENTS_CORE_FORMAT", "json", "dmo").code(2).stderr_eq("");
     assert_eq!(json(&by_variable)["messages"][0]["code"], "usage");

@@ -4,7 +4,7 @@
 //! -> {"version":1,"token":"…","ask":"record","with":{…},"bodies":[5]}
 //! -> hello
 //! <- {"version":1,"ok":{…}}
-//! <- {"version":1,"error":{"kind":"usage","code":"…","text":"…","hint":"…"}}
+//! <- {"version":1,"error":{"kind":"usage","code":"…","message":"…","hint":["…"]}}
 //! ```
 //!
 //! Contents follow the line as they are, so that a file of any length is passed on in pieces and never held in memory, and so that a

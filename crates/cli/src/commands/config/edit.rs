@@ -65,7 +65,7 @@ fn edit_until_right(writer: &Agents, edit: &Edit, copy: &Copy, output: &mut Outp
         if problem.code == "conflict" || !can_ask(output) {
             return Ok(edited);
         }
-        output.error(Problem { hint: None, ..problem });
+        output.error(Problem { hint: Vec::new(), ..problem });
         if !ask("Edit again? [Y/n] ") {
             return Ok(edited);
         }

@@ -192,7 +192,7 @@ fn problem(event: &RunEvent) -> Option<Problem> {
         RunEvent::Recovered { node, what } => ("recovered", format!("{node}: {what}")),
         _ => return None,
     };
-    Some(Problem::said(Kind::Error, code, text))
+    Some(Problem::without_cause(Kind::Error, code, text))
 }
 
 /// The nodes as they ended, for the end of a run.

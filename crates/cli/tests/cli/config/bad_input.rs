@@ -46,6 +46,7 @@ error: cannot parse `[PLACE]/agents-home/config.toml`, line 4, column 1: missing
 "#]]);
     program.run("config get x.a --format json").code(1).stderr_eq("").stdout_eq(str![[r#"
 {
+  "version": 1,
   "command": "config get",
   "status": "error",
   "exit_code": 1,
@@ -57,9 +58,11 @@ error: cannot parse `[PLACE]/agents-home/config.toml`, line 4, column 1: missing
     {
       "level": "error",
       "code": "unparsable",
-      "text": "cannot parse `[PLACE]/agents-home/config.toml`, line 4, column 1: missing comma between array elements, expected `,`",
-      "hint": "correct the file with `agents config edit --scope global`",
-      "spot": {
+      "message": "cannot parse `[PLACE]/agents-home/config.toml`, line 4, column 1: missing comma between array elements, expected `,`",
+      "hint": [
+        "correct the file with `agents config edit --scope global`"
+      ],
+      "location": {
         "file": "[PLACE]/agents-home/config.toml",
         "byte_offset": 28,
         "line": 4,

@@ -85,6 +85,7 @@ fn programs_get_entries() {
     with_files().run("config list plan.concurrency --format json").success().stderr_eq("").stdout_eq(str![[
         r#"
 {
+  "version": 1,
   "command": "config list",
   "status": "ok",
   "exit_code": 0,

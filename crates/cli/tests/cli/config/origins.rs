@@ -77,6 +77,7 @@ fn programs_get_the_layers_too() {
     let program = with_all_layers();
     program.run("config get plan.concurrency --format json").success().stderr_eq("").stdout_eq(str![[r#"
 {
+  "version": 1,
   "command": "config get",
   "status": "ok",
   "exit_code": 0,

@@ -67,6 +67,7 @@ error: unknown key `core.colour`
 "#]]);
     program.run("config explain plan.merge --format json").success().stderr_eq("").stdout_eq(str![[r#"
 {
+  "version": 1,
   "command": "config explain",
   "status": "ok",
   "exit_code": 0,
@@ -146,6 +147,7 @@ global   [PLACE]/agents-home/config.toml  (does not exist)
 "#]]);
     program.run("config path --format json").success().stderr_eq("").stdout_eq(str![[r#"
 {
+  "version": 1,
   "command": "config path",
   "status": "ok",
   "exit_code": 0,

@@ -76,6 +76,7 @@ fn a_batch_tells_programs_what_it_did() {
     let program = Program::new();
     program.run("config set x.a=1 x.b=2 --format json").success().stderr_eq("").stdout_eq(str![[r#"
 {
+  "version": 1,
   "command": "config set",
   "status": "ok",
   "exit_code": 0,

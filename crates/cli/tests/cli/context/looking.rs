@@ -25,7 +25,7 @@ fn show_selects() {
     program.run("context show chat --last 1 --format json").success().stdout_eq(str![[r#"
 {"event":"context","name":"chat"}
 {"event":"message","number":9,"message":{"id":"[..]","time":"[..]Z","role":"user","content":"m9"}}
-{"event":"end","command":"context show","status":"ok","exit_code":0,"data":{"messages":1,"name":"chat"},"timing":{"duration_ms":[..]},"messages":[]}
+{"event":"end","version":1,"command":"context show","status":"ok","exit_code":0,"data":{"messages":1,"name":"chat"},"timing":{"duration_ms":[..]},"messages":[]}
 
 "#]]);
 }

@@ -44,6 +44,6 @@ error: plan [PLAN] found 1 file changed since it was recorded, `a/nb/u{1b}[2J`; 
     }
     let refused = json(&program.run("plan apply work --format json").code(4));
     assert_eq!(refused["data"]["files"][0]["path"], NASTY);
-    let text = refused["messages"][0]["text"].as_str().expect("it has a text");
+    let text = refused["messages"][0]["message"].as_str().expect("it has a text");
     assert!(text.contains(NASTY), "{text}");
 }
