@@ -49,7 +49,7 @@ mod rpc;
 pub mod runs;
 
 pub use admin::audit::Checkpointed;
-pub use admin::doctor::{Check, Health};
+pub use admin::doctor::{Check, Health, Remedy};
 pub use admin::stores::StoreState;
 pub use agents::{Agents, keys};
 pub use config::{

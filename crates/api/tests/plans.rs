@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cleveragents::{Agents, Doing, Health, Invocation, Kind, NewEntry, Part, Plan, Plans, Resolution};
+use cleveragents::{Agents, Doing, Health, Invocation, Kind, NewEntry, Part, Plan, Plans, Remedy, Resolution};
 use tempfile::TempDir;
 
 fn agents(folder: &TempDir) -> Agents {
@@ -140,11 +140,8 @@ fn a_doctor_names_leases_that_ran_out() {
     let checks = agents(&folder).doctor(false);
     let lease = checks.iter().find(|check| check.name == "leases").unwrap();
     assert_eq!(lease.health, Health::Warning);
-    assert!(
-        lease.fix.as_ref().unwrap().contains(&format!("agents changeset seal {}", held.id())),
-        "{lease:?}"
-    );
-    // Whoever is told so can do it.
+    assert_eq!(lease.remedy, Some(Remedy::CloseChangeset(held.id())));
+    // The remedy works.
     plans.seal(&held.id().to_string()).unwrap();
     assert!(agents(&folder).doctor(true).iter().all(|check| check.health == Health::Ok));
 }
@@ -152,7 +149,7 @@ fn a_doctor_names_leases_that_ran_out() {
 /// What the doctor says about applies.
 fn applies(folder: &TempDir, fix: bool) -> Vec<(Health, String)> {
     let checks = agents(folder).doctor(fix).into_iter().filter(|check| check.name == "applies");
-    checks.map(|check| (check.health, check.text)).collect()
+    checks.map(|check| (check.health, check.message)).collect()
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod config;
 mod context;
+mod doctor;
 mod files;
 mod plan;
 mod run;
@@ -11,6 +12,8 @@ mod tests;
 
 use api::Error;
 use api::errors::Actor;
+
+pub(crate) use doctor::remedy;
 
 /// Suggestions after an error, one a line of its hint.
 pub(crate) fn hints(error: &Error) -> Vec<String> {

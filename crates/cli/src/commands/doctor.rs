@@ -3,6 +3,7 @@
 use api::{Check, Health};
 
 use crate::error::{Exit, Result};
+use crate::hints::remedy;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -18,18 +19,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let checks = session.writer().doctor(args.fix);
-    for check in &checks {
-        let Check { name, health, text, fix } = check;
+    let mut checks = session.writer().doctor(args.fix);
+    for check in &mut checks {
+        check.hint.extend(check.remedy.as_ref().map(remedy));
+        let Check { name, health, message, hint, .. } = check;
         let paint = output.paint();
         let word = match health {
             Health::Ok => paint.good("ok     "),
             Health::Warning => paint.strong("warning"),
             Health::Problem => paint.bad("problem"),
         };
-        output.say(format!("{word}  {name:<8}  {text}"))?;
-        if let Some(fix) = fix {
-            output.say(format!("         hint: {fix}"))?;
+        output.say(format!("{word}  {name:<8}  {message}"))?;
+        for hint in hint {
+            output.say(format!("         hint: {hint}"))?;
         }
     }
     let is_sound = checks.iter().all(|check| check.health != Health::Problem);

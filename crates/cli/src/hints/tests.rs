@@ -228,7 +228,7 @@ fn runs() {
     check_hinted(Error::NoReply { socket: path(), source: broken() }, Kind::OutcomeUnknown, "no-reply");
     check_hinted(Error::InSandbox { command: "run" }, Kind::Usage, "in-sandbox");
     check_hinted(Error::SecretInSandbox { key: text() }, Kind::Usage, "secret-in-sandbox");
-    let problem = Problem::hinted(&R::NoSeat.into(), Some(super::hint));
+    let problem = Problem::hinted(&R::NoSeat.into(), Some(super::hints));
     let refused = Error::Refused { problem: Box::new(problem.clone()) };
     assert_eq!((refused.to_string(), Problem::of(&refused)), (problem.message.clone(), problem));
     check_hinted(refused, Kind::Conflict, "node-ended");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use filetx::{Snapshot, TreeOptions, Trees, Wait};
 
-use super::Check;
+use super::{Check, Remedy};
 use crate::problem::text;
 use crate::{Agents, HintFor};
 
@@ -30,7 +30,7 @@ fn one(root: &Path, fix: bool, wait: &Wait, hint: Option<HintFor>) -> Check {
     let told = match fix {
         false => Snapshot::of_tree(root, &home, wait).map(|_| {
             let text = format!("an apply was cut off in `{shown}`");
-            Check::warning("applies", text, Some("`agents doctor --fix`".to_owned()))
+            Check::warning("applies", text, Remedy::FinishApplies)
         }),
         true => Trees::open(&[root], TreeOptions { home, wait: wait.clone(), ..TreeOptions::default() })
             .map(|trees| Check::ok("applies", finished(&shown, &trees))),

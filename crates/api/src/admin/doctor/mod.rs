@@ -1,6 +1,6 @@
-//! Whether everything is sound: what `agents doctor` asks for.
+//! The doctor: finds problems and their remedies.
 //!
-//! Looks, and says what it saw with the command that helps. Only with `fix` it changes anything: it finishes applies that were cut off.
+//! Changes nothing unless asked to fix: then it finishes interrupted applies.
 
 mod incomplete;
 
@@ -8,62 +8,94 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use filetx::{Disk, Lock, Mode, Open, RelPath, Rename, Storage, Wait};
-use plan::{Ground, State, counted};
+use plan::{ChangesetId, Ground, PlanId, State, counted};
 use serde::Serialize;
 use store::Time;
 
 use crate::admin::stores::StoreLocation;
 use crate::problem::text;
-use crate::{Agents, Error, HintFor, Plans, Problem};
+use crate::{Agents, ContextName, Error, HintFor, Plans, Problem};
 
-/// How one thing is.
+/// Result of one check.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
-    /// As it should be.
+    /// No problem.
     Ok,
-    /// It works, and a person should know.
+    /// Works, but needs attention.
     Warning,
-    /// It does not work.
+    /// Does not work.
     Problem,
 }
 
-/// One thing that was looked at.
+/// One check of the doctor.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Check {
-    /// What.
+    /// Name of the subject, such as `store`.
     pub name: &'static str,
-    /// How it is.
+    /// Result.
     pub health: Health,
-    /// What was seen.
-    pub text: String,
-    /// The command that helps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fix: Option<String>,
+    /// Finding, in one sentence.
+    pub message: String,
+    /// Suggestions of the frontend, most useful first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hint: Vec<String>,
+    /// Known remedy. A frontend adds the hint that names its command.
+    #[serde(skip)]
+    pub remedy: Option<Remedy>,
+}
+
+/// Remedy of a problem that the doctor knows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Remedy {
+    /// Verify this context.
+    VerifyContext(ContextName),
+    /// Merge the preserved file by hand and remove it.
+    MergePreserved,
+    /// Restore the store from a backup; of SQLite, with its write-ahead log.
+    RestoreStore {
+        /// The engine is SQLite.
+        is_sqlite: bool,
+    },
+    /// Verify the audit chain.
+    VerifyAudit,
+    /// Finish interrupted applies.
+    FinishApplies,
+    /// Seal or abandon this changeset.
+    CloseChangeset(ChangesetId),
+    /// Inspect this plan.
+    ShowPlan(PlanId),
+    /// Take the permissions of others from this folder.
+    RestrictPermissions(PathBuf),
+    /// Move away the file that stands where the home folder belongs.
+    MoveAway,
+    /// Keep roots on a file system that can exchange two files.
+    UseOtherFileSystem,
 }
 
 impl Check {
-    fn ok(name: &'static str, text: impl Into<String>) -> Check {
-        Check { name, health: Health::Ok, text: text.into(), fix: None }
+    fn ok(name: &'static str, message: impl Into<String>) -> Check {
+        let (message, hint) = (message.into(), Vec::new());
+        Check { name, health: Health::Ok, message, hint, remedy: None }
     }
 
-    fn warning(name: &'static str, text: impl Into<String>, fix: Option<String>) -> Check {
-        Check { name, health: Health::Warning, text: text.into(), fix }
+    fn warning(name: &'static str, message: impl Into<String>, remedy: Remedy) -> Check {
+        Check { health: Health::Warning, remedy: Some(remedy), ..Check::ok(name, message) }
     }
 
-    fn problem(name: &'static str, text: impl Into<String>, fix: Option<String>) -> Check {
-        Check { name, health: Health::Problem, text: text.into(), fix }
+    fn problem(name: &'static str, message: impl Into<String>, remedy: Remedy) -> Check {
+        Check { health: Health::Problem, remedy: Some(remedy), ..Check::ok(name, message) }
     }
 
     fn failed(name: &'static str, error: &Error, hint: Option<HintFor>) -> Check {
-        let Problem { text, causes, hint, .. } = Problem::hinted(error, hint);
-        let text = [vec![text], causes].concat().join(": ");
-        Check::problem(name, text, hint)
+        let Problem { message, causes, hint, .. } = Problem::hinted(error, hint);
+        let message = [vec![message], causes].concat().join(": ");
+        Check { health: Health::Problem, hint, ..Check::ok(name, message) }
     }
 }
 
 impl Agents {
-    /// Looks at everything; with `fix` it finishes what was cut off.
+    /// Checks everything; with `fix`, finishes interrupted applies.
     pub fn doctor(&self, fix: bool) -> Vec<Check> {
         let home = match self.home() {
             Ok(home) => home,
@@ -103,12 +135,11 @@ impl Agents {
         let mut checks = Vec::new();
         for context::Listed { name, metadata } in &listed {
             if metadata.is_err() {
-                let fix = format!("`agents context verify {name}` says more");
-                checks.push(Check::problem("contexts", format!("`{name}` cannot be read"), Some(fix)));
+                let remedy = Remedy::VerifyContext(name.clone());
+                checks.push(Check::problem("contexts", format!("`{name}` cannot be read"), remedy));
             }
             for notice in contexts.preserved(name)? {
-                let fix = "take over what you need from that file, then remove it".to_owned();
-                checks.push(Check::warning("contexts", notice.to_string(), Some(fix)));
+                checks.push(Check::warning("contexts", notice.to_string(), Remedy::MergePreserved));
             }
         }
         if checks.is_empty() && !listed.is_empty() {
@@ -141,14 +172,10 @@ impl Plans {
         if problems.is_empty() {
             return Ok(vec![Check::ok("store", format!("`{location}` is sound"))]);
         }
-        let fix = match location {
-            StoreLocation::File(_) => "restore the file from a backup, together with its -wal file",
-            StoreLocation::Server(_) => "restore the database from a backup",
-        };
-        Ok(problems
-            .iter()
-            .map(|problem| Check::problem("store", problem.to_string(), Some(fix.to_owned())))
-            .collect())
+        let is_sqlite = matches!(location, StoreLocation::File(_));
+        let check =
+            |problem| Check::problem("store", format!("{problem}"), Remedy::RestoreStore { is_sqlite });
+        Ok(problems.iter().map(check).collect())
     }
 
     fn check_audit(&self) -> Result<Vec<Check>, Error> {
@@ -160,7 +187,7 @@ impl Plans {
         }
         let chains = counted(verdict.chains as usize, "chain");
         let text = format!("{} of {chains} changed", verdict.findings.len());
-        Ok(vec![Check::problem("audit", text, Some("`agents audit verify` says where".to_owned()))])
+        Ok(vec![Check::problem("audit", text, Remedy::VerifyAudit)])
     }
 
     fn check_applies(&self, fix: bool) -> Result<Vec<Check>, Error> {
@@ -182,7 +209,7 @@ impl Plans {
             }
             if !fix {
                 let text = format!("plan {id} is being {act}, or that was cut off");
-                checks.push(Check::warning("applies", text, Some("`agents doctor --fix`".to_owned())));
+                checks.push(Check::warning("applies", text, Remedy::FinishApplies));
                 continue;
             }
             match self.inner.recover_plan(&ground, id, &self.who) {
@@ -212,13 +239,11 @@ impl Plans {
             for lease in leases.iter().filter(|lease| lease.expires_at < now) {
                 let (resource, owner) = (lease.resource, &lease.owner);
                 let text = format!("{resource} was held by {owner}, until {}", lease.expires_at);
-                let fix = match resource {
-                    store::Resource::Changeset(id) => {
-                        format!("`agents changeset seal {id}`, or `agents changeset abandon {id}`")
-                    }
-                    _ => format!("`agents plan show {}`", plan.id),
+                let remedy = match resource {
+                    store::Resource::Changeset(id) => Remedy::CloseChangeset(id),
+                    _ => Remedy::ShowPlan(plan.id),
                 };
-                checks.push(Check::warning("leases", text, Some(fix)));
+                checks.push(Check::warning("leases", text, remedy));
             }
         }
         if checks.is_empty() {
@@ -241,11 +266,11 @@ fn home_check(home: &Path, hint: Option<HintFor>) -> Check {
         Ok(found) => found,
     };
     if !found.is_dir() {
-        return Check::problem("home", format!("`{shown}` is not a folder"), Some("move it away".to_owned()));
+        return Check::problem("home", format!("`{shown}` is not a folder"), Remedy::MoveAway);
     }
     if is_open_to_others(&found) {
-        let fix = format!("`chmod 700 {shown}`");
-        return Check::warning("home", format!("others may read `{shown}`"), Some(fix));
+        let remedy = Remedy::RestrictPermissions(home.to_owned());
+        return Check::warning("home", format!("others may read `{shown}`"), remedy);
     }
     Check::ok("home", format!("`{shown}` is yours alone"))
 }
@@ -275,7 +300,7 @@ fn file_system(home: &Path, hint: Option<HintFor>) -> Vec<Check> {
         false => Check::warning(
             "exchange",
             "this file system cannot exchange two files at once; an apply looks at a file and then renames over it",
-            Some("keep folders that people edit on ext4, xfs, btrfs or tmpfs".to_owned()),
+            Remedy::UseOtherFileSystem,
         ),
     };
     let reflink = match tried.reflink {
