@@ -67,10 +67,10 @@ pub use files::write_file;
 pub use filetx::ErrorKind as Kind;
 pub use invocation::{HOME_VARIABLE, Invocation};
 pub use plans::{
-    Applied, ApplyOptions, ChangesetDetail, ChangesetState, Cleaning, Closed, Conflict, Credit, Difference,
-    Doing, EntryState, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Part, Plan, PlanDetail, PlanEvent,
-    PlanExecutionContext, Plans, Purpose, RecordedEntry, Recovery, Resolution, What, actor, conflict_line,
-    counted, write_patch,
+    Applied, ApplyOptions, ChangeEntry, Changeset, ChangesetDetail, Cleaning, Closed, Conflict, Credit,
+    Difference, Doing, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Operation, Part, Plan, PlanDetail,
+    PlanEvent, PlanExecutionContext, Plans, Purpose, RecordedEntry, Recovery, Resolution, What, actor,
+    conflict_line, counted, write_patch,
 };
 pub use problem::{Location, Problem};
 pub use rpc::RunClient;

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cleveragents::{Agents, Doing, Health, Invocation, Kind, NewEntry, Part, Plan, Plans, Remedy, Resolution};
+use cleveragents::{
+    Agents, Doing, Health, Invocation, Kind, NewEntry, Part, Plan, Plans, Remedy, Resolution,
+};
 use tempfile::TempDir;
 
 fn agents(folder: &TempDir) -> Agents {
@@ -19,6 +21,11 @@ fn agents(folder: &TempDir) -> Agents {
 
 fn entry(root: &str, path: &str, doing: Doing) -> NewEntry {
     NewEntry { root: Some(PathBuf::from(root)), path: path.to_owned(), doing, base: None, tool: None }
+}
+
+/// Starts a changeset in the plan.
+fn start(plans: &Plans, actor: &str) -> String {
+    plans.start_changeset(&work(plans), &cleveragents::actor(actor).unwrap()).unwrap().id.to_string()
 }
 
 /// Two folders and a plan for them.
@@ -42,8 +49,7 @@ fn work(plans: &Plans) -> Plan {
 fn a_conflict_below_several_roots_needs_the_root() {
     let (folder, plans) = two_roots();
     for actor in ["coder", "writer"] {
-        let changeset =
-            plans.start_changeset(&work(&plans), &cleveragents::actor(actor).unwrap()).unwrap().id;
+        let changeset = start(&plans, actor);
         for root in ["app", "site"] {
             let doing = Doing::Bytes(format!("{actor}\n").into_bytes(), None);
             plans.record(&changeset, &entry(root, "a.txt", doing)).unwrap();
@@ -66,7 +72,7 @@ fn a_long_content_is_streamed_and_comes_back() {
     let (folder, plans) = two_roots();
     let long: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
     fs::write(folder.path().join("long"), &long).unwrap();
-    let changeset = plans.start_changeset(&work(&plans), &cleveragents::actor("coder").unwrap()).unwrap().id;
+    let changeset = start(&plans, "coder");
     plans.record(&changeset, &entry("app", "long.bin", Doing::Content("long".into(), Some(0o600)))).unwrap();
     plans.seal(&changeset).unwrap();
     plans.apply(&work(&plans), &cleveragents::ApplyOptions::default()).unwrap();
@@ -76,7 +82,7 @@ fn a_long_content_is_streamed_and_comes_back() {
 #[test]
 fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
     let (folder, plans) = two_roots();
-    let changeset = plans.start_changeset(&work(&plans), &cleveragents::actor("coder").unwrap()).unwrap().id;
+    let changeset = start(&plans, "coder");
     let record = |path: &str, doing| plans.record(&changeset, &entry("app", path, doing));
     let patch = |text: &str| Doing::Patch(text.as_bytes().to_vec());
     record("new.txt", patch("--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+fresh\n")).unwrap();
@@ -101,7 +107,7 @@ fn a_file_that_is_too_long_to_patch_is_not_read() {
     let (folder, plans) = two_roots();
     let file = fs::File::create(folder.path().join("app/long.txt")).unwrap();
     file.set_len(1 << 40).unwrap();
-    let changeset = plans.start_changeset(&work(&plans), &cleveragents::actor("coder").unwrap()).unwrap().id;
+    let changeset = start(&plans, "coder");
     let patch = Doing::Patch(b"@@ -1 +1 @@\n-old\n+new\n".to_vec());
     let error = plans.record(&changeset, &entry("app", "long.txt", patch)).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::Conflict, "patch"), "{error}");
@@ -111,7 +117,7 @@ fn a_file_that_is_too_long_to_patch_is_not_read() {
 #[test]
 fn a_doctor_finds_a_content_that_was_changed() {
     let (folder, plans) = two_roots();
-    let changeset = plans.start_changeset(&work(&plans), &cleveragents::actor("coder").unwrap()).unwrap().id;
+    let changeset = start(&plans, "coder");
     plans.record(&changeset, &entry("app", "b.txt", Doing::Bytes(b"unmistakable".to_vec(), None))).unwrap();
     plans.seal(&changeset).unwrap();
     let of_store = || {
@@ -201,7 +207,7 @@ fn cleaned(plans: &Plans, dry_run: bool) -> [Vec<cleveragents::errors::PlanId>; 
 #[test]
 fn a_dry_run_of_clean_up_lists_what_the_real_run_removes() {
     let (_folder, plans) = two_roots();
-    let changeset = plans.start_changeset(&work(&plans), &cleveragents::actor("coder").unwrap()).unwrap().id;
+    let changeset = start(&plans, "coder");
     for path in ["a.txt", "b.txt", "c.txt"] {
         plans.record(&changeset, &entry("app", path, Doing::Bytes(b"new\n".to_vec(), None))).unwrap();
     }

@@ -141,6 +141,19 @@ pub enum Operation {
     Mode,
 }
 
+impl Operation {
+    /// Name, as stored.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Modify => "modify",
+            Self::Delete => "delete",
+            Self::Rename { .. } => "rename",
+            Self::Mode => "mode",
+        }
+    }
+}
+
 /// One change to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEntry {

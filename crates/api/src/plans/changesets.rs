@@ -16,7 +16,7 @@ use store::Store;
 use store::limits::CHUNK_BYTES;
 
 use crate::plans::open;
-use crate::plans::report::{ChangesetDetail, ChangesetState, Closed, EntryState, RecordedEntry};
+use crate::plans::report::{ChangesetDetail, Closed, RecordedEntry};
 use crate::plans::root_path::{Below, below};
 use crate::{Error, Plans};
 
@@ -63,11 +63,11 @@ pub struct NewEntry {
 
 impl Plans {
     /// Starts a changeset for an actor. It is durable, and any process finds it.
-    pub fn start_changeset(&self, plan: &Plan, actor: &Actor) -> Result<ChangesetState, Error> {
+    pub fn start_changeset(&self, plan: &Plan, actor: &Actor) -> Result<store::Changeset, Error> {
         let changeset = self.inner.context(plan.id)?.start_changeset(actor)?;
         let id = changeset.id();
         changeset.release()?;
-        self.changeset_state(id)
+        Ok(self.inner.changeset(id)?)
     }
 
     /// Records a change. When this returns it is durable.
@@ -107,34 +107,30 @@ impl Plans {
             }
             Err(error) => return Err(error),
         };
-        self.closed(&sealed)
+        self.closed(sealed)
     }
 
     /// Closes a changeset as given up. Its entries are kept and do not count.
     pub fn abandon(&self, changeset: &str, reason: &str) -> Result<Closed, Error> {
         let handle = self.take_over(self.inner.find_changeset(changeset)?.id)?;
-        self.closed(&handle.abandon(reason)?)
+        self.closed(handle.abandon(reason)?)
     }
 
     /// The changesets of a plan, in the order in which they were started.
-    pub fn changesets(&self, plan: &Plan) -> Result<Vec<ChangesetState>, Error> {
-        Ok(self.inner.changesets_of_actors(plan.id)?.iter().map(ChangesetState::of).collect())
+    pub fn changesets(&self, plan: &Plan) -> Result<Vec<store::Changeset>, Error> {
+        Ok(self.inner.changesets_of_actors(plan.id)?)
     }
 
     /// A changeset with its entries.
     pub fn changeset(&self, changeset: &str) -> Result<ChangesetDetail, Error> {
-        let found = self.inner.find_changeset(changeset)?;
-        let entries = self.inner.entries(found.id)?.into_iter().map(EntryState::of).collect();
-        Ok(ChangesetDetail { changeset: ChangesetState::of(&found), entries })
+        let changeset = self.inner.find_changeset(changeset)?;
+        let entries = self.inner.entries(changeset.id)?;
+        Ok(ChangesetDetail { changeset, entries })
     }
 
-    fn changeset_state(&self, id: ChangesetId) -> Result<ChangesetState, Error> {
-        Ok(ChangesetState::of(&self.inner.changeset(id)?))
-    }
-
-    fn closed(&self, changeset: &store::Changeset) -> Result<Closed, Error> {
+    fn closed(&self, changeset: store::Changeset) -> Result<Closed, Error> {
         let plan = self.inner.settle(changeset.plan, &changeset.actor)?;
-        Ok(Closed { changeset: ChangesetState::of(changeset), plan_state: plan.state.as_str() })
+        Ok(Closed { changeset, plan_state: plan.state })
     }
 
     fn take_over(&self, id: ChangesetId) -> Result<Changeset, Error> {

@@ -22,10 +22,11 @@ use store::{Name, PlanSelector};
 
 pub use changesets::{Doing, NewEntry};
 pub use report::{
-    Applied, ChangesetDetail, ChangesetState, Cleaning, Closed, EntryState, FileState as FileOutcome,
-    PlanDetail, RecordedEntry, conflict_line,
+    Applied, ChangesetDetail, Cleaning, Closed, FileState as FileOutcome, PlanDetail, RecordedEntry,
+    conflict_line,
 };
 pub use review::{Difference, Resolution};
+pub use store::{ChangeEntry, Changeset, Operation};
 
 use crate::admin::stores::StoreLocation;
 use crate::plans::report::{Rename, files};
@@ -117,11 +118,7 @@ impl Plans {
     /// A plan with its changesets.
     pub fn show(&self, plan: &Plan) -> Result<PlanDetail, Error> {
         let changesets = self.inner.changesets_of_actors(plan.id)?;
-        Ok(PlanDetail {
-            plan: plan.clone(),
-            changesets: changesets.iter().map(ChangesetState::of).collect(),
-            run: RunTerms::of(&plan.detail),
-        })
+        Ok(PlanDetail { plan: plan.clone(), changesets, run: RunTerms::of(&plan.detail) })
     }
 
     /// Applies a plan, or a part of it: every file of every folder, or none.

@@ -2,9 +2,10 @@
 
 use plan::{
     ChangedSince, Changer, Clash, Cleaned, Conflict, ConflictHunk, Credit, FileChange, FileOutcome,
-    FileReport, Operation, PathKey, Plan, Recovery,
+    FileReport, PathKey, Plan, Recovery, State,
 };
 use serde::{Deserialize, Serialize};
+use store::{ChangeEntry, Changeset};
 
 use crate::RunTerms;
 use crate::problem::text;
@@ -16,48 +17,10 @@ pub struct PlanDetail {
     #[serde(flatten)]
     pub plan: Plan,
     /// In the order in which they were started.
-    pub changesets: Vec<ChangesetState>,
+    pub changesets: Vec<Changeset>,
     /// How its actors are run, of a plan that is run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunTerms>,
-}
-
-/// A changeset as it is now.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct ChangesetState {
-    /// Its id.
-    pub id: String,
-    /// Its plan.
-    pub plan: String,
-    /// To whom its entries are credited.
-    pub actor: String,
-    /// `open`, `sealed` or `abandoned`.
-    pub status: &'static str,
-    /// How many entries it has.
-    pub entries: u64,
-    /// When it was started.
-    pub started_at: String,
-    /// When it was sealed or abandoned.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended_at: Option<String>,
-    /// Why it was abandoned.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-impl ChangesetState {
-    pub(crate) fn of(changeset: &store::Changeset) -> ChangesetState {
-        ChangesetState {
-            id: changeset.id.to_string(),
-            plan: changeset.plan.to_string(),
-            actor: changeset.actor.to_string(),
-            status: changeset.status.as_str(),
-            entries: changeset.entries,
-            started_at: changeset.started_at.to_string(),
-            ended_at: changeset.ended_at.map(|time| time.to_string()),
-            reason: changeset.reason.clone(),
-        }
-    }
 }
 
 /// A changeset with its entries.
@@ -65,68 +28,20 @@ impl ChangesetState {
 pub struct ChangesetDetail {
     /// The changeset.
     #[serde(flatten)]
-    pub changeset: ChangesetState,
-    /// Its entries, in order.
+    pub changeset: Changeset,
+    /// Entries, in the order in which they were recorded.
     #[serde(rename = "changes")]
-    pub entries: Vec<EntryState>,
+    pub entries: Vec<ChangeEntry>,
 }
 
-/// What closing a changeset came to.
+/// A changeset that was sealed or abandoned.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Closed {
     /// The changeset.
     #[serde(flatten)]
-    pub changeset: ChangesetState,
-    /// The state of its plan now.
-    pub plan_state: &'static str,
-}
-
-/// One recorded change.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct EntryState {
-    /// Its place in the changeset, from 1.
-    pub sequence: u64,
-    /// The root.
-    pub root: String,
-    /// The path below it.
-    pub path: String,
-    /// `create`, `modify`, `delete`, `rename` or `mode`.
-    pub operation: &'static str,
-    /// The new path of a rename.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-    /// What was there.
-    pub before: Option<plan::Content>,
-    /// What is there then.
-    pub after: Option<plan::Content>,
-    /// With what it was done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
-    /// When it was recorded.
-    pub at: String,
-}
-
-impl EntryState {
-    pub(crate) fn of(entry: plan::ChangeEntry) -> EntryState {
-        let (operation, to) = match &entry.operation {
-            Operation::Create => ("create", None),
-            Operation::Modify => ("modify", None),
-            Operation::Delete => ("delete", None),
-            Operation::Rename { to } => ("rename", Some(to.show().into_owned())),
-            Operation::Mode => ("mode", None),
-        };
-        EntryState {
-            sequence: entry.sequence,
-            root: entry.root.show().into_owned(),
-            path: entry.path.show().into_owned(),
-            operation,
-            to,
-            before: entry.before,
-            after: entry.after,
-            tool: entry.tool.map(|tool| tool.to_string()),
-            at: entry.at.to_string(),
-        }
-    }
+    pub changeset: Changeset,
+    /// State of its plan after that.
+    pub plan_state: State,
 }
 
 /// Where a change was recorded.

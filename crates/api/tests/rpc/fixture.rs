@@ -100,11 +100,15 @@ impl Stage {
         let bytes = |content: Option<plan::Content>| {
             content.map_or("-".to_owned(), |content| content.bytes.to_string())
         };
-        let told = |entry: cleveragents::EntryState| {
-            let to = entry.to.map(|to| format!(" to {to}")).unwrap_or_default();
-            format!("{} {}{to} {} {}", entry.operation, entry.path, bytes(entry.before), bytes(entry.after))
+        let line = |entry: cleveragents::ChangeEntry| {
+            let to = match &entry.operation {
+                cleveragents::Operation::Rename { to } => format!(" to {}", to.show()),
+                _ => String::new(),
+            };
+            let (operation, path) = (entry.operation.as_str(), entry.path.show());
+            format!("{operation} {path}{to} {} {}", bytes(entry.before), bytes(entry.after))
         };
-        detail.entries.into_iter().map(told).collect()
+        detail.entries.into_iter().map(line).collect()
     }
 
     /// Applies the plan, and gives what a file holds then.

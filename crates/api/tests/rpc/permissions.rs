@@ -98,7 +98,8 @@ fn what_a_node_may_not_do_is_refused() {
     fs::create_dir_all(stage.path("project/src")).unwrap();
     let other = stage.agents.plans().unwrap();
     let plan = other.create(Some("other"), &[stage.path("project")]).unwrap();
-    let foreign = other.start_changeset(&plan.plan, &cleveragents::actor("somebody").unwrap()).unwrap().id;
+    let foreign =
+        other.start_changeset(&plan.plan, &cleveragents::actor("somebody").unwrap()).unwrap().id.to_string();
     let summary = stage.play(&["work"], "writes = ['src/**']", |actor| {
         let id = actor.variable("AGENTS_CHANGESET");
         actor.record_text("src/new", "new").unwrap();

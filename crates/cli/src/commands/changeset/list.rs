@@ -21,7 +21,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         output.say(format!(
             "{}  {:<9}  {}  {changes}",
             output.paint().strong(&one.id),
-            one.status,
+            one.status.as_str(),
             one.actor
         ))?;
     }

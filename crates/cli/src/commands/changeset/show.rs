@@ -1,6 +1,6 @@
 //! `agents changeset show`.
 
-use api::{EntryState, Plans};
+use api::{ChangeEntry, Operation, Plans};
 
 use super::counted;
 use crate::error::Result;
@@ -31,11 +31,14 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     Ok(Answer::of(&shown))
 }
 
-fn line(entry: &EntryState) -> String {
-    let to = entry.to.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
+fn line(entry: &ChangeEntry) -> String {
+    let to = match &entry.operation {
+        Operation::Rename { to } => format!(" -> {}", to.show()),
+        _ => String::new(),
+    };
     let after = match &entry.after {
         Some(after) => format!("  {}, mode {:04o}", counted(after.bytes as usize, "byte"), after.mode),
         None => String::new(),
     };
-    format!("{:>4}  {:<6}  {}{to}{after}", entry.sequence, entry.operation, entry.path)
+    format!("{:>4}  {:<6}  {}{to}{after}", entry.sequence, entry.operation.as_str(), entry.path.show())
 }

@@ -53,7 +53,12 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     for one in changesets {
         let entries = counted(one.entries as usize, "change");
         let reason = one.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
-        output.say(format!("changeset {}  {:<9}  {}, {entries}{reason}", one.id, one.status, one.actor))?;
+        output.say(format!(
+            "changeset {}  {:<9}  {}, {entries}{reason}",
+            one.id,
+            one.status.as_str(),
+            one.actor
+        ))?;
     }
     let width = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
     for node in &nodes {
