@@ -53,8 +53,8 @@ pub use admin::doctor::{Check, Health, Remedy};
 pub use admin::stores::StoreState;
 pub use agents::{Agents, keys};
 pub use config::{
-    Assignment, Change, ConfigService, Edit, EditOutcome, Entry, Event, Explanation, FileState, Given, Got,
-    Held, Key, Layer, LayerSays, Listed, Origin, Outcome, PROJECT_FOLDER, Paths, Preferences, Reading,
+    Assignment, Change, ConfigEdit, ConfigService, EditOutcome, Entry, Event, Explanation, FileState, Given,
+    Got, Held, Key, Layer, LayerSays, Listed, Origin, Outcome, PROJECT_FOLDER, Paths, Preferences, Reading,
     Reveal, Scope, Select, StillSet, Stopper, Value, Wait, Waiting, Watch, parse_duration,
 };
 pub use contexts::{
@@ -68,7 +68,7 @@ pub use filetx::ErrorKind as Kind;
 pub use invocation::{HOME_VARIABLE, Invocation};
 pub use plans::{
     Applied, ApplyOptions, ChangeEntry, Changeset, ChangesetDetail, Cleaning, Closed, Conflict, Credit,
-    Difference, Doing, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Operation, Part, Plan, PlanDetail,
+    Difference, Edit, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Operation, Part, Plan, PlanDetail,
     PlanEvent, PlanExecutionContext, Plans, Purpose, RecordedEntry, Recovery, Resolution, What, actor,
     conflict_line, counted, write_patch,
 };

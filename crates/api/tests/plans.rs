@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cleveragents::{
-    Agents, Doing, Health, Invocation, Kind, NewEntry, Part, Plan, Plans, Remedy, Resolution,
-};
+use cleveragents::{Agents, Edit, Health, Invocation, Kind, NewEntry, Part, Plan, Plans, Remedy, Resolution};
 use tempfile::TempDir;
 
 fn agents(folder: &TempDir) -> Agents {
@@ -19,8 +17,8 @@ fn agents(folder: &TempDir) -> Agents {
     Agents::open(&Invocation { home, current, ..Invocation::default() }).unwrap()
 }
 
-fn entry(root: &str, path: &str, doing: Doing) -> NewEntry {
-    NewEntry { root: Some(PathBuf::from(root)), path: path.to_owned(), doing, base: None, tool: None }
+fn entry(root: &str, path: &str, edit: Edit) -> NewEntry {
+    NewEntry { root: Some(PathBuf::from(root)), path: path.to_owned(), edit, base: None, tool: None }
 }
 
 /// Starts a changeset in the plan.
@@ -51,8 +49,8 @@ fn a_conflict_below_several_roots_needs_the_root() {
     for actor in ["coder", "writer"] {
         let changeset = start(&plans, actor);
         for root in ["app", "site"] {
-            let doing = Doing::Bytes(format!("{actor}\n").into_bytes(), None);
-            plans.record(&changeset, &entry(root, "a.txt", doing)).unwrap();
+            let edit = Edit::Bytes(format!("{actor}\n").into_bytes(), None);
+            plans.record(&changeset, &entry(root, "a.txt", edit)).unwrap();
         }
         plans.seal(&changeset).unwrap();
     }
@@ -73,7 +71,7 @@ fn a_long_content_is_streamed_and_comes_back() {
     let long: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
     fs::write(folder.path().join("long"), &long).unwrap();
     let changeset = start(&plans, "coder");
-    plans.record(&changeset, &entry("app", "long.bin", Doing::Content("long".into(), Some(0o600)))).unwrap();
+    plans.record(&changeset, &entry("app", "long.bin", Edit::Content("long".into(), Some(0o600)))).unwrap();
     plans.seal(&changeset).unwrap();
     plans.apply(&work(&plans), &cleveragents::ApplyOptions::default()).unwrap();
     assert_eq!(fs::read(folder.path().join("app/long.bin")).unwrap(), long);
@@ -83,14 +81,14 @@ fn a_long_content_is_streamed_and_comes_back() {
 fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
     let (folder, plans) = two_roots();
     let changeset = start(&plans, "coder");
-    let record = |path: &str, doing| plans.record(&changeset, &entry("app", path, doing));
-    let patch = |text: &str| Doing::Patch(text.as_bytes().to_vec());
+    let record = |path: &str, edit| plans.record(&changeset, &entry("app", path, edit));
+    let patch = |text: &str| Edit::Patch(text.as_bytes().to_vec());
     record("new.txt", patch("--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+fresh\n")).unwrap();
-    record("a.txt", Doing::RenameTo("b.txt".to_owned())).unwrap();
+    record("a.txt", Edit::RenameTo("b.txt".to_owned())).unwrap();
     record("b.txt", patch("--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-old\n+new\n")).unwrap();
     let error = record("a.txt", patch("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n")).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::Conflict, "patch"), "it has gone: {error}");
-    record("link", Doing::Symlink("b.txt".to_owned())).unwrap();
+    record("link", Edit::Symlink("b.txt".to_owned())).unwrap();
     assert_eq!(record("link", patch("@@ -1 +1 @@\n-b.txt\n+c.txt\n")).unwrap_err().code(), "patch");
     assert_eq!(record("b.txt", patch("no patch")).unwrap_err().code(), "patch");
     plans.seal(&changeset).unwrap();
@@ -108,7 +106,7 @@ fn a_file_that_is_too_long_to_patch_is_not_read() {
     let file = fs::File::create(folder.path().join("app/long.txt")).unwrap();
     file.set_len(1 << 40).unwrap();
     let changeset = start(&plans, "coder");
-    let patch = Doing::Patch(b"@@ -1 +1 @@\n-old\n+new\n".to_vec());
+    let patch = Edit::Patch(b"@@ -1 +1 @@\n-old\n+new\n".to_vec());
     let error = plans.record(&changeset, &entry("app", "long.txt", patch)).unwrap_err();
     assert_eq!((error.kind(), error.code()), (Kind::Conflict, "patch"), "{error}");
     assert!(error.to_string().contains("more than"), "{error}");
@@ -118,7 +116,7 @@ fn a_file_that_is_too_long_to_patch_is_not_read() {
 fn a_doctor_finds_a_content_that_was_changed() {
     let (folder, plans) = two_roots();
     let changeset = start(&plans, "coder");
-    plans.record(&changeset, &entry("app", "b.txt", Doing::Bytes(b"unmistakable".to_vec(), None))).unwrap();
+    plans.record(&changeset, &entry("app", "b.txt", Edit::Bytes(b"unmistakable".to_vec(), None))).unwrap();
     plans.seal(&changeset).unwrap();
     let of_store = || {
         let checks = agents(&folder).doctor(false).into_iter().filter(|check| check.name == "store");
@@ -209,7 +207,7 @@ fn a_dry_run_of_clean_up_lists_what_the_real_run_removes() {
     let (_folder, plans) = two_roots();
     let changeset = start(&plans, "coder");
     for path in ["a.txt", "b.txt", "c.txt"] {
-        plans.record(&changeset, &entry("app", path, Doing::Bytes(b"new\n".to_vec(), None))).unwrap();
+        plans.record(&changeset, &entry("app", path, Edit::Bytes(b"new\n".to_vec(), None))).unwrap();
     }
     plans.seal(&changeset).unwrap();
     let only = |path: &str| Part { paths: vec![path.to_owned()], ..Part::default() };

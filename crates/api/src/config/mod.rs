@@ -13,4 +13,4 @@ pub use ::config::{
 pub use read::{Preferences, Reading, Select};
 pub use view::{Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, StillSet};
 pub use watch::{Event, Watch};
-pub use write::{Assignment, Edit, Given};
+pub use write::{Assignment, ConfigEdit, Given};

@@ -22,7 +22,7 @@ pub struct Assignment {
 }
 
 /// A file that a person edits.
-pub struct Edit {
+pub struct ConfigEdit {
     /// Its scope.
     pub scope: Scope,
     /// The file.
@@ -87,14 +87,14 @@ impl Agents {
     }
 
     /// Begins an edit of one scope's file, by default the one that [`set`](Self::set) would choose. No lock is held until it is taken over.
-    pub fn begin_edit(&self, scope: Option<Scope>) -> Result<Edit, Error> {
+    pub fn begin_edit(&self, scope: Option<Scope>) -> Result<ConfigEdit, Error> {
         let service = self.service()?;
         let scope = scope.unwrap_or_else(|| usual_scope(service, []));
-        Ok(Edit { scope, file: service.file(scope)?, original: service.original(scope)? })
+        Ok(ConfigEdit { scope, file: service.file(scope)?, original: service.original(scope)? })
     }
 
     /// Whether [`edit`](Self::edit) would take over what a person made of it, as things are now; the error says why not.
-    pub fn check_edit(&self, edit: &Edit, edited: &[u8]) -> Result<(), Error> {
+    pub fn check_edit(&self, edit: &ConfigEdit, edited: &[u8]) -> Result<(), Error> {
         Ok(self.service()?.check_edit(edit.scope, &edit.original, edited)?)
     }
 
@@ -102,7 +102,7 @@ impl Agents {
     ///
     /// Safe among threads and processes, like [`set`](Self::set). An edit that is wrong, or whose lines others changed too, is kept in a new
     /// file beside, and the error says where. With any other error the edit is with the caller only: [`Error::is_kept`] tells which.
-    pub fn edit(&self, edit: &Edit, edited: &[u8]) -> Result<EditOutcome, Error> {
+    pub fn edit(&self, edit: &ConfigEdit, edited: &[u8]) -> Result<EditOutcome, Error> {
         let service = self.service()?;
         let Edited { written, outcome } = service.edit(edit.scope, &edit.original, edited)?;
         Ok(EditOutcome { outcome, change: self.change(service, written) })

@@ -27,37 +27,37 @@ pub(crate) const USUAL_MODE: u32 = 0o644;
 /// The most that is read of a patch, and of a file that is patched.
 pub(crate) const PATCH_BYTES_MAX: u64 = 64 << 20;
 
-/// What is done to a path.
+/// A change of one path.
 #[derive(Clone, Debug)]
-pub enum Doing {
-    /// It gets the content of this file, and permission bits.
+pub enum Edit {
+    /// Write the content of this file, with permission bits if given.
     Content(PathBuf, Option<u32>),
-    /// It gets this content, and permission bits.
+    /// Write this content, with permission bits if given.
     Bytes(Vec<u8>, Option<u32>),
-    /// It is changed by a unified diff.
+    /// Apply a unified diff.
     Patch(Vec<u8>),
-    /// It goes.
+    /// Delete the path.
     Delete,
-    /// It gets another name below the same root.
+    /// Rename to this path below the same root.
     RenameTo(String),
-    /// It gets other permission bits.
+    /// Set permission bits.
     Mode(u32),
-    /// It becomes a symlink.
+    /// Make a symlink to this target.
     Symlink(String),
 }
 
 /// A change to record.
 #[derive(Clone, Debug)]
 pub struct NewEntry {
-    /// The folder, unless the plan has only one.
+    /// Root; may be omitted for a plan with one root.
     pub root: Option<PathBuf>,
-    /// The path below it.
+    /// Path below the root.
     pub path: String,
-    /// What is done.
-    pub doing: Doing,
-    /// The file that holds what was there; `/dev/null` when nothing was. What is there now, unless it is given.
+    /// The change.
+    pub edit: Edit,
+    /// File with the content before the change, `/dev/null` for none. Default: the present content.
     pub base: Option<PathBuf>,
-    /// With what it is done.
+    /// Tool that made the change, for the record.
     pub tool: Option<String>,
 }
 
@@ -81,13 +81,13 @@ impl Plans {
         let tool = entry.tool.as_deref().map(Tool::parse).transpose().map_err(plan::Error::from)?;
         let given =
             entry.base.as_ref().map(|file| self.base(file, &plan, root.as_ref(), &path)).transpose()?;
-        let content = match &entry.doing {
-            Doing::Content(file, _) => Some(self.content(file)?),
+        let content = match &entry.edit {
+            Edit::Content(file, _) => Some(self.content(file)?),
             _ => None,
         };
         let handle = self.take_over(id)?;
         let recorded = self
-            .act(&handle, &plan, root.as_ref(), &path, &entry.doing, content, given)
+            .act(&handle, &plan, root.as_ref(), &path, &entry.edit, content, given)
             .and_then(|(act, base)| Ok(handle.record(Change { root, path, act, base, tool })?));
         // Whether or not it was recorded; a lease that cannot be given back runs out.
         let released = handle.release();
@@ -146,25 +146,25 @@ impl Plans {
         plan: &Plan,
         root: Option<&PathBytes>,
         path: &PathBytes,
-        doing: &Doing,
+        edit: &Edit,
         content: Option<Source>,
         given: Option<Option<Piece>>,
     ) -> Result<(Act, Base), Error> {
         let base = given.clone().map_or(Base::Found, Base::Given);
-        let act = match doing {
-            Doing::Content(_, mode) => {
+        let act = match edit {
+            Edit::Content(_, mode) => {
                 Act::Write { content: content.unwrap_or(Source::Bytes(Vec::new())), mode: *mode }
             }
-            Doing::Bytes(bytes, mode) => Act::Write { content: Source::Bytes(bytes.clone()), mode: *mode },
-            Doing::Delete => Act::Delete,
-            Doing::RenameTo(to) => {
+            Edit::Bytes(bytes, mode) => Act::Write { content: Source::Bytes(bytes.clone()), mode: *mode },
+            Edit::Delete => Act::Delete,
+            Edit::RenameTo(to) => {
                 // Below the same root, so an absolute path must lead into that.
                 let root = root.or_else(|| plan.roots.first());
                 Act::Rename { to: below(&plan.roots, root, to)?.path }
             }
-            Doing::Mode(mode) => Act::Mode(*mode),
-            Doing::Symlink(target) => Act::Symlink { target: target.as_bytes().to_vec() },
-            Doing::Patch(patch) => {
+            Edit::Mode(mode) => Act::Mode(*mode),
+            Edit::Symlink(target) => Act::Symlink { target: target.as_bytes().to_vec() },
+            Edit::Patch(patch) => {
                 let now = match given {
                     Some(piece) => piece,
                     None => self.now(handle, plan, root, path)?,

@@ -20,7 +20,7 @@ pub use plan::{
 };
 use store::{Name, PlanSelector};
 
-pub use changesets::{Doing, NewEntry};
+pub use changesets::{Edit, NewEntry};
 pub use report::{
     Applied, ChangesetDetail, Cleaning, Closed, FileState as FileOutcome, PlanDetail, RecordedEntry,
     conflict_line,

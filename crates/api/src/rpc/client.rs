@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::invocation::is_same;
 use crate::{
-    ContextName, Doing, Draft, Error, Got, HOME_VARIABLE, Invocation, Key, NewEntry, RecordedEntry, Reveal,
+    ContextName, Draft, Edit, Error, Got, HOME_VARIABLE, Invocation, Key, NewEntry, RecordedEntry, Reveal,
     Revision, Saved,
 };
 
@@ -49,14 +49,14 @@ impl RunClient {
 
     /// Records a change in the changeset of this node. When this returns it is durable.
     pub fn record(&self, changeset: &str, entry: &NewEntry) -> Result<RecordedEntry, Error> {
-        let (deed, content) = match &entry.doing {
-            Doing::Content(file, mode) => (Deed::Content { mode: *mode }, Some(self.file(file)?)),
-            Doing::Bytes(bytes, mode) => (Deed::Content { mode: *mode }, Some(Content::Bytes(bytes.clone()))),
-            Doing::Patch(patch) => (Deed::Patch, Some(Content::Bytes(patch.clone()))),
-            Doing::Delete => (Deed::Delete, None),
-            Doing::RenameTo(to) => (Deed::RenameTo(to.clone()), None),
-            Doing::Mode(mode) => (Deed::Mode(*mode), None),
-            Doing::Symlink(target) => (Deed::Symlink(target.clone()), None),
+        let (deed, content) = match &entry.edit {
+            Edit::Content(file, mode) => (Deed::Content { mode: *mode }, Some(self.file(file)?)),
+            Edit::Bytes(bytes, mode) => (Deed::Content { mode: *mode }, Some(Content::Bytes(bytes.clone()))),
+            Edit::Patch(patch) => (Deed::Patch, Some(Content::Bytes(patch.clone()))),
+            Edit::Delete => (Deed::Delete, None),
+            Edit::RenameTo(to) => (Deed::RenameTo(to.clone()), None),
+            Edit::Mode(mode) => (Deed::Mode(*mode), None),
+            Edit::Symlink(target) => (Deed::Symlink(target.clone()), None),
         };
         let (base, before) = match &entry.base {
             None => (None, None),

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
-use cleveragents::{Doing, Error, Kind, Reveal};
+use cleveragents::{Edit, Error, Kind, Reveal};
 
 use crate::fixture::{Actor, Stage, WAITS, answer, code, entry, key};
 
@@ -26,7 +26,7 @@ fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {
             return;
         }
         let (client, changeset) = first.lock().unwrap().take().unwrap();
-        let late = entry("late", Doing::Bytes(b"late".to_vec(), None));
+        let late = entry("late", Edit::Bytes(b"late".to_vec(), None));
         assert_eq!(code(client.record(&changeset, &late)), ("node-ended", Kind::Conflict));
         assert_eq!(code(client.get(&key("plan.concurrency"), Reveal::No)), ("node-ended", Kind::Conflict));
         // Nor does it help to name the changeset of another node.
@@ -38,7 +38,7 @@ fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {
     assert_eq!(stage.entries(&summary, "first"), ["modify file 8 6"]);
     assert!(stage.entries(&summary, "second").is_empty());
     let (client, changeset) = file.lock().unwrap().take().unwrap();
-    let late = client.record(&changeset, &entry("late", Doing::Delete));
+    let late = client.record(&changeset, &entry("late", Edit::Delete));
     assert_eq!(code(late), ("run-gone", Kind::NotFound));
     let folder = stage.path("home/runs").join(summary.plan.to_string());
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());

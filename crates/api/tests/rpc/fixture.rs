@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use cleveragents::{
-    Agents, Cancel, Doing, Error, Invocation, Key, NewEntry, RecordedEntry, RunClient, RunEvent, RunOptions,
+    Agents, Cancel, Edit, Error, Invocation, Key, NewEntry, RecordedEntry, RunClient, RunEvent, RunOptions,
     RunSummary,
 };
 use serde_json::{Value, json};
@@ -157,12 +157,12 @@ impl Actor {
     }
 
     /// Records a change in its own changeset.
-    pub(crate) fn record(&self, path: &str, doing: Doing) -> Result<RecordedEntry, Error> {
-        self.client.record(self.variable("AGENTS_CHANGESET"), &entry(path, doing))
+    pub(crate) fn record(&self, path: &str, edit: Edit) -> Result<RecordedEntry, Error> {
+        self.client.record(self.variable("AGENTS_CHANGESET"), &entry(path, edit))
     }
 
     pub(crate) fn record_text(&self, path: &str, text: &str) -> Result<RecordedEntry, Error> {
-        self.record(path, Doing::Bytes(text.as_bytes().to_vec(), None))
+        self.record(path, Edit::Bytes(text.as_bytes().to_vec(), None))
     }
 
     /// A line as it is, and what comes back.
@@ -201,8 +201,8 @@ pub(crate) fn answer(stream: &UnixStream) -> Option<Value> {
     serde_json::from_str(&line).ok()
 }
 
-pub(crate) fn entry(path: &str, doing: Doing) -> NewEntry {
-    NewEntry { root: None, path: path.to_owned(), doing, base: None, tool: None }
+pub(crate) fn entry(path: &str, edit: Edit) -> NewEntry {
+    NewEntry { root: None, path: path.to_owned(), edit, base: None, tool: None }
 }
 
 /// As a command sees it that is started with these variables.

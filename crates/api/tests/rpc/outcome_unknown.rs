@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use cleveragents::{Doing, Draft, Error, Kind, Reveal, Role, RunClient};
+use cleveragents::{Draft, Edit, Error, Kind, Reveal, Role, RunClient};
 
 use crate::fixture::{client, code, entry, key};
 
@@ -31,7 +31,7 @@ fn read_request(stream: &UnixStream) -> String {
 }
 
 fn record(client: &RunClient) -> Result<cleveragents::RecordedEntry, Error> {
-    client.record("changeset", &entry("file", Doing::Delete))
+    client.record("changeset", &entry("file", Edit::Delete))
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn an_answer_that_never_comes_is_a_doubt() {
 
 #[test]
 fn half_of_a_request_is_none() {
-    let long = || entry("file", Doing::Bytes(vec![b'x'; 8 << 20], None));
+    let long = || entry("file", Edit::Bytes(vec![b'x'; 8 << 20], None));
     let call = |client: &RunClient| client.record("changeset", &long());
     assert_eq!(code(with_run(drop, call)), ("run-gone", Kind::NotFound));
     // A refusal that comes before all was sent is heard.
@@ -87,7 +87,7 @@ fn a_file_that_becomes_shorter_is_not_sent_as_a_whole() {
         *received.lock().unwrap() = stream.read_to_end(&mut Vec::new()).unwrap();
     };
     let call = |client: &RunClient| {
-        let content = Doing::Content(file.clone(), None);
+        let content = Edit::Content(file.clone(), None);
         client.record("changeset", &entry("file", content))
     };
     assert_eq!(code(with_run(shortens, call)), ("io", Kind::Error));

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use cleveragents::{
-    Assignment, Doing, Draft, Error, Given, Invocation, Kind, NewEntry, Reveal, Role, RunClient, Scope,
+    Assignment, Draft, Edit, Error, Given, Invocation, Kind, NewEntry, Reveal, Role, RunClient, Scope,
     Selection,
 };
 
@@ -25,21 +25,21 @@ fn everything_that_can_be_recorded_is() {
     fs::write(&long, vec![b'x'; 3 << 20]).unwrap();
     let summary = stage.play(&["work"], "", |actor| {
         let id = actor.variable("AGENTS_CHANGESET").to_owned();
-        let first = actor.record("long", Doing::Content(long.clone(), Some(0o600))).unwrap();
+        let first = actor.record("long", Edit::Content(long.clone(), Some(0o600))).unwrap();
         assert_eq!((first.changeset, first.sequence), (id.clone(), 1));
-        actor.record("gone", Doing::Delete).unwrap();
-        actor.record("old", Doing::RenameTo("new".to_owned())).unwrap();
-        actor.record("tool.sh", Doing::Mode(0o755)).unwrap();
-        actor.record("link", Doing::Symlink("file".to_owned())).unwrap();
+        actor.record("gone", Edit::Delete).unwrap();
+        actor.record("old", Edit::RenameTo("new".to_owned())).unwrap();
+        actor.record("tool.sh", Edit::Mode(0o755)).unwrap();
+        actor.record("link", Edit::Symlink("file".to_owned())).unwrap();
         let patch = b"@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n".to_vec();
-        actor.record("file", Doing::Patch(patch.clone())).unwrap();
+        actor.record("file", Edit::Patch(patch.clone())).unwrap();
         // The second builds on the first.
-        assert_eq!(code(actor.record("file", Doing::Patch(patch))), ("patch", Kind::Conflict));
+        assert_eq!(code(actor.record("file", Edit::Patch(patch))), ("patch", Kind::Conflict));
         let patch = b"@@ -1,2 +1,2 @@\n ONE\n-two\n+TWO\n".to_vec();
         let named = NewEntry {
             root: Some(stage.path("project")),
             tool: Some("pen".to_owned()),
-            ..entry("file", Doing::Patch(patch))
+            ..entry("file", Edit::Patch(patch))
         };
         actor.client.record(&id, &named).unwrap();
         // With a base of one's own; and the copy counts as the root, too.
@@ -48,17 +48,17 @@ fn everything_that_can_be_recorded_is() {
         let based = NewEntry {
             root: Some(PathBuf::from(actor.variable("PWD"))),
             base: Some(base.clone()),
-            ..entry("based", Doing::Bytes(b"is\n".to_vec(), None))
+            ..entry("based", Edit::Bytes(b"is\n".to_vec(), None))
         };
         assert_eq!(actor.client.record(&id, &based).unwrap().sequence, 8);
         let nothing =
-            NewEntry { base: Some("/dev/null".into()), ..entry("x", Doing::Bytes(Vec::new(), None)) };
+            NewEntry { base: Some("/dev/null".into()), ..entry("x", Edit::Bytes(Vec::new(), None)) };
         actor.client.record(&id, &nothing).unwrap();
-        let other = NewEntry { base: Some(base), ..entry("x", Doing::Delete) };
+        let other = NewEntry { base: Some(base), ..entry("x", Edit::Delete) };
         assert_eq!(code(actor.client.record(&id, &other)), ("other-base", Kind::Conflict));
-        let taken = actor.record("new", Doing::RenameTo("file".to_owned()));
+        let taken = actor.record("new", Edit::RenameTo("file".to_owned()));
         assert_eq!(code(taken), ("already-there", Kind::Conflict));
-        assert_eq!(code(actor.record("nobody", Doing::Delete)), ("not-there", Kind::NotFound));
+        assert_eq!(code(actor.record("nobody", Edit::Delete)), ("not-there", Kind::NotFound));
     });
     let expected = [
         "create long - 3145728",
@@ -105,12 +105,12 @@ fn what_a_node_may_not_do_is_refused() {
         actor.record_text("src/new", "new").unwrap();
         let refused = ("refused-writes", Kind::Error);
         assert_eq!(code(actor.record_text("file", "no")), refused);
-        assert_eq!(code(actor.record("src/new", Doing::RenameTo("new".to_owned()))), refused);
+        assert_eq!(code(actor.record("src/new", Edit::RenameTo("new".to_owned()))), refused);
         for path in ["../file", "/etc/passwd", "src/.git/config", ".cleveragents/config.toml"] {
             let (code, kind) = code(actor.record_text(path, "no"));
             assert_eq!((code, kind), ("bad-path", Kind::Usage), "{path}");
         }
-        let no = || entry("src/no", Doing::Bytes(Vec::new(), None));
+        let no = || entry("src/no", Edit::Bytes(Vec::new(), None));
         for changeset in [foreign.as_str(), "nonsense", ""] {
             assert_eq!(code(actor.client.record(changeset, &no())), ("foreign-changeset", Kind::Conflict));
         }
@@ -120,9 +120,9 @@ fn what_a_node_may_not_do_is_refused() {
         }
         let tool = NewEntry { tool: Some("agents plan resolve".to_owned()), ..no() };
         assert_eq!(code(actor.client.record(id, &tool)), ("reserved-tool", Kind::Usage));
-        let missing = actor.record("src/no", Doing::Content("/nowhere".into(), None));
+        let missing = actor.record("src/no", Edit::Content("/nowhere".into(), None));
         assert_eq!(code(missing), ("no-file", Kind::NotFound));
-        let device = actor.record("src/empty", Doing::Content("/dev/null".into(), None));
+        let device = actor.record("src/empty", Edit::Content("/dev/null".into(), None));
         assert_eq!(device.unwrap().sequence, 2);
         let mut variables = actor.variables.clone();
         variables.insert("AGENTS_TOKEN".to_owned(), "another".to_owned());

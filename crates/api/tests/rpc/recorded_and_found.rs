@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use cleveragents::Doing;
+use cleveragents::Edit;
 
 use crate::fixture::{Actor, Stage};
 
@@ -27,17 +27,17 @@ fn the_same_in_both_is_recorded_once() {
     };
     check(both, &["modify file 8 4"], Some("new\n"));
     let gone = |actor: &Actor| {
-        actor.record("file", Doing::Delete).unwrap();
+        actor.record("file", Edit::Delete).unwrap();
         fs::remove_file(actor.tree("file")).unwrap();
     };
     check(gone, &["delete file 8 -"], None);
     let moved = |actor: &Actor| {
         fs::rename(actor.tree("file"), actor.tree("moved")).unwrap();
-        actor.record("file", Doing::RenameTo("moved".to_owned())).unwrap();
+        actor.record("file", Edit::RenameTo("moved".to_owned())).unwrap();
     };
     check(moved, &["rename file to moved 8 8"], None);
     let link = |actor: &Actor| {
-        actor.record("link", Doing::Symlink("file".to_owned())).unwrap();
+        actor.record("link", Edit::Symlink("file".to_owned())).unwrap();
         symlink("file", actor.tree("link")).unwrap();
     };
     check(link, &["create link - 4"], Some("one\ntwo\n"));
@@ -46,7 +46,7 @@ fn the_same_in_both_is_recorded_once() {
 #[test]
 fn what_was_only_recorded_stays() {
     check(|actor| drop(actor.record_text("file", "new\n").unwrap()), &["modify file 8 4"], Some("new\n"));
-    check(|actor| drop(actor.record("file", Doing::Delete).unwrap()), &["delete file 8 -"], None);
+    check(|actor| drop(actor.record("file", Edit::Delete).unwrap()), &["delete file 8 -"], None);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn what_the_copy_holds_in_the_end_builds_on_it() {
     };
     check(further, &["modify file 8 9", "modify file 9 12"], Some("in the copy\n"));
     let back = |actor: &Actor| {
-        actor.record("file", Doing::Delete).unwrap();
+        actor.record("file", Edit::Delete).unwrap();
         actor.write("file", "still there\n");
     };
     check(back, &["delete file 8 -", "create file - 12"], Some("still there\n"));
@@ -73,7 +73,7 @@ fn what_the_copy_holds_in_the_end_builds_on_it() {
     };
     check(mode, &["modify file 8 4", "mode file 4 4"], Some("new\n"));
     let link = |actor: &Actor| {
-        actor.record("link", Doing::Symlink("other".to_owned())).unwrap();
+        actor.record("link", Edit::Symlink("other".to_owned())).unwrap();
         symlink("file", actor.tree("link")).unwrap();
     };
     check(link, &["create link - 5", "modify link 5 4"], Some("one\ntwo\n"));

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use api::{Doing, NewEntry, RecordedEntry};
+use api::{Edit, NewEntry, RecordedEntry};
 
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
@@ -71,7 +71,7 @@ pub(super) fn run(
     let entry = NewEntry {
         root: args.root.clone(),
         path: args.path.clone(),
-        doing: doing(args)?,
+        edit: edit(args)?,
         base: args.base.clone(),
         tool: args.tool.clone(),
     };
@@ -80,23 +80,23 @@ pub(super) fn run(
     Ok(Answer::of(&entered))
 }
 
-fn doing(args: &Args) -> Result<Doing> {
+fn edit(args: &Args) -> Result<Edit> {
     let mode = args.mode.as_deref().map(mode).transpose()?;
     Ok(if let Some(file) = &args.content {
         match file.as_os_str() == "-" {
-            true => Doing::Bytes(read(file)?, mode),
-            false => Doing::Content(file.clone(), mode),
+            true => Edit::Bytes(read(file)?, mode),
+            false => Edit::Content(file.clone(), mode),
         }
     } else if let Some(file) = &args.patch {
-        Doing::Patch(read(file)?)
+        Edit::Patch(read(file)?)
     } else if let Some(to) = &args.rename_to {
-        Doing::RenameTo(to.clone())
+        Edit::RenameTo(to.clone())
     } else if let Some(target) = &args.symlink {
-        Doing::Symlink(target.clone())
+        Edit::Symlink(target.clone())
     } else if let Some(mode) = mode {
-        Doing::Mode(mode)
+        Edit::Mode(mode)
     } else {
-        Doing::Delete
+        Edit::Delete
     })
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use api::{Agents, Edit, EditOutcome, Outcome, Problem};
+use api::{Agents, ConfigEdit, EditOutcome, Outcome, Problem};
 use tempfile::TempDir;
 
 use super::{ScopeName, names, warn_of, warn_of_still};
@@ -49,13 +49,18 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     }
 }
 
-fn edit_and_commit(writer: &Agents, edit: &Edit, copy: &Copy, output: &mut Output) -> Result<EditOutcome> {
+fn edit_and_commit(
+    writer: &Agents,
+    edit: &ConfigEdit,
+    copy: &Copy,
+    output: &mut Output,
+) -> Result<EditOutcome> {
     let edited = edit_until_right(writer, edit, copy, output)?;
     Ok(writer.edit(edit, &edited)?)
 }
 
 /// Opens the editor, again if what comes back is wrong and the person wants to.
-fn edit_until_right(writer: &Agents, edit: &Edit, copy: &Copy, output: &mut Output) -> Result<Vec<u8>> {
+fn edit_until_right(writer: &Agents, edit: &ConfigEdit, copy: &Copy, output: &mut Output) -> Result<Vec<u8>> {
     loop {
         open_editor(&copy.file)?;
         let edited = copy.read()?;
@@ -107,7 +112,7 @@ struct Copy {
 }
 
 impl Copy {
-    fn make(edit: &Edit) -> Result<Copy> {
+    fn make(edit: &ConfigEdit) -> Result<Copy> {
         let mut builder = tempfile::Builder::new();
         builder.prefix("agents-edit-");
         // The file may hold secrets.
