@@ -1,4 +1,4 @@
-//! What can go wrong, in the words that every door shares: a kind and a stable code.
+//! Errors of the façade. Each has a kind, which decides the exit code, and a stable code.
 
 use std::io;
 use std::path::PathBuf;
@@ -21,199 +21,197 @@ pub mod errors {
 /// Suggests what to do about an error, in the words of a frontend: a command line names its commands.
 pub type HintFor = fn(&Error) -> Vec<String>;
 
-/// Why a call failed.
+/// Error of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Configuration refused or failed.
+    /// Error of configuration.
     #[error(transparent)]
     Config(#[from] config::Error),
-    /// A conversation refused or failed.
+    /// Error of a context.
     #[error(transparent)]
     Context(#[from] context::Error),
-    /// A plan or changeset refused or failed.
+    /// Error of a plan or changeset.
     #[error(transparent)]
     Plan(#[from] plan::Error),
-    /// A run of actors refused or failed.
+    /// Error of a run.
     #[error(transparent)]
     Run(executor::Error),
-    /// A word that is none of those that are known.
-    #[error("`{word}` is no way to {what}")]
-    NoSuchWord {
-        /// What it is for.
-        what: &'static str,
-        /// As it was given.
-        word: String,
-        /// Those that are known.
-        words: Vec<&'static str>,
+    /// An option has a value that is not among its choices.
+    #[error("invalid value `{value}` for {option}")]
+    InvalidChoice {
+        /// Name of the option.
+        option: &'static str,
+        /// Value as given.
+        value: String,
+        /// Valid values.
+        choices: Vec<&'static str>,
     },
-    /// There is no such plan.
+    /// No plan has this id or name.
     #[error("there is no plan `{name}`")]
     UnknownPlan {
-        /// As it was asked for.
+        /// Id or name as given.
         name: String,
-        /// The name that is most like it.
+        /// Most similar name of a plan.
         nearest: Option<String>,
     },
-    /// An actor was named who has no changeset in the plan.
-    #[error("no changeset of plan {plan} is {actor}'s")]
+    /// The plan has no changeset of this actor.
+    #[error("plan {plan} has no actor `{actor}`")]
     NoSuchActor {
-        /// The plan.
+        /// Id of the plan.
         plan: plan::PlanId,
-        /// As it was given.
+        /// Actor as given.
         actor: plan::Actor,
-        /// Those who have one.
+        /// Actors of the plan.
         actors: Vec<plan::Actor>,
     },
-    /// There are no plans at all, and no store of them.
+    /// There is no store yet, so there are no plans.
     #[error("there are no plans yet")]
     NoPlans,
-    /// Several conflicts of a plan are at this path, below different roots.
-    #[error("plan {plan} has conflicts at `{path}` below several roots")]
-    WhichRoot {
-        /// The plan.
+    /// A path has conflicts below several roots of the plan.
+    #[error("plan {plan} has conflicts at `{path}` in several roots")]
+    AmbiguousRoot {
+        /// Id of the plan.
         plan: plan::PlanId,
-        /// The path.
+        /// Path as given.
         path: String,
     },
-    /// No folder was named, and there is neither a project nor a repository around.
-    #[error(
-        "no folder was named, and there is neither a project nor a git repository around the current folder"
-    )]
+    /// No root was given, and the current folder is in no project or git repository.
+    #[error("the current folder is in no project or git repository")]
     NoRoot,
-    /// The key names a store that this program cannot use.
-    #[error("`store.url` names a store of kind `{kind}`, which this program does not have")]
+    /// `store.url` has a scheme other than `sqlite` and `postgres`.
+    #[error("`store.url` has the unsupported scheme `{scheme}`")]
     StoreUrl {
-        /// What is before the colon; the rest may hold a password.
-        kind: String,
+        /// Part before the colon; the rest may hold a password.
+        scheme: String,
     },
-    /// A password stands where everybody on the machine can see it.
-    #[error("`{flag}` has a password, which everybody on this machine could see")]
+    /// An argument holds a password.
+    #[error("`{flag}` holds a password; other users of this machine can see arguments")]
     PasswordArgument {
-        /// The argument.
+        /// Name of the option.
         flag: &'static str,
     },
-    /// A file that the caller named could not be read or written.
-    #[error("cannot {act} `{}`", path.display())]
-    Given {
-        /// Read or write.
-        act: &'static str,
-        /// The file.
+    /// A file that the caller named cannot be read or written.
+    #[error("cannot {action} `{}`", path.display())]
+    File {
+        /// Verb, such as `read`.
+        action: &'static str,
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A patch is none, or does not fit the file.
-    #[error("the patch cannot be applied to `{path}`: {reason}")]
+    /// A patch does not parse, or does not fit the file.
+    #[error("cannot apply the patch to `{path}`: {reason}")]
     Patch {
-        /// The file it is for.
+        /// Path of the patched file.
         path: String,
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
-    /// A checkpoint cannot be read.
-    #[error("`{}` is not a checkpoint: line {line} cannot be read", path.display())]
+    /// A checkpoint file does not parse.
+    #[error("`{}` is not a checkpoint: cannot parse line {line}", path.display())]
     BadCheckpoint {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Counted from 1.
+        /// Number of the line, from 1.
         line: usize,
     },
     /// A text is not JSON.
-    #[error("the value cannot be read")]
+    #[error("cannot parse the value as JSON")]
     NotJson(#[from] context::NotJson),
-    /// A JSON Pointer leads nowhere.
-    #[error("there is nothing at `{pointer}` in context `{name}`")]
+    /// A JSON Pointer points to no value.
+    #[error("context `{name}` has no value at `{pointer}`")]
     NoValue {
-        /// The context.
+        /// Name of the context.
         name: String,
-        /// The pointer.
+        /// Pointer as given.
         pointer: String,
     },
-    /// The run around this process is not there any more.
+    /// The run that started this process does not answer any more.
     #[error("the run that started this actor does not answer at `{}`", socket.display())]
     RunGone {
-        /// Its socket.
+        /// Path of the run's socket.
         socket: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The run around this process was asked for a change, and did not say what came of it.
-    #[error("the run that started this actor ended before it answered at `{}`", socket.display())]
+    /// The run ended after it received a request and before it replied; the outcome is unknown.
+    #[error("the run that started this actor ended before it replied at `{}`", socket.display())]
     NoReply {
-        /// Its socket.
+        /// Path of the run's socket.
         socket: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The run around this process refused.
+    /// The run refused a request.
     #[error("{}", problem.message)]
     Refused {
-        /// Why.
+        /// Reason, as the run described it.
         problem: Box<crate::Problem>,
     },
-    /// A command that would use what belongs to the run was started by one of its actors.
+    /// An actor started a command that is not allowed in a sandbox.
     #[error("`agents {command}` cannot be used in the sandbox of a run")]
     InSandbox {
-        /// The command.
+        /// Name of the command.
         command: &'static str,
     },
     /// An actor asked for a secret.
-    #[error("`{key}` is secret, and is not told in the sandbox of a run")]
+    #[error("`{key}` is secret and cannot be read in the sandbox of a run")]
     SecretInSandbox {
         /// The key.
         key: String,
     },
-    /// The file transaction refused or failed.
+    /// Error of a file transaction.
     #[error(transparent)]
     Files(#[from] filetx::Error),
-    /// A commit failed.
+    /// A commit of a file transaction failed.
     #[error(transparent)]
     Commit(#[from] filetx::Failure),
-    /// A key has no value, and no default either.
+    /// A key has neither a value nor a default.
     #[error("`{key}` is not set")]
     NotSet {
         /// The key.
         key: Key,
     },
-    /// Nobody said where the home folder is.
-    #[error("there is no home folder: neither CLEVERAGENTS_HOME nor the user's own is known")]
+    /// The home folder is unknown.
+    #[error("no home folder: neither CLEVERAGENTS_HOME nor the home folder of the user is known")]
     NoHome,
-    /// The variable names a home folder that depends on where one is.
+    /// The variable names a relative home folder.
     #[error("CLEVERAGENTS_HOME is `{}`, which is not an absolute path", home.display())]
     BadHome {
-        /// As it was given.
+        /// Path as given.
         home: PathBuf,
     },
-    /// A project was named that is no folder.
-    #[error("there is no folder `{}` to be the project", project.display())]
+    /// The folder that was named as project does not exist.
+    #[error("there is no project folder `{}`", project.display())]
     NoSuchProject {
-        /// The project.
+        /// Path of the folder.
         project: PathBuf,
     },
-    /// A folder was named as the project whose `.cleveragents` is the home folder: one file would be two scopes.
+    /// The home folder is the `.cleveragents` of the named project: one file would be two scopes.
     #[error("`{}` cannot be a project: its `.cleveragents` is the home folder", project.display())]
     HomeAsProject {
-        /// The folder.
+        /// Path of the folder.
         project: PathBuf,
     },
-    /// A relative path was given, and the current folder is unknown.
-    #[error("`{}` is relative, and the current folder is gone", path.display())]
+    /// A path is relative, and the current folder is unknown.
+    #[error("`{}` is relative, and the current folder does not exist", path.display())]
     NoCurrentFolder {
-        /// The path.
+        /// Path as given.
         path: PathBuf,
     },
-    /// A secret was given where others can see it.
-    #[error("`{key}` is secret and must not stand in arguments, which others can see")]
+    /// An argument holds a secret value.
+    #[error("`{key}` is secret and cannot be an argument; other users of this machine can see arguments")]
     SecretArgument {
         /// The key.
         key: Key,
     },
-    /// A secret was given as a flag, where others can see it.
-    #[error("`{key}` is secret and must not stand in arguments, which others can see")]
+    /// A `KEY=VALUE` flag holds a secret value.
+    #[error("`{key}` is secret and cannot be an argument; other users of this machine can see arguments")]
     SecretFlag {
         /// The key.
         key: String,
-        /// The variable that may be used instead.
+        /// Environment variable that may hold the value.
         variable: String,
     },
 }
@@ -229,7 +227,7 @@ impl Error {
         self.classify().1
     }
 
-    /// What it is about, for programs: the plans, paths and actors that its text names. Null where there are none.
+    /// Plans, paths and actors that the message names, for programs. Null if there are none.
     pub fn data(&self) -> serde_json::Value {
         match self {
             Self::Plan(error) => crate::error_data::details(error),
@@ -237,12 +235,12 @@ impl Error {
         }
     }
 
-    /// Whether it says that an edit was not taken, and where it is kept.
+    /// True if an edit was rejected and saved beside the file.
     pub fn is_kept(&self) -> bool {
         matches!(self, Self::Config(config::Error::NotTaken { .. }))
     }
 
-    /// The same error once more. Only for those that opening keeps for later.
+    /// Copies an error that opening keeps for later calls.
     pub(crate) fn again(&self) -> Error {
         match self {
             Self::BadHome { home } => Self::BadHome { home: home.clone() },
@@ -256,18 +254,18 @@ impl Error {
             Self::Context(error) => (error.kind(), error.code()),
             Self::Plan(error) => (error.kind(), error.code()),
             Self::Run(error) => (error.kind(), error.code()),
-            Self::NoSuchWord { .. } => (Kind::Usage, "no-such-word"),
+            Self::InvalidChoice { .. } => (Kind::Usage, "invalid-choice"),
             Self::UnknownPlan { .. } => (Kind::NotFound, "not-found"),
             Self::NoSuchActor { .. } => (Kind::NotFound, "no-such-actor"),
             Self::NoPlans => (Kind::NotFound, "no-plans"),
-            Self::WhichRoot { .. } => (Kind::Usage, "which-root"),
+            Self::AmbiguousRoot { .. } => (Kind::Usage, "ambiguous-root"),
             Self::NoRoot => (Kind::NotFound, "no-root"),
             Self::StoreUrl { .. } => (Kind::Usage, "store-url"),
             Self::PasswordArgument { .. } => (Kind::Usage, "secret-argument"),
-            Self::Given { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Self::File { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 (Kind::NotFound, "no-file")
             }
-            Self::Given { source, .. } => (Kind::Error, io_code(source)),
+            Self::File { source, .. } => (Kind::Error, io_code(source)),
             Self::Patch { .. } => (Kind::Conflict, "patch"),
             Self::BadCheckpoint { .. } => (Kind::Error, "bad-checkpoint"),
             Self::NotJson(_) => (Kind::Usage, "not-json"),
@@ -300,7 +298,7 @@ impl From<executor::Error> for Error {
     }
 }
 
-/// What a plan's error is about, path by path, for those that are about paths.
+/// Paths that an error of a plan is about, one line each.
 pub(crate) fn plan_details(error: &plan::Error) -> Vec<String> {
     use plan::Error as E;
     let mut details: Vec<String> = match error {
@@ -319,7 +317,7 @@ pub(crate) fn plan_details(error: &plan::Error) -> Vec<String> {
     details
 }
 
-/// How many paths an error lists.
+/// Paths that an error lists at most.
 const DETAILS_MAX: usize = 20;
 
 #[cfg(test)]

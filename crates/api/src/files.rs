@@ -9,7 +9,7 @@ use crate::Error;
 /// Writes a file durably, and makes the folder that it is in. A new file gets these permission bits.
 pub fn write_file(path: &Path, content: &[u8], new_mode: u32) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
-        let failed = |source| Error::Given { act: "make the folder", path: folder.to_owned(), source };
+        let failed = |source| Error::File { action: "make the folder", path: folder.to_owned(), source };
         Disk::create(folder, 0o755).map_err(failed)?;
     }
     let options = ReplaceOptions { new_mode, ..ReplaceOptions::default() };

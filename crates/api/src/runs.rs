@@ -231,13 +231,13 @@ pub fn plan_file_schema() -> serde_json::Value {
 fn named<T: Copy>(
     all: &[T],
     name: impl Fn(T) -> &'static str,
-    what: &'static str,
+    option: &'static str,
     word: &str,
 ) -> Result<T, Error> {
     let found = all.iter().copied().find(|one| name(*one) == word);
-    found.ok_or_else(|| Error::NoSuchWord {
-        what,
-        word: word.to_owned(),
-        words: all.iter().map(|one| name(*one)).collect(),
+    found.ok_or_else(|| Error::InvalidChoice {
+        option,
+        value: word.to_owned(),
+        choices: all.iter().map(|one| name(*one)).collect(),
     })
 }

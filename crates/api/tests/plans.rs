@@ -56,7 +56,7 @@ fn a_conflict_below_several_roots_needs_the_root() {
     }
     let take = Resolution::Take(cleveragents::actor("coder").unwrap());
     let error = plans.resolve(&work(&plans), "a.txt", None, &take).unwrap_err();
-    assert_eq!((error.kind(), error.code()), (Kind::Usage, "which-root"));
+    assert_eq!((error.kind(), error.code()), (Kind::Usage, "ambiguous-root"));
     for root in ["app", "site"] {
         plans.resolve(&work(&plans), "a.txt", Some(Path::new(root)), &take).unwrap();
     }

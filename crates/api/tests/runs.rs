@@ -137,7 +137,7 @@ fn wrong_words_and_names_are_told() {
         asked(|options| options.confine = Some("maybe".to_owned())),
         asked(|options| options.ignored = Some("burn".to_owned())),
     ] {
-        assert_eq!((error.kind(), error.code()), (Kind::Usage, "no-such-word"), "{error}");
+        assert_eq!((error.kind(), error.code()), (Kind::Usage, "invalid-choice"), "{error}");
     }
     assert_eq!(asked(|options| options.writes = vec!["/etc".to_owned()]).kind(), Kind::Usage);
     assert_eq!(asked(|options| options.root = Some("missing".into())).kind(), Kind::NotFound);

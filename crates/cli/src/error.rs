@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn errors_of_files_keep_their_kind() {
         let source = io::Error::from(io::ErrorKind::NotFound);
-        let error = Error::from(api::Error::Given { act: "read", path: "a".into(), source });
+        let error = Error::from(api::Error::File { action: "read", path: "a".into(), source });
         assert_eq!(error.exit(), Exit::NotFound);
         assert_eq!(Error::Interrupted.exit().code(), 130);
     }

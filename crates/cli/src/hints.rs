@@ -27,7 +27,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
             Error::Context(error) => return context::hint(error),
             Error::Plan(error) => return plan::hint(error),
             Error::Run(error) => return run::hint(error),
-            Error::NoSuchWord { words, .. } => format!("use one of {}", words.join(", ")),
+            Error::InvalidChoice { choices, .. } => format!("use one of {}", choices.join(", ")),
             Error::UnknownPlan { nearest: Some(nearest), .. } => {
                 format!("did you mean `{nearest}`? `agents plan list` shows the plans there are")
             }
@@ -42,7 +42,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
                 format!("there are changesets of {}", actors.join(", "))
             }
             Error::NoPlans => "make one with `agents plan create`".to_owned(),
-            Error::WhichRoot { .. } => "name one with `--root DIR`".to_owned(),
+            Error::AmbiguousRoot { .. } => "name one with `--root DIR`".to_owned(),
             Error::NoRoot => {
                 "name one with `--root DIR`, or make this folder a project: `mkdir .cleveragents`".to_owned()
             }
@@ -53,7 +53,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
             Error::PasswordArgument { .. } => {
                 "leave it out, and give it in the variable PGPASSWORD or in a file that PGPASSFILE names".to_owned()
             }
-            Error::Given { .. } => return None,
+            Error::File { .. } => return None,
             Error::Patch { .. } => {
                 "make it against the file as it is, or give the whole file with `--content FILE`".to_owned()
             }

@@ -33,8 +33,8 @@ impl StoreLocation {
         if path.is_absolute() {
             return Ok(Self::File(path));
         }
-        let kind = url.split_once(':').map_or("(none)", |(kind, _)| kind).to_owned();
-        Err(Error::StoreUrl { kind })
+        let scheme = url.split_once(':').map_or("(none)", |(scheme, _)| scheme).to_owned();
+        Err(Error::StoreUrl { scheme })
     }
 }
 
@@ -124,7 +124,7 @@ impl Agents {
             && !path.exists()
         {
             let source = std::io::ErrorKind::NotFound.into();
-            return Err(Error::Given { act: "copy", path: path.clone(), source });
+            return Err(Error::File { action: "copy", path: path.clone(), source });
         }
         let (source, target) = (self.open_store(&from)?, self.open_store(&to)?);
         store::copy(&*source, &*target).map_err(plan::Error::from)?;

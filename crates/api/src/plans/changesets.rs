@@ -234,7 +234,7 @@ impl Plans {
         let path = self.agents.absolute(file);
         let mut reader = open(&path)?;
         let mut bytes = Vec::new();
-        let failed = |source| Error::Given { act: "read", path: path.clone(), source };
+        let failed = |source| Error::File { action: "read", path: path.clone(), source };
         (&mut reader).take(CHUNK_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() <= CHUNK_BYTES {
             return Ok(Source::Bytes(bytes));

@@ -290,7 +290,7 @@ impl Plans {
 
 /// A file that the caller named.
 pub(crate) fn open(path: &Path) -> Result<std::fs::File, Error> {
-    std::fs::File::open(path).map_err(|source| Error::Given { act: "read", path: path.to_owned(), source })
+    std::fs::File::open(path).map_err(|source| Error::File { action: "read", path: path.to_owned(), source })
 }
 
 /// Reads the name of an actor.

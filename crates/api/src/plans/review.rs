@@ -79,7 +79,7 @@ impl Plans {
         let conflict = match found.as_slice() {
             [] => return Err(no_conflict().into()),
             [only] => only,
-            _ => return Err(Error::WhichRoot { plan: plan.id, path: path.to_owned() }),
+            _ => return Err(Error::AmbiguousRoot { plan: plan.id, path: path.to_owned() }),
         };
         let choice = match resolution {
             Resolution::Take(actor) => Choice::Take(actor.clone()),

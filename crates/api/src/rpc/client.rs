@@ -102,14 +102,14 @@ impl RunClient {
             }
             Err(CallError::Gone(source)) => Err(Error::RunGone { socket: self.socket.clone(), source }),
             Err(CallError::NoReply(source)) => Err(unanswered(source)),
-            Err(CallError::Content(path, source)) => Err(Error::Given { act: "read", path, source }),
+            Err(CallError::Content(path, source)) => Err(Error::File { action: "read", path, source }),
         }
     }
 
     /// A file that is to be sent.
     fn file(&self, file: &Path) -> Result<Content, Error> {
         let path = self.absolute(file);
-        let failed = |source| Error::Given { act: "read", path: path.clone(), source };
+        let failed = |source| Error::File { action: "read", path: path.clone(), source };
         let file = File::open(&path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
         if found.is_file() {

@@ -192,7 +192,7 @@ fn plans() {
     for nearest in [None, Some(text())] {
         check_hinted(Error::UnknownPlan { name: text(), nearest }, Kind::NotFound, "not-found");
     }
-    check_hinted(Error::WhichRoot { plan: id(), path: text() }, Kind::Usage, "which-root");
+    check_hinted(Error::AmbiguousRoot { plan: id(), path: text() }, Kind::Usage, "ambiguous-root");
     check_hinted(Error::NoPlans, Kind::NotFound, "no-plans");
     let actor = plan::Actor::parse("ana").unwrap();
     for actors in [Vec::new(), vec![actor.clone()]] {
@@ -200,11 +200,11 @@ fn plans() {
         check_hinted(error, Kind::NotFound, "no-such-actor");
     }
     check_hinted(Error::NoRoot, Kind::NotFound, "no-root");
-    check_hinted(Error::StoreUrl { kind: text() }, Kind::Usage, "store-url");
+    check_hinted(Error::StoreUrl { scheme: text() }, Kind::Usage, "store-url");
     check_hinted(Error::PasswordArgument { flag: "--to" }, Kind::Usage, "secret-argument");
     check_hinted(Error::Patch { path: text(), reason: text() }, Kind::Conflict, "patch");
     check_hinted(Error::BadCheckpoint { path: path(), line: 1 }, Kind::Error, "bad-checkpoint");
-    let given = |kind: io::ErrorKind| Error::Given { act: "read", path: path(), source: kind.into() };
+    let given = |kind: io::ErrorKind| Error::File { action: "read", path: path(), source: kind.into() };
     check(given(io::ErrorKind::NotFound), Kind::NotFound, "no-file");
     check(given(io::ErrorKind::PermissionDenied), Kind::Error, "permission-denied");
 }
@@ -444,7 +444,7 @@ fn hints_of_runs() {
     says(R::ReadPlanFile { file: path(), source: io::ErrorKind::NotFound.into() }, "agents run");
     says(R::PlanFile { file: path(), problems: Vec::new() }, "--dry-run");
     assert_eq!(super::hint(&R::NotHere.into()), None);
-    says(Error::NoSuchWord { what: "merge", word: text(), words: vec!["a", "b"] }, "use one of a, b");
+    says(Error::InvalidChoice { option: "merge", value: text(), choices: vec!["a", "b"] }, "use one of a, b");
 }
 
 #[cfg(target_os = "linux")]

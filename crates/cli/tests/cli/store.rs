@@ -65,7 +65,7 @@ fn a_password_on_the_command_line_is_refused() {
     for url in ["postgres://ana:secret@host/db", "postgres://ana@host/db?password=secret"] {
         let words = ["store", "copy", "--from", "agents-home/state.db", "--to", url];
         let refused = told(&program.run_of(&words).code(2).stdout_eq("").stderr_eq(str![[r#"
-error: `--to` has a password, which everybody on this machine could see
+error: `--to` holds a password; other users of this machine can see arguments
   hint: leave it out, and give it in the variable PGPASSWORD or in a file that PGPASSFILE names
 
 "#]]));

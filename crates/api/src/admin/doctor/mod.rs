@@ -260,7 +260,7 @@ fn home_check(home: &Path, hint: Option<HintFor>) -> Check {
             return Check::ok("home", format!("`{shown}` is not there yet; the first write makes it"));
         }
         Err(source) => {
-            let error = Error::Given { act: "look at", path: home.to_owned(), source };
+            let error = Error::File { action: "look at", path: home.to_owned(), source };
             return Check::failed("home", &error, hint);
         }
         Ok(found) => found,
@@ -290,7 +290,7 @@ fn is_open_to_others(_: &std::fs::Metadata) -> bool {
 fn file_system(home: &Path, hint: Option<HintFor>) -> Vec<Check> {
     let tried = match try_files(home) {
         Err(source) => {
-            let error = Error::Given { act: "write to", path: home.to_owned(), source };
+            let error = Error::File { action: "write to", path: home.to_owned(), source };
             return vec![Check::failed("files", &error, hint)];
         }
         Ok(tried) => tried,

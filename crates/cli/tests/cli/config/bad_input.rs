@@ -384,7 +384,7 @@ fn without_a_home_folder_what_needs_one_says_so() {
         program.check(&mut command)
     };
     run("config get plan.concurrency").code(3).stdout_eq("").stderr_eq(str![[r#"
-error: there is no home folder: neither CLEVERAGENTS_HOME nor the user's own is known
+error: no home folder: neither CLEVERAGENTS_HOME nor the home folder of the user is known
   hint: name a folder by its whole path, with `--home DIR` or CLEVERAGENTS_HOME
 
 "#]]);
@@ -410,7 +410,7 @@ error: there is no folder `[PLACE]/not` to make the home folder in
 
 "#]]);
     program.run("config get x.a --project not-there").code(3).stdout_eq("").stderr_eq(str![[r#"
-error: there is no folder `[PLACE]/not-there` to be the project
+error: there is no project folder `[PLACE]/not-there`
   hint: make the folder, or leave `--project` away to use the project around the current folder
 
 "#]]);

@@ -114,7 +114,7 @@ changed the state of chat, revision 2
         assert!(text(&program.run(words).success()).contains("1.10"), "programs get its spelling too");
     }
     program.run("context state get chat /x").code(3).stderr_eq(str![[r#"
-error: there is nothing at `/x` in context `chat`
+error: context `chat` has no value at `/x`
   hint: a pointer is like `/a/b`, or `/list/0`
 
 "#]]);
@@ -127,7 +127,7 @@ error: the state must be a JSON object
 
 "#]]);
     program.run("context state set chat {").code(2).stderr_eq(str![[r#"
-error: the value cannot be read
+error: cannot parse the value as JSON
   because: it is not JSON
   because: EOF while parsing an object at line 1 column 1
   hint: a text needs quotes in JSON: '"text"'

@@ -63,7 +63,7 @@ wrote the ends of 1 chain to [PLACE]/agents-home/audit.checkpoint
     program.run("doctor").code(1);
     program.write("bad", "no\n");
     program.run("audit verify --checkpoint bad").code(1).stdout_eq("").stderr_eq(str![[r#"
-error: `[PLACE]/bad` is not a checkpoint: line 1 cannot be read
+error: `[PLACE]/bad` is not a checkpoint: cannot parse line 1
   hint: `agents audit checkpoint --out FILE` writes one
 
 "#]]);

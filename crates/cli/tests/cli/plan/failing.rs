@@ -107,7 +107,7 @@ error: there are no plans yet
 fn a_plan_needs_a_folder() {
     let program = Program::new();
     program.run("plan create").code(3).stdout_eq("").stderr_eq(str![[r#"
-error: no folder was named, and there is neither a project nor a git repository around the current folder
+error: the current folder is in no project or git repository
   hint: name one with `--root DIR`, or make this folder a project: `mkdir .cleveragents`
 
 "#]]);
@@ -200,7 +200,7 @@ fn a_store_of_another_kind_is_refused_without_its_password() {
             .code(2)
             .stdout_eq("")
             .stderr_eq(str![[r#"
-error: `store.url` names a store of kind `mysql`, which this program does not have
+error: `store.url` has the unsupported scheme `mysql`
   hint: name a file like `sqlite:/path/state.db`, a server like `postgres://USER@HOST/DATABASE`, or go back to the home folder: `agents config unset store.url`
 
 "#]]),

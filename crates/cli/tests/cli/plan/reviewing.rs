@@ -145,7 +145,7 @@ fn a_patch_builds_on_what_was_recorded_before() {
         .code(4)
         .stdout_eq("")
         .stderr_eq(str![[r#"
-error: the patch cannot be applied to `b.txt`: error applying hunk #1
+error: cannot apply the patch to `b.txt`: error applying hunk #1
   hint: make it against the file as it is, or give the whole file with `--content FILE`
 
 "#]]);
@@ -210,14 +210,14 @@ fn without_a_root_the_plan_is_for_the_project() {
 fn a_diff_of_nobody_or_nothing_says_so() {
     let program = project();
     program.run("plan diff work --actor nobody").code(3).stdout_eq("").stderr_eq(str![[r#"
-error: no changeset of plan [PLAN] is nobody's
+error: plan [PLAN] has no actor `nobody`
   hint: nobody has started one yet: `agents changeset start PLAN --actor NAME`
 
 "#]]);
     changed(&program, "[CODER]", "coder", "a.txt", "ONE\n");
     changed(&program, "[WRITER]", "writer", "b.txt", "new\n");
     program.run("plan diff work --actor coder --actor nobody").code(3).stdout_eq("").stderr_eq(str![[r#"
-error: no changeset of plan [PLAN] is nobody's
+error: plan [PLAN] has no actor `nobody`
   hint: there are changesets of coder, writer
 
 "#]]);
