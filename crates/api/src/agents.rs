@@ -1,4 +1,4 @@
-//! The façade: what is open.
+//! The façade.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,30 +8,30 @@ use config::{ConfigService, Environment, Flags, Key, Layers, Registry, Scope, Se
 use crate::admin::stores::Passwords;
 use crate::{Error, HintFor, Invocation, Problem, Reading, Wait};
 
-/// Everything that a door can ask for, for one user in one project.
+/// Entry point to all services, for one user in one project.
 ///
-/// Opening it reads no file and takes no lock. It may be shared among threads and cloned; it holds no lock between calls.
+/// Opening reads no file and takes no lock. Threads may share or clone it; it holds no lock between calls.
 #[derive(Clone, Debug)]
 pub struct Agents {
     home: Home,
-    /// What was read already, if the caller goes by that.
+    /// Settings that were read before, if calls use them.
     settings: Option<Settings>,
     wait: Wait,
-    /// Who calls.
+    /// Name of the calling user.
     user: Option<String>,
-    /// What relative paths are relative to.
+    /// Folder that relative paths start from.
     current: Option<PathBuf>,
-    /// What `~` stands for.
+    /// Value of `~`.
     user_home: Option<PathBuf>,
     passwords: Passwords,
     hint: Option<HintFor>,
 }
 
-/// What can be used depends on whether there is a place for it.
+/// The home folder, which may be unknown.
 #[derive(Clone, Debug)]
 enum Home {
     Known(ConfigService),
-    /// Flags and variables still count, and everything that needs no file works.
+    /// Flags and variables still apply, and calls that need no file work.
     Unknown {
         given: Layers,
         why: Arc<Error>,
@@ -39,8 +39,8 @@ enum Home {
 }
 
 impl Agents {
-    /// Opens what is around. Fails when a value or a project that was named is wrong. Without a home folder, calls that need one fail
-    /// later, each with [`Error::NoHome`].
+    /// Opens the services for one invocation. Fails if a flag or the named project is invalid. Without a home
+    /// folder, calls that need one fail with [`Error::NoHome`].
     pub fn open(invocation: &Invocation) -> Result<Agents, Error> {
         let registry = Registry::standard();
         let flags = flags(&registry, &invocation.values)?;
@@ -59,7 +59,7 @@ impl Agents {
         Ok(Agents { home, settings, wait, user, current, user_home, passwords, hint })
     }
 
-    /// With another way to wait for locks than 30 s in silence.
+    /// Sets how to wait for locks. Default: 30 s, without notice.
     pub fn with_wait(self, wait: Wait) -> Agents {
         let home = match self.home {
             Home::Known(service) => Home::Known(service.with_wait(wait.clone())),
@@ -68,9 +68,9 @@ impl Agents {
         Agents { home, wait, ..self }
     }
 
-    /// Reads the files of configuration, for questions to what they say now.
+    /// Reads the configuration files. The result answers from this state.
     ///
-    /// Safe to call from any thread and process at any time: it takes no lock and writes nothing.
+    /// Takes no lock and writes nothing, so any thread and process may call it at any time.
     pub fn read(&self) -> Reading {
         match &self.home {
             Home::Known(service) => Reading::new(service.layers(), None, self.hint),
@@ -78,7 +78,7 @@ impl Agents {
         }
     }
 
-    /// With settings as they were read, for all calls. Without this, each call that needs settings reads the files.
+    /// Uses these settings in all calls. By default, each call that needs settings reads the files.
     pub fn with_settings(self, reading: &Reading) -> Agents {
         Agents { settings: Some(reading.settings()), ..self }
     }
@@ -88,32 +88,32 @@ impl Agents {
         self.settings.clone().unwrap_or_else(|| self.read().settings())
     }
 
-    /// The home folder.
+    /// Path of the home folder.
     pub fn home(&self) -> Result<&Path, Error> {
         Ok(&self.service()?.places().home)
     }
 
-    /// The folder of the project, if there is one.
+    /// Path of the project, if there is one.
     pub fn project(&self) -> Option<&Path> {
         self.service().ok().and_then(|service| service.places().project.as_deref())
     }
 
-    /// A JSON Schema of the file of one scope, or with every key.
+    /// JSON Schema of the configuration file of a scope; without one, of all keys.
     pub fn schema(&self, scope: Option<Scope>) -> serde_json::Value {
         config::schema(self.registry(), scope)
     }
 
-    /// Who calls, if the door knows.
+    /// Name of the calling user, if the frontend knows it.
     pub(crate) fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
 
-    /// A path that the caller gave, as it is from anywhere.
+    /// Makes a path of the caller absolute.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         self.current.as_ref().map_or_else(|| path.to_owned(), |current| current.join(path))
     }
 
-    /// A path as people write it in configuration, where `~` is their own folder.
+    /// Expands `~` in a path from configuration.
     pub(crate) fn spelled_out(&self, path: PathBuf) -> PathBuf {
         match (&self.user_home, path.strip_prefix("~")) {
             (Some(home), Ok(rest)) => home.join(rest),
@@ -121,14 +121,14 @@ impl Agents {
         }
     }
 
-    /// The folder that is worked on when none is named: the project's, or else that of the git repository around. Any other would be a
-    /// guess, and a wrong one could be a whole disk.
+    /// Default root: the project, else the git repository that holds the current folder. Guesses nothing beyond
+    /// that, as a wrong guess could be a whole disk.
     pub(crate) fn default_root(&self) -> Result<PathBuf, Error> {
         let repository = || self.current.as_deref()?.ancestors().find(|folder| folder.join(".git").exists());
         self.project().or_else(repository).map(Path::to_owned).ok_or(Error::NoRoot)
     }
 
-    /// Describes an error, with the hint of the frontend.
+    /// Describes an error, with the hints of the frontend.
     pub(crate) fn problem(&self, error: &Error) -> Problem {
         Problem::hinted(error, self.hint)
     }
@@ -137,7 +137,7 @@ impl Agents {
         self.hint
     }
 
-    /// What the environment has for servers.
+    /// Passwords for servers, from the environment.
     pub(crate) fn passwords(&self) -> &Passwords {
         &self.passwords
     }
@@ -161,12 +161,12 @@ impl Agents {
     }
 }
 
-/// The registered keys, sorted: for completions.
+/// Registered keys, sorted, for completions.
 pub fn keys() -> Vec<String> {
     Registry::standard().keys().map(|declared| declared.key.to_string()).collect()
 }
 
-/// Values that the caller gave, none of them secret: arguments can be seen by everybody on the machine.
+/// Parses `KEY=VALUE` flags. Refuses secrets, as other users of the machine can see arguments.
 fn flags(registry: &Registry, values: &[String]) -> Result<Flags, Error> {
     let flags = Flags::parse(registry, values.iter().map(String::as_str))?;
     let is_secret = |key: &&Key| registry.look_up(key).is_ok_and(|info| info.is_secret());
@@ -176,7 +176,7 @@ fn flags(registry: &Registry, values: &[String]) -> Result<Flags, Error> {
     Ok(flags)
 }
 
-/// Fails when there can be nothing at or below a key.
+/// Fails if no key can exist at or below this one.
 pub(crate) fn check_prefix(registry: &Registry, prefix: &Key) -> Result<(), Error> {
     match registry.look_up(prefix) {
         Ok(_) | Err(config::Error::IsTable { .. }) => Ok(()),

@@ -1,9 +1,9 @@
-//! What a refusal is about, for programs: the plans, paths and actors that its text names.
+//! Data of an error, for programs: plans, paths and actors that the message names.
 
 use plan::Error as E;
 use serde_json::{Value, json};
 
-/// Null for an error that has no more than its text.
+/// Data of an error; null if its message says all.
 pub(crate) fn details(error: &E) -> Value {
     match error {
         E::Conflicts { plan, conflicts } => json!({ "plan": plan, "conflicts": conflicts }),

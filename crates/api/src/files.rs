@@ -1,4 +1,4 @@
-//! Files that a door writes for people, such as manual pages.
+//! Files that a frontend writes for people, such as manual pages.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use filetx::{Disk, ReplaceOptions};
 
 use crate::Error;
 
-/// Writes a file durably, and makes the folder that it is in. A new file gets these permission bits.
+/// Writes a file durably, and creates its folder. `new_mode` are the permission bits of a new file.
 pub fn write_file(path: &Path, content: &[u8], new_mode: u32) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
         let failed = |source| Error::File { action: "make the folder", path: folder.to_owned(), source };

@@ -1,7 +1,7 @@
-//! Where the home folder and the project are.
+//! Finds the home folder and the project of a call.
 //!
-//! State never lands in the current folder by accident: a home that comes from a variable must be an absolute path, and a project is a
-//! folder that has a `.cleveragents` folder, or one that was named.
+//! State never lands in the current folder by accident: a home folder from a variable must be an absolute path, and a
+//! project is a folder with a `.cleveragents` folder, or one that the caller names.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -11,32 +11,32 @@ use config::{PROJECT_FOLDER, Places};
 
 use crate::{Error, HintFor};
 
-/// The variable that names the home folder.
+/// Environment variable that names the home folder.
 pub const HOME_VARIABLE: &str = "CLEVERAGENTS_HOME";
 
-/// What a door knows about where it was called. All of it is optional.
+/// Folders, flags and environment of a call. Every field is optional.
 #[derive(Clone, Default)]
 pub struct Invocation {
-    /// The home folder, named by the caller: `--home`.
+    /// Home folder that the caller names: `--home`.
     pub home: Option<PathBuf>,
-    /// The project, named by the caller: `--project`. It must be a folder.
+    /// Project that the caller names: `--project`. Must be a folder.
     pub project: Option<PathBuf>,
-    /// The folder to look for a project from, upwards. Relative paths above are relative to it.
+    /// Current folder. The search for a project starts here, and relative paths are relative to it.
     pub current: Option<PathBuf>,
-    /// The user's home folder, which holds the home folder of this program unless that is named.
+    /// Home folder of the user. Holds `.cleveragents`, the default home folder.
     pub user_home: Option<PathBuf>,
-    /// Who calls: a person's name on this machine, or what stands for it.
+    /// Name of the calling user.
     pub user: Option<String>,
-    /// `KEY=VALUE` each; a later one replaces an earlier.
+    /// Flags `KEY=VALUE`; the last one for a key wins.
     pub values: Vec<String>,
-    /// The environment.
+    /// Environment variables.
     pub variables: Vec<(OsString, OsString)>,
-    /// Hints that go with problems. None by default.
+    /// Gives the hints of problems. Default: none.
     pub hint: Option<HintFor>,
 }
 
 impl Invocation {
-    /// Where the files of configuration are.
+    /// Folders of the configuration files.
     pub(crate) fn places(&self) -> Result<Places, Error> {
         let home = self.home()?;
         let project = match &self.project {
@@ -46,7 +46,7 @@ impl Invocation {
         Ok(Places { home, project })
     }
 
-    /// Without any home folder or project: for commands that must not use one.
+    /// Removes home folder and project, for commands that must not use them.
     #[must_use]
     pub fn without_home(mut self) -> Invocation {
         (self.home, self.project, self.user_home) = (None, None, None);
@@ -82,8 +82,8 @@ impl Invocation {
         Ok(project)
     }
 
-    /// The nearest folder at or above `current` that has a `.cleveragents` folder. The home folder has that name too and is none; nor
-    /// is the one that would be it if no other were named.
+    /// Finds the nearest folder at or above `current` with a `.cleveragents` folder. The home folder, and the default
+    /// home folder, have that name but make no project.
     fn find_project(&self, current: &Path, home: &Path) -> Option<PathBuf> {
         let usual_home = self.usual_home();
         let is_project = |folder: &&Path| {
@@ -101,7 +101,7 @@ impl Invocation {
             Some(current) => current.join(path),
             None => return Err(Error::NoCurrentFolder { path: path.to_owned() }),
         };
-        // Without the `.` that people write, as paths are shown.
+        // Drops the `.` components, as paths are shown without them.
         Ok(path.components().collect())
     }
 
@@ -111,14 +111,14 @@ impl Invocation {
     }
 }
 
-/// Whether two paths name one folder, through symlinks too.
+/// True if two paths lead to the same folder, through symlinks too.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).ok();
     one == other || real(one).is_some_and(|one| real(other) == Some(one))
 }
 
 impl std::fmt::Debug for Invocation {
-    /// Without variables and values, which may be secrets.
+    /// Leaves out variables and flags, which may hold secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Invocation")
             .field("home", &self.home)

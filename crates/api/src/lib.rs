@@ -1,11 +1,12 @@
-//! One façade over the services: what a door (a command line, a server, a library for another language) calls.
+//! Configuration, conversations and plans for coding agents: one façade over the services.
 //!
-//! Plain data in, plain data out: arguments are typed values, text and paths, answers can be serialised, and errors have a [`Kind`] and a
-//! stable code; what to run about them is for the frontend to say ([`Invocation::hint`]). Nothing here looks at the terminal, the process
-//! environment or the current folder: they come in as [`Invocation`].
+//! Frontends (a command line, a server, a library for another language) call [`Agents`]. Arguments are typed values,
+//! text and paths; results can be serialised; errors have a [`Kind`] and a stable code. Frontends add the hints that
+//! name their commands ([`Invocation::hint`]). Nothing here reads the terminal, the environment or the current folder:
+//! [`Invocation`] has them.
 //!
-//! Opening reads nothing. Each call does what it needs and no more: [`Agents::read`] reads the files of configuration once, for several
-//! questions to one state; the calls that write lock, read, change and replace as [`config::ConfigService`] says.
+//! Opening reads nothing. [`Agents::read`] reads the configuration files once and answers from that state. Calls that
+//! write lock, read, change and replace one file, as [`ConfigService`] does.
 //!
 //! # Example
 //!

@@ -1,4 +1,4 @@
-//! The audit trail: what `agents audit` and other doors ask for.
+//! The audit trail: query, verify, checkpoint.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use crate::plans::open;
 use crate::problem::text;
 use crate::{Error, Plans};
 
-/// Where heads are written down unless another file is named, below the home folder.
+/// Default checkpoint file, below the home folder.
 const CHECKPOINT: &str = "audit.checkpoint";
 
-/// What a checkpoint came to.
+/// A checkpoint that was written.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Checkpointed {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// How many chains it has the heads of.
+    /// Number of chains.
     pub chains: usize,
 }
 
 impl Plans {
-    /// Records of the audit trail: by plan, then in order.
+    /// Audit records, by plan, then in order.
     pub fn audit(
         &self,
         plan: Option<PlanId>,
@@ -35,7 +35,7 @@ impl Plans {
         Ok(records.map(|record| record.map_err(|error| plan::Error::from(error).into())))
     }
 
-    /// Reads every chain and compares it with what was written down; the last checkpoint in the home folder unless others are named.
+    /// Verifies every chain and compares it with checkpoints. Default: the last one in the home folder.
     pub fn verify(&self, checkpoints: &[PathBuf]) -> Result<Verdict, Error> {
         let usual = self.agents.home()?.join(CHECKPOINT);
         let files: Vec<PathBuf> = match checkpoints {
@@ -49,7 +49,7 @@ impl Plans {
         Ok(store::verify(self.inner.store().as_ref(), &heads).map_err(plan::Error::from)?)
     }
 
-    /// Writes down the heads of all chains, one JSON object a line, to a file outside of the store.
+    /// Writes the heads of all chains to a file, one JSON object a line.
     pub fn checkpoint(&self, out: Option<&Path>) -> Result<Checkpointed, Error> {
         let heads = store::checkpoint(self.inner.store().as_ref()).map_err(plan::Error::from)?;
         let file = match out {

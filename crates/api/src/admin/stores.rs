@@ -1,4 +1,4 @@
-//! The store as a whole: where it is, what is in it, and copying it: what `agents store` asks for.
+//! The store as a whole: location, contents, copy.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -11,15 +11,15 @@ use store::{Counts, PostgresOptions, SqliteOptions, Transfer};
 use crate::problem::text;
 use crate::{Agents, Error};
 
-/// The store's file, below the home folder.
+/// Default store, below the home folder.
 const FILE: &str = "state.db";
 
-/// Where a store is.
+/// Location of a store.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum StoreLocation {
-    /// In a file of SQLite.
+    /// SQLite file.
     File(PathBuf),
-    /// In a PostgreSQL database. The URL may hold a password.
+    /// URL of a PostgreSQL database; may hold a password.
     Server(String),
 }
 
@@ -38,7 +38,7 @@ impl StoreLocation {
     }
 }
 
-/// Passwords that the environment has for servers.
+/// Passwords for servers, from the environment.
 #[derive(Clone, Default)]
 pub(crate) struct Passwords {
     password: Option<String>,
@@ -52,7 +52,7 @@ impl fmt::Debug for Passwords {
 }
 
 impl Passwords {
-    /// `PGPASSWORD` and `PGPASSFILE`, as `psql` has them.
+    /// Reads `PGPASSWORD` and `PGPASSFILE`, as `psql` does.
     pub(crate) fn of(variables: &[(OsString, OsString)]) -> Self {
         let variable = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
         let password = variable("PGPASSWORD").and_then(|value| value.to_str()).map(str::to_owned);
@@ -60,22 +60,22 @@ impl Passwords {
     }
 }
 
-/// A store, and how much is in it.
+/// A store and its size.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct StoreState {
     /// `sqlite` or `postgres`.
     pub kind: &'static str,
-    /// Where it is, without a password.
+    /// Location, without a password.
     pub place: String,
-    /// The version of its tables.
+    /// Schema version of its tables.
     pub schema: u32,
-    /// How much is in it.
+    /// Number of records of each kind.
     #[serde(flatten)]
     pub counts: Counts,
 }
 
 impl Agents {
-    /// Where the store is: `store.url`, or in the home folder.
+    /// Location of the store: `store.url`, or a file in the home folder.
     pub(crate) fn store_location(&self) -> Result<StoreLocation, Error> {
         match self.settings().store_url()? {
             Some(url) => StoreLocation::parse(&url),
@@ -83,7 +83,7 @@ impl Agents {
         }
     }
 
-    /// Opens a store, and makes it where there is none.
+    /// Opens a store; creates one that does not exist.
     pub(crate) fn open_store(&self, location: &StoreLocation) -> Result<Arc<dyn Transfer>, Error> {
         let wait = self.wait().timeout;
         let opened: store::Result<Arc<dyn Transfer>> = match location {
@@ -99,7 +99,7 @@ impl Agents {
         Ok(opened.map_err(plan::Error::from)?)
     }
 
-    /// Where the store is, and how much is in it. Makes it where there is none, and brings its tables up to date.
+    /// Describes the store. Creates one that does not exist, and migrates its tables.
     pub fn store(&self) -> Result<StoreState, Error> {
         let location = self.store_location()?;
         self.state(&location)
@@ -116,7 +116,7 @@ impl Agents {
         Ok(StoreState { kind, place: store.place(), schema, counts })
     }
 
-    /// Copies all of a store into another that is empty, or was filled by a copy that was cut off. Returns what the copy has.
+    /// Copies a store into another that is empty or holds an interrupted copy. Returns the copy.
     pub fn copy_store(&self, from: &str, to: &str) -> Result<StoreState, Error> {
         let [from, to] = [("--from", from), ("--to", to)].map(|(flag, url)| self.given_location(flag, url));
         let (from, to) = (from?, to?);
@@ -131,20 +131,20 @@ impl Agents {
         self.state(&to)
     }
 
-    /// A location that stands on a command line, which everybody on the machine can see.
+    /// Parses a location from the command line. Refuses a password, as other users can see arguments.
     fn given_location(&self, flag: &'static str, url: &str) -> Result<StoreLocation, Error> {
         if split_user(url).0.is_some_and(|user| user.contains(':')) || url.contains("password=") {
             return Err(Error::PasswordArgument { flag });
         }
         match StoreLocation::parse(url) {
-            // A file may be named as people name files.
+            // A plain path is a file.
             Err(_) if !url.contains(':') => Ok(StoreLocation::File(self.absolute(url.as_ref()))),
             location => location,
         }
     }
 }
 
-/// What the doctor says where the store is.
+/// Leaves out user, password and options.
 impl fmt::Display for StoreLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -154,7 +154,7 @@ impl fmt::Display for StoreLocation {
     }
 }
 
-/// What is before the host in a URL, a password perhaps, and the rest without options.
+/// Splits a URL into user information, perhaps with a password, and the rest without options.
 fn split_user(url: &str) -> (Option<&str>, &str) {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);

@@ -1,4 +1,4 @@
-//! Applies that were cut off in folders, whichever store knows of them: that of another home, or one that is gone.
+//! Interrupted applies in folders, whichever store knows of them: that of another home, or one that is gone.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use super::{Check, Remedy};
 use crate::problem::text;
 use crate::{Agents, HintFor};
 
-/// What an apply leaves in the transaction folder of a root until it is done.
-const LEFT: [&str; 2] = ["journal", "pointer"];
+/// Files in the transaction folder of a root until an apply is done.
+const INCOMPLETE: [&str; 2] = ["journal", "pointer"];
 
-/// Looks into folders, and with `fix` finishes what was left there. One that somebody is at is not waited for.
+/// Finds interrupted applies in these folders; with `fix`, finishes them. Does not wait for an apply in progress.
 pub(super) fn check(roots: &BTreeSet<PathBuf>, fix: bool, agents: &Agents) -> Vec<Check> {
     let wait = Wait { timeout: Duration::ZERO, ..agents.wait() };
-    roots.iter().filter(|root| is_left(root)).map(|root| one(root, fix, &wait, agents.hint())).collect()
+    roots.iter().filter(|root| is_incomplete(root)).map(|root| one(root, fix, &wait, agents.hint())).collect()
 }
 
-fn is_left(root: &Path) -> bool {
+fn is_incomplete(root: &Path) -> bool {
     let home = root.join(plan::TRANSACTION_HOME);
-    LEFT.iter().any(|name| std::fs::symlink_metadata(home.join(name)).is_ok())
+    INCOMPLETE.iter().any(|name| std::fs::symlink_metadata(home.join(name)).is_ok())
 }
 
 fn one(root: &Path, fix: bool, wait: &Wait, hint: Option<HintFor>) -> Check {

@@ -128,7 +128,7 @@ impl Agents {
 }
 
 impl Agents {
-    /// Contexts that cannot be read, and content of other programs that recovery preserved in them.
+    /// Finds contexts that cannot be read, and files that recovery preserved in them.
     fn check_contexts(&self) -> Result<Vec<Check>, Error> {
         let contexts = self.contexts()?.inner;
         let listed = contexts.list()?;
@@ -148,7 +148,7 @@ impl Agents {
         Ok(checks)
     }
 
-    /// The project's folder, where plans are applied unless others are named.
+    /// Folder of the project, the default root of plans.
     fn project_root(&self) -> BTreeSet<PathBuf> {
         self.project().map(Path::to_owned).into_iter().collect()
     }
@@ -191,7 +191,7 @@ impl Plans {
     }
 
     fn check_applies(&self, fix: bool) -> Result<Vec<Check>, Error> {
-        // One that somebody is at is not waited for.
+        // Does not wait for an apply that another process runs.
         let ground = Ground::here(Wait { timeout: std::time::Duration::ZERO, ..self.agents.wait() });
         let mut checks = Vec::new();
         let mut others = self.agents.project_root();
@@ -286,7 +286,7 @@ fn is_open_to_others(_: &std::fs::Metadata) -> bool {
     false
 }
 
-/// What the file system of the home folder can do, tried with files that go again.
+/// Tests what the file system of the home folder can do, with temporary files.
 fn file_system(home: &Path, hint: Option<HintFor>) -> Vec<Check> {
     let tried = match try_files(home) {
         Err(source) => {
@@ -310,7 +310,7 @@ fn file_system(home: &Path, hint: Option<HintFor>) -> Vec<Check> {
     vec![Check::ok("files", "can be written"), locks(home, hint), exchange, reflink]
 }
 
-/// The lock file that is tried.
+/// Lock file for the test of locks.
 const TRIED_LOCK: &str = ".doctor.lock";
 
 fn locks(home: &Path, hint: Option<HintFor>) -> Check {
@@ -322,13 +322,13 @@ fn locks(home: &Path, hint: Option<HintFor>) -> Check {
     }
 }
 
-/// What two files could do.
+/// Abilities of a file system.
 struct Tried {
     exchange: bool,
     reflink: bool,
 }
 
-/// Makes two files, lets them change places and share their content, and removes them.
+/// Creates two files, exchanges them, shares their content, and removes them.
 fn try_files(home: &Path) -> std::io::Result<Tried> {
     let disk = Disk::open(home)?;
     let name = |half: &str| format!(".doctor-{}-{half}", std::process::id());
