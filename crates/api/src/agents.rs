@@ -90,12 +90,12 @@ impl Agents {
 
     /// Path of the home folder.
     pub fn home(&self) -> Result<&Path, Error> {
-        Ok(&self.service()?.places().home)
+        Ok(&self.config()?.places().home)
     }
 
     /// Path of the project, if there is one.
     pub fn project(&self) -> Option<&Path> {
-        self.service().ok().and_then(|service| service.places().project.as_deref())
+        self.config().ok().and_then(|service| service.places().project.as_deref())
     }
 
     /// JSON Schema of the configuration file of a scope; without one, of all keys.
@@ -153,7 +153,8 @@ impl Agents {
         }
     }
 
-    pub(crate) fn service(&self) -> Result<&ConfigService, Error> {
+    /// The configuration service, for programs that use it directly.
+    pub fn config(&self) -> Result<&ConfigService, Error> {
         match &self.home {
             Home::Known(service) => Ok(service),
             Home::Unknown { why, .. } => Err(why.again()),

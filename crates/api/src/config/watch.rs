@@ -28,7 +28,7 @@ impl Agents {
         if let Some(prefix) = prefix {
             check_prefix(self.registry(), prefix)?;
         }
-        Ok(Watch(self.service()?.watch(prefix)?, self.hint()))
+        Ok(Watch(self.config()?.watch(prefix)?, self.hint()))
     }
 }
 

@@ -63,7 +63,7 @@ impl Agents {
     /// Safe among threads and processes: writers of one file take turns and none is lost. A failure, of whichever key, leaves the
     /// file as it was, except where the error's kind is [`Kind::OutcomeUnknown`](crate::Kind::OutcomeUnknown).
     pub fn set(&self, scope: Option<Scope>, assignments: &[Assignment]) -> Result<Change, Error> {
-        let service = self.service()?;
+        let service = self.config()?;
         let mut values = Vec::with_capacity(assignments.len());
         for Assignment { key, text, given } in assignments {
             let info = service.registry().look_up(key)?;
@@ -80,7 +80,7 @@ impl Agents {
     ///
     /// Safe among threads and processes, like [`set`](Self::set).
     pub fn unset(&self, scope: Option<Scope>, key: &Key) -> Result<Change, Error> {
-        let service = self.service()?;
+        let service = self.config()?;
         let scope = scope.unwrap_or_else(|| usual_scope(service, service.registry().look_up(key)));
         let written = service.unset(scope, key)?;
         Ok(self.change(service, Written { keys: vec![key.clone()], ..written }))
@@ -88,14 +88,14 @@ impl Agents {
 
     /// Begins an edit of one scope's file, by default the one that [`set`](Self::set) would choose. No lock is held until it is taken over.
     pub fn begin_edit(&self, scope: Option<Scope>) -> Result<ConfigEdit, Error> {
-        let service = self.service()?;
+        let service = self.config()?;
         let scope = scope.unwrap_or_else(|| usual_scope(service, []));
         Ok(ConfigEdit { scope, file: service.file(scope)?, original: service.original(scope)? })
     }
 
     /// Whether [`edit`](Self::edit) would take over what a person made of it, as things are now; the error says why not.
     pub fn check_edit(&self, edit: &ConfigEdit, edited: &[u8]) -> Result<(), Error> {
-        Ok(self.service()?.check_edit(edit.scope, &edit.original, edited)?)
+        Ok(self.config()?.check_edit(edit.scope, &edit.original, edited)?)
     }
 
     /// Takes over what a person made of it. If the file was changed meanwhile, both changes are merged by lines.
@@ -103,14 +103,14 @@ impl Agents {
     /// Safe among threads and processes, like [`set`](Self::set). An edit that is wrong, or whose lines others changed too, is kept in a new
     /// file beside, and the error says where. With any other error the edit is with the caller only: [`Error::is_kept`] tells which.
     pub fn edit(&self, edit: &ConfigEdit, edited: &[u8]) -> Result<EditOutcome, Error> {
-        let service = self.service()?;
+        let service = self.config()?;
         let Edited { written, outcome } = service.edit(edit.scope, &edit.original, edited)?;
         Ok(EditOutcome { outcome, change: self.change(service, written) })
     }
 
     /// Where the files are, the strongest first.
     pub fn paths(&self) -> Result<Paths, Error> {
-        let places = self.service()?.places();
+        let places = self.config()?.places();
         let files = Scope::ALL.iter().rev().filter_map(|scope| Some((*scope, places.file(*scope).ok()?)));
         let files = files.map(|(scope, file)| FileState {
             scope,
@@ -126,7 +126,7 @@ impl Agents {
 
     /// The file of a scope, whether it exists or not.
     pub fn path(&self, scope: Scope) -> Result<PathBuf, Error> {
-        Ok(self.service()?.file(scope)?)
+        Ok(self.config()?.file(scope)?)
     }
 
     /// What was done, and what holds now.

@@ -11,13 +11,11 @@ mod root_path;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plan::{
-    Actor, ApplyOrder, Cleaned, Event, Force, Ground, PathKey, Selection, State, Strategy, UndoOrder,
-};
 pub use plan::{
-    Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Part, Plan, PlanExecutionContext, Purpose,
-    Recovery, What, counted, write_patch,
+    Actor, Change, Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Part, Plan,
+    PlanExecutionContext, Purpose, Recovery, What, counted, write_patch,
 };
+use plan::{ApplyOrder, Cleaned, Event, Force, Ground, PathKey, Selection, State, Strategy, UndoOrder};
 use store::{Name, PlanSelector};
 
 pub use changesets::{Edit, NewEntry};
@@ -26,7 +24,7 @@ pub use report::{
     conflict_line,
 };
 pub use review::{Difference, Resolution};
-pub use store::{ChangeEntry, Changeset, Operation};
+pub use store::{ChangeEntry, Changeset, Operation, PathBytes};
 
 use crate::admin::stores::StoreLocation;
 use crate::plans::report::{Rename, files};
@@ -107,6 +105,11 @@ impl Plans {
         let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
         let plan = self.inner.create(name, &roots, &self.who)?;
         self.recover(plan)
+    }
+
+    /// Opens a plan for recording: actors start their changesets in it.
+    pub fn context(&self, plan: &Plan) -> Result<PlanExecutionContext, Error> {
+        Ok(self.inner.context(plan.id)?)
     }
 
     /// Plans, the newest first: those in one of these states, or all.
