@@ -87,55 +87,43 @@
 //!   table each, with its trait
 
 mod audit;
-mod blob;
-mod changeset;
-mod contents;
 mod error;
-mod hash;
+mod group_commit;
 mod hex;
-mod id;
-mod inventory;
-mod lease;
 pub mod limits;
-mod line;
-mod note;
-mod plan;
+mod model;
 mod postgres;
-mod prepared;
 mod problem;
+mod scrub;
 mod sqlite;
 mod store;
-mod text;
-mod time;
-mod told;
 mod transfer;
-mod verify;
 
-pub use audit::{AuditQuery, AuditRecord, Body, GENESIS, Head, checkpoint, export};
-pub use blob::{
+pub use audit::record::{AuditQuery, AuditRecord, Body, GENESIS, Head, checkpoint, export};
+pub use audit::snapshot::Inventory;
+pub use audit::verify::{Fault, Finding, Verdict, verify};
+pub use error::{Cause, Error, Outcome, Result};
+pub use group_commit::WriterCounts;
+pub use model::blob::{
     Blob, BlobReader, Chunk, Codec, Collect, CollectMode, Collected, PackedBlob, put_blob, read_blob,
     read_blobs,
 };
-pub use changeset::{
+pub use model::changeset::{
     ChangeEntry, Changeset, Content, ContentKind, NewChangeset, NewEntry, Operation, Recorded, Recording,
     Status,
 };
-pub use contents::check_contents;
-pub use error::{Cause, Error, Outcome, Result};
-pub use hash::{BlobHash, ChainHash};
-pub use id::{ChangesetId, Epoch, NodeId, PlanId, RequestId, UploadId, Version};
-pub use inventory::Inventory;
-pub use lease::{Holding, Lease, Resource};
-pub use line::WriterCounts;
-pub use plan::{
+pub use model::hash::{BlobHash, ChainHash};
+pub use model::id::{ChangesetId, Epoch, NodeId, PlanId, RequestId, UploadId, Version};
+pub use model::lease::{Holding, Lease, Resource};
+pub use model::plan::{
     Held, NewNode, NewPlan, Node, NodeStep, OpenChangesets, Plan, PlanQuery, PlanRemoval, PlanSelector,
     PlanStep,
 };
+pub use model::text::{Actor, Kind, Name, Owner, PathBytes, State, Tool};
+pub use model::time::Time;
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use problem::Problem;
+pub use scrub::check_contents;
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{AuditStore, BlobStore, ChangesetStore, EntryStore, LeaseStore, NodeStore, PlanStore, Store};
-pub use text::{Actor, Kind, Name, Owner, PathBytes, State, Tool};
-pub use time::Time;
 pub use transfer::{Cell, Cells, Counts, Kind as CellKind, TABLES, Table, Transfer, copy};
-pub use verify::{Fault, Finding, Verdict, verify};

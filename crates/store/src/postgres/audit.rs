@@ -2,12 +2,12 @@
 
 use tokio_postgres::Row;
 
-use super::failure::Attempt;
-use super::inventory;
-use super::transaction::Transaction;
-use super::values::{count, get, integer, page, params};
-use crate::audit::GENESIS;
-use crate::note::Note;
+use super::columns::{count, get, integer, page, params};
+use super::engine::failure::Attempt;
+use super::engine::transaction::Transaction;
+use super::snapshot;
+use crate::GENESIS;
+use crate::audit::append::Note;
 use crate::{
     AuditQuery, AuditRecord, AuditStore, Body, ChainHash, Head, Inventory, PlanId, PostgresStore, RequestId,
     Result, Time,
@@ -27,7 +27,7 @@ impl AuditStore for PostgresStore {
     }
 
     fn inventory(&self, plan: PlanId) -> Result<Inventory> {
-        self.engine.read("read all of a plan", async |transaction| inventory::read(transaction, plan).await)
+        self.engine.read("read all of a plan", async |transaction| snapshot::read(transaction, plan).await)
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use tokio_postgres::Row;
 
-use super::failure::{Attempt, Failure};
-use super::transaction::Transaction;
-use super::values::{count, get as column, integer, page, params};
+use super::columns::{count, get as column, integer, page, params};
+use super::engine::failure::{Attempt, Failure};
+use super::engine::transaction::Transaction;
 use crate::{
     Blob, BlobHash, BlobStore, Chunk, Codec, Collect, CollectMode, Collected, Error, PackedBlob,
     PostgresStore, Result, Time, UploadId,

@@ -6,16 +6,16 @@ use futures_util::future::join;
 use serde_json::json;
 use tokio_postgres::Row;
 
+use super::columns::{self, count, params};
+use super::engine::failure::{Attempt, Failure};
+use super::engine::transaction::{Transaction, found};
 use super::entries::NO_ENTRIES;
-use super::failure::{Attempt, Failure};
-use super::transaction::{Transaction, found};
-use super::values::{self, count, params};
 use super::{audit, leases, nodes, plans};
-use crate::changeset::next_start;
-use crate::id::{only, range_of_prefix};
-use crate::lease::expiry;
+use crate::audit::append::Note;
 use crate::limits::CANDIDATES_MAX;
-use crate::note::Note;
+use crate::model::changeset::next_start;
+use crate::model::id::{only, range_of_prefix};
+use crate::model::lease::expiry;
 use crate::{
     Actor, ChainHash, Changeset, ChangesetId, ChangesetStore, Epoch, Error, Lease, NewChangeset, Owner,
     PlanId, PostgresStore, Resource, Result, Status, Time,
@@ -106,25 +106,25 @@ async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> Attempt<Lea
 /// When the last changeset of a plan was started.
 async fn last_start(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Option<Time>> {
     let sql = "SELECT max(started_at) FROM changesets WHERE plan = $1";
-    values::get(&transaction.one(sql, params![plan]).await?, 0)
+    columns::get(&transaction.one(sql, params![plan]).await?, 0)
 }
 
 const SELECT: &str =
     "SELECT id, plan, node, actor, status, entries, started_at, ended_at, reason, digest FROM changesets";
 
 fn changeset(row: &Row) -> Attempt<Changeset> {
-    let reason: Option<Vec<u8>> = values::get(row, 8)?;
+    let reason: Option<Vec<u8>> = columns::get(row, 8)?;
     Ok(Changeset {
-        id: values::get(row, 0)?,
-        plan: values::get(row, 1)?,
-        node: values::get(row, 2)?,
-        actor: values::get(row, 3)?,
-        status: values::get(row, 4)?,
+        id: columns::get(row, 0)?,
+        plan: columns::get(row, 1)?,
+        node: columns::get(row, 2)?,
+        actor: columns::get(row, 3)?,
+        status: columns::get(row, 4)?,
         entries: count(row, 5)?,
-        started_at: values::get(row, 6)?,
-        ended_at: values::get(row, 7)?,
+        started_at: columns::get(row, 6)?,
+        ended_at: columns::get(row, 7)?,
         reason: reason.map(|reason| String::from_utf8_lossy(&reason).into_owned()),
-        digest: values::get(row, 9)?,
+        digest: columns::get(row, 9)?,
     })
 }
 
@@ -164,7 +164,7 @@ pub(super) async fn rows_of(
 ) -> Attempt<Vec<(ChangesetId, Attempt<Changeset>)>> {
     let sql = format!("{SELECT} WHERE plan = $1 ORDER BY started_at, id");
     let rows = transaction.rows(&sql, params![plan]).await?;
-    rows.iter().map(|row| Ok((values::get(row, 0)?, changeset(row)))).collect()
+    rows.iter().map(|row| Ok((columns::get(row, 0)?, changeset(row)))).collect()
 }
 
 /// Refuses while a changeset of the plan is open.
@@ -174,7 +174,7 @@ pub(super) async fn require_closed(transaction: &Transaction<'_>, plan: PlanId) 
     match open.first() {
         None => Ok(()),
         Some(first) => {
-            let (count, first) = (open.len() as u64, values::get(first, 0)?);
+            let (count, first) = (open.len() as u64, columns::get(first, 0)?);
             Err(Error::StillOpen { plan, count, first }.into())
         }
     }
@@ -196,7 +196,7 @@ pub(super) async fn abandon_all(
         )
         .await?;
     for row in &open {
-        let id: ChangesetId = values::get(row, 0)?;
+        let id: ChangesetId = columns::get(row, 0)?;
         transaction
             .execute_one(
                 "UPDATE changesets SET status = 'abandoned', ended_at = $1, reason = $2, epoch = epoch + 1, owner = NULL, expires_at = NULL
@@ -204,7 +204,7 @@ pub(super) async fn abandon_all(
                 params![transaction.now, reason.as_bytes(), id],
             )
             .await?;
-        let (entries, digest) = (count(row, 1)?, values::get::<ChainHash>(row, 2)?);
+        let (entries, digest) = (count(row, 1)?, columns::get::<ChainHash>(row, 2)?);
         let body = json!({"changeset": id, "entries": entries, "digest": digest, "reason": reason});
         let note = Note { plan, request: None, kind: "changeset.abandoned", who: who.as_str(), body };
         audit::append(transaction, note).await?;
@@ -267,15 +267,15 @@ pub(super) async fn targets(
     let rows = transaction.rows(sql, params![*ids]).await?;
     let target = |row: &Row| {
         let target = Target {
-            actor: values::get(row, 1)?,
-            status: values::get(row, 2)?,
-            epoch: values::get(row, 3)?,
-            owner: values::get(row, 4)?,
+            actor: columns::get(row, 1)?,
+            status: columns::get(row, 2)?,
+            epoch: columns::get(row, 3)?,
+            owner: columns::get(row, 4)?,
             entries: count(row, 5)?,
-            digest: values::get(row, 6)?,
+            digest: columns::get(row, 6)?,
             advanced: false,
         };
-        Ok((values::get(row, 0)?, target))
+        Ok((columns::get(row, 0)?, target))
     };
     rows.iter().map(target).collect()
 }
@@ -291,7 +291,7 @@ pub(super) async fn advance(
         return Ok(());
     }
     let epochs: Vec<Epoch> = advanced().map(|(_, target)| target.epoch).collect();
-    let entries: Vec<i64> = advanced().map(|(_, target)| values::integer(target.entries)).collect();
+    let entries: Vec<i64> = advanced().map(|(_, target)| columns::integer(target.entries)).collect();
     let digests: Vec<ChainHash> = advanced().map(|(_, target)| target.digest).collect();
     let changed = transaction
         .execute(

@@ -1,8 +1,8 @@
 //! Reads all tables and lists what is wrong in them. The server's own files are for its own tools (`pg_amcheck`).
 
-use super::failure::Attempt;
-use super::transaction::Transaction;
-use super::values::get;
+use super::columns::get;
+use super::engine::failure::Attempt;
+use super::engine::transaction::Transaction;
 use crate::{PostgresStore, Problem, Result, Store};
 
 impl Store for PostgresStore {

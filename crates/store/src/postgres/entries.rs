@@ -8,12 +8,12 @@ use tokio_postgres::Row;
 
 use super::blobs;
 use super::changesets::{self, Target};
-use super::failure::{Attempt, Failure};
-use super::recorder::Wish;
-use super::transaction::Transaction;
-use super::values::{count, get, integer, page, params};
-use crate::changeset::{Formed, Place};
-use crate::prepared::Prepared;
+use super::columns::{count, get, integer, page, params};
+use super::engine::failure::{Attempt, Failure};
+use super::engine::recorder::Wish;
+use super::engine::transaction::Transaction;
+use crate::model::changeset::{Formed, Place};
+use crate::model::recording::Prepared;
 use crate::{
     Actor, BlobHash, ChainHash, ChangeEntry, ChangesetId, EntryStore, Epoch, Error, NewEntry, PathBytes,
     PostgresStore, Recorded, Recording, RequestId, Resource, Result, Status, Time,

@@ -6,11 +6,11 @@ use serde_json::json;
 use tokio_postgres::Row;
 
 use super::audit;
-use super::failure::Attempt;
-use super::transaction::{Transaction, found};
-use super::values::{get, params};
-use crate::lease::expiry;
-use crate::note::Note;
+use super::columns::{get, params};
+use super::engine::failure::Attempt;
+use super::engine::transaction::{Transaction, found};
+use crate::audit::append::Note;
+use crate::model::lease::expiry;
 use crate::{
     ChangesetId, Epoch, Error, Holding, Lease, LeaseStore, NodeId, Owner, PlanId, PostgresStore, RequestId,
     Resource, Result, Status, Time,

@@ -3,12 +3,12 @@
 use serde_json::json;
 use tokio_postgres::Row;
 
-use super::failure::Attempt;
-use super::transaction::{Transaction, found};
-use super::values::{self, Json, params};
+use super::columns::{self, Json, params};
+use super::engine::failure::Attempt;
+use super::engine::transaction::{Transaction, found};
 use super::{audit, leases, plans};
+use crate::audit::append::{Note, version_of};
 use crate::limits::{NODES_MAX, json_text};
-use crate::note::{Note, version_of};
 use crate::{
     Actor, Error, NewNode, Node, NodeId, NodeStep, NodeStore, PlanId, PostgresStore, Resource, Result,
     Version,
@@ -70,14 +70,14 @@ const SELECT: &str = "SELECT id, plan, name, state, version, detail, changed_by,
 
 fn node(row: &Row) -> Attempt<Node> {
     Ok(Node {
-        id: values::get(row, 0)?,
-        plan: values::get(row, 1)?,
-        name: values::get(row, 2)?,
-        state: values::get(row, 3)?,
-        version: values::get(row, 4)?,
-        detail: values::get::<Json<_>>(row, 5)?.0,
-        changed_by: values::get(row, 6)?,
-        changed_at: values::get(row, 7)?,
+        id: columns::get(row, 0)?,
+        plan: columns::get(row, 1)?,
+        name: columns::get(row, 2)?,
+        state: columns::get(row, 3)?,
+        version: columns::get(row, 4)?,
+        detail: columns::get::<Json<_>>(row, 5)?.0,
+        changed_by: columns::get(row, 6)?,
+        changed_at: columns::get(row, 7)?,
     })
 }
 
@@ -102,7 +102,7 @@ pub(super) async fn rows_of(
     plan: PlanId,
 ) -> Attempt<Vec<(NodeId, Attempt<Node>)>> {
     let rows = transaction.rows(&format!("{SELECT} WHERE plan = $1 ORDER BY id"), params![plan]).await?;
-    rows.iter().map(|row| Ok((values::get(row, 0)?, node(row)))).collect()
+    rows.iter().map(|row| Ok((columns::get(row, 0)?, node(row)))).collect()
 }
 
 async fn take_step(transaction: &Transaction<'_>, step: &NodeStep) -> Attempt<Version> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::engine::Engine;
-use super::password::PasswordFile;
-use super::url::Target;
+use super::engine::password::PasswordFile;
+use super::engine::url::Target;
 use crate::{Result, WriterCounts, limits};
 
 /// Sessions that one store keeps with the server, unless the caller says otherwise.

@@ -3,13 +3,13 @@
 use serde_json::json;
 use tokio_postgres::Row;
 
-use super::failure::Attempt;
-use super::transaction::{Transaction, found};
-use super::values::{self, Json, page, params};
+use super::columns::{self, Json, page, params};
+use super::engine::failure::Attempt;
+use super::engine::transaction::{Transaction, found};
 use super::{audit, changesets, leases};
-use crate::id::{only, range_of_prefix};
+use crate::audit::append::{Note, version_of};
 use crate::limits::{CANDIDATES_MAX, json_text};
-use crate::note::{Note, version_of};
+use crate::model::id::{only, range_of_prefix};
 use crate::{
     Error, Held, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep,
     PlanStore, PostgresStore, Resource, Result, State, Version,
@@ -81,17 +81,17 @@ const SELECT: &str =
 
 fn plan(row: &Row) -> Attempt<Plan> {
     Ok(Plan {
-        id: values::get(row, 0)?,
-        name: values::get(row, 1)?,
-        state: values::get(row, 2)?,
-        version: values::get(row, 3)?,
-        undo_of: values::get(row, 4)?,
-        roots: values::get::<Json<_>>(row, 5)?.0,
-        detail: values::get::<Json<_>>(row, 6)?.0,
-        created_by: values::get(row, 7)?,
-        created_at: values::get(row, 8)?,
-        changed_by: values::get(row, 9)?,
-        changed_at: values::get(row, 10)?,
+        id: columns::get(row, 0)?,
+        name: columns::get(row, 1)?,
+        state: columns::get(row, 2)?,
+        version: columns::get(row, 3)?,
+        undo_of: columns::get(row, 4)?,
+        roots: columns::get::<Json<_>>(row, 5)?.0,
+        detail: columns::get::<Json<_>>(row, 6)?.0,
+        created_by: columns::get(row, 7)?,
+        created_at: columns::get(row, 8)?,
+        changed_by: columns::get(row, 9)?,
+        changed_at: columns::get(row, 10)?,
     })
 }
 
@@ -118,7 +118,7 @@ pub(super) async fn get(transaction: &Transaction<'_>, id: PlanId) -> Attempt<Pl
 /// The state of a plan, which stays until the transaction ends.
 pub(super) async fn hold(transaction: &Transaction<'_>, id: PlanId) -> Attempt<State> {
     let row = transaction.row("SELECT state FROM plans WHERE id = $1 FOR SHARE", params![id]).await?;
-    values::get(&found(row, || Error::not_found("plan", id))?, 0)
+    columns::get(&found(row, || Error::not_found("plan", id))?, 0)
 }
 
 async fn select(transaction: &Transaction<'_>, selector: &PlanSelector) -> Attempt<Plan> {
@@ -237,7 +237,7 @@ async fn remove(transaction: &Transaction<'_>, removal: &PlanRemoval) -> Attempt
     // Whoever records into one of them has done so, or finds that it is gone.
     let changesets = "SELECT entries FROM changesets WHERE plan = $1 ORDER BY id FOR UPDATE";
     let held = transaction.rows(changesets, params![id]).await?;
-    removal.check(Held::of(held.iter().map(|row| values::count(row, 0)).collect::<Attempt<Vec<u64>>>()?))?;
+    removal.check(Held::of(held.iter().map(|row| columns::count(row, 0)).collect::<Attempt<Vec<u64>>>()?))?;
     let entries = "DELETE FROM entries WHERE changeset IN (SELECT id FROM changesets WHERE plan = $1)";
     let removed = transaction.execute(entries, params![id]).await?;
     for sql in [

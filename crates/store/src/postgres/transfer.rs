@@ -3,9 +3,9 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::failure::Attempt;
-use super::transaction::Transaction;
-use super::values::{self, Parameter, get, parameter};
+use super::columns::{self, Parameter, get, parameter};
+use super::engine::failure::Attempt;
+use super::engine::transaction::Transaction;
 use crate::transfer::{Cell, Cells, Kind, ROWS_MAX, Table, Transfer};
 use crate::{PostgresStore, RequestId, Result, Time};
 
@@ -34,12 +34,12 @@ impl Transfer for PostgresStore {
 
 async fn schema_version(transaction: &Transaction<'_>) -> Attempt<u32> {
     let row = transaction.one("SELECT version FROM versions", &[]).await?;
-    Ok(u32::try_from(values::count(&row, 0)?).unwrap_or(u32::MAX))
+    Ok(u32::try_from(columns::count(&row, 0)?).unwrap_or(u32::MAX))
 }
 
 async fn count(transaction: &Transaction<'_>, table: &str) -> Attempt<u64> {
     let row = transaction.one(&format!("SELECT count(*) FROM {table}"), &[]).await?;
-    values::count(&row, 0)
+    columns::count(&row, 0)
 }
 
 async fn rows(transaction: &Transaction<'_>, table: &Table, after: Option<&[Cell]>) -> Attempt<Vec<Cells>> {

@@ -3,11 +3,11 @@
 use rusqlite::types::{FromSql, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::failure::Attempt;
-use super::inventory;
-use super::values::{Count, integer, page, rows};
-use crate::audit::GENESIS;
-use crate::note::Note;
+use super::columns::{Count, integer, page, rows};
+use super::engine::failure::Attempt;
+use super::snapshot;
+use crate::GENESIS;
+use crate::audit::append::Note;
 use crate::{
     AuditQuery, AuditRecord, AuditStore, Body, ChainHash, Head, Inventory, PlanId, RequestId, Result,
     SqliteStore, Time,
@@ -27,7 +27,7 @@ impl AuditStore for SqliteStore {
     }
 
     fn inventory(&self, plan: PlanId) -> Result<Inventory> {
-        self.engine.read("read all of a plan", |connection, _| inventory::read(connection, plan))
+        self.engine.read("read all of a plan", |connection, _| snapshot::read(connection, plan))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::failure::Attempt;
-use super::values::{Count, integer, page, rows};
+use super::columns::{Count, integer, page, rows};
+use super::engine::failure::Attempt;
 use crate::{
     Blob, BlobHash, BlobStore, Chunk, Codec, Collect, CollectMode, Collected, Error, PackedBlob, Result,
     SqliteStore, Time, UploadId,

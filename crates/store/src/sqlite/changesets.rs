@@ -4,15 +4,15 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
 use super::audit;
-use super::failure::Attempt;
+use super::columns::{Count, integer, rows};
+use super::engine::failure::Attempt;
 use super::leases;
-use super::values::{Count, integer, rows};
 use super::{nodes, plans};
-use crate::changeset::next_start;
-use crate::id::{only, range_of_prefix};
-use crate::lease::expiry;
+use crate::audit::append::Note;
 use crate::limits::CANDIDATES_MAX;
-use crate::note::Note;
+use crate::model::changeset::next_start;
+use crate::model::id::{only, range_of_prefix};
+use crate::model::lease::expiry;
 use crate::{
     Actor, ChainHash, Changeset, ChangesetId, ChangesetStore, Epoch, Error, Lease, NewChangeset, PlanId,
     Resource, Result, SqliteStore, Status, Time,

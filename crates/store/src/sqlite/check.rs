@@ -2,8 +2,8 @@
 
 use rusqlite::Connection;
 
-use super::failure::Attempt;
-use super::values::rows;
+use super::columns::rows;
+use super::engine::failure::Attempt;
 use crate::{Problem, Result, SqliteStore, Store};
 
 impl Store for SqliteStore {

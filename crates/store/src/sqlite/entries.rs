@@ -4,12 +4,12 @@ use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::changesets::{self, Target};
-use super::failure::{Attempt, Failure};
-use super::known::Known;
+use super::columns::{integer, page, rows};
+use super::engine::failure::{Attempt, Failure};
+use super::engine::record_cache::Known;
 use super::leases;
-use super::values::{integer, page, rows};
-use crate::changeset::{Formed, Place};
-use crate::prepared::Prepared;
+use crate::model::changeset::{Formed, Place};
+use crate::model::recording::Prepared;
 use crate::{
     Actor, ChangeEntry, ChangesetId, EntryStore, Epoch, Error, NewEntry, PathBytes, Recorded, Recording,
     RequestId, Resource, Result, SqliteStore, Status, Time,
@@ -233,7 +233,7 @@ fn entry(row: &Row<'_>, id: ChangesetId, actor: &Actor) -> rusqlite::Result<Chan
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::connect::MIGRATIONS;
+    use crate::sqlite::engine::connect::MIGRATIONS;
 
     #[test]
     fn the_last_entry_of_a_path_is_found_by_indices_alone() {

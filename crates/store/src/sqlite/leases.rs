@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::audit;
 use super::changesets;
-use super::failure::Attempt;
-use super::values::rows;
-use crate::lease::expiry;
-use crate::note::Note;
+use super::columns::rows;
+use super::engine::failure::Attempt;
+use crate::audit::append::Note;
+use crate::model::lease::expiry;
 use crate::{
     ChangesetId, Epoch, Error, Holding, Lease, LeaseStore, NodeId, Owner, PlanId, Resource, Result,
     SqliteStore, Time,

@@ -2,23 +2,16 @@
 
 mod audit;
 mod blobs;
-mod busy;
 mod changesets;
 mod check;
-mod connect;
+mod columns;
 mod engine;
 mod entries;
-mod failure;
-mod inventory;
-mod job;
-mod known;
 mod leases;
 mod nodes;
 mod options;
-mod place;
 mod plans;
+mod snapshot;
 mod transfer;
-mod values;
-mod writer;
 
 pub use options::{SqliteOptions, SqliteStore};

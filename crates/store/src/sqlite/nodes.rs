@@ -4,11 +4,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
 use super::audit;
-use super::failure::Attempt;
-use super::values::{Json, rows};
+use super::columns::{Json, rows};
+use super::engine::failure::Attempt;
 use super::{leases, plans};
+use crate::audit::append::{Note, version_of};
 use crate::limits::{NODES_MAX, json_text};
-use crate::note::{Note, version_of};
 use crate::{
     Actor, Error, NewNode, Node, NodeId, NodeStep, NodeStore, PlanId, Resource, Result, SqliteStore, Time,
     Version,

@@ -5,12 +5,12 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Value, json};
 
 use super::audit;
-use super::failure::Attempt;
-use super::values::{Json, page, rows};
+use super::columns::{Json, page, rows};
+use super::engine::failure::Attempt;
 use super::{changesets, entries};
-use crate::id::{only, range_of_prefix};
+use crate::audit::append::{Note, version_of};
 use crate::limits::{CANDIDATES_MAX, json_text};
-use crate::note::{Note, version_of};
+use crate::model::id::{only, range_of_prefix};
 use crate::{
     Error, Held, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep,
     PlanStore, Resource, Result, SqliteStore, Time, Version,

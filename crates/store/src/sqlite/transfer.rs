@@ -3,8 +3,8 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
-use super::failure::Attempt;
-use super::values::{Count, rows as all_rows};
+use super::columns::{Count, rows as all_rows};
+use super::engine::failure::Attempt;
 use crate::transfer::{Cell, Cells, ENTRIES, ROWS_MAX, Table, Transfer};
 use crate::{Result, SqliteStore};
 

@@ -3,7 +3,7 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::de::DeserializeOwned;
 
-use super::failure::Attempt;
+use super::engine::failure::Attempt;
 use crate::limits::PAGE_MAX;
 use crate::{
     Actor, BlobHash, ChainHash, ChangesetId, Codec, ContentKind, Epoch, Name, NodeId, Owner, PathBytes,

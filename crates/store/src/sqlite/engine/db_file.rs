@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::{Error, Result};
 
 /// Makes the folder (0700) and an empty file (0600) where there is none, and gives the file's real path.
-pub(super) fn prepare(path: &Path) -> Result<PathBuf> {
+pub(crate) fn prepare(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(failed("find", path))?;
     if let Some(folder) = path.parent() {
         make_folder(folder).map_err(failed("make the folder", folder))?;
@@ -34,10 +34,10 @@ pub(super) fn prepare(path: &Path) -> Result<PathBuf> {
 
 /// Which file a path names: two names of one file have the same, and a file that took another's place has another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity(u64, u64);
+pub(crate) struct Identity(u64, u64);
 
 #[cfg(unix)]
-pub(super) fn identity(path: &Path) -> Result<Identity> {
+pub(crate) fn identity(path: &Path) -> Result<Identity> {
     use std::os::unix::fs::MetadataExt;
     let found = fs::metadata(path).map_err(failed("look at", path))?;
     Ok(Identity(found.dev(), found.ino()))
@@ -45,14 +45,14 @@ pub(super) fn identity(path: &Path) -> Result<Identity> {
 
 /// A file that is open cannot be removed or replaced here.
 #[cfg(not(unix))]
-pub(super) fn identity(path: &Path) -> Result<Identity> {
+pub(crate) fn identity(path: &Path) -> Result<Identity> {
     fs::metadata(path).map_err(failed("look at", path))?;
     Ok(Identity(0, 0))
 }
 
 /// Makes the names of a new store durable: SQLite syncs its files, not the folders above them. A folder above that may not be read was
 /// not made by us.
-pub(super) fn sync_folders(path: &Path) -> Result<()> {
+pub(crate) fn sync_folders(path: &Path) -> Result<()> {
     for (distance, folder) in path.ancestors().skip(1).enumerate() {
         match sync_folder(folder) {
             Err(error) if distance == 0 => return Err(failed("sync the folder", folder)(error)),

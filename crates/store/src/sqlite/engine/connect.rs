@@ -6,16 +6,16 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::failure::Attempt;
-use super::values::integer;
-use super::{busy, place};
+use super::{busy, db_file};
 use crate::Error;
+use crate::sqlite::columns::integer;
 
 /// The steps from nothing to the newest tables; the version of a store is how many of them it has behind it. Never changed, only added to.
-pub(super) const MIGRATIONS: &[&str] = &[
-    include_str!("migrations/0001.sql"),
-    include_str!("migrations/0002.sql"),
-    include_str!("migrations/0003.sql"),
-    include_str!("migrations/0004.sql"),
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001.sql"),
+    include_str!("../migrations/0002.sql"),
+    include_str!("../migrations/0003.sql"),
+    include_str!("../migrations/0004.sql"),
 ];
 
 /// `agst`: tells our files from those of other programs.
@@ -54,7 +54,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Opens a connection that writes.
-pub(super) fn connect_writer(path: &Path) -> Attempt<Connection> {
+pub(crate) fn connect_writer(path: &Path) -> Attempt<Connection> {
     let connection = connect(path)?;
     connection.query_row(&format!("PRAGMA journal_size_limit = {WAL_BYTES_KEPT}"), [], |_| Ok(()))?;
     connection.query_row(&format!("PRAGMA wal_autocheckpoint = {WAL_PAGES}"), [], |_| Ok(()))?;
@@ -63,14 +63,14 @@ pub(super) fn connect_writer(path: &Path) -> Attempt<Connection> {
 }
 
 /// Opens a connection that cannot write.
-pub(super) fn connect_reader(path: &Path) -> Attempt<Connection> {
+pub(crate) fn connect_reader(path: &Path) -> Attempt<Connection> {
     let connection = connect(path)?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }
 
 /// Brings the tables up to date. A file that is not ours, or of a newer program, is not touched.
-pub(super) fn migrate(path: &Path, migrations: &[&str]) -> Attempt<()> {
+pub(crate) fn migrate(path: &Path, migrations: &[&str]) -> Attempt<()> {
     let mut connection = connect(path)?;
     // Until it is known whose file this is, closing it must not move what its -wal file holds.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -79,7 +79,7 @@ pub(super) fn migrate(path: &Path, migrations: &[&str]) -> Attempt<()> {
         return Ok(());
     }
     if version == 0 {
-        place::sync_folders(path)?;
+        db_file::sync_folders(path)?;
     }
     // SQLite does not wait for this one by itself.
     busy::retry(|| connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())))?;
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn each_step_is_taken_once_and_what_is_there_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let path = place::prepare(&folder.path().join("deep/er/state.db")).unwrap();
+        let path = db_file::prepare(&folder.path().join("deep/er/state.db")).unwrap();
         migrate(&path, &TWO[..1]).unwrap();
         migrate(&path, TWO).unwrap();
         migrate(&path, TWO).unwrap();
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_step_that_fails_leaves_the_version_before_it() {
         let folder = tempfile::tempdir().unwrap();
-        let path = place::prepare(&folder.path().join("state.db")).unwrap();
+        let path = db_file::prepare(&folder.path().join("state.db")).unwrap();
         migrate(&path, &TWO[..1]).unwrap();
         assert!(
             migrate(&path, &[TWO[0], "CREATE TABLE b (x INTEGER); CREATE TABLE a (x INTEGER);"]).is_err()
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_newer_store_is_refused_and_not_touched() {
         let folder = tempfile::tempdir().unwrap();
-        let path = place::prepare(&folder.path().join("state.db")).unwrap();
+        let path = db_file::prepare(&folder.path().join("state.db")).unwrap();
         migrate(&path, TWO).unwrap();
         let before = std::fs::read(&path).unwrap();
         let failure = migrate(&path, &TWO[..1]).unwrap_err();

@@ -1,18 +1,28 @@
 //! Transactions that are tried again when that may help, and the line of those who record.
 
+pub(super) mod connection;
+pub(super) mod failure;
+pub(super) mod fast_path;
+pub(super) mod migrate;
+pub(super) mod password;
+pub(super) mod pool;
+pub(super) mod recorder;
+pub(super) mod tls;
+pub(super) mod transaction;
+pub(super) mod url;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::connection::Connection;
-use super::failure::{Attempt, Failure, Prospect};
-use super::migrate;
-use super::pool::Pool;
-use super::recorder::Recorder;
-use super::transaction::{Access, Transaction, begin_sql};
-use super::url::Target;
+use self::connection::Connection;
+use self::failure::{Attempt, Failure, Prospect};
+use self::pool::Pool;
+use self::recorder::Recorder;
+use self::transaction::{Access, Transaction, begin_sql};
+use self::url::Target;
 use crate::{Error, Outcome, Result};
 
 /// Pauses between attempts grow by this much.
@@ -24,9 +34,9 @@ const STATEMENT_MAX: Duration = Duration::from_secs(5);
 /// How often a call is made anew because somebody was faster.
 const RACES_MAX: u32 = 100;
 
-pub(super) struct Engine {
+pub(crate) struct Engine {
     pool: Pool,
-    pub(super) recorder: Recorder,
+    pub(crate) recorder: Recorder,
     wait: Duration,
     begin: [String; 2],
     /// The server was there once, so that it may come back.
@@ -43,7 +53,7 @@ impl fmt::Debug for Engine {
 
 impl Engine {
     /// Opens the store, and brings its tables up to date.
-    pub(super) fn open(target: Target, sessions_max: usize, wait: Duration) -> Result<Self> {
+    pub(crate) fn open(target: Target, sessions_max: usize, wait: Duration) -> Result<Self> {
         let engine = Self {
             pool: Pool::new(target, sessions_max),
             recorder: Recorder::default(),
@@ -59,12 +69,12 @@ impl Engine {
     }
 
     /// The URL without its password.
-    pub(super) fn place(&self) -> &Path {
+    pub(crate) fn place(&self) -> &Path {
         &self.pool.target().place
     }
 
     /// Writes, and returns when it is durable.
-    pub(super) fn write<T>(
+    pub(crate) fn write<T>(
         &self,
         doing: &'static str,
         work: impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
@@ -73,7 +83,7 @@ impl Engine {
     }
 
     /// The same; `in_doubt` when it may have happened already.
-    pub(super) fn write_again<T>(
+    pub(crate) fn write_again<T>(
         &self,
         doing: &'static str,
         in_doubt: bool,
@@ -83,7 +93,7 @@ impl Engine {
     }
 
     /// Tries once to do something in one statement that is a transaction of its own.
-    pub(super) fn state<T>(&self, work: impl AsyncFnOnce(&Transaction<'_>) -> Attempt<T>) -> Attempt<T> {
+    pub(crate) fn state<T>(&self, work: impl AsyncFnOnce(&Transaction<'_>) -> Attempt<T>) -> Attempt<T> {
         if self.process != std::process::id() {
             return Err(Failure::Silent(Outcome::Aborted));
         }
@@ -92,7 +102,7 @@ impl Engine {
     }
 
     /// Reads from one state of the store.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         doing: &'static str,
         work: impl AsyncFn(&Transaction<'_>) -> Attempt<T>,

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use super::failure::{Attempt, Failure};
+use super::engine::failure::{Attempt, Failure};
 use crate::limits::PAGE_MAX;
 use crate::{
     Actor, BlobHash, ChainHash, ChangesetId, Codec, Epoch, Name, NodeId, Owner, PlanId, RequestId, State,
@@ -32,7 +32,7 @@ pub(super) fn parameter<T: Column>(value: &T) -> Parameter<'_> {
 
 /// The values of a statement.
 macro_rules! params {
-    ($($value:expr),* $(,)?) => { &[$($crate::postgres::values::parameter(&$value)),*] };
+    ($($value:expr),* $(,)?) => { &[$($crate::postgres::columns::parameter(&$value)),*] };
 }
 pub(super) use params;
 

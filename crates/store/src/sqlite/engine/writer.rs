@@ -10,15 +10,15 @@ use rusqlite::Connection;
 use super::busy;
 use super::failure::{Attempt, Failure};
 use super::job::{self, Care, Job};
-use super::known::Known;
+use super::record_cache::Known;
 use crate::WriterCounts;
-use crate::line::{Limits, Line};
+use crate::group_commit::{Limits, Line};
 
 /// What is written in one transaction.
 const LIMITS: Limits = Limits { pieces: 1024, bytes: 32 << 20 };
 
 /// The line of those who want to write, and what it takes.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     line: Line<Box<dyn Job>, (), Desk>,
 }
 
@@ -39,7 +39,7 @@ struct Open {
 impl Writer {
     /// `connect` opens the connection, again after a failure that leaves the old one in doubt; `guard` is asked before each commit.
     /// `wait` is how long a group waits for other processes.
-    pub(super) fn new(
+    pub(crate) fn new(
         connect: impl Fn() -> Attempt<Connection> + Send + 'static,
         guard: impl Fn() -> Attempt<()> + Send + 'static,
         wait: Duration,
@@ -49,7 +49,7 @@ impl Writer {
     }
 
     /// Does a piece of work in a transaction, with others', and returns when it is durable.
-    pub(super) fn write<T: Send + 'static>(
+    pub(crate) fn write<T: Send + 'static>(
         &self,
         bytes: usize,
         care: Care,
@@ -65,7 +65,7 @@ impl Writer {
         slot.take()
     }
 
-    pub(super) fn counts(&self) -> WriterCounts {
+    pub(crate) fn counts(&self) -> WriterCounts {
         self.line.counts()
     }
 }

@@ -4,20 +4,20 @@ use std::path::Path;
 
 use super::failure::{Attempt, Failure};
 use super::transaction::Transaction;
-use super::values::{get, params};
 use crate::Error;
+use crate::postgres::columns::{get, params};
 
 /// The steps from nothing to the newest tables; the version of a store is how many of them it has behind it. Never changed, only added to.
-pub(super) const MIGRATIONS: &[&str] = &[
-    include_str!("migrations/0001.sql"),
-    include_str!("migrations/0002.sql"),
-    include_str!("migrations/0003.sql"),
-    include_str!("migrations/0004.sql"),
-    include_str!("migrations/0005.sql"),
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001.sql"),
+    include_str!("../migrations/0002.sql"),
+    include_str!("../migrations/0003.sql"),
+    include_str!("../migrations/0004.sql"),
+    include_str!("../migrations/0005.sql"),
 ];
 
 /// Brings the tables up to date, all of it or nothing. What is not ours, or of a newer program, is not touched.
-pub(super) async fn migrate(transaction: &Transaction<'_>, migrations: &[&str], place: &Path) -> Attempt<()> {
+pub(crate) async fn migrate(transaction: &Transaction<'_>, migrations: &[&str], place: &Path) -> Attempt<()> {
     let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
     let found = match version(transaction).await? {
         Some(version) if version == known => return Ok(()),

@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
-use super::blobs;
-use super::changesets::{self, Target};
 use super::failure::Attempt;
+use crate::sqlite::blobs;
+use crate::sqlite::changesets::{self, Target};
 use crate::{BlobHash, ChangesetId, PackedBlob, Time};
 
 /// Changesets that are known of. When there are more, all are forgotten.
@@ -18,7 +18,7 @@ const CHANGESETS_MAX: usize = 1024;
 const CONTENTS_MAX: usize = 4096;
 
 #[derive(Default)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// Another number than before when another connection has written.
     version: i64,
     changesets: HashMap<ChangesetId, Target>,
@@ -28,7 +28,7 @@ pub(super) struct Known {
 
 impl Known {
     /// Looks, in a transaction that nobody else writes beside, whether somebody has written since the last one.
-    pub(super) fn begin(&mut self, connection: &Connection) -> Attempt<()> {
+    pub(crate) fn begin(&mut self, connection: &Connection) -> Attempt<()> {
         let version = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if version != self.version {
             self.forget();
@@ -37,20 +37,20 @@ impl Known {
         Ok(())
     }
 
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.changesets.clear();
         self.contents.clear();
     }
 
     /// What recording into a changeset needs to know. It is not known any more until what has become of it is kept.
-    pub(super) fn take(&mut self, connection: &Connection, id: ChangesetId) -> Attempt<Target> {
+    pub(crate) fn take(&mut self, connection: &Connection, id: ChangesetId) -> Attempt<Target> {
         match self.changesets.remove(&id) {
             Some(target) => Ok(target),
             None => changesets::target(connection, id),
         }
     }
 
-    pub(super) fn keep(&mut self, id: ChangesetId, target: Target) {
+    pub(crate) fn keep(&mut self, id: ChangesetId, target: Target) {
         if self.changesets.len() == CHANGESETS_MAX {
             self.changesets.clear();
         }
@@ -58,7 +58,7 @@ impl Known {
     }
 
     /// Whether a content of this length is in the store.
-    pub(super) fn has(&mut self, connection: &Connection, hash: BlobHash, bytes: u64) -> Attempt<bool> {
+    pub(crate) fn has(&mut self, connection: &Connection, hash: BlobHash, bytes: u64) -> Attempt<bool> {
         let known = self.contents.contains(&(hash, bytes));
         if !known && blobs::is_there(connection, hash, bytes)? {
             self.stored(hash, bytes);
@@ -68,7 +68,7 @@ impl Known {
     }
 
     /// Stores a content that an entry of the same transaction refers to.
-    pub(super) fn put(&mut self, connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
+    pub(crate) fn put(&mut self, connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
         blobs::put_with_entry(connection, now, blob)?;
         self.stored(blob.hash(), u64::from(blob.chunk().bytes()));
         Ok(())

@@ -18,12 +18,12 @@ thread_local! {
 }
 
 /// Makes a connection wait as [`within`] says.
-pub(super) fn install(connection: &mut Connection) -> rusqlite::Result<()> {
+pub(crate) fn install(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(wait))
 }
 
 /// Does something that may wait for at most this long, in all.
-pub(super) fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
+pub(crate) fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     DEADLINE.set(Instant::now().checked_add(limit));
     let result = work();
     DEADLINE.set(None);
@@ -31,7 +31,7 @@ pub(super) fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
 }
 
 /// Waits for what SQLite does not wait for by itself.
-pub(super) fn retry<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+pub(crate) fn retry<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let mut tries = 0;
     loop {
         match work() {

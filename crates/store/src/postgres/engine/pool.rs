@@ -9,7 +9,7 @@ use super::failure::{Attempt, Failure};
 use super::url::Target;
 use crate::Outcome;
 
-pub(super) struct Pool {
+pub(crate) struct Pool {
     target: Target,
     max: usize,
     state: Mutex<State>,
@@ -31,16 +31,16 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    pub(super) fn new(target: Target, max: usize) -> Self {
+    pub(crate) fn new(target: Target, max: usize) -> Self {
         Self { target, max: max.max(1), state: Mutex::default(), free: Condvar::new() }
     }
 
-    pub(super) fn target(&self) -> &Target {
+    pub(crate) fn target(&self) -> &Target {
         &self.target
     }
 
     /// An idle session, or a new one; waits for one that is given back when there are as many as may be.
-    pub(super) fn take(&self, deadline: Instant) -> Attempt<Connection> {
+    pub(crate) fn take(&self, deadline: Instant) -> Attempt<Connection> {
         let mut state = self.state();
         loop {
             while let Some(connection) = state.idle.pop() {
@@ -63,19 +63,19 @@ impl Pool {
     }
 
     /// Keeps a session for the next who needs one.
-    pub(super) fn give(&self, connection: Connection) {
+    pub(crate) fn give(&self, connection: Connection) {
         self.state().idle.push(connection);
         self.free.notify_one();
     }
 
     /// A session has ended.
-    pub(super) fn lost(&self) {
+    pub(crate) fn lost(&self) {
         self.state().open -= 1;
         self.free.notify_one();
     }
 
     /// Ends all that are idle: what happened to one has happened to them.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         let idle = std::mem::take(&mut self.state().idle);
         idle.iter().for_each(|_| self.lost());
     }

@@ -16,7 +16,7 @@ use super::url::Target;
 use crate::Outcome;
 
 /// A session. What arrives is read while somebody waits for an answer, in the thread that waits.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     runtime: Runtime,
     client: Client,
     /// The server warned of something since this was last looked at.
@@ -25,7 +25,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Opens a session with the first host that allows writes.
-    pub(super) fn open(target: &Target, deadline: Instant) -> Attempt<Self> {
+    pub(crate) fn open(target: &Target, deadline: Instant) -> Attempt<Self> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime without threads needs only memory and descriptors");
         let warned = Arc::new(AtomicBool::new(false));
@@ -55,12 +55,12 @@ impl Connection {
     }
 
     /// Whether the server is known to be gone.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.client.is_closed()
     }
 
     /// Does something in a transaction that begins with these statements, and commits.
-    pub(super) fn transact<T>(
+    pub(crate) fn transact<T>(
         &self,
         begin: &str,
         deadline: Instant,
@@ -83,7 +83,7 @@ impl Connection {
     }
 
     /// Does something in one statement that is a transaction of its own.
-    pub(super) fn state<T>(
+    pub(crate) fn state<T>(
         &self,
         deadline: Instant,
         work: impl AsyncFnOnce(&Transaction<'_>) -> Attempt<T>,

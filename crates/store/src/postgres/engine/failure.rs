@@ -10,7 +10,7 @@ use crate::{Cause, Error, Outcome};
 
 /// Why a transaction failed.
 #[derive(Clone, Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// A rule of the store refuses it.
     Refused(Error),
     /// Somebody else was faster where only looking again tells what that means.
@@ -25,7 +25,7 @@ pub(super) enum Failure {
     Silent(Outcome),
 }
 
-pub(super) type Attempt<T> = Result<T, Failure>;
+pub(crate) type Attempt<T> = Result<T, Failure>;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -41,12 +41,12 @@ impl From<tokio_postgres::Error> for Failure {
 
 impl Failure {
     /// A commit that failed. When the server refuses it, it is undone; when the session ended, nobody knows.
-    pub(super) fn of_commit(error: tokio_postgres::Error) -> Self {
+    pub(crate) fn of_commit(error: tokio_postgres::Error) -> Self {
         Self::from(error).in_commit()
     }
 
     /// The same for a statement that is a transaction of its own.
-    pub(super) fn in_commit(self) -> Self {
+    pub(crate) fn in_commit(self) -> Self {
         match self {
             Self::Server(error, Outcome::Aborted) if !is_refusal(&error) => {
                 Self::Server(error, Outcome::Unknown)
@@ -55,7 +55,7 @@ impl Failure {
         }
     }
 
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> Outcome {
         match self {
             Self::Server(_, outcome) | Self::Silent(outcome) => *outcome,
             _ => Outcome::Aborted,
@@ -63,7 +63,7 @@ impl Failure {
     }
 
     /// Whether the session can be used again after it.
-    pub(super) fn keeps_session(&self) -> bool {
+    pub(crate) fn keeps_session(&self) -> bool {
         match self {
             Self::Refused(_) | Self::Again | Self::Unreadable(_) => true,
             Self::Server(error, outcome) => {
@@ -77,7 +77,7 @@ impl Failure {
     }
 
     /// What trying again may bring.
-    pub(super) fn prospect(&self) -> Prospect {
+    pub(crate) fn prospect(&self) -> Prospect {
         match self {
             Self::Again => Prospect::Now,
             Self::Server(error, _) | Self::NoSession(error) => match error.as_db_error() {
@@ -89,7 +89,7 @@ impl Failure {
     }
 
     /// For the caller. `place` is the URL without its password.
-    pub(super) fn into_error(self, place: &Path, doing: &'static str, waited: Duration) -> Error {
+    pub(crate) fn into_error(self, place: &Path, doing: &'static str, waited: Duration) -> Error {
         let path = place.to_owned();
         match self {
             Self::Refused(error) => error,
@@ -118,7 +118,7 @@ fn is_refusal(error: &tokio_postgres::Error) -> bool {
 
 /// What trying again may bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Prospect {
+pub(crate) enum Prospect {
     /// The same.
     None,
     /// An answer.

@@ -1,5 +1,13 @@
 //! One engine per file and process: those who write, in groups, and connections to read with.
 
+pub(super) mod busy;
+pub(super) mod connect;
+pub(super) mod db_file;
+pub(super) mod failure;
+pub(super) mod job;
+pub(super) mod record_cache;
+pub(super) mod writer;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,21 +15,20 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::failure::{Attempt, Failure};
-use super::job::Care;
-use super::known::Known;
-use super::place::{self, Identity};
-use super::writer::Writer;
-use super::{busy, connect};
+use self::db_file::Identity;
+use self::failure::{Attempt, Failure};
+use self::job::Care;
+use self::record_cache::Known;
+use self::writer::Writer;
 use crate::{Error, Result, Time, WriterCounts};
 
 /// Connections that are kept open for readers. More threads may read at the same time; theirs are closed again.
 const READERS_KEPT: usize = 8;
 
 /// Gives the time.
-pub(super) type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
+pub(crate) type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
 
-pub(super) struct Engine {
+pub(crate) struct Engine {
     path: PathBuf,
     /// Which file the path named when it was opened.
     identity: Identity,
@@ -38,15 +45,15 @@ static ENGINES: Mutex<Vec<(PathBuf, Weak<Engine>)>> = Mutex::new(Vec::new());
 
 impl Engine {
     /// Opens a file, or joins who has it open in this process. The clock is that of the first.
-    pub(super) fn open(path: &Path, wait: Duration, clock: Clock) -> Result<Arc<Self>> {
-        let real = place::prepare(path)?;
+    pub(crate) fn open(path: &Path, wait: Duration, clock: Clock) -> Result<Arc<Self>> {
+        let real = db_file::prepare(path)?;
         // Held to the end, so that two threads start one engine.
         let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
         engines.retain(|(_, engine)| engine.strong_count() > 0);
         let process = std::process::id();
         let known =
             engines.iter().filter(|(known, _)| *known == real).find_map(|(_, engine)| engine.upgrade());
-        let identity = place::identity(&real)?;
+        let identity = db_file::identity(&real)?;
         if let Some(engine) = known.filter(|engine| engine.process == process && engine.identity == identity)
         {
             return Ok(engine);
@@ -65,23 +72,23 @@ impl Engine {
         let (of_connection, of_guard) = (path.to_owned(), path.to_owned());
         let connect = move || connect::connect_writer(&of_connection);
         // What is written to a file that has no name any more is gone when it is closed.
-        let guard = move || match place::identity(&of_guard) {
+        let guard = move || match db_file::identity(&of_guard) {
             Ok(found) if found == identity => Ok(()),
             _ => Err(Error::Gone { path: of_guard.clone() }.into()),
         };
         Writer::new(connect, guard, wait)
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) fn counts(&self) -> WriterCounts {
+    pub(crate) fn counts(&self) -> WriterCounts {
         self.writer.counts()
     }
 
     /// Writes, and returns when it is durable. `bytes` is about how much.
-    pub(super) fn write<T: Send + 'static>(
+    pub(crate) fn write<T: Send + 'static>(
         &self,
         doing: &'static str,
         bytes: usize,
@@ -91,7 +98,7 @@ impl Engine {
     }
 
     /// The same for recording, which is refused before it writes, or not at all.
-    pub(super) fn record<T: Send + 'static>(
+    pub(crate) fn record<T: Send + 'static>(
         &self,
         doing: &'static str,
         bytes: usize,
@@ -117,7 +124,7 @@ impl Engine {
     }
 
     /// Reads from one state of the store.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         doing: &'static str,
         work: impl FnOnce(&Connection, Time) -> Attempt<T>,

@@ -9,12 +9,12 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-use super::changesets::Target;
-use super::entries::{Columns, add};
 use super::failure::Attempt;
 use super::recorder::Wish;
 use super::transaction::Transaction;
-use super::values::{get, integer, params};
+use crate::postgres::changesets::Target;
+use crate::postgres::columns::{get, integer, params};
+use crate::postgres::entries::{Columns, add};
 use crate::{BlobHash, ChainHash, ChangesetId, Chunk, Codec, Epoch, Recorded, Status, Time};
 
 /// Changesets that are known of. When there are more, all are forgotten.
@@ -22,7 +22,7 @@ const KNOWN_MAX: usize = 1024;
 
 /// What is known of the server.
 #[derive(Default)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// When the server last said what time it was, and what.
     clock: Option<(Instant, Time)>,
     changesets: HashMap<ChangesetId, Target>,
@@ -30,7 +30,7 @@ pub(super) struct Known {
 
 impl Known {
     /// Keeps what a transaction left, which is committed.
-    pub(super) fn learn(&mut self, now: Time, begun: Instant, targets: HashMap<ChangesetId, Target>) {
+    pub(crate) fn learn(&mut self, now: Time, begun: Instant, targets: HashMap<ChangesetId, Target>) {
         self.clock = Some((begun, now));
         if self.changesets.len() + targets.len() > KNOWN_MAX {
             self.changesets.clear();
@@ -39,7 +39,7 @@ impl Known {
     }
 
     /// Recordings that may go in one call. What is known of their changesets is forgotten, until that is known to be done.
-    pub(super) fn prepare<'a>(&mut self, group: &'a [Wish]) -> Option<Sure<'a>> {
+    pub(crate) fn prepare<'a>(&mut self, group: &'a [Wish]) -> Option<Sure<'a>> {
         let (said, time) = self.clock?;
         let at = time.plus(said.elapsed());
         let mut sure = Sure {
@@ -75,7 +75,7 @@ impl Known {
     }
 
     /// They were done.
-    pub(super) fn done(&mut self, sure: Sure<'_>) -> Vec<Recorded> {
+    pub(crate) fn done(&mut self, sure: Sure<'_>) -> Vec<Recorded> {
         let after = sure.targets.into_iter().map(|(id, (.., target))| (id, target));
         self.changesets.extend(after);
         sure.recorded
@@ -83,7 +83,7 @@ impl Known {
 }
 
 /// Recordings, and what they make of their changesets.
-pub(super) struct Sure<'a> {
+pub(crate) struct Sure<'a> {
     at: Time,
     /// Count and digest of each changeset before, and the changeset after.
     targets: BTreeMap<ChangesetId, (u64, ChainHash, Target)>,
@@ -97,7 +97,7 @@ pub(super) struct Sure<'a> {
 
 impl Sure<'_> {
     /// Whether they were recorded. They are not when anything is not as it was known, or a content is not there.
-    pub(super) async fn record(&self, statement: &Transaction<'_>) -> Attempt<bool> {
+    pub(crate) async fn record(&self, statement: &Transaction<'_>) -> Attempt<bool> {
         let ids: Vec<ChangesetId> = self.targets.keys().copied().collect();
         let epochs: Vec<Epoch> = self.targets.values().map(|(.., target)| target.epoch).collect();
         let old_counts: Vec<i64> = self.targets.values().map(|(count, ..)| integer(*count)).collect();

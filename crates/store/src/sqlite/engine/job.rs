@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 
 use super::failure::{Attempt, Failure};
-use super::known::Known;
+use super::record_cache::Known;
 
 /// A piece of work, its type hidden.
-pub(super) trait Job: Send {
+pub(crate) trait Job: Send {
     /// How it is kept apart from the others of its transaction.
     fn care(&self) -> Care;
     /// Does it.
@@ -19,7 +19,7 @@ pub(super) trait Job: Send {
 
 /// What keeps a piece of work that is refused from leaving something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Care {
+pub(crate) enum Care {
     /// It may be refused at any point, so it runs in a savepoint.
     Savepoint,
     /// It is refused before it has written anything; a failure after that is [`Failure::HalfDone`]. What it changes it keeps in
@@ -28,7 +28,7 @@ pub(super) enum Care {
 }
 
 /// A piece of work, and where its answer is left.
-pub(super) fn new<T: Send + 'static>(
+pub(crate) fn new<T: Send + 'static>(
     care: Care,
     work: impl FnOnce(&Connection, &mut Known) -> Attempt<T> + Send + 'static,
 ) -> (Box<dyn Job>, Slot<T>) {
@@ -38,11 +38,11 @@ pub(super) fn new<T: Send + 'static>(
 }
 
 /// Holds the answer once there is one.
-pub(super) struct Slot<T>(Arc<Mutex<Option<Attempt<T>>>>);
+pub(crate) struct Slot<T>(Arc<Mutex<Option<Attempt<T>>>>);
 
 impl<T> Slot<T> {
     /// The answer, after all was done. There is none when whoever was to do it panicked.
-    pub(super) fn take(self) -> Attempt<T> {
+    pub(crate) fn take(self) -> Attempt<T> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         slot.take().unwrap_or(Err(Failure::Stopped))
     }

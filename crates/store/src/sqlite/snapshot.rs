@@ -2,9 +2,9 @@
 
 use rusqlite::Connection;
 
-use super::failure::{Attempt, is_unreadable};
+use super::engine::failure::{Attempt, is_unreadable};
 use super::{audit, changesets, nodes, plans};
-use crate::inventory::sort;
+use crate::audit::snapshot::sort;
 use crate::{Inventory, PlanId, Resource};
 
 pub(super) fn read(connection: &Connection, plan: PlanId) -> Attempt<Inventory> {

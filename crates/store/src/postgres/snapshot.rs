@@ -1,9 +1,9 @@
 //! All rows of a plan in PostgreSQL, with the end of its chain.
 
-use super::failure::{Attempt, Failure};
-use super::transaction::Transaction;
+use super::engine::failure::{Attempt, Failure};
+use super::engine::transaction::Transaction;
 use super::{audit, changesets, nodes, plans};
-use crate::inventory::sort;
+use crate::audit::snapshot::sort;
 use crate::{Inventory, PlanId, Resource};
 
 pub(super) async fn read(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Inventory> {

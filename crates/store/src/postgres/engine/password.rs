@@ -16,10 +16,10 @@ const PORT: u16 = 5432;
 
 /// A file of passwords.
 #[derive(Clone, Debug)]
-pub(super) struct PasswordFile(pub(super) PathBuf);
+pub(crate) struct PasswordFile(pub(crate) PathBuf);
 
 /// The password for this server, if the file has one. A file that others can read is refused; one that is not there has none.
-pub(super) fn look_up(file: &PasswordFile, config: &Config) -> Result<Option<String>> {
+pub(crate) fn look_up(file: &PasswordFile, config: &Config) -> Result<Option<String>> {
     let place = |doing, source| Error::Place { doing, path: file.0.clone(), source: Arc::new(source) };
     let text = match fs::read_to_string(&file.0) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::replay::{Closed, Difference, Told};
 use crate::limits::PAGE_MAX;
-use crate::told::{Closed, Difference, Told};
 use crate::{
     AuditQuery, AuditRecord, ChainHash, Error, GENESIS, Head, Inventory, PlanId, Resource, Result, Store,
     export,

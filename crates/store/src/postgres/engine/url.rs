@@ -18,11 +18,11 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// A server, or several of which one allows writes; and how to speak to it.
 #[derive(Clone)]
-pub(super) struct Target {
-    pub(super) config: Config,
-    pub(super) tls: Tls,
+pub(crate) struct Target {
+    pub(crate) config: Config,
+    pub(crate) tls: Tls,
     /// The URL without its password and options.
-    pub(super) place: PathBuf,
+    pub(crate) place: PathBuf,
 }
 
 impl fmt::Debug for Target {
@@ -33,7 +33,7 @@ impl fmt::Debug for Target {
 
 impl Target {
     /// Reads a URL. A password that it does not have is `password`, or looked up in `passfile`.
-    pub(super) fn parse(url: &str, password: Option<&str>, passfile: Option<&PasswordFile>) -> Result<Self> {
+    pub(crate) fn parse(url: &str, password: Option<&str>, passfile: Option<&PasswordFile>) -> Result<Self> {
         let (rest, security) = Security::split(url)?;
         let mut config: Config = rest.parse().map_err(|error| bad(describe(&error)))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
@@ -107,7 +107,7 @@ impl Security {
     }
 }
 
-pub(super) fn bad(reason: String) -> Error {
+pub(crate) fn bad(reason: String) -> Error {
     Error::Url { reason }
 }
 
@@ -134,7 +134,7 @@ fn place(config: &Config) -> String {
     format!("postgres://{user}{}/{}", hosts.join(","), config.get_dbname().unwrap_or_default())
 }
 
-pub(super) fn host(host: &Host) -> String {
+pub(crate) fn host(host: &Host) -> String {
     match host {
         Host::Tcp(name) => name.clone(),
         #[cfg(unix)]

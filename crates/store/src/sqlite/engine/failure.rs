@@ -10,7 +10,7 @@ use crate::{Error, Outcome};
 
 /// Why a piece of work failed.
 #[derive(Clone, Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// A rule of the store refuses it.
     Refused(Error),
     /// SQLite does. Nothing of this piece of work is left, unless the outcome says otherwise.
@@ -21,7 +21,7 @@ pub(super) enum Failure {
     Stopped,
 }
 
-pub(super) type Attempt<T> = Result<T, Failure>;
+pub(crate) type Attempt<T> = Result<T, Failure>;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -38,7 +38,7 @@ impl From<rusqlite::Error> for Failure {
 impl Failure {
     /// A commit that failed. When SQLite could not write all of it, the mark that makes it count, which comes last, is not there. When
     /// it was written and the sync failed, nobody knows whether it will be there after a crash.
-    pub(super) fn of_commit(error: rusqlite::Error) -> Self {
+    pub(crate) fn of_commit(error: rusqlite::Error) -> Self {
         let outcome = match error.sqlite_error_code() {
             Some(ErrorCode::SystemIoFailure) => Outcome::Unknown,
             _ => Outcome::Aborted,
@@ -47,7 +47,7 @@ impl Failure {
     }
 
     /// Says that the piece of work has written before it failed.
-    pub(super) fn half_done(self) -> Self {
+    pub(crate) fn half_done(self) -> Self {
         match self {
             Self::Sqlite(source, _) => Self::HalfDone(source),
             other => other,
@@ -55,7 +55,7 @@ impl Failure {
     }
 
     /// For the caller. No caller ever sees that a database is locked.
-    pub(super) fn into_error(self, path: &Path, doing: &'static str, waited: Duration) -> Error {
+    pub(crate) fn into_error(self, path: &Path, doing: &'static str, waited: Duration) -> Error {
         let (source, outcome) = match self {
             Self::Refused(error) => return error,
             Self::Stopped => return Error::Stopped { path: path.to_owned() },
@@ -83,7 +83,7 @@ impl Failure {
 }
 
 /// Whether a row holds what this program does not write.
-pub(super) fn is_unreadable(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_unreadable(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as E;
     matches!(
         error,

@@ -16,7 +16,7 @@ use crate::Result;
 
 /// Which servers are spoken to.
 #[derive(Clone, Debug)]
-pub(super) enum Trust {
+pub(crate) enum Trust {
     /// Any: what is sent is encrypted, but nobody knows for whom. As `psql` does with `prefer` and `require`.
     Anybody,
     /// Those with a certificate for their name, by the authorities in a file, or those that the system trusts.
@@ -28,9 +28,9 @@ pub(super) enum Trust {
 
 /// How a connection is encrypted.
 #[derive(Clone)]
-pub(super) struct Tls {
+pub(crate) struct Tls {
     verified: bool,
-    pub(super) connect: MakeRustlsConnect,
+    pub(crate) connect: MakeRustlsConnect,
 }
 
 impl fmt::Debug for Tls {
@@ -40,7 +40,7 @@ impl fmt::Debug for Tls {
 }
 
 impl Tls {
-    pub(super) fn new(trust: Trust) -> Result<Self> {
+    pub(crate) fn new(trust: Trust) -> Result<Self> {
         let provider = Arc::new(ring::default_provider());
         let versions = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
@@ -63,7 +63,7 @@ impl Tls {
     }
 
     #[cfg(test)]
-    pub(super) fn is_verified(&self) -> bool {
+    pub(crate) fn is_verified(&self) -> bool {
         self.verified
     }
 }

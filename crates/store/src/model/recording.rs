@@ -1,7 +1,7 @@
 //! A recording, made ready in the thread that asks.
 
-use crate::changeset::Formed;
 use crate::limits::{ENTRIES_MAX, RECORD_BYTES_MAX};
+use crate::model::changeset::Formed;
 use crate::{BlobHash, ChainHash, Content, Error, PackedBlob, Recording, RequestId, Result};
 
 /// A recording as it goes into the tables. What can be done before is done before, in the thread that asks.

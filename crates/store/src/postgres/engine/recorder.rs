@@ -3,26 +3,26 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use super::engine::Engine;
-use super::entries;
-use super::known::Known;
-use crate::line::{Limits, Line};
-use crate::prepared::Prepared;
+use super::Engine;
+use super::fast_path::Known;
+use crate::group_commit::{Limits, Line};
+use crate::model::recording::Prepared;
+use crate::postgres::entries;
 use crate::{ChangesetId, Epoch, Error, Outcome, Recorded, Result, WriterCounts};
 
 /// What is recorded in one transaction.
 const LIMITS: Limits = Limits { pieces: 256, bytes: 16 << 20 };
 
 /// The line of those who want to record.
-pub(super) struct Recorder {
+pub(crate) struct Recorder {
     line: Line<Wish, Result<Recorded>, Known>,
 }
 
 /// What somebody wants to record.
-pub(super) struct Wish {
-    pub(super) changeset: ChangesetId,
-    pub(super) epoch: Epoch,
-    pub(super) prepared: Prepared,
+pub(crate) struct Wish {
+    pub(crate) changeset: ChangesetId,
+    pub(crate) epoch: Epoch,
+    pub(crate) prepared: Prepared,
 }
 
 impl Default for Recorder {
@@ -33,7 +33,7 @@ impl Default for Recorder {
 
 impl Recorder {
     /// Records with others, and returns when it is durable.
-    pub(super) fn record(
+    pub(crate) fn record(
         &self,
         engine: &Engine,
         changeset: ChangesetId,
@@ -53,7 +53,7 @@ impl Recorder {
         answer.unwrap_or_else(|| Err(Error::Stopped { path: engine.place().to_owned() }))
     }
 
-    pub(super) fn counts(&self) -> WriterCounts {
+    pub(crate) fn counts(&self) -> WriterCounts {
         self.line.counts()
     }
 

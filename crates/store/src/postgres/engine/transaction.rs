@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio_postgres::{Client, Row, SimpleQueryMessage};
 
 use super::failure::{Attempt, Failure};
-use super::values::Parameter;
+use crate::postgres::columns::Parameter;
 use crate::{Error, Time};
 
 /// How long the server waits for a client that was stopped in the middle of a transaction and keeps others from its rows.
@@ -13,7 +13,7 @@ const IDLE: Duration = Duration::from_secs(10);
 
 /// What a transaction may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(crate) enum Access {
     /// Read, from one state.
     Read,
     /// Write; each statement sees what was committed before it.
@@ -21,16 +21,16 @@ pub(super) enum Access {
 }
 
 /// A transaction that is open.
-pub(super) struct Transaction<'a> {
+pub(crate) struct Transaction<'a> {
     client: &'a Client,
     /// When it began, by the server's clock.
-    pub(super) now: Time,
+    pub(crate) now: Time,
     /// Whether a transaction without settings of its own would be durable when it is acknowledged.
-    pub(super) is_durable: bool,
+    pub(crate) is_durable: bool,
 }
 
 /// The statements that begin a transaction. All settings are its own, since a pooler may give the next one another session.
-pub(super) fn begin_sql(access: Access, wait: Duration) -> String {
+pub(crate) fn begin_sql(access: Access, wait: Duration) -> String {
     let mode = match access {
         Access::Read => "ISOLATION LEVEL REPEATABLE READ READ ONLY",
         Access::Write => "ISOLATION LEVEL READ COMMITTED READ WRITE",
@@ -49,11 +49,11 @@ pub(super) fn begin_sql(access: Access, wait: Duration) -> String {
 }
 
 /// A commit is not to be cut short: a server that gives up waiting for its standby would say that all is well.
-pub(super) const COMMIT: &str = "SET LOCAL statement_timeout = 0; COMMIT";
+pub(crate) const COMMIT: &str = "SET LOCAL statement_timeout = 0; COMMIT";
 
 impl<'a> Transaction<'a> {
     /// Begins one with [`begin_sql`].
-    pub(super) async fn begin(client: &'a Client, sql: &str) -> Attempt<Self> {
+    pub(crate) async fn begin(client: &'a Client, sql: &str) -> Attempt<Self> {
         let messages = client.simple_query(sql).await?;
         let row = messages.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some((row.get(0)?, row.get(1)?)),
@@ -65,32 +65,32 @@ impl<'a> Transaction<'a> {
     }
 
     /// For one statement that is a transaction of its own, and has no settings.
-    pub(super) fn of_one_statement(client: &'a Client) -> Self {
+    pub(crate) fn of_one_statement(client: &'a Client) -> Self {
         Self { client, now: Time::from_micros(0), is_durable: true }
     }
 
     /// All rows of a query.
-    pub(super) async fn rows(&self, sql: &str, parameters: &[Parameter<'_>]) -> Attempt<Vec<Row>> {
+    pub(crate) async fn rows(&self, sql: &str, parameters: &[Parameter<'_>]) -> Attempt<Vec<Row>> {
         Ok(self.client.query_typed(sql, parameters).await?)
     }
 
     /// The first row of a query, if there is one.
-    pub(super) async fn row(&self, sql: &str, parameters: &[Parameter<'_>]) -> Attempt<Option<Row>> {
+    pub(crate) async fn row(&self, sql: &str, parameters: &[Parameter<'_>]) -> Attempt<Option<Row>> {
         Ok(self.rows(sql, parameters).await?.into_iter().next())
     }
 
     /// The only row of a query that always has one.
-    pub(super) async fn one(&self, sql: &str, parameters: &[Parameter<'_>]) -> Attempt<Row> {
+    pub(crate) async fn one(&self, sql: &str, parameters: &[Parameter<'_>]) -> Attempt<Row> {
         self.row(sql, parameters).await?.ok_or(Failure::Again)
     }
 
     /// How many rows a statement changed.
-    pub(super) async fn execute(&self, sql: &str, parameters: &[Parameter<'_>]) -> Attempt<u64> {
+    pub(crate) async fn execute(&self, sql: &str, parameters: &[Parameter<'_>]) -> Attempt<u64> {
         Ok(self.client.execute_typed(sql, parameters).await?)
     }
 
     /// A statement that changes one row, unless somebody was faster.
-    pub(super) async fn execute_one(&self, sql: &str, parameters: &[Parameter<'_>]) -> Attempt<()> {
+    pub(crate) async fn execute_one(&self, sql: &str, parameters: &[Parameter<'_>]) -> Attempt<()> {
         match self.execute(sql, parameters).await? {
             1 => Ok(()),
             _ => Err(Failure::Again),
@@ -98,12 +98,12 @@ impl<'a> Transaction<'a> {
     }
 
     /// Statements without values.
-    pub(super) async fn batch(&self, sql: &str) -> Attempt<()> {
+    pub(crate) async fn batch(&self, sql: &str) -> Attempt<()> {
         Ok(self.client.batch_execute(sql).await?)
     }
 }
 
 /// What is not there.
-pub(super) fn found<T>(row: Option<T>, missing: impl FnOnce() -> Error) -> Attempt<T> {
+pub(crate) fn found<T>(row: Option<T>, missing: impl FnOnce() -> Error) -> Attempt<T> {
     row.ok_or_else(|| missing().into())
 }
