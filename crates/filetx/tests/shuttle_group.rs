@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use filetx::Error;
-use filetx::group_commit::{Fate, Group};
+use filetx::group_commit::{CommitOutcome, GroupCommit};
 use filetx::registry::Refused;
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -43,7 +43,7 @@ struct Shelf {
 }
 
 struct World {
-    group: Group<Item>,
+    group: GroupCommit<Item>,
     shelf: Mutex<Shelf>,
     has_turn: AtomicBool,
     is_writing: AtomicBool,
@@ -72,7 +72,7 @@ enum Broken {
 impl World {
     fn new(failing: bool, broken: Broken) -> Self {
         Self {
-            group: Group::new(),
+            group: GroupCommit::new(),
             shelf: Mutex::new(Shelf::default()),
             has_turn: AtomicBool::new(false),
             is_writing: AtomicBool::new(false),
@@ -118,7 +118,7 @@ impl World {
         self.failing && thread_rng().r#gen::<bool>()
     }
 
-    fn write(&self, mut batch: Vec<Item>) -> Result<Vec<usize>, Fate> {
+    fn write(&self, mut batch: Vec<Item>) -> Result<Vec<usize>, CommitOutcome> {
         assert!(!self.is_writing.swap(true, Ordering::SeqCst), "two leaders");
         assert!(!batch.is_empty(), "a batch of nothing");
         thread::yield_now();
@@ -142,12 +142,12 @@ impl World {
         }
         self.is_writing.store(false, Ordering::SeqCst);
         if fails && self.broken != Broken::FailureIgnored {
-            return Err(Fate::Unknown(Arc::new(Error::Superseded)));
+            return Err(CommitOutcome::Unknown(Arc::new(Error::Superseded)));
         }
         Ok(numbers)
     }
 
-    fn publish(&self, batch: &[usize]) -> Fate {
+    fn publish(&self, batch: &[usize]) -> CommitOutcome {
         assert!(!self.is_publishing.swap(true, Ordering::SeqCst), "two publish");
         thread::yield_now();
         let fails = self.fails();
@@ -161,18 +161,18 @@ impl World {
         }
         drop(shelf);
         self.is_publishing.store(false, Ordering::SeqCst);
-        if fails { Fate::Pending(Arc::new(Error::Superseded)) } else { Fate::Durable }
+        if fails { CommitOutcome::Pending(Arc::new(Error::Superseded)) } else { CommitOutcome::Published }
     }
 
     /// One transaction. Tells whether it is durable.
     fn commit(&self, gives_back: bool) -> Option<usize> {
-        match self.group.take_turn(Duration::from_secs(1), Location::caller()) {
+        match self.group.acquire_permit(Duration::from_secs(1), Location::caller()) {
             Err(Refused::TimedOut) => return None,
             Err(Refused::AlreadyHeld(at)) => panic!("this thread has no turn, not from {at}"),
             Ok(()) => {}
         }
         assert!(!self.has_turn.swap(true, Ordering::SeqCst), "two threads have the turn");
-        let again = self.group.take_turn(Duration::from_secs(1), Location::caller());
+        let again = self.group.acquire_permit(Duration::from_secs(1), Location::caller());
         assert!(matches!(again, Err(Refused::AlreadyHeld(_))), "the turn was given twice to one thread");
         if self.broken == Broken::KeepsTurn {
             return None;
@@ -186,7 +186,7 @@ impl World {
         thread::yield_now();
         if gives_back {
             self.has_turn.store(false, Ordering::SeqCst);
-            self.group.give_back(|| self.idle());
+            self.group.release_permit(|| self.idle());
             return None;
         }
         let number = item.number;
@@ -196,7 +196,7 @@ impl World {
         let Some(ticket) = self.group.submit(item) else {
             // What this was staged on failed meanwhile. Its place is forgotten with everything else.
             self.shelf().queued.retain(|queued| *queued != number);
-            self.group.give_back(|| self.idle());
+            self.group.release_permit(|| self.idle());
             return None;
         };
         let failed = || {
@@ -205,21 +205,21 @@ impl World {
             }
         };
         let publish = |batch: Vec<usize>| self.publish(&batch);
-        let fate = self.group.settle(ticket, |batch| self.write(batch), publish, failed, || self.idle());
+        let fate = self.group.commit(ticket, |batch| self.write(batch), publish, failed, || self.idle());
         if self.broken == Broken::SettlesTwice {
-            self.group.settle(ticket, |batch| self.write(batch), publish, || (), || self.idle());
+            self.group.commit(ticket, |batch| self.write(batch), publish, || (), || self.idle());
         }
         let is_there = self.shelf().journal.contains(&number);
         match fate {
-            Fate::Durable | Fate::Pending(_) => {
+            CommitOutcome::Published | CommitOutcome::Pending(_) => {
                 assert!(is_there, "{number} is durable and not in the journal")
             }
-            Fate::Unknown(_) | Fate::Superseded => {
+            CommitOutcome::Unknown(_) | CommitOutcome::Superseded => {
                 assert!(!is_there, "{number} failed and is in the journal")
             }
             fate => panic!("{fate:?}"),
         }
-        matches!(fate, Fate::Durable | Fate::Pending(_)).then_some(number)
+        matches!(fate, CommitOutcome::Published | CommitOutcome::Pending(_)).then_some(number)
     }
 }
 
@@ -245,9 +245,12 @@ fn body(threads: usize, failing: bool, broken: Broken) {
     assert_eq!(shelf.published, shelf.journal.len(), "something was never published");
     assert!(world.idle_calls.load(Ordering::SeqCst) > 0, "the last one out lets the lock go");
     drop(shelf);
-    world.group.take_turn(Duration::from_secs(1), Location::caller()).expect("a free turn is had at once");
+    world
+        .group
+        .acquire_permit(Duration::from_secs(1), Location::caller())
+        .expect("a free turn is had at once");
     world.group.drain();
-    world.group.give_back(|| ());
+    world.group.release_permit(|| ());
 }
 
 fn schedules() -> usize {
@@ -290,13 +293,13 @@ fn a_drain_under_the_turn_finds_nothing_under_way() {
             let world = Arc::clone(&world);
             thread::spawn(move || (0..ROUNDS).filter_map(|_| world.commit(false)).count())
         };
-        if world.group.take_turn(Duration::from_secs(1), Location::caller()).is_ok() {
+        if world.group.acquire_permit(Duration::from_secs(1), Location::caller()).is_ok() {
             world.group.drain();
             assert_eq!(world.shelf().queued, [0; 0]);
             world.assert_nothing_under_way();
             thread::yield_now();
             world.assert_nothing_under_way();
-            world.group.give_back(|| ());
+            world.group.release_permit(|| ());
         }
         writer.join().unwrap();
     };
@@ -308,22 +311,22 @@ fn a_drain_under_the_turn_finds_nothing_under_way() {
 #[test]
 fn a_leader_that_panics_blocks_nobody() {
     let body = |panics_in: Phase| {
-        let group = Arc::new(Group::<usize>::new());
+        let group = Arc::new(GroupCommit::<usize>::new());
         let threads: Vec<_> = (0..THREADS)
             .map(|index| {
                 let group = Arc::clone(&group);
                 thread::spawn(move || {
-                    while group.take_turn(Duration::from_secs(1), Location::caller()).is_err() {}
+                    while group.acquire_permit(Duration::from_secs(1), Location::caller()).is_err() {}
                     let Some(ticket) = group.submit(index) else {
-                        return group.give_back(|| ());
+                        return group.release_permit(|| ());
                     };
                     let write = |_| if panics_in == Phase::Write { die() } else { Ok(()) };
-                    let settle = || group.settle(ticket, write, |()| die(), || (), || ());
+                    let settle = || group.commit(ticket, write, |()| die(), || (), || ());
                     let settled = catch_unwind(std::panic::AssertUnwindSafe(settle));
                     match (panics_in, settled) {
-                        (_, Err(_) | Ok(Fate::Superseded)) => {}
-                        (Phase::Write, Ok(Fate::Unknown(_))) => {}
-                        (Phase::Publish, Ok(Fate::Pending(_))) => {}
+                        (_, Err(_) | Ok(CommitOutcome::Superseded)) => {}
+                        (Phase::Write, Ok(CommitOutcome::Unknown(_))) => {}
+                        (Phase::Publish, Ok(CommitOutcome::Pending(_))) => {}
                         (_, fate) => panic!("{fate:?} when {panics_in:?} panics"),
                     }
                 })
@@ -378,7 +381,7 @@ fn a_failure_that_is_taken_for_success_is_found() {
 fn a_failure_that_is_dealt_with_too_early_is_found() {
     let failure = failure(Broken::FailureIsEarly);
     assert!(
-        ["was staged on something else", "out of order", "never published"]
+        ["was staged on something else", "out of order", "never published", "never written"]
             .iter()
             .any(|found| failure.contains(found)),
         "{failure}"

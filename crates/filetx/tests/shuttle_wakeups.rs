@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use filetx::Error;
-use filetx::group_commit::{Fate, Group};
+use filetx::group_commit::{CommitOutcome, GroupCommit};
 use filetx::registry::Refused;
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ const THREADS: usize = 4;
 const ROUNDS: usize = 2;
 
 struct World {
-    group: Group<usize>,
+    group: GroupCommit<usize>,
     /// What was written, in order.
     journal: Mutex<Vec<usize>>,
     /// Which step fails, counted from 0: every batch has two, writing and publishing.
@@ -44,7 +44,7 @@ enum Act {
 }
 
 fn visit(world: &World, act: Act) {
-    match world.group.take_turn(Duration::from_secs(1), Location::caller()) {
+    match world.group.acquire_permit(Duration::from_secs(1), Location::caller()) {
         Err(Refused::TimedOut) => return,
         Err(Refused::AlreadyHeld(at)) => panic!("this thread has no turn, not at {at}"),
         Ok(()) => {}
@@ -58,19 +58,21 @@ fn visit(world: &World, act: Act) {
     let item = world.next.fetch_add(1, Ordering::SeqCst);
     world.staging.fetch_sub(1, Ordering::SeqCst);
     if act == Act::GiveBack {
-        world.group.give_back(|| {});
+        world.group.release_permit(|| {});
         return;
     }
     let Some(ticket) = world.group.submit(item) else {
         // A batch failed since the turn was taken.
-        world.group.give_back(|| {});
+        world.group.release_permit(|| {});
         return;
     };
-    let fate = world.group.settle(ticket, |batch| write(world, &batch), |()| publish(world), || {}, || {});
+    let fate = world.group.commit(ticket, |batch| write(world, &batch), |()| publish(world), || {}, || {});
     let is_written = world.journal.lock().unwrap().contains(&item);
     match fate {
-        Fate::Durable | Fate::Pending(_) => assert!(is_written, "{item} was acknowledged"),
-        Fate::Unknown(_) | Fate::Superseded => assert!(!is_written, "{item} was refused"),
+        CommitOutcome::Published | CommitOutcome::Pending(_) => {
+            assert!(is_written, "{item} was acknowledged")
+        }
+        CommitOutcome::Unknown(_) | CommitOutcome::Superseded => assert!(!is_written, "{item} was refused"),
         fate => panic!("no batch ends like this: {fate:?}"),
     }
 }
@@ -83,23 +85,27 @@ fn step(world: &World, running: &AtomicUsize) -> bool {
     world.fails == Some(world.steps.fetch_add(1, Ordering::SeqCst))
 }
 
-fn write(world: &World, batch: &[usize]) -> Result<(), Fate> {
+fn write(world: &World, batch: &[usize]) -> Result<(), CommitOutcome> {
     if step(world, &world.writing) {
-        return Err(Fate::Unknown(Arc::new(Error::Superseded)));
+        return Err(CommitOutcome::Unknown(Arc::new(Error::Superseded)));
     }
     world.journal.lock().unwrap().extend(batch);
     Ok(())
 }
 
-fn publish(world: &World) -> Fate {
-    if step(world, &world.publishing) { Fate::Pending(Arc::new(Error::Superseded)) } else { Fate::Durable }
+fn publish(world: &World) -> CommitOutcome {
+    if step(world, &world.publishing) {
+        CommitOutcome::Pending(Arc::new(Error::Superseded))
+    } else {
+        CommitOutcome::Published
+    }
 }
 
 fn explore(acts: [Act; THREADS], fails: Option<usize>) {
     shuttle::check_random(
         move || {
             let world = Arc::new(World {
-                group: Group::new(),
+                group: GroupCommit::new(),
                 journal: Mutex::default(),
                 fails,
                 steps: AtomicUsize::new(0),

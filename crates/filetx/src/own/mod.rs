@@ -34,7 +34,7 @@ use crate::tx::change::{Change, Seen};
 use crate::tx::view::Overlay;
 use crate::tx::{INLINE_BYTES_MAX, Kept, Transaction};
 use crate::{Error, FileId, RelPath, Result, Step};
-use group_commit::{Fate, Group};
+use group_commit::{CommitOutcome, GroupCommit};
 use in_place::Handles;
 use state::{Shelf, merge};
 
@@ -81,7 +81,7 @@ struct Inner {
     /// Where a folder with a lock is, without symlinks, and which folder that was.
     place: Option<(PathBuf, FileId)>,
     options: FolderOptions,
-    group: Group<Queued>,
+    group: GroupCommit<Queued>,
     shelf: Mutex<Shelf>,
     held: Mutex<Option<(Held, Instant)>>,
     /// Of the leader, who publishes.
@@ -145,7 +145,7 @@ impl OwnFolder {
             lock,
             place,
             options,
-            group: Group::new(),
+            group: GroupCommit::new(),
             shelf: Mutex::new(Shelf::default()),
             held: Mutex::new(None),
             handles: Mutex::new(Handles::default()),
@@ -160,7 +160,10 @@ impl OwnFolder {
     pub fn begin(&self) -> Result<FolderTransaction<'_>> {
         let inner = &*self.inner;
         let timeout = inner.options.wait.timeout;
-        inner.group.take_turn(timeout, Location::caller()).map_err(|error| inner.no_turn(error, timeout))?;
+        inner
+            .group
+            .acquire_permit(timeout, Location::caller())
+            .map_err(|error| inner.no_turn(error, timeout))?;
         let mut turn = Turn { inner, has_it: true, below: Arc::default() };
         inner.ensure_lock()?;
         let mut shelf = inner.shelf();
@@ -226,7 +229,7 @@ impl Inner {
     }
 
     /// Makes a batch durable with one sync.
-    fn write(&self, mut batch: Vec<Queued>) -> std::result::Result<Written, Fate> {
+    fn write(&self, mut batch: Vec<Queued>) -> std::result::Result<Written, CommitOutcome> {
         let root = &self.root;
         let path = root.in_home(crate::journal::JOURNAL);
         let (file, mark_file) = {
@@ -235,7 +238,7 @@ impl Inner {
             (opened.journal.file.clone(), opened.mark.clone())
         };
         if let Some((held, _)) = &*self.held() {
-            held.check().map_err(|error| Fate::Aborted(Arc::new(error)))?;
+            held.check().map_err(|error| CommitOutcome::Aborted(Arc::new(error)))?;
         }
         let offset = batch[0].offset;
         let mark = batch[batch.len() - 1].mark;
@@ -244,14 +247,14 @@ impl Inner {
             many => many.iter().map(|queued| &*queued.bytes).collect::<Vec<_>>().concat(),
         };
         // 8.1, 8.2: behind this sync lies the commit point.
-        let unknown = |error| Fate::Unknown(Arc::new(error));
+        let unknown = |error| CommitOutcome::Unknown(Arc::new(error));
         root.name(Step::AppendRecord, &path, file.write_at(&bytes, offset)).map_err(unknown)?;
         root.sync_data(Step::SyncRecord, &path, &*file).map_err(unknown)?;
         Ok(Written { changes: batch.into_iter().map(|queued| queued.changes).collect(), mark, mark_file })
     }
 
     /// 8.3: brings a batch into the files.
-    fn publish(&self, batch: Written) -> Fate {
+    fn publish(&self, batch: Written) -> CommitOutcome {
         let publish = || {
             let mut handles = sync::lock(&self.handles);
             match &*batch.changes {
@@ -263,9 +266,9 @@ impl Inner {
         match publish() {
             Ok(()) => {
                 self.shelf().published(batch.changes.len());
-                Fate::Durable
+                CommitOutcome::Published
             }
-            Err(error) => Fate::Pending(Arc::new(error)),
+            Err(error) => CommitOutcome::Pending(Arc::new(error)),
         }
     }
 }
@@ -281,7 +284,7 @@ pub struct Turn<'a> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         if self.has_it {
-            self.inner.group.give_back(|| self.inner.release());
+            self.inner.group.release_permit(|| self.inner.release());
         }
     }
 }

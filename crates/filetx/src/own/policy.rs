@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Turn;
-use super::group_commit::Fate;
+use super::group_commit::CommitOutcome;
 use crate::journal::record::Record;
 use crate::path::{At, ToAt};
 use crate::root::OUR_FILE_MODE;
@@ -83,12 +83,12 @@ impl Policy for Turn<'_> {
         let failed = || inner.shelf().reset();
         let (write, publish) = (|batch| inner.write(batch), |batch| inner.publish(batch));
         let committed = |pending| Committed { id: tx.id, kept: Vec::new(), pending };
-        match inner.group.settle(ticket, write, publish, failed, || inner.release()) {
-            Fate::Durable => Ok(committed(None)),
-            Fate::Pending(source) => Ok(committed(Some(Error::Group { source }))),
-            Fate::Aborted(source) => Err(Failure::aborted(Error::Group { source })),
-            Fate::Unknown(source) => Err(Failure::unknown(Error::Group { source })),
-            Fate::Superseded => Err(Failure::aborted(Error::Superseded)),
+        match inner.group.commit(ticket, write, publish, failed, || inner.release()) {
+            CommitOutcome::Published => Ok(committed(None)),
+            CommitOutcome::Pending(source) => Ok(committed(Some(Error::Group { source }))),
+            CommitOutcome::Aborted(source) => Err(Failure::aborted(Error::Group { source })),
+            CommitOutcome::Unknown(source) => Err(Failure::unknown(Error::Group { source })),
+            CommitOutcome::Superseded => Err(Failure::aborted(Error::Superseded)),
         }
     }
 }
