@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{BlobHash, BlobReader, Error, Head, PlanId, Result, Store, checkpoint, put_blob, verify};
@@ -187,7 +188,7 @@ pub trait Transfer: Store {
 }
 
 /// How much is in a store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Counts {
     /// Plans.
     pub plans: u64,

@@ -17,6 +17,7 @@
 //! So whoever changes, drops or moves a record has to change the hash of all that follow, and of the head. Whoever changes those too is
 //! noticed against a checkpoint: heads that were written down elsewhere before.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -26,7 +27,7 @@ use crate::{ChainHash, PlanId, RequestId, Result, Store, Time};
 /// One record of the audit trail.
 ///
 /// Its texts are as they are stored, unchecked: what was tampered with must be read to be found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct AuditRecord {
     /// The plan whose chain it belongs to.
     pub plan: PlanId,
@@ -49,8 +50,9 @@ pub struct AuditRecord {
 }
 
 /// JSON as the very text that was hashed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Body(pub String);
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(transparent)]
+pub struct Body(#[schemars(with = "serde_json::Value")] pub String);
 
 impl Serialize for Body {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -3,6 +3,7 @@
 //!
 //! Others may go on writing meanwhile: the rows of a plan and the end of its chain are read from one state of the store.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::replay::{Closed, Difference, Told};
@@ -13,7 +14,7 @@ use crate::{
 };
 
 /// What is wrong at a place of a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
     /// There is no record with this sequence number, though there is, or was, a later one.
@@ -41,7 +42,7 @@ pub enum Fault {
 }
 
 /// The first thing that is wrong with a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Finding {
     /// The plan.
     pub plan: PlanId,
@@ -55,7 +56,7 @@ pub struct Finding {
 }
 
 /// What a verification found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Verdict {
     /// How many chains were read.
     pub chains: u64,

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{BLOB_CHUNKS_MAX, CHUNK_BYTES, UPLOAD_CHUNKS_MAX};
@@ -158,7 +159,7 @@ pub enum CollectMode {
 }
 
 /// What nothing refers to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Collected {
     /// How many contents.
     pub blobs: u64,

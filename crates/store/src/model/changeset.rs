@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::REASON_BYTES_MAX;
@@ -37,7 +38,7 @@ pub(crate) fn next_start(now: Time, last: Option<Time>) -> Time {
 }
 
 /// Whether a changeset takes entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It does.
@@ -75,7 +76,7 @@ impl fmt::Display for Status {
 }
 
 /// A changeset as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Changeset {
     /// Its id.
     pub id: ChangesetId,
@@ -100,7 +101,7 @@ pub struct Changeset {
 }
 
 /// What a content is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ContentKind {
     /// A file's bytes.
@@ -110,7 +111,7 @@ pub enum ContentKind {
 }
 
 /// What a path held, or is to hold.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Content {
     /// File or symlink.
     pub kind: ContentKind,
@@ -123,7 +124,7 @@ pub struct Content {
 }
 
 /// What was done to a path.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
     /// It was not there.
@@ -283,7 +284,7 @@ pub struct Recording {
 }
 
 /// One recorded change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct ChangeEntry {
     /// The changeset that it belongs to.
     pub changeset: ChangesetId,

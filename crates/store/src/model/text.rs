@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use ulid::Ulid;
 
@@ -13,7 +14,7 @@ use crate::{Error, Result};
 macro_rules! text {
     ($(#[$doc:meta])* $name:ident, $what:literal, $rule:path) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
         #[serde(transparent)]
         pub struct $name(String);
 
@@ -129,8 +130,9 @@ fn spelled(text: &str, allowed: impl Fn(char) -> bool) -> Result<(), &'static st
 }
 
 /// A path as the bytes it has on disk, which need not be UTF-8. In JSON it is text, or `{"hex": "…"}` where it is not UTF-8.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PathBytes(Vec<u8>);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(transparent)]
+pub struct PathBytes(#[schemars(with = "Written")] Vec<u8>);
 
 impl PathBytes {
     /// Checks the length, and that there is no zero byte. Whether the path stays below its root is for `filetx` to say.
@@ -167,7 +169,7 @@ impl fmt::Debug for PathBytes {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(JsonSchema, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
     Text(String),

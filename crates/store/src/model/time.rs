@@ -5,13 +5,15 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::Error;
 
 /// A point in time. Shown, and kept in JSON, as RFC 3339 in UTC with six digits of a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Time(i64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(transparent)]
+pub struct Time(#[schemars(with = "String")] i64);
 
 impl Time {
     /// Now, by the clock of this machine.
