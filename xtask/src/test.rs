@@ -25,6 +25,9 @@ const COVERAGE_MINIMUM: f64 = 97.0;
 /// The test-only switches of the file transaction, on in every run but the one over schedules.
 pub(crate) const FEATURES: &str = "--features cleveragents-filetx/mutants";
 
+/// The packages that are published.
+const PUBLISHED: &str = "--workspace --exclude xtask --exclude cleveragents-testkit";
+
 pub(crate) fn test() -> Result<()> {
     let mut run = Run::start()?;
     packages(&mut run)?;
@@ -36,6 +39,10 @@ pub(crate) fn test() -> Result<()> {
     run.step("documentation tests", cargo(&format!("test --quiet --workspace --doc {FEATURES}")))?;
     schedules(&mut run)?;
     documentation(&mut run)?;
+    run.step(
+        "packages to publish",
+        cargo(&format!("package {PUBLISHED} --no-verify --allow-dirty --offline --quiet")),
+    )?;
     licences(&mut run)?;
     run.finish()
 }

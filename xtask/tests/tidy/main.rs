@@ -6,6 +6,7 @@
 mod arrows;
 mod links;
 mod modules;
+mod packages;
 mod text;
 mod workspace;
 
@@ -31,6 +32,11 @@ fn links_in_documents_lead_somewhere() {
 fn every_crate_is_named_in_the_architecture() {
     let workspace = Workspace::read();
     check(text::unnamed_crates(&workspace.texts["ARCHITECTURE.md"], &workspace.package_folders));
+}
+
+#[test]
+fn published_packages_have_the_fields_of_a_registry() {
+    check(packages::incomplete(&Workspace::read().packages));
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub(crate) struct Workspace {
     pub(crate) targets: Vec<String>,
     /// Dependencies between packages of this workspace.
     pub(crate) dependencies: Vec<Dependency>,
+    /// Packages as `cargo metadata` describes them.
+    pub(crate) packages: Vec<Value>,
 }
 
 /// One package of this workspace using another.
@@ -63,6 +65,7 @@ impl Workspace {
                 .map(|target| relative(string(&target["src_path"])))
                 .collect(),
             dependencies: packages.iter().flat_map(|package| dependencies(package, &names)).collect(),
+            packages: packages.clone(),
         }
     }
 }
