@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::interpolate::UNSET;
-use crate::layers::{Content, FileLayer};
-use crate::store::Target;
+use crate::layers::{Content, FileLayer, UNSET};
+use crate::scope_file::Target;
 use crate::{ConfigService, Document, Error, FILE_BYTES_MAX, Key, Origin, Scope, Written};
 
 /// What became of an edit.

@@ -53,52 +53,33 @@
 //!     Ok(())
 //! }
 //! ```
-//!
-//! # Map of the modules
-//!
-//! - what there is: `key`, `value`, `kind` (types), `registry` and `keys` (the program's own), `scope`, `environment`
-//! - one file: `document` (reading, values, lines), `splice` (changing the text, and checking the change)
-//! - what holds: `layers` (precedence), `flags`, `origin`, `interpolate` (`${VAR}`), `settings` (typed), `schema` (for editors)
-//! - the disk: `store` (where files are, locks), `transaction` (changes of one scope), `service`, `edit`, `watch`
 
-mod document;
 mod edit;
-mod environment;
 mod error;
-mod flags;
-mod interpolate;
-mod key;
+mod json_schema;
 mod keys;
-mod kind;
 mod layers;
-mod origin;
-mod registry;
-mod schema;
 mod scope;
+mod scope_file;
 mod service;
 mod settings;
-mod splice;
-mod store;
+mod toml;
 mod transaction;
-mod value;
 mod watch;
 
-pub use document::{Document, FILE_BYTES_MAX};
 pub use edit::{Edited, Outcome};
-pub use environment::Environment;
 pub use error::{Error, Unparsable};
 pub use filetx::{Wait, Waiting};
-pub use flags::{Flags, assignment};
-pub use key::{KEY_BYTES_MAX, KEY_NAMES_MAX, Key};
-pub use kind::{DURATION_PATTERN, Type, parse_duration};
-pub use layers::{Consulted, Layers, Listing, Resolved};
-pub use origin::{Layer, Origin};
-pub use registry::{Declaration, Declared, FREE_SECTION, KeyInfo, Mistake, Registry, Secrecy};
-pub use schema::schema;
+pub use json_schema::schema;
+pub use keys::{
+    DURATION_PATTERN, Declaration, Declared, FREE_SECTION, KEY_BYTES_MAX, KEY_NAMES_MAX, Key, KeyInfo,
+    Mistake, REDACTED, Registry, Reveal, Secrecy, Type, Value, parse_duration,
+};
+pub use layers::{Consulted, Environment, Flags, Layer, Layers, Listing, Origin, Resolved, assignment};
 pub use scope::{PROJECT_FOLDER, Places, Scope};
+pub use scope_file::make_project_folder;
 pub use service::ConfigService;
 pub use settings::Settings;
-pub use store::make_project_folder;
+pub use toml::{Document, FILE_BYTES_MAX};
 pub use transaction::{ConfigTransaction, Written};
-pub use value::{REDACTED, Reveal, Value};
 pub use watch::{Changed, Held, Noticed, Stopper, Watch};

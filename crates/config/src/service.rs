@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use filetx::Wait;
 
 use crate::layers::{Content, FileLayer};
-use crate::store::{LockedTarget, Locks, Target};
+use crate::scope_file::{LockedTarget, Locks, Target};
 use crate::{
     ConfigTransaction, Document, Environment, Error, Flags, Key, KeyInfo, Layers, Listing, Places, Registry,
     Resolved, Scope, Written,

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::interpolate::{UNSET, refers};
-use crate::layers::{Content, FileLayer};
+use crate::layers::{Content, FileLayer, UNSET, refers};
 use crate::scope::display;
-use crate::store::LockedTarget;
+use crate::scope_file::LockedTarget;
 use crate::{ConfigService, Document, Error, FILE_BYTES_MAX, Key, KeyInfo, Resolved, Scope, Value};
 
 /// Changes of one scope that are made together. It holds the scope's lock, and what it reads was read under that lock.

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use filetx::{Finder, OwnFolder, RelPath, Rename};
 
+use crate::dir::{Ground, Options};
 use crate::edit::{Edit, Write, check_revision};
 use crate::files::Files;
-use crate::ground::{Ground, Options};
-use crate::json::Json;
-use crate::lines::Tail;
-use crate::loaded::{self, Layout, Loaded};
-use crate::{ContextManager, Draft, Error, MessageId, Metadata, Name, Revision, Saved};
+use crate::files::lines::Tail;
+use crate::files::loaded::{self, Layout, Loaded};
+use crate::{ContextManager, Draft, Error, Json, MessageId, Metadata, Name, Revision, Saved};
 
 /// How often making a context starts again because its folder was taken away meanwhile.
 const MAKES_MAX: usize = 8;

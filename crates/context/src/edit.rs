@@ -9,16 +9,15 @@ use std::path::PathBuf;
 use filetx::{FolderTransaction, OwnFolder};
 use jiff::Timestamp;
 
+use crate::dir::Ground;
 use crate::error::Damage;
+use crate::files::index::{self, Entry};
+use crate::files::lines::{self, Tail};
+use crate::files::loaded::{self, Layout, Loaded};
 use crate::files::{
     DOCUMENT_BYTES_MAX, Files, GLOBAL, INDEX, MESSAGES, METADATA, OLD_MESSAGES, OLD_MESSAGES_ASIDE, STATE,
 };
-use crate::ground::Ground;
-use crate::index::{self, Entry};
-use crate::json::Json;
-use crate::lines::{self, Tail};
-use crate::loaded::{self, Layout, Loaded};
-use crate::{Draft, Error, Message, MessageId, Name, Revision, Saved};
+use crate::{Draft, Error, Json, Message, MessageId, Name, Revision, Saved};
 
 /// The most bytes of messages that one save appends. An import takes any amount.
 pub const BATCH_BYTES_MAX: usize = 256 * 1024 * 1024;

@@ -46,58 +46,34 @@
 //! }
 //! ```
 //!
-//! # Map of the modules
-//!
-//! - callers: `contexts` (all of a folder), `manager` (one), `messages` (reading a piece at a time), `fork`, `export`, `import`, `search`, `verify`,
-//!   `prune`, `error`, `notice`
-//! - values: `message`, `json` (kept as text), `metadata`, `id`, `revision`, `name`; `serial` (in JSON)
-//! - files: `edit` (what a change does to them, in one transaction), `loaded` (all but the messages as of one commit), `lines` and `index` (finding
-//!   message n), `files` (their names, and reading them), `old` (the layout of older tools), `archive` (ours for exports), `ground` (where
-//!   everything is, and the locks)
-//!
 //! `docs/design/contexts.md` argues layout, cost and crash points.
 
-mod archive;
 mod contexts;
+mod dir;
 mod edit;
 mod error;
-mod export;
 mod files;
-mod fork;
-mod ground;
-mod id;
-mod import;
-mod index;
-mod json;
-mod lines;
-mod loaded;
 mod manager;
-mod message;
 mod messages;
-mod metadata;
-mod name;
+mod model;
 mod notice;
-mod old;
 mod prune;
-mod revision;
 mod search;
-mod serial;
+mod transfer;
 mod verify;
 
 pub use contexts::{Contexts, IfThere, Listed, Removed};
+pub use dir::{Clock, Options};
 pub use edit::BATCH_BYTES_MAX;
 pub use error::{Damage, Error, ImportProblem, Left};
-pub use export::Format;
-pub use ground::{Clock, Options};
-pub use id::{MessageId, NotAnId};
-pub use json::{DEPTH_MAX, Json, NotJson};
 pub use manager::{ContextManager, Saved};
-pub use message::{Content, Draft, MESSAGE_BYTES_MAX, Message, NotAMessage, ROLES, Role};
 pub use messages::{Messages, Numbered};
-pub use metadata::Metadata;
-pub use name::{NAME_BYTES_MAX, Name};
+pub use model::{
+    Content, DEPTH_MAX, Draft, Json, MESSAGE_BYTES_MAX, Message, MessageId, Metadata, NAME_BYTES_MAX, Name,
+    NotAMessage, NotAnId, NotJson, ROLES, Revision, Role,
+};
 pub use notice::Notice;
 pub use prune::Pruned;
-pub use revision::Revision;
 pub use search::{Hit, Line, Query, Search};
+pub use transfer::Format;
 pub use verify::{PROBLEMS_MAX, Problem, Report};

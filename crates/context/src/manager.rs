@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use filetx::OwnFolder;
 use serde::{Deserialize, Serialize};
 
+use crate::dir::Ground;
 use crate::edit::{BATCH_BYTES_MAX, Edit, Write, check_revision};
+use crate::files::loaded::{self, Loaded};
 use crate::files::{DOCUMENT_BYTES_MAX, Files, METADATA};
-use crate::ground::Ground;
-use crate::json::Json;
-use crate::loaded::{self, Loaded};
-use crate::{Draft, Error, MessageId, Messages, Metadata, Name, Notice, Revision, serial};
+use crate::model::serialize;
+use crate::{Draft, Error, Json, MessageId, Messages, Metadata, Name, Notice, Revision};
 
 /// One context, opened. Made by [`Contexts::create`](crate::Contexts::create) and [`Contexts::open`](crate::Contexts::open).
 ///
@@ -66,7 +66,7 @@ pub struct Saved {
     pub message_count: u64,
     /// Files that were put aside: a torn line, the messages of an older tool, lines that are no messages, or content of other programs that
     /// recovery preserved.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", serialize_with = "serial::paths")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", serialize_with = "serialize::paths")]
     pub aside: Vec<PathBuf>,
     /// *Committed, publishing will finish at the next open*: what stopped it. `None` when all is in the files.
     #[serde(default, skip_serializing_if = "Option::is_none")]

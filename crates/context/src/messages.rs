@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::ground::Ground;
-use crate::lines::{self, CHUNK_BYTES, Lines};
-use crate::loaded::{self, Layout, Loaded};
+use crate::dir::Ground;
+use crate::files::lines::{self, CHUNK_BYTES, Lines};
+use crate::files::loaded::{self, Layout, Loaded};
 use crate::{Error, Message, MessageId, Name, Revision};
 
 /// A message with its number in the conversation.

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{Contexts, Error, Name, Removed, loaded, serial};
+use crate::files::loaded;
+use crate::model::serialize;
+use crate::{Contexts, Error, Name, Removed};
 
 /// A context that was not changed for long.
 #[derive(Serialize, Debug)]
@@ -11,7 +13,7 @@ pub struct Pruned {
     /// Its name.
     pub name: Name,
     /// When it was last changed.
-    #[serde(serialize_with = "serial::text")]
+    #[serde(serialize_with = "serialize::text")]
     pub last_updated: Timestamp,
     /// How many messages it has.
     pub message_count: u64,

@@ -5,7 +5,8 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{Contexts, Error, Message, MessageId, Messages, Name, Role, serial};
+use crate::model::serialize;
+use crate::{Contexts, Error, Message, MessageId, Messages, Name, Role};
 
 /// What is looked for.
 #[derive(Clone, Default, Debug)]
@@ -35,7 +36,7 @@ pub struct Hit {
     /// Who said it.
     pub role: Role,
     /// When.
-    #[serde(serialize_with = "serial::optional_text")]
+    #[serde(serialize_with = "serialize::optional_text")]
     pub time: Option<Timestamp>,
     /// Lines of its text: those with one of the words, and those around them. Without words, the first.
     pub lines: Vec<Line>,

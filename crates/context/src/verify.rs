@@ -6,11 +6,12 @@ use serde::Serialize;
 
 use crate::edit::Edit;
 use crate::error::Damage;
+use crate::files::index::{self, ENTRY_BYTES, Entry};
+use crate::files::lines::{Lines, Tail};
+use crate::files::loaded::{self, Layout};
 use crate::files::{Files, INDEX, MESSAGES};
-use crate::index::{self, ENTRY_BYTES, Entry};
-use crate::lines::{Lines, Tail};
-use crate::loaded::{self, Layout};
-use crate::{ContextManager, Contexts, Error, Message, MessageId, Name, Notice, Revision, Saved, serial};
+use crate::model::serialize;
+use crate::{ContextManager, Contexts, Error, Message, MessageId, Name, Notice, Revision, Saved};
 
 /// The most problems that one report lists.
 pub const PROBLEMS_MAX: usize = 1000;
@@ -33,7 +34,7 @@ pub struct Report {
 #[derive(Serialize, Debug)]
 pub struct Problem {
     /// The file.
-    #[serde(serialize_with = "serial::path")]
+    #[serde(serialize_with = "serialize::path")]
     pub file: PathBuf,
     /// The line, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,8 +4,7 @@
 //! elsewhere, so in them a variable that may hold a secret is refused, set or not: the variables of keys that projects may not set,
 //! and names such as `*_TOKEN`, `*_KEY`, `*_SECRET`, `*PASSWORD*`.
 
-use crate::value::REDACTED;
-use crate::{Environment, Error, KeyInfo, Origin, Registry, Scope, Value};
+use crate::{Environment, Error, KeyInfo, Origin, REDACTED, Registry, Scope, Value};
 
 /// Why a variable without a value is refused.
 pub(crate) const UNSET: &str = "is not set and has no default";

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::value::{DURATION_UNITS, SIZE_UNITS};
 use crate::Value;
-use crate::value::{DURATION_UNITS, SIZE_UNITS};
 
 /// The type of a key.
 #[derive(Clone, PartialEq, Debug)]

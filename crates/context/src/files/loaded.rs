@@ -1,13 +1,11 @@
 //! A context as of one commit, read without reading its messages.
 
+use super::lines::{self, Tail};
+use super::{DOCUMENT_BYTES_MAX, Files, GLOBAL, MESSAGES, METADATA, OLD_BYTES_MAX, OLD_MESSAGES, STATE};
 use crate::error::Damage;
-use crate::files::{
-    DOCUMENT_BYTES_MAX, Files, GLOBAL, MESSAGES, METADATA, OLD_BYTES_MAX, OLD_MESSAGES, STATE,
-};
-use crate::json::Json;
-use crate::lines::{self, Tail};
-use crate::metadata::FORMAT;
-use crate::{Error, Message, Metadata, Name, Notice, old};
+use crate::model::FORMAT;
+use crate::transfer::legacy;
+use crate::{Error, Json, Message, Metadata, Name, Notice};
 
 /// All but the messages.
 #[derive(Clone, Debug)]
@@ -137,7 +135,7 @@ fn edited(files: Files<'_>, file: &str, recorded: u64, count: u64) -> Error {
 /// The messages of an older tool.
 pub(crate) fn array(files: Files<'_>) -> Result<Vec<Message>, Error> {
     let bytes = files.read(OLD_MESSAGES, OLD_BYTES_MAX)?.unwrap_or_default();
-    old::messages(&bytes).map_err(|damage| files.damaged(OLD_MESSAGES, damage))
+    legacy::messages(&bytes).map_err(|damage| files.damaged(OLD_MESSAGES, damage))
 }
 
 impl Loaded {

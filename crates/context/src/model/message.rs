@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::json::{self, Json, NotJson};
+use super::json::{self, Json, NotJson};
 use crate::{Error, MessageId, NotAnId};
 
 /// The longest message, in bytes of its line.

@@ -2,9 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::kind::DURATION_PATTERN;
-use crate::registry::FREE_SECTION;
-use crate::{Declared, Registry, Scope, Type};
+use crate::{DURATION_PATTERN, Declared, FREE_SECTION, Registry, Scope, Type};
 
 /// The schema of the file of one scope, or with every key.
 pub fn schema(registry: &Registry, scope: Option<Scope>) -> Json {

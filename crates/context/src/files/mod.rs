@@ -1,5 +1,9 @@
 //! The files of a context, and reading them from whatever sees one commit: a snapshot or a transaction.
 
+pub(crate) mod index;
+pub(crate) mod lines;
+pub(crate) mod loaded;
+
 use std::path::PathBuf;
 
 use filetx::{Body, FolderTransaction, Look, Snapshot};

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
+use super::json::{self, Json};
 use crate::error::Damage;
-use crate::json::{self, Json};
 use crate::{MessageId, Revision};
 
 /// The newest form of the files that this program knows.

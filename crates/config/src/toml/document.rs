@@ -10,9 +10,7 @@ use std::sync::OnceLock;
 
 use toml_edit::{Item, TableLike, TomlError};
 
-use crate::error::Unparsable;
-use crate::value::REDACTED;
-use crate::{Error, Key, Registry, Value};
+use crate::{Error, Key, REDACTED, Registry, Unparsable, Value};
 
 /// The largest file that is read or written.
 pub const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;

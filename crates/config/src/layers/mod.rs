@@ -6,15 +6,22 @@
 //! A file that cannot be used (it does not parse, it leads out of its project) hides what it says. A value from another file or
 //! from higher up still holds, and the answer says which file was skipped; but a default never stands in for what a broken file may say.
 
+mod env;
+mod flags;
+mod interpolate;
+mod origin;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::interpolate::{Interpolation, refers};
-use crate::{
-    Document, Environment, Error, Flags, Key, KeyInfo, Layer, Origin, Registry, Reveal, Scope, Value,
-};
+pub use self::env::Environment;
+pub use self::flags::{Flags, assignment};
+use self::interpolate::Interpolation;
+pub(crate) use self::interpolate::{UNSET, refers};
+pub use self::origin::{Layer, Origin};
+use crate::{Document, Error, Key, KeyInfo, Registry, Reveal, Scope, Value};
 
 /// All layers, as they were when they were loaded. A clone is cheap.
 #[derive(Clone, Debug)]

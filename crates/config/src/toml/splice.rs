@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use toml_edit::{InlineTable, Item, Table, TableLike};
 
-use crate::document::{Document, Found};
-use crate::key::dotted;
+use super::document::{Document, Found};
+use crate::keys::dotted;
 use crate::{Error, Key, Value};
 
 /// One change of a text.

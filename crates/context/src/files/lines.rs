@@ -2,11 +2,10 @@
 
 use filetx::Body;
 
+use super::index::{self, ENTRY_BYTES, Entry};
+use super::{Files, INDEX, MESSAGES};
 use crate::error::Damage;
-use crate::files::{Files, INDEX, MESSAGES};
-use crate::index::{self, ENTRY_BYTES, Entry};
-use crate::message::MESSAGE_BYTES_MAX;
-use crate::{Error, Message, MessageId};
+use crate::{Error, MESSAGE_BYTES_MAX, Message, MessageId};
 
 /// How much is read at once.
 pub(crate) const CHUNK_BYTES: u64 = 256 * 1024;

@@ -6,9 +6,9 @@ use std::str::FromStr;
 
 use filetx::{Disk, Kind, Open, RelPath, Rename, Storage, StoredFile};
 
+use super::archive;
 use crate::files::{GLOBAL, METADATA, OLD_MESSAGES, STATE};
-use crate::json::Json;
-use crate::{Content, ContextManager, Error, archive};
+use crate::{Content, ContextManager, Error, Json};
 
 /// Files and folders of an export are for their owner: conversations are private.
 const FILE_MODE: u32 = 0o600;

@@ -20,9 +20,8 @@ use filetx::{
     replace_in,
 };
 
-use crate::document::FILE_BYTES_MAX;
 use crate::scope::PROJECT_FOLDER;
-use crate::{Error, Places, Scope};
+use crate::{Error, FILE_BYTES_MAX, Places, Scope};
 
 /// How many symlinks in a row are followed: as many as Linux follows.
 const LINKS_MAX: usize = 40;

@@ -10,14 +10,14 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::archive::Archive;
+use super::archive::{self, Archive};
+use super::legacy;
 use crate::contexts::IfThere;
 use crate::edit::{Edit, check_revision};
 use crate::error::{Damage, ImportProblem};
 use crate::files::{DOCUMENT_BYTES_MAX, GLOBAL, METADATA, OLD_BYTES_MAX, OLD_MESSAGES, STATE};
-use crate::json::{self, Json, NotJson};
-
-use crate::{ContextManager, Contexts, Error, Message, Metadata, Name, Revision, old};
+use crate::model::json;
+use crate::{ContextManager, Contexts, Error, Json, Message, Metadata, Name, NotJson, Revision};
 
 impl Contexts {
     /// Makes a context of an archive, of a JSON list of chat messages (alone or as `messages` of an object), or of a folder with the four files of older
@@ -93,7 +93,7 @@ impl Source {
             Err(Err(source)) => Err(ImportProblem::File { file, source }),
         };
         let wrong = |file| move |source| ImportProblem::File { file, source };
-        let messages = old::messages(&read(OLD_MESSAGES, OLD_BYTES_MAX)?).map_err(wrong(OLD_MESSAGES))?;
+        let messages = legacy::messages(&read(OLD_MESSAGES, OLD_BYTES_MAX)?).map_err(wrong(OLD_MESSAGES))?;
         let document = |file: &'static str| {
             let bytes = match read(file, DOCUMENT_BYTES_MAX) {
                 // Only what is not there is empty; what cannot be looked at is an error.
@@ -147,7 +147,7 @@ fn is_archive(start: &[u8]) -> bool {
         kind: String,
     }
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    serde_json::from_slice::<Head>(line).is_ok_and(|head| head.kind == crate::archive::KIND)
+    serde_json::from_slice::<Head>(line).is_ok_and(|head| head.kind == archive::KIND)
 }
 
 /// The messages of a list, or of an object that has one.

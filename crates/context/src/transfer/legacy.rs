@@ -2,9 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use crate::Message;
 use crate::error::Damage;
-use crate::json::{self, Json, NotJson};
+use crate::model::json;
+use crate::{Json, Message, NotJson};
 
 /// The messages of an array, each on one line.
 pub(crate) fn messages(bytes: &[u8]) -> Result<Vec<Message>, Damage> {

@@ -3,7 +3,7 @@
 //! Building it fails on two keys with one environment variable, so that no variable ever means two things. Keys below `x.`
 //! belong to users: any name, typed by TOML, in every scope, without a variable.
 
-use crate::kind::Misfit;
+use super::types::Misfit;
 use crate::{Error, Key, Origin, Reveal, Scope, Type, Value};
 
 /// The section whose keys users choose.

@@ -20,8 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Damage, ImportProblem};
 use crate::files::DOCUMENT_BYTES_MAX;
-use crate::json::{Json, NotJson};
-use crate::{ContextManager, Error, Message, Name};
+use crate::{ContextManager, Error, Json, Message, Name, NotJson};
 
 /// What the first line calls itself.
 pub(crate) const KIND: &str = "cleveragents-context";

@@ -1,0 +1,17 @@
+//! Values of a conversation: messages, JSON kept as text, metadata, names.
+
+mod id;
+pub(crate) mod json;
+mod message;
+mod metadata;
+mod name;
+mod revision;
+pub(crate) mod serialize;
+
+pub use id::{MessageId, NotAnId};
+pub use json::{DEPTH_MAX, Json, NotJson};
+pub use message::{Content, Draft, MESSAGE_BYTES_MAX, Message, NotAMessage, ROLES, Role};
+pub(crate) use metadata::FORMAT;
+pub use metadata::Metadata;
+pub use name::{NAME_BYTES_MAX, Name};
+pub use revision::Revision;
