@@ -6,7 +6,7 @@ use std::sync::Arc;
 use config::{ConfigService, Environment, Flags, Key, Layers, Registry, Scope, Settings};
 
 use crate::admin::stores::Passwords;
-use crate::{Error, HintFor, Invocation, Problem, Reading, Wait};
+use crate::{ConfigSnapshot, Error, HintFor, Invocation, Problem, Wait};
 
 /// Entry point to all services, for one user in one project.
 ///
@@ -45,8 +45,8 @@ impl Agents {
         let registry = Registry::standard();
         let flags = flags(&registry, &invocation.values)?;
         let environment: Environment = invocation.variables.iter().cloned().collect();
-        let home = match invocation.places() {
-            Ok(places) => Home::Known(ConfigService::new(registry, places, environment).with_flags(flags)),
+        let home = match invocation.dirs() {
+            Ok(dirs) => Home::Known(ConfigService::new(registry, dirs, environment).with_flags(flags)),
             Err(why @ (Error::NoHome | Error::BadHome { .. })) => {
                 Home::Unknown { given: Layers::new(registry, flags, environment), why: Arc::new(why) }
             }
@@ -71,36 +71,38 @@ impl Agents {
     /// Reads the configuration files. The result answers from this state.
     ///
     /// Takes no lock and writes nothing, so any thread and process may call it at any time.
-    pub fn read(&self) -> Reading {
+    pub fn config_snapshot(&self) -> ConfigSnapshot {
         match &self.home {
-            Home::Known(service) => Reading::new(service.layers(), None, self.hint),
-            Home::Unknown { given, why } => Reading::new(given.clone(), Some(Arc::clone(why)), self.hint),
+            Home::Known(service) => ConfigSnapshot::new(service.layers(), None, self.hint),
+            Home::Unknown { given, why } => {
+                ConfigSnapshot::new(given.clone(), Some(Arc::clone(why)), self.hint)
+            }
         }
     }
 
     /// Uses these settings in all calls. By default, each call that needs settings reads the files.
-    pub fn with_settings(self, reading: &Reading) -> Agents {
-        Agents { settings: Some(reading.settings()), ..self }
+    pub fn with_settings(self, config: &ConfigSnapshot) -> Agents {
+        Agents { settings: Some(config.settings()), ..self }
     }
 
     /// The program's own keys as typed values.
     pub(crate) fn settings(&self) -> Settings {
-        self.settings.clone().unwrap_or_else(|| self.read().settings())
+        self.settings.clone().unwrap_or_else(|| self.config_snapshot().settings())
     }
 
     /// Path of the home folder.
     pub fn home(&self) -> Result<&Path, Error> {
-        Ok(&self.config()?.places().home)
+        Ok(&self.config()?.dirs().home)
     }
 
     /// Path of the project, if there is one.
     pub fn project(&self) -> Option<&Path> {
-        self.config().ok().and_then(|service| service.places().project.as_deref())
+        self.config().ok().and_then(|service| service.dirs().project.as_deref())
     }
 
     /// JSON Schema of the configuration file of a scope; without one, of all keys.
     pub fn schema(&self, scope: Option<Scope>) -> serde_json::Value {
-        config::schema(self.registry(), scope)
+        config::json_schema(self.registry(), scope)
     }
 
     /// Name of the calling user, if the frontend knows it.
@@ -164,7 +166,7 @@ impl Agents {
 
 /// Registered keys, sorted, for completions.
 pub fn keys() -> Vec<String> {
-    Registry::standard().keys().map(|declared| declared.key.to_string()).collect()
+    Registry::standard().keys().map(|definition| definition.key.to_string()).collect()
 }
 
 /// Parses `KEY=VALUE` flags. Refuses secrets, as other users of the machine can see arguments.

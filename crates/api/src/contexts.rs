@@ -1,74 +1,75 @@
-//! Conversations: what `agents context` and other doors ask for. Each call opens what it needs, as [`context`] says, and returns what
-//! [`context`] returns, where that says enough to people and programs.
+//! Conversations. Each call opens the context that it needs, and returns the types of [`context`]
+//! where they suffice.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use context::{ContextEntry, Format, Name, OnExisting, Options};
 pub use context::{
-    ContextManager, Draft, Format as ExportFormat, Hit, Json, Name as ContextName, Notice, Numbered, Pruned,
-    Query, Report, Revision, Role, Saved,
+    ContextManager, Draft, Format as ExportFormat, Json, Name as ContextName, Notice, NumberedMessage,
+    Revision, Role, SaveSummary, SearchHit, SearchQuery, StaleContext, VerifyReport,
 };
-use context::{Format, IfThere, Listed, Name, Options};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::problem::text;
 use crate::{Agents, Error, HintFor, Problem};
 
-/// The folder of all contexts, below the home folder.
+/// Folder of all contexts, below the home folder.
 const FOLDER: &str = "contexts";
 
-/// The conversations of one user. Cheap to clone; thread and process safe like [`context::Contexts`].
+/// Conversations of one user. Cheap to clone; safe among threads and processes, like
+/// [`context::Contexts`].
 #[derive(Clone)]
 pub struct Contexts {
     pub(crate) inner: context::Contexts,
     hint: Option<HintFor>,
 }
 
-/// Which of the two documents of a context.
+/// A document of a context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Document {
-    /// Its state.
+pub enum ContextDocument {
+    /// State of the conversation.
     State,
-    /// Its global context.
+    /// Global context.
     Global,
 }
 
-/// Which messages.
+/// Selection of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Selection {
-    /// All.
+pub enum MessageSelection {
+    /// All messages.
     All,
-    /// The last so many.
+    /// The last messages, so many.
     Last(u64),
-    /// From `start`, counted from 0, up to before `end`.
+    /// Messages from `start` to before `end`, counted from 0.
     Range {
-        /// The first.
+        /// Number of the first message.
         start: u64,
-        /// The one after the last.
+        /// Number after the last message.
         end: u64,
     },
 }
 
-/// A context as it is now.
+/// A context as of now.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct ContextState {
-    /// Its name.
+pub struct ContextInfo {
+    /// Name of the context.
     pub name: Name,
-    /// Its folder.
+    /// Path of its folder.
     pub folder: String,
-    /// The number of its last commit.
+    /// Number of its last commit.
     pub revision: Revision,
-    /// How many messages it has.
+    /// Number of messages.
     pub message_count: u64,
-    /// What a person should know.
+    /// Warnings about its files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
 
-impl ContextState {
-    fn of(context: &ContextManager) -> ContextState {
-        ContextState {
+impl ContextInfo {
+    fn of(context: &ContextManager) -> ContextInfo {
+        ContextInfo {
             name: context.name().clone(),
             folder: text(&context.folder()),
             revision: context.metadata().revision(),
@@ -80,27 +81,27 @@ impl ContextState {
 
 /// A context in a list.
 #[derive(Clone, PartialEq, Serialize, Debug)]
-pub struct ListedContext {
-    /// Its name.
+pub struct ContextSummary {
+    /// Name of the context.
     pub name: Name,
-    /// The number of its last commit, where it can be read.
+    /// Number of its last commit, if readable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<Revision>,
-    /// How many messages it has, where it can be read.
+    /// Number of messages, if readable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_count: Option<u64>,
-    /// When it was last changed, where it says so.
+    /// Time of its last change, if recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_updated: Option<String>,
-    /// Why it cannot be read.
+    /// Error of reading it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
 }
 
-impl ListedContext {
-    fn of(listed: Listed, hint: Option<HintFor>) -> ListedContext {
+impl ContextSummary {
+    fn of(listed: ContextEntry, hint: Option<HintFor>) -> ContextSummary {
         let metadata = listed.metadata.as_ref().ok();
-        ListedContext {
+        ContextSummary {
             name: listed.name,
             revision: metadata.map(|metadata| metadata.revision()),
             message_count: metadata.map(|metadata| metadata.message_count()),
@@ -110,19 +111,19 @@ impl ListedContext {
     }
 }
 
-/// An export that was written.
+/// Result of an export.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Exported {
-    /// The context.
+pub struct ExportReport {
+    /// Name of the context.
     pub name: Name,
-    /// The file or folder.
+    /// File or folder that was written.
     pub path: String,
-    /// How many messages it has.
+    /// Number of messages.
     pub message_count: u64,
 }
 
 impl Agents {
-    /// The conversations. Nothing is read or made before it is asked for.
+    /// Opens the conversations. Does no I/O.
     pub fn contexts(&self) -> Result<Contexts, Error> {
         let options = Options { wait: self.wait(), ..Options::default() };
         let inner = context::Contexts::at(&self.home()?.join(FOLDER), options);
@@ -131,44 +132,50 @@ impl Agents {
 }
 
 impl Contexts {
-    /// Makes an empty context.
-    pub fn create(&self, name: &Name) -> Result<ContextState, Error> {
-        Ok(ContextState::of(&self.inner.create(name)?))
+    /// Creates an empty context.
+    pub fn create(&self, name: &Name) -> Result<ContextInfo, Error> {
+        Ok(ContextInfo::of(&self.inner.create(name)?))
     }
 
-    /// All contexts, sorted by name.
-    pub fn list(&self) -> Result<Vec<ListedContext>, Error> {
-        Ok(self.inner.list()?.into_iter().map(|listed| ListedContext::of(listed, self.hint)).collect())
+    /// Lists all contexts by name.
+    pub fn list(&self) -> Result<Vec<ContextSummary>, Error> {
+        Ok(self.inner.list()?.into_iter().map(|listed| ContextSummary::of(listed, self.hint)).collect())
     }
 
-    /// Appends messages, all or none, in one commit. With `if_revision`, only if nobody wrote since.
+    /// Appends messages in one commit, all or none. With `if_revision`, fails if the context is at
+    /// another revision.
     pub fn append(
         &self,
         name: &Name,
         drafts: &[Draft],
         if_revision: Option<Revision>,
-    ) -> Result<Saved, Error> {
+    ) -> Result<SaveSummary, Error> {
         Ok(self.inner.append(name, drafts, if_revision)?)
     }
 
-    /// The messages that are selected, as of now, read as they are iterated.
-    pub fn show(&self, name: &Name, selection: Selection) -> Result<Conversation, Error> {
+    /// Returns the selected messages as of now, read on demand.
+    pub fn show(&self, name: &Name, selection: MessageSelection) -> Result<Conversation, Error> {
         let context = self.open(name)?;
         let messages = match selection {
-            Selection::All => context.messages(..),
-            Selection::Last(count) => context.last(count),
-            Selection::Range { start, end } => context.messages(start..end),
+            MessageSelection::All => context.messages(..),
+            MessageSelection::Last(count) => context.last(count),
+            MessageSelection::Range { start, end } => context.messages(start..end),
         };
         let next = context.metadata().message_count();
         Ok(Conversation { next, context, messages, last: None, skip_to: None })
     }
 
-    /// The state or the global context, or the value in it that a JSON Pointer leads to, as JSON text.
-    pub fn document(&self, name: &Name, document: Document, pointer: Option<&str>) -> Result<String, Error> {
+    /// Returns the state or the global context, or the value in it at a JSON Pointer, as JSON text.
+    pub fn document(
+        &self,
+        name: &Name,
+        document: ContextDocument,
+        pointer: Option<&str>,
+    ) -> Result<String, Error> {
         let context = self.open(name)?;
         let json = match document {
-            Document::State => context.state(),
-            Document::Global => context.global_context(),
+            ContextDocument::State => context.state(),
+            ContextDocument::Global => context.global_context(),
         };
         let found = json.pointer(pointer.unwrap_or_default());
         let missing =
@@ -176,19 +183,19 @@ impl Contexts {
         Ok(found.ok_or_else(missing)?.pretty())
     }
 
-    /// Puts another state or global context, a JSON object, in the place of the one that is there.
+    /// Replaces the state or the global context with a JSON object.
     pub fn set(
         &self,
         name: &Name,
-        document: Document,
+        document: ContextDocument,
         json: &str,
         if_revision: Option<Revision>,
-    ) -> Result<Saved, Error> {
+    ) -> Result<SaveSummary, Error> {
         let json = Json::parse(json)?;
         let mut context = self.open(name)?;
         match document {
-            Document::State => context.set_state(json)?,
-            Document::Global => context.set_global(json)?,
+            ContextDocument::State => context.set_state(json)?,
+            ContextDocument::Global => context.set_global(json)?,
         }
         save(&mut context, if_revision)
     }
@@ -197,82 +204,87 @@ impl Contexts {
     pub fn patch(
         &self,
         name: &Name,
-        document: Document,
+        document: ContextDocument,
         json: &str,
         if_revision: Option<Revision>,
-    ) -> Result<Saved, Error> {
+    ) -> Result<SaveSummary, Error> {
         let json = Json::parse(json)?;
         let mut context = self.open(name)?;
         match document {
-            Document::State => context.patch_state(json)?,
-            Document::Global => context.patch_global(json)?,
+            ContextDocument::State => context.patch_state(json)?,
+            ContextDocument::Global => context.patch_global(json)?,
         }
         save(&mut context, if_revision)
     }
 
     /// Keeps the first `count` messages.
-    pub fn rewind(&self, name: &Name, count: u64, if_revision: Option<Revision>) -> Result<Saved, Error> {
+    pub fn rewind(
+        &self,
+        name: &Name,
+        count: u64,
+        if_revision: Option<Revision>,
+    ) -> Result<SaveSummary, Error> {
         Ok(self.open(name)?.rewind(count, if_revision)?)
     }
 
     /// Empties a context and keeps it.
-    pub fn clear(&self, name: &Name, if_revision: Option<Revision>) -> Result<Saved, Error> {
+    pub fn clear(&self, name: &Name, if_revision: Option<Revision>) -> Result<SaveSummary, Error> {
         Ok(self.open(name)?.clear(if_revision)?)
     }
 
-    /// Makes a context with the first `count` messages of another one.
-    pub fn fork(&self, name: &Name, new: &Name, count: Option<u64>) -> Result<ContextState, Error> {
-        Ok(ContextState::of(&self.open(name)?.fork(new, count)?))
+    /// Creates a context with the first `count` messages of another one.
+    pub fn fork(&self, name: &Name, new: &Name, count: Option<u64>) -> Result<ContextInfo, Error> {
+        Ok(ContextInfo::of(&self.open(name)?.fork(new, count)?))
     }
 
-    /// Removes a context. What is returned is why its files are not deleted yet, if so.
+    /// Removes a context. Returns the error of deleting its files, if any.
     pub fn remove(&self, name: &Name, if_revision: Option<Revision>) -> Result<Option<String>, Error> {
         let removed = self.inner.remove(name, if_revision)?;
-        Ok(removed.undeleted.map(|why| why.to_string()))
+        Ok(removed.delete_error.map(|why| why.to_string()))
     }
 
-    /// Gives a context another name.
+    /// Renames a context.
     pub fn rename(&self, name: &Name, new: &Name, if_revision: Option<Revision>) -> Result<(), Error> {
         Ok(self.inner.rename(name, new, if_revision)?)
     }
 
-    /// Writes an export to where `out` leads.
+    /// Writes an export to `out`.
     pub fn export(&self, name: &Name, format: Format, out: &mut dyn Write) -> Result<(), Error> {
         Ok(self.open(name)?.export(format, out)?)
     }
 
-    /// Writes an export to a file, or to a folder.
-    pub fn export_to(&self, name: &Name, format: Format, path: &Path) -> Result<Exported, Error> {
+    /// Writes an export to a file or folder.
+    pub fn export_to(&self, name: &Name, format: Format, path: &Path) -> Result<ExportReport, Error> {
         let context = self.open(name)?;
         context.export_to(format, path)?;
         let messages = context.metadata().message_count();
-        Ok(Exported { name: name.clone(), path: text(path), message_count: messages })
+        Ok(ExportReport { name: name.clone(), path: text(path), message_count: messages })
     }
 
-    /// Makes a context of a file or folder, told by its content.
+    /// Imports a file or folder; the content determines the format.
     pub fn import(
         &self,
         from: &Path,
         name: Option<&Name>,
         replace: bool,
         if_revision: Option<Revision>,
-    ) -> Result<ContextState, Error> {
-        let if_there = if replace { IfThere::Replace } else { IfThere::Refuse };
-        let made = self.inner.import(from, name, if_there, if_revision)?;
-        Ok(ContextState::of(&made))
+    ) -> Result<ContextInfo, Error> {
+        let on_existing = if replace { OnExisting::Replace } else { OnExisting::Fail };
+        let made = self.inner.import(from, name, on_existing, if_revision)?;
+        Ok(ContextInfo::of(&made))
     }
 
-    /// Looks for messages, in these contexts or in all. Hits come as they are found.
+    /// Searches these contexts, or all. Returns hits on demand.
     pub fn search(
         &self,
         names: &[Name],
-        query: Query,
-    ) -> Result<impl Iterator<Item = Result<Hit, Error>> + use<>, Error> {
+        query: SearchQuery,
+    ) -> Result<impl Iterator<Item = Result<SearchHit, Error>> + use<>, Error> {
         Ok(self.inner.search(names, query)?.map(|hit| hit.map_err(Error::from)))
     }
 
-    /// Reads all of a context and says what is wrong; all of them when no name is given.
-    pub fn verify(&self, name: Option<&Name>) -> Result<Vec<Report>, Error> {
+    /// Verifies a context, or all without a name.
+    pub fn verify(&self, name: Option<&Name>) -> Result<Vec<VerifyReport>, Error> {
         let names = match name {
             Some(name) => vec![name.clone()],
             None => self.inner.list()?.into_iter().map(|one| one.name).collect(),
@@ -280,22 +292,22 @@ impl Contexts {
         Ok(names.iter().map(|name| self.inner.verify(name)).collect::<Result<_, _>>()?)
     }
 
-    /// Takes over what somebody else changed in a context's messages.
-    pub fn repair(&self, name: &Name, if_revision: Option<Revision>) -> Result<Saved, Error> {
+    /// Accepts changes of another program to the messages of a context.
+    pub fn repair(&self, name: &Name, if_revision: Option<Revision>) -> Result<SaveSummary, Error> {
         Ok(self.inner.repair(name, if_revision)?)
     }
 
-    /// The contexts that nobody changed since `before`, the oldest first.
-    pub fn older_than(&self, before: Timestamp) -> Result<Vec<Pruned>, Error> {
-        Ok(self.inner.older_than(before)?)
+    /// Returns the contexts without a change since `before`, oldest first.
+    pub fn stale(&self, before: Timestamp) -> Result<Vec<StaleContext>, Error> {
+        Ok(self.inner.stale(before)?)
     }
 
-    /// Removes a context if nobody changed it since `before`; whether it did.
+    /// Removes a context without a change since `before`. Returns false if it changed.
     pub fn prune(&self, name: &Name, before: Timestamp) -> Result<bool, Error> {
         Ok(self.inner.prune(name, before)?.is_some())
     }
 
-    /// The folder they are in.
+    /// Path of the folder of all contexts.
     pub fn folder(&self) -> PathBuf {
         self.inner.folder().to_owned()
     }
@@ -306,26 +318,27 @@ impl Contexts {
     }
 }
 
-/// A conversation that is being read.
+/// Messages of a conversation, read on demand.
 pub struct Conversation {
     context: ContextManager,
     messages: context::Messages,
-    /// The number of the first message that is not known yet.
+    /// Number of the first message that was not read yet.
     next: u64,
-    /// The greatest id that was given, and the one up to which none is given again.
+    /// Greatest id that was returned, and the id up to which messages are skipped.
     last: Option<context::MessageId>,
     skip_to: Option<context::MessageId>,
 }
 
 impl Conversation {
-    /// What a person should know about what was found.
+    /// Warnings about the files.
     pub fn notices(&self) -> Vec<Notice> {
         self.context.notices()
     }
 
-    /// Looks again, for messages that were appended since. Where messages were cut or replaced, those that are new are given all the same:
-    /// ids rise and never come again. Whether that was so.
-    pub fn look_again(&mut self) -> Result<bool, Error> {
+    /// Continues with messages that were appended since. After a rewind or a replacement it skips
+    /// messages up to the last id returned, as ids increase and are never reused. Returns true in
+    /// that case.
+    pub fn refresh(&mut self) -> Result<bool, Error> {
         let revision = self.context.metadata().revision();
         self.context.refresh()?;
         let is_rewritten = self.context.metadata().rewritten() > revision;
@@ -338,7 +351,7 @@ impl Conversation {
 }
 
 impl Iterator for Conversation {
-    type Item = Result<Numbered, Error>;
+    type Item = Result<NumberedMessage, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -355,7 +368,7 @@ impl Iterator for Conversation {
     }
 }
 
-fn save(context: &mut ContextManager, if_revision: Option<Revision>) -> Result<Saved, Error> {
+fn save(context: &mut ContextManager, if_revision: Option<Revision>) -> Result<SaveSummary, Error> {
     Ok(match if_revision {
         Some(revision) => context.save_if(revision)?,
         None => context.save()?,

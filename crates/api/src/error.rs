@@ -11,7 +11,7 @@ use crate::Kind;
 /// The error types of the services, for frontends that give hints.
 pub mod errors {
     pub use config::{Error as ConfigError, Origin, Scope};
-    pub use context::{Error as ContextError, NotAMessage};
+    pub use context::{Error as ContextError, MessageError};
     pub use executor::Error as RunError;
     pub use filetx::Error as FileError;
     pub use plan::{Actor, Error as PlanError, PlanId, State};
@@ -118,7 +118,7 @@ pub enum Error {
     },
     /// A text is not JSON.
     #[error("cannot parse the value as JSON")]
-    NotJson(#[from] context::NotJson),
+    NotJson(#[from] context::JsonError),
     /// A JSON Pointer points to no value.
     #[error("context `{name}` has no value at `{pointer}`")]
     NoValue {
@@ -236,8 +236,8 @@ impl Error {
     }
 
     /// True if an edit was rejected and saved beside the file.
-    pub fn is_kept(&self) -> bool {
-        matches!(self, Self::Config(config::Error::NotTaken { .. }))
+    pub fn edit_is_saved(&self) -> bool {
+        matches!(self, Self::Config(config::Error::EditRejected { .. }))
     }
 
     /// Copies an error that opening keeps for later calls.

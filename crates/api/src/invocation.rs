@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use config::{PROJECT_FOLDER, Places};
+use config::{ConfigDirs, PROJECT_FOLDER};
 
 use crate::{Error, HintFor};
 
@@ -37,13 +37,13 @@ pub struct Invocation {
 
 impl Invocation {
     /// Folders of the configuration files.
-    pub(crate) fn places(&self) -> Result<Places, Error> {
+    pub(crate) fn dirs(&self) -> Result<ConfigDirs, Error> {
         let home = self.home()?;
         let project = match &self.project {
             Some(project) => Some(self.named_project(project, &home)?),
             None => self.current.as_deref().and_then(|current| self.find_project(current, &home)),
         };
-        Ok(Places { home, project })
+        Ok(ConfigDirs { home, project })
     }
 
     /// Removes home folder and project, for commands that must not use them.

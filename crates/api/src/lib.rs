@@ -5,7 +5,7 @@
 //! name their commands ([`Invocation::hint`]). Nothing here reads the terminal, the environment or the current folder:
 //! [`Invocation`] has them.
 //!
-//! Opening reads nothing. [`Agents::read`] reads the configuration files once and answers from that state. Calls that
+//! Opening reads nothing. [`Agents::config_snapshot`] reads the configuration files once and answers from that state. Calls that
 //! write lock, read, change and replace one file, as [`ConfigService`] does.
 //!
 //! # Example
@@ -22,8 +22,8 @@
 //!     let change = agents.set(None, &[Assignment::argument(key.clone(), "8")])?;
 //!     assert_eq!(change.written.scope, Scope::Global);
 //!
-//!     let got = agents.read().get(&key, Reveal::No)?;
-//!     assert_eq!(got.entry.value, Some(Value::Integer(8)));
+//!     let lookup = agents.config_snapshot().get(&key, Reveal::No)?;
+//!     assert_eq!(lookup.entry.value, Some(Value::Integer(8)));
 //!     Ok(())
 //! }
 //! ```
@@ -54,14 +54,15 @@ pub use admin::doctor::{Check, Health, Remedy};
 pub use admin::stores::StoreState;
 pub use agents::{Agents, keys};
 pub use config::{
-    Assignment, Change, ConfigEdit, ConfigService, EditOutcome, Entry, Event, Explanation, FileState, Given,
-    Got, Held, Key, Layer, LayerSays, Listed, Origin, Outcome, PROJECT_FOLDER, Paths, Preferences, Reading,
-    Reveal, Scope, Select, StillSet, Stopper, Value, Wait, Waiting, Watch, parse_duration,
+    Assignment, ConfigChange, ConfigEdit, ConfigEntry, ConfigEvent, ConfigFile, ConfigList, ConfigPaths,
+    ConfigService, ConfigSnapshot, ConfigWatch, EditOutcome, EditReport, Explanation, Exposure, Key, Layer,
+    LayerView, ListFilter, Lookup, Origin, PROJECT_FOLDER, Preferences, Reveal, Scope, ShadowedKey,
+    SourcedValue, StopHandle, Value, Wait, Waiting, parse_duration,
 };
 pub use contexts::{
-    ContextManager, ContextName, ContextState, Contexts, Conversation, Document, Draft, ExportFormat,
-    Exported, Hit, Json, ListedContext, Notice, Numbered, Pruned, Query, Report, Revision, Role, Saved,
-    Selection,
+    ContextDocument, ContextInfo, ContextManager, ContextName, ContextSummary, Contexts, Conversation, Draft,
+    ExportFormat, ExportReport, Json, MessageSelection, Notice, NumberedMessage, Revision, Role, SaveSummary,
+    SearchHit, SearchQuery, StaleContext, VerifyReport,
 };
 pub use error::{Error, HintFor, errors};
 pub use files::write_file;

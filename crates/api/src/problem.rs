@@ -97,7 +97,7 @@ impl Problem {
 fn location(error: &Error) -> Option<Location> {
     let found = match error {
         Error::Config(config::Error::Parse(found)) => found,
-        Error::Config(config::Error::NotTaken { source, .. }) => match &**source {
+        Error::Config(config::Error::EditRejected { source, .. }) => match &**source {
             config::Error::Parse(found) => found,
             _ => return None,
         },

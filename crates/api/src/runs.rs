@@ -38,7 +38,7 @@ pub struct RunOptions {
     pub merge: Option<String>,
     /// `auto`, `require` or `off`.
     pub confine: Option<String>,
-    /// Folders that actors may write to, beside those of `sandbox.writable`.
+    /// Folders that actors may write to, beside those of `sandbox.allow-write`.
     pub writable: Vec<PathBuf>,
     /// What becomes of files that git ignores: `copy`, `link` or `leave-out`.
     pub ignored: Option<String>,
@@ -101,8 +101,12 @@ impl Agents {
 
     /// Our own secrets, which actors do not get.
     fn hidden(&self) -> Vec<OsString> {
-        let secret = |declared: &&config::Declared| declared.secrecy == config::Secrecy::Secret;
-        self.registry().keys().filter(secret).map(|declared| OsString::from(declared.variable())).collect()
+        let secret = |definition: &&config::KeyDefinition| definition.secrecy == config::Secrecy::Secret;
+        self.registry()
+            .keys()
+            .filter(secret)
+            .map(|definition| OsString::from(definition.variable()))
+            .collect()
     }
 }
 
@@ -155,7 +159,7 @@ impl Plans {
         on_event: &(dyn Fn(RunEvent) + Sync),
     ) -> Result<RunSummary, Error> {
         let settings = self.agents.settings();
-        let known = settings.sandbox_writable()?.into_iter().map(|folder| self.agents.spelled_out(folder));
+        let known = settings.sandbox_allow_write()?.into_iter().map(|folder| self.agents.spelled_out(folder));
         let given = options.writable.iter().map(|folder| self.agents.absolute(folder));
         let merge = options.merge.as_deref().map(|word| named(&Merge::ALL, Merge::name, "merge", word));
         let confine = options.confine.clone().map_or_else(|| settings.sandbox_confine(), Ok)?;

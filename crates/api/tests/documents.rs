@@ -8,7 +8,7 @@ fn every_key_is_in_the_page_as_it_is_registered() {
     let invocation = Invocation { home: Some(std::env::temp_dir()), ..Invocation::default() };
     let agents = Agents::open(&invocation).unwrap();
     let row = |key: &String| {
-        let key = agents.read().explain(&key.parse().unwrap()).unwrap();
+        let key = agents.config_snapshot().explain(&key.parse().unwrap()).unwrap();
         let default = key.default.map_or("none".to_owned(), |default| format!("`{}`", default.to_toml()));
         let secret = if key.secret { "; secret" } else { "" };
         format!(

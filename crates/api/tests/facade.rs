@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cleveragents::{
-    Agents, Assignment, Error, Event, Invocation, Key, Kind, Outcome, Problem, Reveal, Scope, Select, Value,
+    Agents, Assignment, ConfigEvent, EditOutcome, Error, Invocation, Key, Kind, ListFilter, Problem, Reveal,
+    Scope, Value,
 };
 use tempfile::TempDir;
 
@@ -106,13 +107,13 @@ fn without_a_home_folder_only_what_needs_one_fails() {
             ..place.at("user/work")
         };
         let agents = open(&invocation).with_wait(cleveragents::Wait::default());
-        assert_eq!(agents.read().preferences().unwrap().format, "json");
+        assert_eq!(agents.config_snapshot().preferences().unwrap().format, "json");
         assert!(agents.schema(None).is_object());
         assert_eq!(agents.project(), None);
         assert_eq!(agents.home().unwrap_err().code(), code);
-        assert_eq!(agents.read().get(&key("plan.merge"), Reveal::No).unwrap_err().code(), code);
-        assert_eq!(agents.read().list(&Select::default()).unwrap_err().code(), code);
-        assert_eq!(agents.read().explain(&key("plan.merge")).unwrap_err().code(), code);
+        assert_eq!(agents.config_snapshot().get(&key("plan.merge"), Reveal::No).unwrap_err().code(), code);
+        assert_eq!(agents.config_snapshot().list(&ListFilter::default()).unwrap_err().code(), code);
+        assert_eq!(agents.config_snapshot().explain(&key("plan.merge")).unwrap_err().code(), code);
         assert_eq!(agents.set(None, &[Assignment::argument(key("x.a"), "1")]).unwrap_err().code(), code);
         assert_eq!(agents.watch(None).unwrap_err().code(), code);
     }
@@ -124,7 +125,7 @@ fn answers_can_be_serialised() {
     let agents = open(&place.at("user/work"));
     let change = agents.set(Some(Scope::Local), &["x.a=[1, 2]".parse::<Assignment>().unwrap()]).unwrap();
     assert_eq!(serde_json::to_value(&change).unwrap()["scope"], "local");
-    let got = serde_json::to_value(agents.read().get(&key("x.a"), Reveal::No).unwrap()).unwrap();
+    let got = serde_json::to_value(agents.config_snapshot().get(&key("x.a"), Reveal::No).unwrap()).unwrap();
     assert_eq!((&got["value"], &got["origin"]["line"]), (&serde_json::json!([1, 2]), &1.into()));
     let paths = serde_json::to_value(agents.paths().unwrap()).unwrap();
     assert_eq!(paths["files"][0]["exists"], true);
@@ -138,9 +139,9 @@ fn an_edit_goes_through_the_facade() {
     assert_eq!((edit.scope, edit.original.as_slice()), (Scope::Global, &b""[..]));
     assert!(agents.check_edit(&edit, b"x.a = = 1").is_err());
     let outcome = agents.edit(&edit, b"x.a = 1\n").unwrap();
-    assert_eq!((outcome.outcome, outcome.change.written.keys), (Outcome::Taken, vec![key("x.a")]));
+    assert_eq!((outcome.outcome, outcome.change.written.keys), (EditOutcome::Applied, vec![key("x.a")]));
     let error = agents.edit(&edit, b"x.a = 2\n").unwrap_err();
-    assert!(error.is_kept());
+    assert!(error.edit_is_saved());
     check(error, Kind::Conflict, "conflict");
 }
 
@@ -152,10 +153,10 @@ fn changes_are_noticed_through_the_facade() {
     let mut watch = agents.watch(Some(&key("x"))).unwrap();
     agents.set(Some(Scope::Global), &[Assignment::argument(key("x.a"), "1")]).unwrap();
     let events = watch.wait().unwrap();
-    let Event::Change(changed) = &events[0] else { panic!("{events:?}") };
+    let ConfigEvent::Change(changed) = &events[0] else { panic!("{events:?}") };
     assert_eq!((&changed.key, changed.old.is_none(), changed.is_secret), (&key("x.a"), true, false));
     assert_eq!(changed.new.as_ref().unwrap().value, Value::Integer(1));
-    watch.stopper().stop();
+    watch.stop_handle().stop();
     assert!(watch.wait().is_none());
 }
 

@@ -180,7 +180,7 @@ fn configuration_says_how_actors_run() {
     let set = |key: &str, value: &str| {
         door.agents.set(Some(Scope::Global), &[Assignment::argument(key.parse().unwrap(), value)]).unwrap();
     };
-    set("sandbox.writable", state.to_str().unwrap());
+    set("sandbox.allow-write", state.to_str().unwrap());
     set("sandbox.cleanup", "manual");
     set("plan.concurrency", "2");
     let line = format!("touch {}/kept; touch made", state.display());

@@ -63,7 +63,7 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
         }
     }
     let agents = Agents::open(&invocation)?;
-    let reading = agents.read();
+    let reading = agents.config_snapshot();
     let agents = agents.with_settings(&reading);
     let preferences = reading.preferences()?;
     log::start(&preferences)?;
@@ -86,7 +86,9 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
     // The command may have corrected what was wrong when it started.
     let problems = match preferences.problems.is_empty() {
         true => Vec::new(),
-        false => agents.read().preferences().map(|now| now.problems).unwrap_or(preferences.problems),
+        false => {
+            agents.config_snapshot().preferences().map(|now| now.problems).unwrap_or(preferences.problems)
+        }
     };
     Ok(output.finish_with(result, problems))
 }
@@ -94,7 +96,7 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
 /// A command in the sandbox of a run, which does what it is asked. No file of the home folder is read, not even for how to print.
 fn ask(args: &Args, client: &RunClient, invocation: Invocation) -> Result<ExitCode> {
     let agents = Agents::open(&invocation.without_home())?;
-    let preferences = agents.read().preferences()?;
+    let preferences = agents.config_snapshot().preferences()?;
     let mut output = Output::start(args.command.name(), Look::of_preferences(&preferences, &args.global));
     let result = match &args.command {
         Command::Config(args) => config::ask(args, client, &mut output),

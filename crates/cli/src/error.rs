@@ -42,7 +42,7 @@ pub(crate) enum Error {
     #[error("the editor `{editor}` ended with {status}; nothing was changed")]
     Editor { editor: String, status: ExitStatus },
     /// The edit was not taken, for a reason that is not in it.
-    #[error("the edit was not taken; it is in `{}`", copy.display())]
+    #[error("the edit was not written; it is saved in `{}`", copy.display())]
     EditLeft { copy: PathBuf, source: Box<Error> },
     #[error("there is no command `{command}`, so it has no page")]
     NoPage { command: String },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::{Agents, Invocation, Preferences, Reading, Wait, Waiting};
+use api::{Agents, ConfigSnapshot, Invocation, Preferences, Wait, Waiting};
 
 use crate::args::GlobalArgs;
 use crate::hints;
@@ -12,14 +12,14 @@ use crate::output::Output;
 pub(crate) struct Session<'a> {
     agents: &'a Agents,
     /// Configuration as it was when the command started.
-    pub(crate) reading: Reading,
+    pub(crate) config: ConfigSnapshot,
     wait: Wait,
 }
 
 impl<'a> Session<'a> {
     pub(crate) fn new(
         agents: &'a Agents,
-        reading: Reading,
+        config: ConfigSnapshot,
         preferences: &Preferences,
         output: &Output,
     ) -> Self {
@@ -31,7 +31,7 @@ impl<'a> Session<'a> {
         };
         let wait =
             Wait { timeout: preferences.lock_timeout, on_wait: Some(Arc::new(on_wait)), ..Wait::default() };
-        Session { agents, reading, wait }
+        Session { agents, config, wait }
     }
 
     /// For questions that read nothing, or anew.

@@ -1,7 +1,7 @@
-//! Taking over a file that a person has edited meanwhile.
+//! Editing of a whole file by a person.
 //!
-//! The editor is somebody else's business: it gets [`ConfigService::original`] and comes back with bytes, perhaps an hour later. No
-//! lock is held in between.
+//! The caller runs the editor: it passes the bytes of [`ConfigService::original`] to the person and
+//! returns the edited bytes, perhaps an hour later. No lock is held in between.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,66 +10,69 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::layers::{Content, FileLayer, UNSET};
-use crate::scope_file::Target;
-use crate::{ConfigService, Document, Error, FILE_BYTES_MAX, Key, Origin, Scope, Written};
+use crate::scope_file::ScopeFile;
+use crate::{ConfigService, Document, Error, FILE_BYTES_MAX, Key, Origin, Scope, WriteSummary};
 
-/// What became of an edit.
+/// Result of an edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Edited {
-    /// What was written.
-    pub written: Written,
-    /// How.
-    pub outcome: Outcome,
+pub struct EditResult {
+    /// Keys that the edit changed, and their file.
+    pub written: WriteSummary,
+    /// Origin of the new content.
+    pub outcome: EditOutcome,
 }
 
-/// What became of an edit.
+/// Origin of the content of an edited file.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum EditOutcome {
     /// The person changed nothing.
     Unchanged,
-    /// The file is what the person wrote.
-    Taken,
-    /// The file has what the person wrote and what others wrote meanwhile.
+    /// The file holds the edited text.
+    Applied,
+    /// The file holds the edit merged with concurrent changes.
     Merged,
 }
 
 impl ConfigService {
-    /// The bytes of a scope's file, to be edited; empty if there is none. The file need not parse: editing is how it is corrected.
+    /// Returns the bytes of a scope's file for an editor; empty if there is no file. The file need
+    /// not parse: an edit can fix it.
     ///
-    /// Safe to call from any thread and process at any time: it takes no lock and writes nothing.
+    /// Safe to call from any thread and process at any time: takes no lock and writes nothing.
     pub fn original(&self, scope: Scope) -> Result<Vec<u8>, Error> {
-        let target = Target::find(self.places(), scope)?;
-        Ok(target.read()?.unwrap_or_default())
+        let scope_file = ScopeFile::find(self.dirs(), scope)?;
+        Ok(scope_file.read()?.unwrap_or_default())
     }
 
-    /// Whether [`edit`](Self::edit) would take over what a person made of `original`, as things are now; the error says why not.
+    /// Checks, as of now, that [`edit`](Self::edit) would accept this edit of `original`.
     ///
-    /// Safe to call from any thread and process at any time: it takes no lock and writes nothing.
+    /// Safe to call from any thread and process at any time: takes no lock and writes nothing.
     pub fn check_edit(&self, scope: Scope, original: &[u8], edited: &[u8]) -> Result<(), Error> {
-        let target = Target::find(self.places(), scope)?;
-        let now = target.read()?.unwrap_or_default();
-        self.combine(scope, &target.file, original, &now, edited).map(drop)
+        let scope_file = ScopeFile::find(self.dirs(), scope)?;
+        let now = scope_file.read()?.unwrap_or_default();
+        self.merge_edit(scope, &scope_file.path, original, &now, edited).map(drop)
     }
 
-    /// Takes over what a person made of `original`. If the file was changed meanwhile, both changes are merged by lines.
+    /// Writes an edit of `original`. Merges it by lines with changes that others made to the file
+    /// since then.
     ///
-    /// Safe among threads and processes: it locks, reads what is there now, merges, checks and replaces, like
-    /// [`set_value`](Self::set_value). What the person changed must be of known keys and right types. When it is not, or when both changed
-    /// the same lines, it fails with [`Error::NotTaken`]: the file is as it was, and the edit is in a new file beside it. With any other
-    /// error the edit is with the caller only.
+    /// Safe among threads and processes: locks, reads the current file, merges, checks and
+    /// replaces, like [`set_value`](Self::set_value). The person may only change known keys, to
+    /// values of their types. An invalid edit, or one that overlaps a concurrent change, fails with
+    /// [`Error::EditRejected`]: the file is unchanged, and the edit is saved in a new file beside
+    /// it. After any other error only the caller has the edit.
     #[track_caller]
-    pub fn edit(&self, scope: Scope, original: &[u8], edited: &[u8]) -> Result<Edited, Error> {
+    pub fn edit(&self, scope: Scope, original: &[u8], edited: &[u8]) -> Result<EditResult, Error> {
         let locked = self.lock(scope)?;
-        let now = locked.target.read()?.unwrap_or_default();
-        let file = locked.target.file.clone();
-        let (content, outcome) = match self.combine(scope, &file, original, &now, edited) {
-            Ok(combined) => combined,
-            Err(why) => {
-                let kept = locked.target.keep_beside(edited)?;
-                // What is wrong in the edit is to be found where the edit is.
-                let why = self.check_edited(scope, &kept, original, edited).err().unwrap_or(why);
-                return Err(Error::NotTaken { file, kept, source: Box::new(why) });
+        let now = locked.file.read()?.unwrap_or_default();
+        let file = locked.file.path.clone();
+        let (content, outcome) = match self.merge_edit(scope, &file, original, &now, edited) {
+            Ok(merged) => merged,
+            Err(error) => {
+                let saved_at = locked.file.save_beside(edited)?;
+                // Report a problem of the edit at its line in the saved file.
+                let error = self.validate_edit(scope, &saved_at, original, edited).err().unwrap_or(error);
+                return Err(Error::EditRejected { file, saved_at, source: Box::new(error) });
             }
         };
         let keys = self.changed_keys(&file, &now, &content);
@@ -77,40 +80,40 @@ impl ConfigService {
         if changed {
             locked.replace(&content)?;
         }
-        Ok(Edited { written: Written { scope, file, keys, changed }, outcome })
+        Ok(EditResult { written: WriteSummary { scope, file, keys, changed }, outcome })
     }
 
-    /// What the file is to become.
-    fn combine(
+    /// Returns the new content of the file.
+    fn merge_edit(
         &self,
         scope: Scope,
         file: &Path,
         original: &[u8],
         now: &[u8],
         edited: &[u8],
-    ) -> Result<(Vec<u8>, Outcome), Error> {
+    ) -> Result<(Vec<u8>, EditOutcome), Error> {
         if edited == original {
-            return Ok((now.to_owned(), Outcome::Unchanged));
+            return Ok((now.to_owned(), EditOutcome::Unchanged));
         }
         let too_large = |bytes: &[u8]| match bytes.len() as u64 > FILE_BYTES_MAX {
             true => Err(Error::TooLarge { file: file.to_owned(), limit: FILE_BYTES_MAX }),
             false => Ok(()),
         };
         too_large(edited)?;
-        self.check_edited(scope, file, original, edited)?;
+        self.validate_edit(scope, file, original, edited)?;
         if now == original || now == edited {
-            return Ok((edited.to_owned(), Outcome::Taken));
+            return Ok((edited.to_owned(), EditOutcome::Applied));
         }
         let merged = diffy::merge_bytes(original, now, edited)
             .map_err(|_| Error::Conflict { file: file.to_owned() })?;
         too_large(&merged)?;
-        // Lines that fit together may still say a key twice.
+        // Lines that merge may still set one key twice.
         Document::parse(file, &merged, self.registry())?;
-        Ok((merged, Outcome::Merged))
+        Ok((merged, EditOutcome::Merged))
     }
 
-    /// Checks what the person wrote, apart from what others did.
-    fn check_edited(&self, scope: Scope, file: &Path, original: &[u8], edited: &[u8]) -> Result<(), Error> {
+    /// Checks the keys that the person changed.
+    fn validate_edit(&self, scope: Scope, file: &Path, original: &[u8], edited: &[u8]) -> Result<(), Error> {
         let before = Document::parse(file, original, self.registry());
         let before = before.map(|before| before.values()).unwrap_or_default();
         let document = Arc::new(Document::parse(file, edited, self.registry())?);
@@ -120,13 +123,13 @@ impl ConfigService {
         let changed = document.keys().into_iter().filter(|(key, _)| before.get(key) != values.get(key));
         for (key, line) in changed {
             let info = self.registry().look_up(&key).map_err(|error| match error {
-                Error::UnknownKey { key, nearest, .. } => {
+                Error::UnknownKey { key, suggestion, .. } => {
                     let origin = Origin::File { scope, file: file.to_owned(), line };
-                    Error::UnknownKey { key, nearest, origin: Some(Box::new(origin)) }
+                    Error::UnknownKey { key, suggestion, origin: Some(Box::new(origin)) }
                 }
                 error => error,
             })?;
-            match self.given().file(&layer, info).says {
+            match self.base_layers().file(&layer, info).value {
                 // The variable may be set where the value is read.
                 Ok(_) | Err(Error::Interpolation { reason: UNSET, .. }) => {}
                 Err(error) => return Err(error),
@@ -135,7 +138,7 @@ impl ConfigService {
         Ok(())
     }
 
-    /// The keys whose values differ; none where one of the two does not parse.
+    /// Returns the keys whose values differ; none if either text does not parse.
     fn changed_keys(&self, file: &Path, before: &[u8], after: &[u8]) -> Vec<Key> {
         let parse = |bytes: &[u8]| Document::parse(file, bytes, self.registry());
         let (Ok(before), Ok(after)) = (parse(before), parse(after)) else { return Vec::new() };

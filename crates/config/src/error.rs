@@ -1,7 +1,7 @@
-//! What can go wrong, by what a caller may do about it.
+//! Errors of configuration, one variant per remedy.
 //!
-//! No error holds a secret: values are shown through [`Value::show`](crate::Value::show), and the source line of a file that does not
-//! parse is hidden where it belongs to a secret key.
+//! No error holds a secret: values are shown through [`Value::show`](crate::Value::show), and the
+//! source line of a syntax error is hidden if it belongs to a secret key.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,273 +11,273 @@ use filetx::{ErrorKind, io_code};
 
 use crate::{Key, Origin, Scope};
 
-/// Why a call failed. The cause, where the system gave one, is the `source`.
+/// Error of a call. Its `source` is the cause, if the system gave one.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    /// The text is no key.
+    /// The text is not a key.
     #[error("`{key}` is not a key: {reason}")]
-    BadKey {
-        /// As it was given.
+    InvalidKey {
+        /// Text as given, shortened.
         key: String,
-        /// What is wrong with it.
+        /// Rule that it breaks.
         reason: &'static str,
     },
     /// No key has this name.
     #[error("unknown key `{key}`{}", at(origin))]
     UnknownKey {
-        /// The key.
+        /// Unknown key.
         key: Key,
-        /// The key that was most likely meant.
-        nearest: Option<Key>,
-        /// Where it stands, unless it was an argument.
+        /// Most similar known key.
+        suggestion: Option<Key>,
+        /// Position, unless the key is an argument.
         origin: Option<Box<Origin>>,
     },
-    /// A value is of another type than its key.
-    #[error("`{key}` must be {expected}, not `{found}`{}", at(origin))]
+    /// The value is not of the key's type.
+    #[error("`{key}` must be {expected}, not `{actual}`{}", at(origin))]
     WrongType {
-        /// The key.
+        /// Key with the error.
         key: Key,
-        /// The type, and what is allowed.
+        /// The type, and its valid values.
         expected: String,
-        /// The value, unless it is secret.
-        found: String,
-        /// Where it stands, unless it was an argument.
+        /// The value; redacted if secret.
+        actual: String,
+        /// Position, unless the value is an argument.
         origin: Option<Box<Origin>>,
     },
-    /// A value is of the right type but not among what is allowed.
-    #[error("`{key}` must be {expected}; `{found}` is not allowed{}", at(origin))]
+    /// The value is of the key's type, but not valid.
+    #[error("`{key}` must be {expected}; `{actual}` is not allowed{}", at(origin))]
     OutOfRange {
-        /// The key.
+        /// Key with the error.
         key: Key,
-        /// What is allowed.
+        /// Valid values.
         expected: String,
-        /// The value, unless it is secret.
-        found: String,
-        /// Where it stands, unless it was an argument.
+        /// The value; redacted if secret.
+        actual: String,
+        /// Position, unless the value is an argument.
         origin: Option<Box<Origin>>,
     },
-    /// A key may not be set in this scope.
-    #[error("`{key}` may not be set in the {scope} scope, only in: {}", names(allowed))]
+    /// The key cannot be set in this scope.
+    #[error("`{key}` cannot be set in the {scope} scope, only in: {}", names(allowed))]
     NotInScope {
-        /// The key.
+        /// Key with the error.
         key: Key,
-        /// The scope.
+        /// Scope of the attempt.
         scope: Scope,
-        /// Where it may be set.
+        /// Scopes in which the key can be set.
         allowed: &'static [Scope],
     },
-    /// The key names a table, and a single value was asked for.
+    /// The key is a table, and the call needs a single value.
     #[error("`{key}` is a table, not a value")]
     IsTable {
-        /// The key.
+        /// Key with the error.
         key: Key,
     },
-    /// A `K=V` argument has no `=`.
+    /// A `KEY=VALUE` argument has no `=`.
     #[error("`{argument}` is not of the form KEY=VALUE")]
-    BadAssignment {
-        /// As it was given, up to where a value could begin.
+    InvalidAssignment {
+        /// Argument up to the first space: the rest may be a secret.
         argument: String,
     },
-    /// A file is not TOML. It is never replaced.
+    /// The file is not valid TOML. It is never replaced.
     #[error("cannot parse `{}`, line {}, column {}: {}", .0.file.display(), .0.line, .0.column, .0.message)]
-    Parse(Box<Unparsable>),
-    /// A file is not UTF-8. It is never replaced.
+    Parse(Box<SyntaxError>),
+    /// The file is not UTF-8. It is never replaced.
     #[error("`{}` is not UTF-8 text: bad byte at offset {offset}, line {line}", file.display())]
     NotUtf8 {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The first byte that is not UTF-8, counted from 0.
+        /// First byte that is not UTF-8, counted from 0.
         offset: usize,
-        /// Its line, counted from 1.
+        /// Line of that byte, counted from 1.
         line: usize,
     },
-    /// An environment variable is not UTF-8.
+    /// The environment variable is not UTF-8.
     #[error("environment variable `{variable}` is not UTF-8 text")]
     VariableNotUtf8 {
-        /// The variable.
+        /// Name of the variable.
         variable: String,
     },
-    /// A file is, or would become, larger than is read.
+    /// The file is, or would become, larger than the limit.
     #[error("`{}` has more than {limit} bytes", file.display())]
     TooLarge {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// How much is allowed.
+        /// Limit in bytes.
         limit: u64,
     },
-    /// A key would be a table and a value at once.
-    #[error("cannot set `{key}`: `{other}` is {found} in `{}`, line {line}", file.display())]
+    /// The key would be a table and a value at once.
+    #[error("cannot set `{key}`: `{other}` is {actual} in `{}`, line {line}", file.display())]
     TableAndValue {
-        /// The key.
+        /// Key to set.
         key: Key,
-        /// The key that is in the way.
+        /// Key or part of it that is of the other kind.
         other: Key,
-        /// What it is.
-        found: &'static str,
-        /// The file.
+        /// What `other` is: a table, a list of tables or a value.
+        actual: &'static str,
+        /// Path of the file.
         file: PathBuf,
-        /// The line of `other`, counted from 1.
+        /// Line of `other`, counted from 1.
         line: usize,
-        /// The scope of the file, where it is known.
+        /// Scope of the file, if known.
         scope: Option<Scope>,
     },
-    /// The way a file is written leaves no place where this key could be changed without touching others.
-    #[error("cannot change `{key}` in `{}` without touching other lines", file.display())]
-    NoPlace {
-        /// The key.
+    /// The layout of the file allows no change of this key without changing others.
+    #[error("cannot change `{key}` in `{}` without changing other keys", file.display())]
+    CannotInsertKey {
+        /// Key with the error.
         key: Key,
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The scope of the file, where it is known.
+        /// Scope of the file, if known.
         scope: Option<Scope>,
     },
-    /// `${…}` in a value cannot be filled in.
+    /// A reference `${…}` in a value cannot be expanded.
     #[error("`{key}`: `${{{variable}}}` {reason}{}", at(origin))]
     Interpolation {
-        /// The key.
+        /// Key with the error.
         key: Key,
-        /// What stands between the braces, up to a default.
+        /// Text between the braces, without the default.
         variable: String,
-        /// What is wrong.
+        /// Rule that the reference breaks.
         reason: &'static str,
-        /// Where it stands, unless it was an argument.
+        /// Position, unless the value is an argument.
         origin: Option<Box<Origin>>,
     },
-    /// A file of a project refers to a variable that may hold a secret. Projects come from elsewhere.
-    #[error("`{key}`: a project's file may not use `${{{variable}}}`, which may hold a secret{}", at(origin))]
+    /// A project file refers to a variable that may hold a secret. Project files are not trusted.
+    #[error("`{key}`: a project file may not use `${{{variable}}}`, which may hold a secret{}", at(origin))]
     SecretVariable {
-        /// The key.
+        /// Key with the error.
         key: Key,
-        /// The variable.
+        /// Name of the variable.
         variable: String,
-        /// Where it stands, unless it was an argument.
+        /// Position, unless the value is an argument.
         origin: Option<Box<Origin>>,
     },
-    /// A project's file is a symlink to somewhere outside of the project.
-    #[error("`{}` leads out of the project, to `{}`", file.display(), target.display())]
-    LeadsOut {
-        /// The file.
+    /// A project file is a symlink to a path outside of the project.
+    #[error("`{}` is a symlink out of the project, to `{}`", file.display(), target.display())]
+    EscapesProject {
+        /// Path of the file.
         file: PathBuf,
-        /// Where it leads.
+        /// Target of the symlink.
         target: PathBuf,
     },
-    /// Something other than a plain file is where a file should be.
-    #[error("`{}` is not a plain file", file.display())]
+    /// The path is not a regular file.
+    #[error("`{}` is not a regular file", file.display())]
     NotAFile {
-        /// The path.
+        /// Path that was found.
         file: PathBuf,
     },
     /// A file or its folder is write-protected.
     #[error("`{}` is read-only", path.display())]
     ReadOnly {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
     },
-    /// The home folder can be neither found nor made.
-    #[error("there is no folder `{}` to make the home folder in", parent.display())]
+    /// The parent of the home folder does not exist.
+    #[error("cannot create the home folder: there is no folder `{}`", parent.display())]
     NoHome {
-        /// Where it should be.
+        /// Path of the missing parent.
         parent: PathBuf,
     },
-    /// A scope of a project was asked for outside of any.
-    #[error("there is no project here, so there is no {scope} scope")]
+    /// The scope needs a project, and there is none.
+    #[error("the {scope} scope needs a project, and there is none here")]
     NoProject {
-        /// The scope.
+        /// Scope of the attempt.
         scope: Scope,
     },
-    /// A file cannot be read.
+    /// Reading a file failed.
     #[error("cannot read `{}`", file.display())]
     Read {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: Arc<io::Error>,
     },
-    /// A folder cannot be made or opened. Nothing was changed.
-    #[error("cannot make or open folder `{}`", folder.display())]
+    /// Creating or opening a folder failed. Nothing was changed.
+    #[error("cannot create or open folder `{}`", folder.display())]
     Folder {
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: Arc<io::Error>,
     },
-    /// Somebody else kept writing until the timeout. Nothing was changed.
-    #[error("`{}` is being written by someone else", file.display())]
+    /// Another writer held the lock until the timeout. Nothing was changed.
+    #[error("`{}` is locked by another writer", file.display())]
     Busy {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
         /// The lock and its holder.
         source: Arc<filetx::Error>,
     },
-    /// This thread is writing this file already: use the transaction that it has. Nothing was changed.
-    #[error("this thread is writing `{}` already; use that transaction", file.display())]
+    /// This thread already holds the lock of the file: use its transaction. Nothing was changed.
+    #[error("this thread already has a transaction on `{}`; use that one", file.display())]
     Nested {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// Where the lock was taken.
+        /// Code location that took the lock.
         source: Arc<filetx::Error>,
     },
-    /// A file cannot be locked or prepared. Nothing was changed.
+    /// Locking the file failed. Nothing was changed.
     #[error("cannot prepare to write `{}`", file.display())]
     Prepare {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// Why.
+        /// Error of the lock.
         source: Arc<filetx::Error>,
     },
-    /// A file cannot be replaced. The source says whether nothing was changed or that is not known.
+    /// Replacing the file failed. The source tells an unchanged file from an unknown outcome.
     #[error("cannot write `{}`", file.display())]
     Write {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What it left, and why.
+        /// Outcome and cause.
         source: Arc<filetx::Failure>,
     },
-    /// An edited file was not taken. The file is as it was; the edit is beside it.
-    #[error("the edit of `{}` was not taken; it is in `{}`", file.display(), kept.display())]
-    NotTaken {
-        /// The file.
+    /// The edit was rejected. The file is unchanged, and the edit is saved beside it.
+    #[error("the edit of `{}` was rejected; it is saved in `{}`", file.display(), saved_at.display())]
+    EditRejected {
+        /// Path of the file.
         file: PathBuf,
-        /// Where the edit is now.
-        kept: PathBuf,
-        /// Why.
+        /// Path of the saved edit.
+        saved_at: PathBuf,
+        /// Reason of the rejection.
         source: Box<Error>,
     },
-    /// The system cannot tell about changes of files.
+    /// Watching files failed.
     #[error("cannot watch the files")]
     Watch {
-        /// What it said.
+        /// Error of the watcher.
         source: Arc<notify::Error>,
     },
-    /// The file was changed while it was being edited, in the same lines.
-    #[error("`{}` was changed meanwhile, in the same lines", file.display())]
+    /// The file changed during the edit, in the same lines.
+    #[error("`{}` changed during the edit, in the same lines", file.display())]
     Conflict {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
     },
 }
 
-/// Where and why a file is not TOML.
+/// Position and reason of a syntax error.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unparsable {
-    /// The file.
+pub struct SyntaxError {
+    /// Path of the file.
     pub file: PathBuf,
-    /// Bytes before the spot.
+    /// Bytes before the error.
     pub offset: usize,
     /// Counted from 1.
     pub line: usize,
     /// In characters, counted from 1.
     pub column: usize,
-    /// The line, to set a caret under. Hidden where it belongs to a secret.
+    /// Source line, for a caret below it. Redacted if it belongs to a secret.
     pub source_line: String,
-    /// What is wrong.
+    /// Message of the parser.
     pub message: String,
-    /// The scope of the file, where it is known.
+    /// Scope of the file, if known.
     pub scope: Option<Scope>,
 }
 
 impl Error {
-    /// Class of the error. A wrong value is the caller's mistake, unless it stands in a file.
+    /// Class of the error. An invalid value is an error of usage, unless it is in a file.
     pub fn kind(&self) -> ErrorKind {
         self.classify().0
     }
@@ -293,22 +293,22 @@ impl Error {
             _ => ErrorKind::Usage,
         };
         match self {
-            Self::BadKey { .. } => (ErrorKind::Usage, "bad-key"),
+            Self::InvalidKey { .. } => (ErrorKind::Usage, "invalid-key"),
             Self::UnknownKey { .. } => (value, "unknown-key"),
             Self::WrongType { .. } => (value, "wrong-type"),
             Self::OutOfRange { .. } => (value, "out-of-range"),
             Self::NotInScope { .. } => (ErrorKind::Usage, "not-in-scope"),
             Self::IsTable { .. } => (ErrorKind::Usage, "is-table"),
-            Self::BadAssignment { .. } => (ErrorKind::Usage, "bad-assignment"),
+            Self::InvalidAssignment { .. } => (ErrorKind::Usage, "invalid-assignment"),
             Self::Parse(_) => (ErrorKind::Error, "unparsable"),
             Self::NotUtf8 { .. } => (ErrorKind::Error, "not-utf8"),
             Self::VariableNotUtf8 { .. } => (ErrorKind::Usage, "variable-not-utf8"),
             Self::TooLarge { .. } => (ErrorKind::Error, "too-large"),
             Self::TableAndValue { .. } => (ErrorKind::Conflict, "table-and-value"),
-            Self::NoPlace { .. } => (ErrorKind::Error, "no-place"),
+            Self::CannotInsertKey { .. } => (ErrorKind::Error, "cannot-insert-key"),
             Self::Interpolation { .. } => (value, "interpolation"),
             Self::SecretVariable { .. } => (value, "secret-variable"),
-            Self::LeadsOut { .. } => (ErrorKind::Error, "leads-out"),
+            Self::EscapesProject { .. } => (ErrorKind::Error, "escapes-project"),
             Self::NotAFile { .. } => (ErrorKind::Error, "not-a-file"),
             Self::ReadOnly { .. } => (ErrorKind::Error, "read-only"),
             Self::NoHome { .. } => (ErrorKind::NotFound, "no-home"),
@@ -318,8 +318,8 @@ impl Error {
             Self::Nested { .. } => (ErrorKind::Bug, "already-held"),
             Self::Prepare { source, .. } => (source.kind(), source.code()),
             Self::Write { source, .. } => (source.kind(), source.code()),
-            Self::NotTaken { source, .. } => match source.classify() {
-                // The edit is a file, whatever is wrong with it.
+            Self::EditRejected { source, .. } => match source.classify() {
+                // The edit is a file, so an invalid value in it is not an error of usage.
                 (ErrorKind::Usage, code) => (ErrorKind::Error, code),
                 class => class,
             },
@@ -328,7 +328,8 @@ impl Error {
         }
     }
 
-    /// Where what is wrong stands, unless it was an argument or is not about a value.
+    /// Position of the invalid value; none for an argument, or for an error that is not about a
+    /// value.
     pub fn origin(&self) -> Option<&Origin> {
         match self {
             Self::UnknownKey { origin, .. }
@@ -340,7 +341,7 @@ impl Error {
         }
     }
 
-    /// The key that has no usable value because of it.
+    /// Key that the error leaves without a value.
     pub(crate) fn key(&self) -> Option<&Key> {
         match self {
             Self::WrongType { key, .. }
@@ -351,11 +352,11 @@ impl Error {
         }
     }
 
-    /// With the scope of the file that it is about.
+    /// Adds the scope of the file.
     pub(crate) fn in_scope(mut self, known: Scope) -> Error {
         match &mut self {
-            Self::Parse(found) => found.scope = Some(known),
-            Self::NoPlace { scope, .. } | Self::TableAndValue { scope, .. } => *scope = Some(known),
+            Self::Parse(error) => error.scope = Some(known),
+            Self::CannotInsertKey { scope, .. } | Self::TableAndValue { scope, .. } => *scope = Some(known),
             _ => {}
         }
         self

@@ -1,19 +1,19 @@
-//! A JSON Schema of the configuration files, for editors that complete and check TOML.
+//! JSON Schema of the configuration files, for editors that complete and check TOML.
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::{DURATION_PATTERN, Declared, FREE_SECTION, Registry, Scope, Type};
+use crate::{DURATION_PATTERN, KeyDefinition, Registry, Scope, Type, USER_SECTION};
 
-/// The schema of the file of one scope, or with every key.
-pub fn schema(registry: &Registry, scope: Option<Scope>) -> Json {
+/// Returns the schema of one scope's file, or one with every key.
+pub fn json_schema(registry: &Registry, scope: Option<Scope>) -> Json {
     let mut properties = Map::new();
-    for declared in
-        registry.keys().filter(|declared| scope.is_none_or(|scope| declared.scopes.contains(&scope)))
+    for definition in
+        registry.keys().filter(|definition| scope.is_none_or(|scope| definition.scopes.contains(&scope)))
     {
-        insert(&mut properties, declared.key.names(), property(declared));
+        insert(&mut properties, definition.key.names(), property(definition));
     }
-    let free = json!({ "type": "object", "description": "your own keys: any name, any value" });
-    properties.insert(FREE_SECTION.to_owned(), free);
+    let user_keys = json!({ "type": "object", "description": "your own keys: any name, any value" });
+    properties.insert(USER_SECTION.to_owned(), user_keys);
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "agents configuration",
@@ -23,7 +23,7 @@ pub fn schema(registry: &Registry, scope: Option<Scope>) -> Json {
     })
 }
 
-/// Puts a property into the tables that its names lead through.
+/// Inserts a property below the tables of its key.
 fn insert(properties: &mut Map<String, Json>, names: &[String], property: Json) {
     let (name, inner) = names.split_first().expect("a key has a name");
     if inner.is_empty() {
@@ -37,23 +37,23 @@ fn insert(properties: &mut Map<String, Json>, names: &[String], property: Json) 
     insert(inside, inner, property);
 }
 
-fn property(declared: &Declared) -> Json {
-    let mut property = rule(&declared.kind);
+fn property(definition: &KeyDefinition) -> Json {
+    let mut property = rule(&definition.value_type);
     let fields = property.as_object_mut().expect("every rule is an object");
-    let scopes: Vec<_> = declared.scopes.iter().map(|scope| scope.name()).collect();
+    let scopes: Vec<_> = definition.scopes.iter().map(|scope| scope.name()).collect();
     let description =
-        format!("{} (scopes: {}; variable: {})", declared.help, scopes.join(", "), declared.variable());
+        format!("{} (scopes: {}; variable: {})", definition.help, scopes.join(", "), definition.variable());
     fields.insert("description".to_owned(), description.into());
-    if let Some(default) = &declared.default {
+    if let Some(default) = &definition.default {
         fields.insert("default".to_owned(), serde_json::to_value(default).expect("a value is JSON"));
     }
     property
 }
 
-/// What a type allows. A string may always refer to a variable instead.
-fn rule(kind: &Type) -> Json {
+/// Returns the schema of a type. Any value may be a string that refers to a variable.
+fn rule(value_type: &Type) -> Json {
     let or_variable = |rule: Json| json!({ "anyOf": [rule, { "type": "string", "pattern": "\\$\\{.*\\}" }] });
-    match kind {
+    match value_type {
         Type::String | Type::Path => json!({ "type": "string" }),
         Type::Bool => or_variable(json!({ "type": "boolean" })),
         Type::Integer { min, max } => {
@@ -81,23 +81,23 @@ mod tests {
     #[test]
     fn every_key_is_in_the_schema() {
         let registry = Registry::standard();
-        let schema = schema(&registry, None);
-        for declared in registry.keys() {
-            let [section, name] = declared.key.names() else { panic!("{}", declared.key) };
+        let schema = json_schema(&registry, None);
+        for definition in registry.keys() {
+            let [section, name] = definition.key.names() else { panic!("{}", definition.key) };
             let property = &schema["properties"][section]["properties"][name];
             let description = property["description"].as_str().unwrap();
-            assert!(description.starts_with(declared.help), "{description}");
+            assert!(description.starts_with(definition.help), "{description}");
         }
         let format = &schema["properties"]["core"]["properties"]["format"];
         assert_eq!(format["default"], "auto");
         assert_eq!(format["anyOf"][0]["enum"][1], "rich");
-        assert_eq!(schema["properties"]["sandbox"]["properties"]["writable"]["default"], json!([]));
+        assert_eq!(schema["properties"]["sandbox"]["properties"]["allow-write"]["default"], json!([]));
         assert_eq!(schema["additionalProperties"], false);
     }
 
     #[test]
     fn a_scope_has_its_own_keys_only() {
-        let schema = schema(&Registry::standard(), Some(Scope::Project));
+        let schema = json_schema(&Registry::standard(), Some(Scope::Project));
         assert!(schema["properties"]["server"].is_null());
         assert!(schema["properties"]["sandbox"]["properties"]["confine"].is_null());
         assert!(schema["properties"]["x"].is_object());
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn every_type_has_a_rule() {
-        let declaration = |key, kind, default| Declaration {
+        let declaration = |key, value_type, default| Declaration {
             key,
-            kind,
+            value_type,
             default: Some(default),
             scopes: Scope::ALL,
             secrecy: Secrecy::Open,
@@ -120,7 +120,7 @@ mod tests {
             declaration("a.table", Type::Table, "{ a = 1 }"),
             declaration("a.any", Type::Any, "1"),
         ]);
-        let schema = schema(&registry.unwrap(), None);
+        let schema = json_schema(&registry.unwrap(), None);
         let inside = &schema["properties"]["a"]["properties"];
         assert_eq!(inside["bool"]["default"], true);
         assert_eq!(inside["bool"]["anyOf"][0]["type"], "boolean");

@@ -1,4 +1,4 @@
-//! Scopes, and the folders they live in.
+//! Scopes, and the folders of their files.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,31 +7,31 @@ use serde::{Serialize, Serializer};
 
 use crate::Error;
 
-/// The folder of a project that holds its configuration.
+/// Folder of a project's configuration.
 pub const PROJECT_FOLDER: &str = ".cleveragents";
 
-/// A place where values can be set: a file each.
+/// Where a value can be set; each scope is one file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// For all projects of a user: `config.toml` in the home folder.
+    /// One user, all projects: `config.toml` in the home folder.
     Global,
-    /// For all users of a project: `.cleveragents/config.toml`, meant to be shared.
+    /// One project, all users: `.cleveragents/config.toml`, committed with the project.
     Project,
-    /// For one user's copy of a project: `.cleveragents/config.local.toml`.
+    /// One user's copy of one project: `.cleveragents/config.local.toml`.
     Local,
 }
 
 impl Scope {
-    /// All scopes.
+    /// All scopes, weakest first.
     pub const ALL: &'static [Scope] = &[Scope::Global, Scope::Project, Scope::Local];
 
-    /// The scope of this name.
+    /// Returns the scope of this name.
     pub fn parse(name: &str) -> Option<Scope> {
         Self::ALL.iter().copied().find(|scope| scope.name() == name)
     }
 
-    /// One word.
+    /// Name in commands and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Global => "global",
@@ -47,17 +47,17 @@ impl fmt::Display for Scope {
     }
 }
 
-/// Where the files are. Nothing else is looked for, and never in the current folder.
+/// Folders of the files. No other folder is searched, not even the current one.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Places {
-    /// The home folder of this program, such as `~/.cleveragents`.
+pub struct ConfigDirs {
+    /// Home folder of this program, such as `~/.cleveragents`.
     pub home: PathBuf,
-    /// The folder of the project that one is in.
+    /// Folder of the current project.
     pub project: Option<PathBuf>,
 }
 
-impl Places {
-    /// The file of a scope, whether it exists or not.
+impl ConfigDirs {
+    /// Returns the path of a scope's file, existing or not.
     pub fn file(&self, scope: Scope) -> Result<PathBuf, Error> {
         let in_project = |name: &str| match &self.project {
             Some(project) => Ok(project.join(PROJECT_FOLDER).join(name)),
@@ -71,7 +71,7 @@ impl Places {
     }
 }
 
-/// A path as text, with a replacement character for what is not UTF-8: JSON has no other paths.
+/// Serialises a path as text, as JSON has no paths; replaces bytes that are not UTF-8.
 pub(crate) fn display<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn every_scope_has_a_file_and_a_name() {
-        let places = Places { home: "/h".into(), project: Some("/p".into()) };
-        let files: Vec<_> = Scope::ALL.iter().map(|scope| places.file(*scope).unwrap()).collect();
+        let dirs = ConfigDirs { home: "/h".into(), project: Some("/p".into()) };
+        let files: Vec<_> = Scope::ALL.iter().map(|scope| dirs.file(*scope).unwrap()).collect();
         let expected: [PathBuf; 3] = [
             "/h/config.toml".into(),
             "/p/.cleveragents/config.toml".into(),
@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn outside_a_project_there_is_the_global_scope_only() {
-        let places = Places { home: "/h".into(), project: None };
-        assert!(places.file(Scope::Global).is_ok());
-        assert!(matches!(places.file(Scope::Local), Err(Error::NoProject { scope: Scope::Local })));
+        let dirs = ConfigDirs { home: "/h".into(), project: None };
+        assert!(dirs.file(Scope::Global).is_ok());
+        assert!(matches!(dirs.file(Scope::Local), Err(Error::NoProject { scope: Scope::Local })));
     }
 }

@@ -1,13 +1,16 @@
-//! The files of the scopes on the disk: where they really are, reading, locking, replacing.
+//! Files of the scopes: path, reading, locking, replacing.
 //!
-//! **Lock.** The lock file is `.<name>.lock` beside the file that is really written, after all symlinks: two symlinks to one file share
-//! it, and so do processes with different home folders that write one project. It is in the folder of the file and not in the
-//! home, because only there every writer finds it. A person may delete that folder, together with the file; so the lock is checked once more
-//! before the file is replaced, and a lock that is gone by then is an error and nothing is written. One lock is held at a time.
+//! **Lock.** The lock file is `.<name>.lock` beside the file that is written, after resolving
+//! symlinks: two symlinks to one file share it, and so do processes with different home folders
+//! that write one project. Every writer finds it there, but not in a home folder. A person may
+//! delete the folder with the lock and the file. So a writer checks the lock again before it
+//! replaces the file; if the lock is gone, it writes nothing and fails. A thread holds one lock at
+//! a time.
 //!
-//! **Confinement.** The global file may be a symlink to anywhere: the symlink stays and its target is replaced. A project's file may lead
-//! to another place inside of the project only; it is replaced by handle below the project's folder, so a symlink that is swapped in
-//! meanwhile is refused too.
+//! **Confinement.** The global file may be a symlink to any path: the symlink stays, and its target
+//! is replaced. A project file may be a symlink inside of the project only. It is replaced by
+//! handle below the project folder, so a symlink that is swapped in at the last moment is refused
+//! too.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -21,97 +24,99 @@ use filetx::{
 };
 
 use crate::scope::PROJECT_FOLDER;
-use crate::{Error, FILE_BYTES_MAX, Places, Scope};
+use crate::{ConfigDirs, Error, FILE_BYTES_MAX, Scope};
 
-/// How many symlinks in a row are followed: as many as Linux follows.
-const LINKS_MAX: usize = 40;
-/// How often locking starts again because a symlink was changed meanwhile.
+/// Maximum number of symlinks in a row, as on Linux.
+const SYMLINKS_MAX: usize = 40;
+/// Maximum number of lock attempts while a symlink changes.
 const RELOCKS_MAX: usize = 8;
-/// Folders and files are for their owner.
+/// Folders and files are private to their owner.
 const FOLDER_MODE: u32 = 0o700;
-/// What a project's folder shares with others: the project scope only.
-const IGNORED: &[u8] = b"*\n!config.toml\n";
+/// A project shares the file of the project scope only.
+const GITIGNORE_CONTENT: &[u8] = b"*\n!config.toml\n";
 const GITIGNORE: &str = ".gitignore";
-/// The lock of the `.gitignore`: that of the project scope, if its file is where it usually is.
-const IGNORE_LOCK: &str = ".config.toml.lock";
+/// Lock of the `.gitignore`: that of the project scope, if its file is not a symlink.
+const GITIGNORE_LOCK: &str = ".config.toml.lock";
 
-/// The file of a scope, resolved.
+/// Resolved file of a scope.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Target {
-    /// As people know it.
-    pub(crate) file: PathBuf,
-    /// Without symlinks.
-    real: PathBuf,
-    /// For a project: its folder, without symlinks.
+pub(crate) struct ScopeFile {
+    /// Path before resolving symlinks, for messages.
+    pub(crate) path: PathBuf,
+    /// Path without symlinks.
+    real_path: PathBuf,
+    /// Project folder without symlinks, for the scopes of a project.
     root: Option<PathBuf>,
 }
 
-impl Target {
-    /// Finds the file. It need not exist.
-    pub(crate) fn find(places: &Places, scope: Scope) -> Result<Target, Error> {
-        let file = places.file(scope)?;
-        let real = resolved(&file)?;
-        let root = match (scope, &places.project) {
-            (Scope::Project | Scope::Local, Some(project)) => Some(resolved(project)?),
+impl ScopeFile {
+    /// Resolves the path of a scope's file. The file need not exist.
+    pub(crate) fn find(dirs: &ConfigDirs, scope: Scope) -> Result<ScopeFile, Error> {
+        let file = dirs.file(scope)?;
+        let real_path = resolve_symlinks(&file)?;
+        let root = match (scope, &dirs.project) {
+            (Scope::Project | Scope::Local, Some(project)) => Some(resolve_symlinks(project)?),
             _ => None,
         };
-        if root.as_ref().is_some_and(|root| !real.starts_with(root)) {
-            return Err(Error::LeadsOut { file, target: real });
+        if root.as_ref().is_some_and(|root| !real_path.starts_with(root)) {
+            return Err(Error::EscapesProject { file, target: real_path });
         }
-        Ok(Target { file, real, root })
+        Ok(ScopeFile { path: file, real_path, root })
     }
 
-    /// The content, or `None` if there is no file. Readers take no lock: a file is replaced whole.
+    /// Reads the content, or `None` if there is no file. Takes no lock: writers replace the whole
+    /// file.
     pub(crate) fn read(&self) -> Result<Option<Vec<u8>>, Error> {
-        let failed = |source| Error::Read { file: self.file.clone(), source: Arc::new(source) };
-        // Look before opening: opening a FIFO would wait for a writer.
-        let size = match fs::metadata(&self.real) {
-            Ok(found) if !found.is_file() => return Err(Error::NotAFile { file: self.file.clone() }),
+        let failed = |source| Error::Read { file: self.path.clone(), source: Arc::new(source) };
+        // Check before opening: opening a FIFO would block.
+        let size = match fs::metadata(&self.real_path) {
+            Ok(found) if !found.is_file() => return Err(Error::NotAFile { file: self.path.clone() }),
             Ok(found) => found.len().min(FILE_BYTES_MAX),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        let file = match File::open(&self.real) {
+        let file = match File::open(&self.real_path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        // With room for all of it, so that it is read at once.
+        // Reserve the whole size, so that one call reads the file.
         let mut bytes = Vec::with_capacity(size as usize + 1);
         file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > FILE_BYTES_MAX {
-            return Err(Error::TooLarge { file: self.file.clone(), limit: FILE_BYTES_MAX });
+            return Err(Error::TooLarge { file: self.path.clone(), limit: FILE_BYTES_MAX });
         }
         Ok(Some(bytes))
     }
 
-    /// Fails when the folder is write-protected, also for those whom the system would let through.
+    /// Fails if the folder is write-protected, even for a user whom the system lets through.
     fn check_folder_writable(&self) -> Result<(), Error> {
-        // On Windows the attribute means something else for folders.
-        self.real.parent().filter(|_| cfg!(unix)).map_or(Ok(()), check_writable)
+        // On Windows the attribute has another meaning for folders.
+        self.real_path.parent().filter(|_| cfg!(unix)).map_or(Ok(()), check_writable)
     }
 
-    /// Makes `content` the whole content, durably. The caller holds the lock.
+    /// Replaces the content durably. The caller holds the lock.
     pub(crate) fn replace(&self, content: &[u8]) -> Result<Replaced, Error> {
         let options = ReplaceOptions { sweep: Sweep::Leftovers, ..ReplaceOptions::default() };
-        self.put(&self.real, content, options)
+        self.put(&self.real_path, content, options)
     }
 
-    /// Writes `content` to a new file beside this one, and says where. The caller holds the lock.
-    pub(crate) fn keep_beside(&self, content: &[u8]) -> Result<PathBuf, Error> {
-        let name = self.real.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    /// Writes `content` to a new file beside this one, and returns its path. The caller holds the
+    /// lock.
+    pub(crate) fn save_beside(&self, content: &[u8]) -> Result<PathBuf, Error> {
+        let name = self.real_path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let names = (1..).map(|count| match count {
-            1 => self.real.with_file_name(format!("{name}.edited")),
-            count => self.real.with_file_name(format!("{name}.edited-{count}")),
+            1 => self.real_path.with_file_name(format!("{name}.edited")),
+            count => self.real_path.with_file_name(format!("{name}.edited-{count}")),
         });
-        let free = names.into_iter().find(|path| fs::symlink_metadata(path).is_err());
-        let free = free.expect("there are more names than files");
-        self.put(&free, content, ReplaceOptions::default())?;
-        Ok(free)
+        let unused = names.into_iter().find(|path| fs::symlink_metadata(path).is_err());
+        let unused = unused.expect("there are more names than files");
+        self.put(&unused, content, ReplaceOptions::default())?;
+        Ok(unused)
     }
 
     fn put(&self, path: &Path, content: &[u8], options: ReplaceOptions) -> Result<Replaced, Error> {
-        let failed = |failure| Error::Write { file: self.file.clone(), source: Arc::new(failure) };
+        let failed = |failure| Error::Write { file: self.path.clone(), source: Arc::new(failure) };
         let Some(root) = &self.root else {
             return replace_file(path, content, &options).map_err(failed);
         };
@@ -122,71 +127,71 @@ impl Target {
         replace_in(&disk, &below, content, &options).map_err(failed)
     }
 
-    /// The lock file beside the file that is written.
+    /// Path of the lock file, beside the file that is written.
     fn lock_file(&self) -> PathBuf {
-        let name = self.real.file_name().unwrap_or_default().to_string_lossy();
-        self.real.with_file_name(format!(".{name}.lock"))
+        let name = self.real_path.file_name().unwrap_or_default().to_string_lossy();
+        self.real_path.with_file_name(format!(".{name}.lock"))
     }
 }
 
-/// A target that this thread alone writes.
+/// A file whose lock this thread holds.
 #[derive(Debug)]
-pub(crate) struct LockedTarget {
-    pub(crate) target: Target,
+pub(crate) struct LockedScopeFile {
+    pub(crate) file: ScopeFile,
     guard: Guard,
 }
 
-impl LockedTarget {
-    /// Makes the folders that are missing, finds the file and locks it.
+impl LockedScopeFile {
+    /// Creates missing folders, resolves the file and locks it.
     #[track_caller]
     pub(crate) fn lock(
-        places: &Places,
+        dirs: &ConfigDirs,
         scope: Scope,
         wait: &Wait,
-        locks: &Locks,
-    ) -> Result<LockedTarget, Error> {
-        make_folders(places, scope, wait)?;
-        let mut target = Target::find(places, scope)?;
+        locks: &LockCache,
+    ) -> Result<LockedScopeFile, Error> {
+        create_folders(dirs, scope, wait)?;
+        let mut file = ScopeFile::find(dirs, scope)?;
         for _ in 0..RELOCKS_MAX {
-            // Before the lock file is made there.
-            target.check_folder_writable()?;
-            let failed = |error| locking_failed(&target.file, error);
-            let lock = locks.open(scope, target.lock_file()).map_err(failed)?;
+            // Check before the lock file is created there.
+            file.check_folder_writable()?;
+            let failed = |error| lock_error(&file.path, error);
+            let lock = locks.open(scope, file.lock_file()).map_err(failed)?;
             let guard = lock.acquire(Mode::Exclusive, wait).map_err(failed)?;
-            // The file may have become another one while we waited.
-            let now = Target::find(places, scope)?;
-            if now == target {
-                check_writable(&target.real)?;
-                return Ok(LockedTarget { target, guard });
+            // The symlink may have changed during the wait.
+            let now = ScopeFile::find(dirs, scope)?;
+            if now == file {
+                check_writable(&file.real_path)?;
+                return Ok(LockedScopeFile { file, guard });
             }
-            target = now;
+            file = now;
         }
         let source = io::Error::other("its symlink keeps changing");
-        Err(Error::Read { file: target.file, source: Arc::new(source) })
+        Err(Error::Read { file: file.path, source: Arc::new(source) })
     }
 
-    /// Replaces the file, unless the lock was lost.
+    /// Replaces the file. Fails if the lock was lost.
     pub(crate) fn replace(&self, content: &[u8]) -> Result<Replaced, Error> {
-        self.guard.check().map_err(|error| locking_failed(&self.target.file, error))?;
-        self.target.replace(content)
+        self.guard.check().map_err(|error| lock_error(&self.file.path, error))?;
+        self.file.replace(content)
     }
 
-    /// Lets others write it.
-    pub(crate) fn unlock(self) -> Target {
+    /// Releases the lock.
+    pub(crate) fn unlock(self) -> ScopeFile {
         drop(self.guard);
-        self.target
+        self.file
     }
 }
 
-/// The lock files that were opened last, to be used again: opening one costs more than taking it.
+/// Cache of open lock files: opening one costs more than locking it.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Locks(Arc<Mutex<LockByScope>>);
+pub(crate) struct LockCache(Arc<Mutex<LocksByScope>>);
 
-type LockByScope = BTreeMap<Scope, (PathBuf, Arc<Lock>)>;
+type LocksByScope = BTreeMap<Scope, (PathBuf, Arc<Lock>)>;
 
-impl Locks {
+impl LockCache {
     fn open(&self, scope: Scope, path: PathBuf) -> filetx::Result<Arc<Lock>> {
-        // Whoever panicked here left one lock or another, each whole.
+        // A panic leaves one lock or another, each intact.
         let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, lock)) = locks.get(&scope)
             && *known == path
@@ -206,7 +211,7 @@ fn check_writable(path: &Path) -> Result<(), Error> {
     }
 }
 
-fn locking_failed(file: &Path, error: filetx::Error) -> Error {
+fn lock_error(file: &Path, error: filetx::Error) -> Error {
     let file = file.to_owned();
     match error {
         filetx::Error::Busy { .. } => Error::Busy { file, source: Arc::new(error) },
@@ -215,44 +220,45 @@ fn locking_failed(file: &Path, error: filetx::Error) -> Error {
     }
 }
 
-/// Makes the folder `.cleveragents` in a project's, with a `.gitignore` that leaves `config.toml` to git and nothing else. Safe among threads
-/// and processes; a failure leaves what was made so far, for the next call.
+/// Creates the folder `.cleveragents` of a project, with a `.gitignore` that shares only
+/// `config.toml`. Safe among threads and processes. After a failure, the next call completes it.
 #[track_caller]
-pub fn make_project_folder(project: &Path, wait: &Wait) -> Result<(), Error> {
-    let places = Places { home: project.to_owned(), project: Some(project.to_owned()) };
-    make_folders(&places, Scope::Project, wait)
+pub fn create_project_folder(project: &Path, wait: &Wait) -> Result<(), Error> {
+    let dirs = ConfigDirs { home: project.to_owned(), project: Some(project.to_owned()) };
+    create_folders(&dirs, Scope::Project, wait)
 }
 
-/// Makes the home folder, or the project's folder with its `.gitignore`. The folder around either must exist: a mistyped path is
-/// not made real.
-fn make_folders(places: &Places, scope: Scope, wait: &Wait) -> Result<(), Error> {
-    let file = places.file(scope)?;
+/// Creates the home folder, or the project folder with its `.gitignore`. Does not create parents,
+/// so that a mistyped path fails.
+fn create_folders(dirs: &ConfigDirs, scope: Scope, wait: &Wait) -> Result<(), Error> {
+    let file = dirs.file(scope)?;
     let folder = file.parent().expect("every file of a scope is in a folder");
-    // What is made last says that all is there, and durable: whoever made the folder may have been killed before it was.
+    // The last step proves that the folder is complete and durable: its creator may have been
+    // killed before that.
     let last = if scope == Scope::Global { file.clone() } else { folder.join(GITIGNORE) };
     if fs::symlink_metadata(last).is_ok() {
         return Ok(());
     }
-    let around = folder.parent().filter(|around| !around.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let failed = |source| Error::Folder { folder: folder.to_owned(), source: Arc::new(source) };
-    let found = match fs::metadata(around) {
+    let found = match fs::metadata(parent) {
         Ok(found) => Some(found).filter(fs::Metadata::is_dir),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
         Err(error) => return Err(failed(error)),
     };
     let found = found.ok_or_else(|| match scope {
-        Scope::Global => Error::NoHome { parent: around.to_owned() },
+        Scope::Global => Error::NoHome { parent: parent.to_owned() },
         Scope::Project | Scope::Local => Error::NoProject { scope },
     })?;
     if !folder.is_dir() && found.permissions().readonly() {
-        return Err(Error::ReadOnly { path: around.to_owned() });
+        return Err(Error::ReadOnly { path: parent.to_owned() });
     }
     if scope == Scope::Global {
         Disk::create(folder, FOLDER_MODE).map_err(failed)?;
-        return Disk::open(around).and_then(|disk| disk.sync_folder(&RelPath::root())).map_err(failed);
+        return Disk::open(parent).and_then(|disk| disk.sync_folder(&RelPath::root())).map_err(failed);
     }
-    // By handle below the project: a `.cleveragents` that leads elsewhere gets nothing.
-    let disk = Disk::open(around).map_err(failed)?;
+    // Create by handle below the project, so that a `.cleveragents` symlink gets nothing.
+    let disk = Disk::open(parent).map_err(failed)?;
     let below = RelPath::root().join(PROJECT_FOLDER);
     if disk.stat(&below).map_err(failed)?.is_none() {
         match disk.make_folder(&below, FOLDER_MODE) {
@@ -264,30 +270,31 @@ fn make_folders(places: &Places, scope: Scope, wait: &Wait) -> Result<(), Error>
         disk.stat(&below).map_err(failed)?.is_some_and(|found| found.kind == filetx::Kind::Folder);
     if is_folder {
         disk.sync_folder(&RelPath::root()).map_err(failed)?;
-        make_ignored(&disk, &below, folder, wait)?;
+        write_gitignore(&disk, &below, folder, wait)?;
     }
     Ok(())
 }
 
-/// Writes the `.gitignore`. Whoever does so holds one lock, whatever its scope, so that it can sweep away what one that was killed left.
+/// Writes the `.gitignore`. All scopes use one lock for it, so that its holder can remove the
+/// leftovers of a killed process.
 #[track_caller]
-fn make_ignored(disk: &Disk, below: &RelPath, folder: &Path, wait: &Wait) -> Result<(), Error> {
+fn write_gitignore(disk: &Disk, below: &RelPath, folder: &Path, wait: &Wait) -> Result<(), Error> {
     let file = folder.join(GITIGNORE);
-    let failed = |error| locking_failed(&file, error);
-    let lock = Lock::open(&folder.join(IGNORE_LOCK)).map_err(failed)?;
+    let failed = |error| lock_error(&file, error);
+    let lock = Lock::open(&folder.join(GITIGNORE_LOCK)).map_err(failed)?;
     let _guard = lock.acquire(Mode::Exclusive, wait).map_err(failed)?;
     let options = ReplaceOptions { sweep: Sweep::Leftovers, ..ReplaceOptions::default() };
-    match replace_in(disk, &below.join(GITIGNORE), IGNORED, &options) {
+    match replace_in(disk, &below.join(GITIGNORE), GITIGNORE_CONTENT, &options) {
         Ok(_) => Ok(()),
         Err(failure) => Err(Error::Write { file, source: Arc::new(failure) }),
     }
 }
 
-/// The path without symlinks. What does not exist is kept as it is spelled, below what does.
-fn resolved(path: &Path) -> Result<PathBuf, Error> {
+/// Resolves symlinks. Keeps the part of the path that does not exist.
+fn resolve_symlinks(path: &Path) -> Result<PathBuf, Error> {
     let failed = |source| Error::Read { file: path.to_owned(), source: Arc::new(source) };
     let mut path = std::path::absolute(path).map_err(failed)?;
-    for _ in 0..=LINKS_MAX {
+    for _ in 0..=SYMLINKS_MAX {
         match fs::canonicalize(&path) {
             Ok(real) => return Ok(real),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -295,9 +302,9 @@ fn resolved(path: &Path) -> Result<PathBuf, Error> {
         }
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { break };
         match fs::read_link(&path) {
-            // A symlink to what does not exist yet.
+            // A symlink to a path that does not exist yet.
             Ok(next) => path = folder.join(next),
-            Err(_) => return Ok(resolved(folder)?.join(name)),
+            Err(_) => return Ok(resolve_symlinks(folder)?.join(name)),
         }
     }
     Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "too many symlinks in a row")))

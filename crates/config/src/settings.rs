@@ -1,36 +1,36 @@
-//! The program's own keys as typed values: one accessor per key, named after it.
+//! Built-in keys as typed values: one accessor per key, named after it.
 //!
-//! Tests hold that every registered key has its accessor here, and that every accessor is called by another crate or stands in the list of
-//! those that still wait for their command.
+//! Tests check that every registered key has an accessor, and that another crate calls every
+//! accessor, except for those listed as not used yet.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::{Error, Key, Layers, Value};
 
-/// Settings of the program, as the layers decide them.
+/// Settings of the program, resolved from the layers.
 #[derive(Clone, Debug)]
 pub struct Settings {
     layers: Layers,
 }
 
 impl Settings {
-    /// Settings from layers that were loaded.
+    /// Creates settings from a snapshot of the layers.
     pub fn new(layers: Layers) -> Self {
         Self { layers }
     }
 
-    /// How commands print: `auto`, `rich`, `plain` or `json`.
+    /// Output format: `auto`, `rich`, `plain` or `json`.
     pub fn core_format(&self) -> Result<String, Error> {
         self.word("core.format")
     }
 
-    /// When output is coloured: `auto`, `always` or `never`.
+    /// Use of colours: `auto`, `always` or `never`.
     pub fn core_color(&self) -> Result<String, Error> {
         self.word("core.color")
     }
 
-    /// How long to wait for a lock.
+    /// Maximum time to wait for a lock.
     pub fn core_lock_timeout(&self) -> Result<Duration, Error> {
         match self.value("core.lock-timeout")? {
             Some(Value::Duration(timeout)) => Ok(timeout),
@@ -38,12 +38,12 @@ impl Settings {
         }
     }
 
-    /// How much is logged: `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    /// Log level: `off`, `error`, `warn`, `info`, `debug` or `trace`.
     pub fn core_log(&self) -> Result<String, Error> {
         self.word("core.log")
     }
 
-    /// The file to append the log to.
+    /// File to which the log is appended; standard error if not set.
     pub fn core_log_file(&self) -> Result<Option<PathBuf>, Error> {
         match self.value("core.log-file")? {
             None => Ok(None),
@@ -52,7 +52,7 @@ impl Settings {
         }
     }
 
-    /// How many actors of a plan run at once.
+    /// Maximum number of actors of a plan that run at once.
     pub fn plan_concurrency(&self) -> Result<usize, Error> {
         match self.value("plan.concurrency")? {
             Some(Value::Integer(count)) => Ok(usize::try_from(count).expect("the range is positive")),
@@ -60,45 +60,45 @@ impl Settings {
         }
     }
 
-    /// How changes of several actors are combined: `three-way`, `fail-on-conflict` or `last-wins`.
+    /// Merge strategy: `three-way`, `fail-on-conflict` or `last-wins`.
     pub fn plan_merge(&self) -> Result<String, Error> {
         self.word("plan.merge")
     }
 
-    /// How an actor's copy of the project is made: `copy`.
+    /// Sandbox strategy: `copy`.
     pub fn sandbox_strategy(&self) -> Result<String, Error> {
         self.word("sandbox.strategy")
     }
 
-    /// When sandboxes are removed: `applied` or `manual`.
+    /// Removal of sandboxes: `applied` or `manual`.
     pub fn sandbox_cleanup(&self) -> Result<String, Error> {
         self.word("sandbox.cleanup")
     }
 
-    /// Whether actors are confined: `auto`, `require` or `off`.
+    /// Confinement of actors: `auto`, `require` or `off`.
     pub fn sandbox_confine(&self) -> Result<String, Error> {
         self.word("sandbox.confine")
     }
 
-    /// Folders that a confined actor may write to as well.
-    pub fn sandbox_writable(&self) -> Result<Vec<PathBuf>, Error> {
-        let Some(Value::List(paths)) = self.value("sandbox.writable")? else {
+    /// Folders outside of the sandbox to which a confined actor may write.
+    pub fn sandbox_allow_write(&self) -> Result<Vec<PathBuf>, Error> {
+        let Some(Value::List(paths)) = self.value("sandbox.allow-write")? else {
             unreachable!("a list with a default resolves to a list")
         };
         Ok(paths.into_iter().map(|path| PathBuf::from(path.to_string())).collect())
     }
 
-    /// The database that many machines share, if there is one.
+    /// Database that many machines share, if any.
     pub fn store_url(&self) -> Result<Option<String>, Error> {
         self.text("store.url")
     }
 
-    /// The server that commands talk to, if there is one.
+    /// Server of the commands, if any.
     pub fn server_url(&self) -> Result<Option<String>, Error> {
         self.text("server.url")
     }
 
-    /// What the server knows us by. Secret: never print it.
+    /// Token for the server. Secret: never print it.
     pub fn server_token(&self) -> Result<Option<String>, Error> {
         self.text("server.token")
     }
@@ -125,14 +125,18 @@ mod tests {
     #[test]
     fn every_registered_key_has_an_accessor() {
         let source = include_str!("settings.rs");
-        for declared in Registry::standard().keys() {
-            let accessor = declared.key.names().join("_").replace('-', "_");
+        for definition in Registry::standard().keys() {
+            let accessor = definition.key.names().join("_").replace('-', "_");
             assert!(
                 source.contains(&format!("pub fn {accessor}(&self)")),
                 "no accessor for {}",
-                declared.key
+                definition.key
             );
-            assert!(source.contains(&format!("(\"{}\")", declared.key)), "{} is read nowhere", declared.key);
+            assert!(
+                source.contains(&format!("(\"{}\")", definition.key)),
+                "{} is read nowhere",
+                definition.key
+            );
         }
     }
 
@@ -152,7 +156,7 @@ mod tests {
         assert_eq!(settings.sandbox_strategy().unwrap(), "copy");
         assert_eq!(settings.sandbox_cleanup().unwrap(), "applied");
         assert_eq!(settings.sandbox_confine().unwrap(), "auto");
-        assert_eq!(settings.sandbox_writable().unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(settings.sandbox_allow_write().unwrap(), Vec::<PathBuf>::new());
         assert_eq!(settings.store_url().unwrap(), None);
         assert_eq!(settings.server_url().unwrap(), None);
         assert_eq!(settings.server_token().unwrap(), None);
@@ -162,14 +166,14 @@ mod tests {
     fn settings_come_from_the_layers() {
         let registry = Registry::standard();
         let flags =
-            Flags::parse(&registry, ["sandbox.writable=/a,/b", "plan.concurrency=8", "core.log-file=/l"])
+            Flags::parse(&registry, ["sandbox.allow-write=/a,/b", "plan.concurrency=8", "core.log-file=/l"])
                 .unwrap();
         let environment = Environment::from_iter([
             ("CLEVERAGENTS_CORE_LOCK_TIMEOUT", "2m"),
             ("CLEVERAGENTS_CORE_COLOR", "red"),
         ]);
         let settings = Settings::new(Layers::new(registry, flags, environment));
-        assert_eq!(settings.sandbox_writable().unwrap(), [PathBuf::from("/a"), "/b".into()]);
+        assert_eq!(settings.sandbox_allow_write().unwrap(), [PathBuf::from("/a"), "/b".into()]);
         assert_eq!(settings.plan_concurrency().unwrap(), 8);
         assert_eq!(settings.core_log_file().unwrap(), Some("/l".into()));
         assert_eq!(settings.core_lock_timeout().unwrap(), Duration::from_secs(120));

@@ -1,4 +1,4 @@
-//! Several changes of one scope's file, all or nothing.
+//! Transactions: several changes of one scope's file, all or none.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,45 +6,51 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::layers::{Content, FileLayer, UNSET, refers};
+use crate::layers::{Content, FileLayer, UNSET, has_references};
 use crate::scope::display;
-use crate::scope_file::LockedTarget;
+use crate::scope_file::LockedScopeFile;
 use crate::{ConfigService, Document, Error, FILE_BYTES_MAX, Key, KeyInfo, Resolved, Scope, Value};
 
-/// Changes of one scope that are made together. It holds the scope's lock, and what it reads was read under that lock.
+/// Changes of one scope that are committed together. Holds the scope's lock; all reads happen under
+/// that lock.
 ///
-/// Calls see what was staged before them. A call that fails has staged nothing, so its error may be caught and the rest go on;
-/// [`nested`](Self::nested) makes that true of several calls together. Nothing is on the disk before [`ConfigService::batch`]
-/// commits, and nothing ever is when the batch fails.
+/// Calls see earlier staged changes. A failed call stages nothing, so the caller may handle its
+/// error and continue; [`nested`](Self::nested) does the same for several calls. Nothing is written
+/// before [`ConfigService::batch`] commits, and nothing at all if the batch fails.
 ///
-/// It belongs to its thread, like the lock that it holds.
+/// A transaction belongs to its thread, like the lock that it holds.
 pub struct ConfigTransaction<'a> {
     service: &'a ConfigService,
     scope: Scope,
-    locked: LockedTarget,
+    locked: LockedScopeFile,
     before: Option<Vec<u8>>,
     document: Arc<Document>,
-    touched: Vec<Key>,
+    changed_keys: Vec<Key>,
 }
 
 impl fmt::Debug for ConfigTransaction<'_> {
-    /// Without content, which may be secret.
+    /// Omits the content, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ConfigTransaction of `{}`, {} keys touched", self.file().display(), self.touched.len())
+        write!(
+            f,
+            "ConfigTransaction of `{}`, {} keys touched",
+            self.file().display(),
+            self.changed_keys.len()
+        )
     }
 }
 
-/// What a write did.
+/// Summary of a write.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Written {
-    /// The scope.
+pub struct WriteSummary {
+    /// Scope of the file.
     pub scope: Scope,
-    /// Its file.
+    /// Path of the file.
     #[serde(serialize_with = "display")]
     pub file: PathBuf,
-    /// The keys that were set or unset, in this order.
+    /// Keys that were set or unset, in this order.
     pub keys: Vec<Key>,
-    /// Whether the file's bytes are others than before.
+    /// True if the bytes of the file changed.
     pub changed: bool,
 }
 
@@ -52,39 +58,40 @@ impl<'a> ConfigTransaction<'a> {
     #[track_caller]
     pub(crate) fn begin(service: &'a ConfigService, scope: Scope) -> Result<Self, Error> {
         let locked = service.lock(scope)?;
-        let before = locked.target.read()?;
+        let before = locked.file.read()?;
         let bytes = before.as_deref().unwrap_or_default();
-        let document = service.parse(scope, &locked.target.file, bytes)?;
-        Ok(Self { service, scope, locked, before, document, touched: Vec::new() })
+        let document = service.parse(scope, &locked.file.path, bytes)?;
+        Ok(Self { service, scope, locked, before, document, changed_keys: Vec::new() })
     }
 
-    /// The scope that is written.
+    /// Scope of the transaction.
     pub fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// The file that is written.
+    /// Path of the file.
     pub fn file(&self) -> &Path {
-        &self.locked.target.file
+        &self.locked.file.path
     }
 
-    /// The value that a key has in this scope, with what is staged.
+    /// Returns the value of a key in this scope, staged changes included.
     pub fn get(&self, key: &Key) -> Result<Option<Value>, Error> {
-        let given = self.service.given();
+        let base_layers = self.service.base_layers();
         let staged = FileLayer { scope: self.scope, file: self.file().to_owned(), content: self.staged() };
-        given.file(&staged, given.registry().look_up(key)?).says
+        base_layers.file(&staged, base_layers.registry().look_up(key)?).value
     }
 
-    /// The value of a key over all layers, with what is staged.
+    /// Returns the effective value of a key, staged changes included.
     pub fn resolve(&self, key: &Key) -> Result<Resolved, Error> {
         self.service.layers_with(Some((self.scope, self.staged()))).resolve(key)
     }
 
-    /// Sets a key to a value given as text, which is read by the key's type. `${VAR}` is kept and filled in by readers.
+    /// Sets a key to a value given as text, parsed by the key's type. `${VAR}` is stored as it is;
+    /// readers expand it.
     pub fn set_value(&mut self, key: &Key, text: &str) -> Result<(), Error> {
         let info = self.service.registry().look_up(key)?;
-        let value = self.service.value_of_text(self.scope, info, text)?;
-        self.put(key, &value)
+        let value = self.service.parse_value(self.scope, info, text)?;
+        self.stage(info.key, &value)
     }
 
     /// Sets a key to a value.
@@ -92,56 +99,67 @@ impl<'a> ConfigTransaction<'a> {
         let info = self.service.registry().look_up(key)?;
         let typed = value.typed_by_toml();
         let text = if let Value::String(text) = &typed { Some(text.as_str()) } else { None };
-        let value = self.service.accept(self.scope, info, text, || info.read_toml(&typed, None))?;
-        self.put(key, &value)
+        let value = self.service.validate(self.scope, info, text, || info.read_toml(&typed, None))?;
+        self.stage(info.key, &value)
     }
 
-    /// Removes a key from this scope. Says whether it was there. A key that is unknown, or does not belong here, may be removed too.
+    /// Removes a key from this scope, under its former names too. Returns false if it was not
+    /// there. Also removes unknown keys, and keys that this scope may not set.
     pub fn unset(&mut self, key: &Key) -> Result<bool, Error> {
-        let unset = self.document.unset(key).map_err(|error| error.in_scope(self.scope))?;
-        let Some(document) = unset else {
-            self.service.registry().look_up(key)?;
+        let registry = self.service.registry();
+        let info = registry.look_up(key);
+        let former = info.iter().flat_map(|info| registry.former_names(info.key));
+        let mut was_set = false;
+        for name in [key].into_iter().chain(former) {
+            let unset = self.document.unset(name).map_err(|error| error.in_scope(self.scope))?;
+            if let Some(document) = unset {
+                self.document = Arc::new(document);
+                was_set = true;
+            }
+        }
+        if !was_set {
+            info?;
             return Ok(false);
-        };
-        self.document = Arc::new(document);
-        self.touched.push(key.clone());
+        }
+        self.changed_keys.push(key.clone());
         Ok(true)
     }
 
-    /// Runs several calls that count together: if `inner` fails, what it staged is forgotten and what was staged before stays.
+    /// Runs several calls as one: if `inner` fails, its staged changes are dropped and earlier ones
+    /// stay.
     pub fn nested<T, E>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
-        let (document, touched) = (Arc::clone(&self.document), self.touched.len());
+        let (document, changed_keys) = (Arc::clone(&self.document), self.changed_keys.len());
         inner(self).inspect_err(|_| {
             self.document = document;
-            self.touched.truncate(touched);
+            self.changed_keys.truncate(changed_keys);
         })
     }
 
-    /// Writes what is staged, if it differs from what is there.
-    pub(crate) fn commit(self) -> Result<Written, Error> {
-        let Self { service, scope, locked, before, document, touched } = self;
-        let _span = tracing::debug_span!("transaction", %scope, keys = touched.len()).entered();
+    /// Writes the staged changes, if they change the file.
+    pub(crate) fn commit(self) -> Result<WriteSummary, Error> {
+        let Self { service, scope, locked, before, document, changed_keys } = self;
+        let _span = tracing::debug_span!("transaction", %scope, keys = changed_keys.len()).entered();
         let after = document.to_bytes();
         let changed = before.as_deref().unwrap_or_default() != after;
         if changed {
             if after.len() as u64 > FILE_BYTES_MAX {
-                return Err(Error::TooLarge { file: locked.target.file, limit: FILE_BYTES_MAX });
+                return Err(Error::TooLarge { file: locked.file.path, limit: FILE_BYTES_MAX });
             }
             locked.replace(&after)?;
         }
-        // Nobody is to wait for what is cleared away here.
-        let file = locked.unlock().file;
+        // Unlock first: dropping the rest must not keep other writers waiting.
+        let file = locked.unlock().path;
         if changed {
-            service.remember(scope, document);
+            service.cache(scope, document);
         }
-        Ok(Written { scope, file, keys: touched, changed })
+        Ok(WriteSummary { scope, file, keys: changed_keys, changed })
     }
 
-    /// Sets a key to a value that this scope takes.
-    pub(crate) fn put(&mut self, key: &Key, value: &Value) -> Result<(), Error> {
+    /// Stages a valid value.
+    pub(crate) fn stage(&mut self, key: &Key, value: &Value) -> Result<(), Error> {
         let document = self.document.set(key, value).map_err(|error| error.in_scope(self.scope))?;
         self.document = Arc::new(document);
-        self.touched.push(key.clone());
+        self.changed_keys.push(key.clone());
         Ok(())
     }
 
@@ -150,15 +168,16 @@ impl<'a> ConfigTransaction<'a> {
     }
 }
 
-/// What a scope takes, whatever is in its file.
+/// Validation of values, independent of the file.
 impl ConfigService {
-    /// The value that a text is for a key, if it may be set in this scope.
-    pub(crate) fn value_of_text(&self, scope: Scope, info: KeyInfo<'_>, text: &str) -> Result<Value, Error> {
-        self.accept(scope, info, Some(text), || info.read_text(text, None))
+    /// Parses a value from text, if the key can be set in this scope.
+    pub(crate) fn parse_value(&self, scope: Scope, info: KeyInfo<'_>, text: &str) -> Result<Value, Error> {
+        self.validate(scope, info, Some(text), || info.read_text(text, None))
     }
 
-    /// The value that `read` gives, if it may be set in this scope. A text that refers to variables stays as it is.
-    fn accept(
+    /// Returns the value of `read`, if the key can be set in this scope. Keeps a text with
+    /// references as it is.
+    fn validate(
         &self,
         scope: Scope,
         info: KeyInfo<'_>,
@@ -166,25 +185,25 @@ impl ConfigService {
         read: impl FnOnce() -> Result<Value, Error>,
     ) -> Result<Value, Error> {
         info.check_scope(scope)?;
-        let interpolation = self.given().interpolation(info, scope, None);
-        if let Some(text) = text.filter(|text| info.declared.is_some() && refers(text)) {
-            // If the variables are all set, what they make must be of the type.
-            if let Some(filled) = unless_unset(interpolation.fill(text))? {
-                info.read_text(&filled, None)?;
+        let interpolation = self.base_layers().interpolation(info, scope, None);
+        if let Some(text) = text.filter(|text| info.definition.is_some() && has_references(text)) {
+            // If all variables are set, the expanded text must be of the type.
+            if let Some(expanded) = ignore_unset(interpolation.expand(text))? {
+                info.read_text(&expanded, None)?;
             }
             return Ok(Value::String(text.to_owned()));
         }
-        // Whatever is written must be readable here: a project's file may not refer to secrets.
+        // A written value must be readable: a project file may not refer to secrets.
         let value = read()?;
-        unless_unset(interpolation.fill_value(value.clone()))?;
+        ignore_unset(interpolation.expand_value(value.clone()))?;
         Ok(value)
     }
 }
 
-/// Nothing where a variable is not set: it may be where the value is read.
-fn unless_unset<T>(filled: Result<T, Error>) -> Result<Option<T>, Error> {
-    match filled {
-        Ok(filled) => Ok(Some(filled)),
+/// Turns the error of an unset variable into `None`: it may be set where the value is read.
+fn ignore_unset<T>(expanded: Result<T, Error>) -> Result<Option<T>, Error> {
+    match expanded {
+        Ok(expanded) => Ok(Some(expanded)),
         Err(Error::Interpolation { reason: UNSET, .. }) => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,11 +1,12 @@
-//! Noticing changes, whoever makes them: this program, another one, a person with an editor.
+//! Watching configuration for changes by this program, others, and people with editors.
 //!
-//! The system tells when something happens to a folder; what it means is found by reading the files again and comparing. So it does not
-//! matter how a file was saved (in place, by rename, through a symlink), and several events at once are one look. What is watched is every
-//! folder on the way to a file, up to the root, as any of them may be made, moved or replaced later. The folders are watched before
-//! the files are read, so nothing falls in between.
+//! An event of the system only triggers a poll: the watch reads the files again and compares. So
+//! the way in which a file was saved (in place, by rename, through a symlink) does not matter, and
+//! several events at once cause one poll. The watch covers every folder on the path to a file, up
+//! to the root, as any of them may be created, moved or replaced later. It watches the folders
+//! before it reads the files, so it misses no change in between.
 //!
-//! Not noticed: a value that was there between two looks only.
+//! Limit: a value that exists only between two polls is not reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,92 +23,94 @@ use serde::Serialize;
 
 use crate::{ConfigService, Error, Key, Origin, Reveal, Scope, Value};
 
-/// How often the files are read although nothing was reported: network file systems tell nothing of what others do.
-const RECHECK: Duration = Duration::from_secs(2);
-/// How long it must be quiet before the files are read, unless the last event says that a save is over: an editor may have moved the old
-/// file away and not yet written the new one.
-const SETTLE: Duration = Duration::from_millis(50);
-/// How long at most to wait for quiet.
-const SETTLE_MAX: Duration = Duration::from_millis(200);
-/// How many symlinks are followed on the way to a file: as many as Linux follows.
+/// Time between polls without an event: network file systems do not report the changes of other
+/// machines.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Time without events before a poll, unless the last event completed a save: an editor may have
+/// moved the old file away and not yet written the new one.
+const DEBOUNCE: Duration = Duration::from_millis(50);
+/// Maximum time to wait for a pause between events.
+const DEBOUNCE_MAX: Duration = Duration::from_millis(200);
+/// Maximum number of symlinks on the path to a file, as on Linux.
 const LINKS_MAX: usize = 40;
 
-/// Changes of configuration, as they happen. Made by [`ConfigService::watch`]; dropping it ends it.
+/// A stream of changes of configuration, created by [`ConfigService::watch`]. Dropping it ends it.
 pub struct Watch {
     service: ConfigService,
     prefix: Option<Key>,
     watcher: RecommendedWatcher,
-    ways: Arc<Mutex<Ways>>,
+    paths: Arc<Mutex<WatchPaths>>,
     signals: Receiver<()>,
-    stopper: Stopper,
-    recheck: Duration,
-    seen: BTreeMap<Key, Held>,
-    told: BTreeSet<String>,
-    /// Whether the system has refused to watch more.
+    stop_handle: StopHandle,
+    poll_interval: Duration,
+    values: BTreeMap<Key, SourcedValue>,
+    reported: BTreeSet<String>,
+    /// True after the system refused to watch more folders.
     is_limited: bool,
-    /// What was noticed before anybody asked.
-    waiting: Vec<Noticed>,
+    /// Events that the caller has not seen yet.
+    pending: Vec<WatchEvent>,
 }
 
 /// Ends a [`Watch`] from another thread.
 #[derive(Clone)]
-pub struct Stopper {
+pub struct StopHandle {
     is_stopped: Arc<AtomicBool>,
     wake: SyncSender<()>,
 }
 
-/// Something that a [`Watch`] noticed.
+/// An event of a [`Watch`].
 #[derive(Debug)]
-pub enum Noticed {
-    /// A key has another value, or has it from another layer.
-    Changed(Changed),
-    /// A file or a value cannot be used. What was known before it counts until it can be used again.
+pub enum WatchEvent {
+    /// A key has another value, or its value comes from another layer.
+    Changed(KeyChange),
+    /// A file or a value is unusable. The last known value counts until it is usable again.
     Problem(Error),
 }
 
-/// A key that changed.
+/// A change of a key.
 #[derive(Serialize)]
-pub struct Changed {
-    /// The key.
+pub struct KeyChange {
+    /// Changed key.
     pub key: Key,
-    /// What it was, if it had a value.
-    pub old: Option<Held>,
-    /// What it is, if it has a value.
-    pub new: Option<Held>,
-    /// Whether it is hidden from people.
+    /// Value before; none if the key had none.
+    pub old: Option<SourcedValue>,
+    /// Value now; none if the key has none.
+    pub new: Option<SourcedValue>,
+    /// True if people see a placeholder instead of the values.
     #[serde(rename = "secret")]
     pub is_secret: bool,
 }
 
-/// A value, and where it stands.
+/// A value with its position.
 #[derive(Clone, Serialize)]
-pub struct Held {
-    /// The value. It may be secret: see [`Changed::for_people`].
+pub struct SourcedValue {
+    /// The value. It may be secret: see [`KeyChange::redacted`].
     pub value: Value,
-    /// Where it stands.
+    /// Position of the value.
     pub origin: Origin,
 }
 
-impl Changed {
-    /// The same with values as people may see them.
-    pub fn for_people(self) -> Changed {
-        let shown = |held: Held| Held { value: held.value.for_people(self.is_secret, Reveal::No), ..held };
-        Changed { old: self.old.map(shown), new: self.new.map(shown), ..self }
+impl KeyChange {
+    /// Redacts secret values.
+    pub fn redacted(self) -> KeyChange {
+        let shown =
+            |old: SourcedValue| SourcedValue { value: old.value.redacted(self.is_secret, Reveal::No), ..old };
+        KeyChange { old: self.old.map(shown), new: self.new.map(shown), ..self }
     }
 }
 
 impl ConfigService {
     /// Watches all keys, or those below `prefix`, from now on.
     ///
-    /// Safe to call from any thread and process at any time: it takes no lock and writes nothing. The watch has a thread of its own that
-    /// ends with it.
+    /// Safe to call from any thread and process at any time: takes no lock and writes nothing. The
+    /// watch has its own thread, which ends with it.
     pub fn watch(&self, prefix: Option<&Key>) -> Result<Watch, Error> {
-        let ways = Arc::new(Mutex::new(Ways::default()));
-        // One signal says it all: whoever takes it looks at everything that happened before.
+        let paths = Arc::new(Mutex::new(WatchPaths::default()));
+        // One signal is enough: its receiver polls everything that happened before.
         let (wake, signals) = sync_channel(1);
-        let (known, handler) = (Arc::clone(&ways), wake.clone());
+        let (known, handler) = (Arc::clone(&paths), wake.clone());
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            if event.map_or(true, |event| lock(&known).take_note(&event)) {
+            if event.map_or(true, |event| lock(&known).concerns_files(&event)) {
                 let _ = handler.try_send(());
             }
         });
@@ -116,74 +119,76 @@ impl ConfigService {
             service: self.clone(),
             prefix: prefix.cloned(),
             watcher,
-            ways,
+            paths,
             signals,
-            stopper: Stopper { is_stopped: Arc::default(), wake },
-            recheck: RECHECK,
-            seen: BTreeMap::new(),
-            told: BTreeSet::new(),
+            stop_handle: StopHandle { is_stopped: Arc::default(), wake },
+            poll_interval: POLL_INTERVAL,
+            values: BTreeMap::new(),
+            reported: BTreeSet::new(),
             is_limited: false,
-            waiting: Vec::new(),
+            pending: Vec::new(),
         };
-        watch.follow()?;
-        // What holds at the start is no change.
-        watch.waiting = watch.look();
-        watch.waiting.retain(|noticed| matches!(noticed, Noticed::Problem(_)));
+        watch.watch_folders()?;
+        // Values at the start are not changes.
+        watch.pending = watch.poll();
+        watch.pending.retain(|event| matches!(event, WatchEvent::Problem(_)));
         Ok(watch)
     }
 }
 
 impl Watch {
-    /// With another time after which the files are read although nothing was reported.
-    pub fn with_recheck(self, recheck: Duration) -> Watch {
-        Watch { recheck, ..self }
+    /// Sets the time between polls without an event.
+    pub fn with_poll_interval(self, poll_interval: Duration) -> Watch {
+        Watch { poll_interval, ..self }
     }
 
-    /// Ends this watch, from another thread.
-    pub fn stopper(&self) -> Stopper {
-        self.stopper.clone()
+    /// Returns a handle that ends this watch from another thread.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.stop_handle.clone()
     }
 
-    /// Waits for changes. `None` when the watch was stopped.
-    pub fn wait(&mut self) -> Option<Vec<Noticed>> {
+    /// Waits for events. Returns `None` after the watch was stopped.
+    pub fn wait(&mut self) -> Option<Vec<WatchEvent>> {
         loop {
-            if self.stopper.is_stopped.load(Ordering::Acquire) {
+            if self.stop_handle.is_stopped.load(Ordering::Acquire) {
                 return None;
             }
-            if !self.waiting.is_empty() {
-                return Some(std::mem::take(&mut self.waiting));
+            if !self.pending.is_empty() {
+                return Some(std::mem::take(&mut self.pending));
             }
-            if self.signals.recv_timeout(self.recheck) != Err(RecvTimeoutError::Timeout) {
-                self.settle();
+            if self.signals.recv_timeout(self.poll_interval) != Err(RecvTimeoutError::Timeout) {
+                self.debounce();
             }
-            let limit = self.follow().err();
-            self.waiting = self.look();
-            // Told once: the recheck stands in from then on.
+            let limit = self.watch_folders().err();
+            self.pending = self.poll();
+            // Report this once; polling replaces the events.
             if let Some(error) = limit.filter(|_| !std::mem::replace(&mut self.is_limited, true)) {
-                self.waiting.push(Noticed::Problem(error));
+                self.pending.push(WatchEvent::Problem(error));
             }
         }
     }
 
-    /// Waits until whoever saves has done so, or it is quiet.
-    fn settle(&self) {
-        let end = Instant::now() + SETTLE_MAX;
-        while !lock(&self.ways).is_saved && Instant::now() < end && self.signals.recv_timeout(SETTLE).is_ok()
-        {
-        }
+    /// Waits until a save is complete, or for a pause between events.
+    fn debounce(&self) {
+        let end = Instant::now() + DEBOUNCE_MAX;
+        while !lock(&self.paths).is_saved
+            && Instant::now() < end
+            && self.signals.recv_timeout(DEBOUNCE).is_ok()
+        {}
     }
 
-    /// Watches the folders on the ways to the files as they are now. All of them anew: one with the same name may be another.
-    fn follow(&mut self) -> Result<(), Error> {
+    /// Watches the folders on the paths to the files. Renews all watches: a folder of the same name
+    /// may be another one.
+    fn watch_folders(&mut self) -> Result<(), Error> {
         let files = Scope::ALL.iter().filter_map(|scope| self.service.file(*scope).ok());
-        let ways = Ways::to(files);
-        let old = std::mem::replace(&mut *lock(&self.ways), ways.clone());
+        let paths = WatchPaths::to(files);
+        let old = std::mem::replace(&mut *lock(&self.paths), paths.clone());
         for folder in &old.folders {
             let _ = self.watcher.unwatch(folder);
         }
-        for folder in &ways.folders {
+        for folder in &paths.folders {
             match self.watcher.watch(folder, RecursiveMode::NonRecursive) {
-                // A folder that may not be read, or has just gone: the recheck is for such.
+                // Polling covers a folder that is unreadable or was just removed.
                 Err(error) if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {
                     return Err(Error::Watch { source: Arc::new(error) });
                 }
@@ -193,8 +198,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Reads the files, and compares with what was seen.
-    fn look(&mut self) -> Vec<Noticed> {
+    /// Reads the files and compares their values with the last ones.
+    fn poll(&mut self) -> Vec<WatchEvent> {
         let layers = self.service.layers();
         let is_broken = layers.unusable().next().is_some();
         let listing = layers.list(self.prefix.as_ref());
@@ -206,38 +211,40 @@ impl Watch {
                 secrets.insert(entry.key.clone());
             }
             if let Some(value) = entry.value {
-                now.insert(entry.key, Held { value, origin: entry.origin });
+                now.insert(entry.key, SourcedValue { value, origin: entry.origin });
             }
         }
-        // What cannot be read has not changed.
-        for (key, held) in self.seen.iter().filter(|(key, _)| !listed.contains(*key) && is_unknown(key)) {
-            now.insert(key.clone(), held.clone());
+        // An unreadable key has not changed.
+        for (key, value) in self.values.iter().filter(|(key, _)| !listed.contains(*key) && is_unknown(key)) {
+            now.insert(key.clone(), value.clone());
         }
-        let mut noticed: Vec<Noticed> = changes(&self.seen, &now, &secrets).map(Noticed::Changed).collect();
-        self.seen = now;
-        self.told.retain(|text| listing.problems.iter().any(|problem| problem.to_string() == *text));
-        let problems = listing.problems.into_iter().filter(|problem| self.told.insert(problem.to_string()));
-        noticed.extend(problems.map(Noticed::Problem));
-        noticed
+        let mut events: Vec<WatchEvent> =
+            changes(&self.values, &now, &secrets).map(WatchEvent::Changed).collect();
+        self.values = now;
+        self.reported.retain(|text| listing.problems.iter().any(|problem| problem.to_string() == *text));
+        let problems =
+            listing.problems.into_iter().filter(|problem| self.reported.insert(problem.to_string()));
+        events.extend(problems.map(WatchEvent::Problem));
+        events
     }
 }
 
-/// Keys whose value or layer differs. The line alone may.
+/// Returns the keys whose value or layer differs; ignores a change of the line alone.
 fn changes<'a>(
-    old: &'a BTreeMap<Key, Held>,
-    new: &'a BTreeMap<Key, Held>,
+    old: &'a BTreeMap<Key, SourcedValue>,
+    new: &'a BTreeMap<Key, SourcedValue>,
     secrets: &'a BTreeSet<Key>,
-) -> impl Iterator<Item = Changed> + 'a {
+) -> impl Iterator<Item = KeyChange> + 'a {
     let keys: BTreeSet<&Key> = old.keys().chain(new.keys()).collect();
     keys.into_iter().filter_map(move |key| {
         let (old, new) = (old.get(key), new.get(key));
         let same = match (old, new) {
             (Some(old), Some(new)) => old.value == new.value && old.origin.layer() == new.origin.layer(),
-            // A default was always there; a broken file may have hidden it.
+            // A default always existed; a broken file may have hidden it.
             (None, Some(new)) => new.origin == Origin::Default,
             _ => false,
         };
-        let changed = || Changed {
+        let changed = || KeyChange {
             key: key.clone(),
             old: old.cloned(),
             new: new.cloned(),
@@ -247,31 +254,33 @@ fn changes<'a>(
     })
 }
 
-/// The ways to some files: every folder that is passed, and every name that is looked up in one.
+/// Folders on the paths to some files, and every name that is looked up in them.
 #[derive(Clone, Default)]
-struct Ways {
+struct WatchPaths {
     folders: BTreeSet<PathBuf>,
     names: BTreeSet<PathBuf>,
-    /// Whether the last event was the end of a save: a file was moved into place, or closed after writing.
+    /// True if the last event completed a save: a file was moved into place, or closed after
+    /// writing.
     is_saved: bool,
 }
 
-impl Ways {
-    fn to(files: impl Iterator<Item = PathBuf>) -> Ways {
-        let mut ways = Ways::default();
+impl WatchPaths {
+    fn to(files: impl Iterator<Item = PathBuf>) -> WatchPaths {
+        let mut paths = WatchPaths::default();
         for file in files {
             if let Ok(file) = std::path::absolute(&file) {
-                ways.walk(&file);
+                paths.walk(&file);
             }
         }
-        ways
+        paths
     }
 
-    /// Goes to a file name by name, as the system would. The folders have no symlinks in their paths: the system knows each by one name.
+    /// Follows a path name by name, as the system does. The recorded folders have no symlinks in
+    /// their paths: events name each folder by one path.
     fn walk(&mut self, file: &Path) {
         let mut links = 0;
         let mut here = PathBuf::new();
-        let mut ahead: Vec<PathBuf> = steps(file);
+        let mut ahead: Vec<PathBuf> = components_reversed(file);
         while let Some(step) = ahead.pop() {
             match step.components().next() {
                 Some(Component::ParentDir) => {
@@ -291,7 +300,7 @@ impl Ways {
             match fs::read_link(&next) {
                 Ok(target) if links < LINKS_MAX => {
                     links += 1;
-                    ahead.extend(steps(&target));
+                    ahead.extend(components_reversed(&target));
                 }
                 _ if next.is_dir() => here = next,
                 _ => return,
@@ -299,8 +308,8 @@ impl Ways {
         }
     }
 
-    /// Whether an event may be about one of the files. Reading a file is none.
-    fn take_note(&mut self, event: &notify::Event) -> bool {
+    /// Returns true if an event may concern one of the files. Reading a file is not a change.
+    fn concerns_files(&mut self, event: &notify::Event) -> bool {
         let is_saved = match event.kind {
             EventKind::Access(AccessKind::Close(AccessMode::Write))
             | EventKind::Modify(ModifyKind::Name(RenameMode::To | RenameMode::Both)) => true,
@@ -316,23 +325,23 @@ impl Ways {
     }
 }
 
-/// The components of a path, the last one first.
-fn steps(path: &Path) -> Vec<PathBuf> {
-    let mut steps: Vec<PathBuf> = path
+/// Components of a path, last one first.
+fn components_reversed(path: &Path) -> Vec<PathBuf> {
+    let mut components: Vec<PathBuf> = path
         .components()
         .filter(|component| !matches!(component, Component::CurDir))
         .map(|component| PathBuf::from(component.as_os_str()))
         .collect();
-    steps.reverse();
-    steps
+    components.reverse();
+    components
 }
 
-fn lock(ways: &Mutex<Ways>) -> std::sync::MutexGuard<'_, Ways> {
-    // It is replaced whole.
-    ways.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(paths: &Mutex<WatchPaths>) -> std::sync::MutexGuard<'_, WatchPaths> {
+    // A panic leaves the old paths or the new ones: they are replaced as a whole.
+    paths.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Stopper {
+impl StopHandle {
     /// Ends the watch: [`Watch::wait`] returns `None`.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Release);
@@ -342,22 +351,22 @@ impl Stopper {
 
 impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Watch of {} keys", self.seen.len())
+        write!(f, "Watch of {} keys", self.values.len())
     }
 }
 
-impl fmt::Debug for Stopper {
+impl fmt::Debug for StopHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Stopper")
     }
 }
 
-impl fmt::Debug for Changed {
-    /// Without secrets.
+impl fmt::Debug for KeyChange {
+    /// Redacts secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let show = |held: &Option<Held>| match held {
-            Some(held) => {
-                format!("{} ({})", held.value.show(self.is_secret, Reveal::No), held.origin.layer())
+        let show = |value: &Option<SourcedValue>| match value {
+            Some(value) => {
+                format!("{} ({})", value.value.show(self.is_secret, Reveal::No), value.origin.layer())
             }
             None => "nothing".to_owned(),
         };

@@ -1,14 +1,15 @@
-//! The folder of all contexts: where things are, locks, and what opens a context to be read or written.
+//! Folder of all contexts: paths, locks, and opening a context for reading or writing.
 //!
 //! ```text
 //! contexts/<name>/        one context: its files, and the journal in .txn/
-//! contexts/.locks/        one lock file per name, never removed: a lock must not be in a folder that can be
-//! contexts/.trash/        removed contexts on their way out
+//! contexts/.locks/        one lock file per name, never removed: a lock must outlive its context
+//! contexts/.trash/        removed contexts, until their files are deleted
 //! ```
 //!
-//! Lock order: the locks of several contexts are taken together, by (device, inode); no call waits for one lock while it holds another, but
-//! for a fork, which reads its source in short turns while it holds the new context. The source exists and the new one does not, so two forks
-//! cannot want each other's.
+//! Lock order: the locks of several contexts are taken together, by (device, inode). A call never
+//! waits for one lock while it holds another, except for a fork, which reads its source in chunks
+//! while it holds the new context. The source exists and the new context does not, so two forks
+//! cannot wait for each other.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,22 +26,22 @@ use crate::{Error, MessageId, Name, Notice};
 
 const LOCKS: &str = ".locks";
 const TRASH: &str = ".trash";
-/// Folders are for their owner.
+/// Folders are private to their owner.
 const FOLDER_MODE: u32 = 0o700;
-/// How often reading starts again because a first writer appeared.
-const READS_MAX: usize = 4;
+/// Maximum number of attempts to read a context whose first writer appears.
+const READ_ATTEMPTS_MAX: usize = 4;
 
-/// Tells the time.
+/// Source of the current time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// How contexts are used.
+/// Options of contexts.
 #[derive(Clone)]
 pub struct Options {
-    /// How to wait for a context's lock.
+    /// Wait for a context's lock.
     pub wait: Wait,
-    /// Bytes of each context's journal: the larger, the rarer a checkpoint.
+    /// Size of each context's journal in bytes: a larger one needs fewer checkpoints.
     pub journal_bytes: u64,
-    /// Where the time comes from.
+    /// Source of the current time.
     pub clock: Clock,
 }
 
@@ -48,31 +49,31 @@ impl Default for Options {
     fn default() -> Self {
         let now = || {
             let now = Timestamp::now();
-            // Milliseconds, as ids have them.
+            // Milliseconds, like ids.
             Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
         };
         Self { wait: Wait::default(), journal_bytes: 256 * 1024, clock: Arc::new(now) }
     }
 }
 
-/// The folder of all contexts.
-pub(crate) struct Ground {
+/// Folder of all contexts.
+pub(crate) struct ContextsDir {
     pub(crate) folder: PathBuf,
     find: Option<Finder>,
     pub(crate) options: Options,
 }
 
-impl Ground {
-    pub(crate) fn new(folder: &Path, find: Option<Finder>, options: Options) -> Ground {
-        Ground { folder: folder.to_owned(), find, options }
+impl ContextsDir {
+    pub(crate) fn new(folder: &Path, find: Option<Finder>, options: Options) -> ContextsDir {
+        ContextsDir { folder: folder.to_owned(), find, options }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
         (self.options.clock)()
     }
 
-    pub(crate) fn fresh_id(&self) -> MessageId {
-        MessageId::fresh(None, self.now())
+    pub(crate) fn new_id(&self) -> MessageId {
+        MessageId::generate(None, self.now())
     }
 
     pub(crate) fn folder_of(&self, name: &Name) -> PathBuf {
@@ -90,7 +91,7 @@ impl Ground {
         }
     }
 
-    /// The folder of all contexts; `None` when it does not exist yet.
+    /// Opens the folder; `None` if it does not exist yet.
     pub(crate) fn root(&self) -> Result<Option<Arc<dyn Storage>>, Error> {
         match self.storage(&self.folder) {
             Ok(root) => Ok(Some(root)),
@@ -99,7 +100,7 @@ impl Ground {
         }
     }
 
-    /// The folder of all contexts, made with what belongs in it if it is missing.
+    /// Opens the folder; creates it and its lock folder if missing.
     pub(crate) fn prepare(&self) -> Result<Arc<dyn Storage>, Error> {
         let failed = |source| self.failed("make", &self.folder, source);
         if self.find.is_none() {
@@ -107,18 +108,19 @@ impl Ground {
         }
         let root = self.storage(&self.folder).map_err(|source| self.failed("open", &self.folder, source))?;
         if !self.is_folder(&*root, LOCKS)? {
-            // Whoever made the folder may have died before it was durable. The locks come after that, so where they are it is; they need
-            // not survive a power cut themselves.
+            // The creator of the folder may have died before it was durable. The lock folder is
+            // created after that, so its presence proves it; the locks need not survive a power
+            // cut.
             if self.find.is_none() {
-                self.sync_around().map_err(failed)?;
+                self.sync_parents().map_err(failed)?;
             }
-            self.make_missing(&*root, LOCKS)?;
+            self.create_if_missing(&*root, LOCKS)?;
         }
         Ok(root)
     }
 
-    /// Makes the names of the folder of all contexts and of the home folder around it durable.
-    fn sync_around(&self) -> io::Result<()> {
+    /// Makes the directory entries of the folder and of the home folder durable.
+    fn sync_parents(&self) -> io::Result<()> {
         let folder = std::path::absolute(&self.folder)?;
         folder
             .ancestors()
@@ -127,7 +129,8 @@ impl Ground {
             .try_for_each(|around| Disk::open(around)?.sync_folder(&RelPath::root()))
     }
 
-    /// Makes the names of all contexts durable: of one that another tool made nobody knows whether it is.
+    /// Makes the directory entries of all contexts durable: another tool may not have synced its
+    /// own.
     pub(crate) fn sync_names(&self, root: &dyn Storage) -> Result<(), Error> {
         root.sync_folder(&RelPath::root()).map_err(|source| self.failed("sync", &self.folder, source))
     }
@@ -138,16 +141,16 @@ impl Ground {
         Ok(found.is_some_and(|found| found.kind == Kind::Folder))
     }
 
-    /// Makes a folder right below; whether it was missing. It is durable then.
-    pub(crate) fn make_folder(&self, root: &dyn Storage, name: &str) -> Result<bool, Error> {
-        let is_new = !self.is_folder(root, name)? && self.make_missing(root, name)?;
-        // Also when it was there: who made it may have died before this.
+    /// Creates a folder directly below, durably. Returns true if it was missing.
+    pub(crate) fn create_folder(&self, root: &dyn Storage, name: &str) -> Result<bool, Error> {
+        let is_new = !self.is_folder(root, name)? && self.create_if_missing(root, name)?;
+        // Sync an existing folder too: its creator may have died before the sync.
         self.sync_names(root)?;
         Ok(is_new)
     }
 
-    /// Makes a folder right below that was not there a moment ago; whether nobody else did.
-    fn make_missing(&self, root: &dyn Storage, name: &str) -> Result<bool, Error> {
+    /// Creates a folder directly below. Returns false if another process was faster.
+    fn create_if_missing(&self, root: &dyn Storage, name: &str) -> Result<bool, Error> {
         match root.make_folder(&RelPath::root().join(name), FOLDER_MODE) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_folder(root, name)? => {
                 Ok(false)
@@ -158,13 +161,13 @@ impl Ground {
         }
     }
 
-    /// Whether there is a folder of this name.
+    /// Returns true if there is a folder of this name.
     pub(crate) fn has_folder(&self, name: &Name) -> Result<bool, Error> {
         let Some(root) = self.root()? else { return Ok(false) };
         self.is_folder(&*root, name.as_str())
     }
 
-    /// The names of all folders that may be contexts, sorted.
+    /// Names of all folders that may be contexts, sorted.
     pub(crate) fn names(&self) -> Result<Vec<Name>, Error> {
         let Some(root) = self.root()? else { return Ok(Vec::new()) };
         let listed = root.list(&RelPath::root());
@@ -176,9 +179,9 @@ impl Ground {
         Ok(names)
     }
 
-    /// Opens the folder of a context to be written; [`Error::NotFound`] where there is none.
+    /// Opens the folder of a context for writing; [`Error::NotFound`] if there is none.
     #[track_caller]
-    pub(crate) fn writer(&self, doing: &'static str, name: &Name) -> Result<OwnFolder, Error> {
+    pub(crate) fn writer(&self, action: &'static str, name: &Name) -> Result<OwnFolder, Error> {
         let missing = || Error::NotFound { name: name.clone() };
         let root = self.root()?.ok_or_else(missing)?;
         if !self.is_folder(&*root, name.as_str())? {
@@ -187,10 +190,11 @@ impl Ground {
         if !self.is_folder(&*root, LOCKS)? {
             self.prepare()?;
         }
-        self.own_folder(name).map_err(|source| Error::not_begun(doing, name, source))
+        self.own_folder(name).map_err(|source| Error::begin(action, name, source))
     }
 
-    /// Opens a context's folder, which exists, to be written. What a killed process left there is finished when a change begins.
+    /// Opens the existing folder of a context for writing. The next transaction recovers an
+    /// interrupted one.
     #[track_caller]
     pub(crate) fn own_folder(&self, name: &Name) -> filetx::Result<OwnFolder> {
         let (journal_bytes, wait) = (self.options.journal_bytes, self.options.wait.clone());
@@ -222,7 +226,7 @@ impl Ground {
         Ok(names.into_iter().map(at).collect())
     }
 
-    /// Reads a context as of one commit. Nothing is written, so this works on a read-only or full disk.
+    /// Reads a context as of one commit. Writes nothing, so it works on a read-only or full disk.
     #[track_caller]
     pub(crate) fn read<T>(
         &self,
@@ -230,11 +234,12 @@ impl Ground {
         mut work: impl FnMut(Files<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let missing = || Error::NotFound { name: name.clone() };
-        for _ in 0..READS_MAX {
+        for _ in 0..READ_ATTEMPTS_MAX {
             if !self.has_folder(name)? {
                 return Err(missing());
             }
-            // Who writes makes the lock file first. Without it nothing holds writers back, and one may have come meanwhile.
+            // A writer creates the lock file first. Without a lock file nothing blocks a writer, so
+            // one may have started during the read.
             let is_locked = self.has_lock(name);
             let folder = self.folder_of(name);
             let snapshot = match &self.find {
@@ -244,7 +249,7 @@ impl Ground {
                     .and_then(|storage| Snapshot::of_folder_on_storage(storage, &folder)),
             };
             let snapshot = snapshot.map_err(|source| match &source {
-                // Removed since the look above.
+                // Removed after the check above.
                 filetx::Error::Io { source: error, .. } if error.kind() == io::ErrorKind::NotFound => {
                     missing()
                 }
@@ -255,7 +260,7 @@ impl Ground {
                 return result;
             }
         }
-        let source = io::Error::other("its lock file comes and goes");
+        let source = io::Error::other("its lock file keeps changing");
         Err(self.failed("read", &self.folder_of(name), source))
     }
 
@@ -276,26 +281,27 @@ impl Ground {
         self.find.is_some() || self.lock_path(name).exists()
     }
 
-    /// Takes the locks of some contexts, whole, for this thread.
+    /// Takes the exclusive locks of some contexts for this thread.
     #[track_caller]
-    pub(crate) fn lock(&self, doing: &'static str, names: &[&Name]) -> Result<Vec<Guard>, Error> {
+    pub(crate) fn lock(&self, action: &'static str, names: &[&Name]) -> Result<Vec<Guard>, Error> {
         if self.find.is_some() {
             return Ok(Vec::new());
         }
-        let failed = |source| Error::files(doing, names[0], source);
+        let failed = |source| Error::files(action, names[0], source);
         let locks = names.iter().map(|name| Lock::open(&self.lock_path(name)));
         let locks = locks.collect::<filetx::Result<Vec<_>>>().map_err(failed)?;
         let wanted: Vec<_> = locks.iter().map(|lock| (lock, Mode::Exclusive)).collect();
         acquire_all(&wanted, &self.options.wait).map_err(failed)
     }
 
-    /// Moves a folder away, durably, and then deletes what was in it. The caller holds its lock. What could not be deleted is tried again by
-    /// whoever comes next, and returned.
-    pub(crate) fn discard(&self, root: &dyn Storage, name: &Name) -> Result<Option<io::Error>, Error> {
-        self.make_folder(root, TRASH)?;
+    /// Moves a folder to the trash, durably, and then deletes it. The caller holds its lock.
+    /// Returns the error of the deletion; the next call tries again.
+    pub(crate) fn move_to_trash(&self, root: &dyn Storage, name: &Name) -> Result<Option<io::Error>, Error> {
+        self.create_folder(root, TRASH)?;
         let trash = RelPath::root().join(TRASH);
-        let away = trash.join(self.fresh_id().to_string());
-        // A folder is never replaced by this, as only an empty one could be and the new name is not taken.
+        let away = trash.join(self.new_id().to_string());
+        // This never replaces a folder: rename replaces empty ones only, and the new name is
+        // unique.
         root.rename(&RelPath::root().join(name.as_str()), &away, filetx::Rename::Replace)
             .map_err(|source| self.failed("remove", &self.folder_of(name), source))?;
         let synced = root.sync_folder(&RelPath::root()).and_then(|()| root.sync_folder(&trash));
@@ -303,22 +309,22 @@ impl Ground {
         Ok(self.empty_trash(root).err())
     }
 
-    /// Deletes what was removed.
+    /// Deletes removed contexts.
     pub(crate) fn empty_trash(&self, root: &dyn Storage) -> io::Result<()> {
         let trash = RelPath::root().join(TRASH);
         match root.list(&trash) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            listed => listed?.iter().try_for_each(|name| erase(root, &trash.join(name))),
+            listed => listed?.iter().try_for_each(|name| remove_tree(root, &trash.join(name))),
         }
     }
 
-    pub(crate) fn failed(&self, doing: &'static str, path: &Path, source: io::Error) -> Error {
-        Error::Folder { doing, path: path.to_owned(), source }
+    pub(crate) fn failed(&self, action: &'static str, path: &Path, source: io::Error) -> Error {
+        Error::Folder { action, path: path.to_owned(), source }
     }
 }
 
-/// Deletes a folder with all that is in it. Somebody else may be at it too.
-fn erase(root: &dyn Storage, path: &RelPath) -> io::Result<()> {
+/// Deletes a folder tree. Another process may be deleting it too.
+fn remove_tree(root: &dyn Storage, path: &RelPath) -> io::Result<()> {
     let gone = |result: io::Result<()>| match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
@@ -330,7 +336,7 @@ fn erase(root: &dyn Storage, path: &RelPath) -> io::Result<()> {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 names => names?,
             };
-            names.iter().try_for_each(|name| erase(root, &path.join(name)))?;
+            names.iter().try_for_each(|name| remove_tree(root, &path.join(name)))?;
             gone(root.remove_folder(path))
         }
         Some(_) => gone(root.remove_file(path)),

@@ -1,7 +1,8 @@
-//! One change of a context inside a transaction: what every writing call does to the files.
+//! One change of a context inside a transaction: the steps of every writing call.
 //!
-//! An [`Edit`] begins with what is there under the lock, never with what was read before it. Its last step stamps the metadata, so that
-//! count, length, revision and time are always of the same commit as the messages.
+//! An [`Edit`] starts from the files under the lock, never from an earlier read. Its last step
+//! stamps the metadata, so that count, length, revision and time always belong to the same commit
+//! as the messages.
 
 use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
@@ -9,62 +10,64 @@ use std::path::PathBuf;
 use filetx::{FolderTransaction, OwnFolder};
 use jiff::Timestamp;
 
-use crate::dir::Ground;
+use crate::dir::ContextsDir;
 use crate::error::Damage;
 use crate::files::index::{self, Entry};
 use crate::files::lines::{self, Tail};
 use crate::files::loaded::{self, Layout, Loaded};
 use crate::files::{
-    DOCUMENT_BYTES_MAX, Files, GLOBAL, INDEX, MESSAGES, METADATA, OLD_MESSAGES, OLD_MESSAGES_ASIDE, STATE,
+    DOCUMENT_BYTES_MAX, Files, GLOBAL, INDEX, LEGACY_MESSAGES, LEGACY_MESSAGES_BACKUP, MESSAGES, METADATA,
+    STATE,
 };
-use crate::{Draft, Error, Json, Message, MessageId, Name, Revision, Saved};
+use crate::{Draft, Error, Json, Message, MessageId, Name, Revision, SaveSummary};
 
-/// The most bytes of messages that one save appends. An import takes any amount.
+/// Maximum size of the messages of one save in bytes. An import has no limit.
 pub const BATCH_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// How many names for files that are set aside are tried.
-const ASIDES_MAX: u32 = 1000;
+/// Maximum number of preserved files of one kind.
+const PRESERVED_FILES_MAX: u32 = 1000;
 
-/// A context that is about to change.
+/// Parameters of a change.
 pub(crate) struct Write<'a> {
-    pub(crate) ground: &'a Ground,
+    pub(crate) dir: &'a ContextsDir,
     pub(crate) name: &'a Name,
     pub(crate) folder: &'a OwnFolder,
-    pub(crate) doing: &'static str,
-    /// The revision that the caller has read.
+    pub(crate) action: &'static str,
+    /// Revision that the caller has read.
     pub(crate) expected: Option<Revision>,
 }
 
 impl Write<'_> {
-    /// Does a change under the lock, from what `load` finds there, and commits it.
+    /// Changes the context under the lock, starting from the result of `load`, and commits.
     #[track_caller]
     pub(crate) fn commit(
         self,
         load: impl FnOnce(Files<'_>) -> Result<Loaded, Error>,
         work: impl FnOnce(&mut Edit<'_, '_>) -> Result<Vec<MessageId>, Error>,
-    ) -> Result<(Loaded, Saved), Error> {
-        let Write { ground, name, folder, doing, expected } = self;
-        let _span = tracing::debug_span!("context", %name, doing).entered();
-        let path = ground.folder_of(name);
-        let mut tx = folder.begin().map_err(|source| Error::not_begun(doing, name, source))?;
+    ) -> Result<(Loaded, SaveSummary), Error> {
+        let Write { dir, name, folder, action, expected } = self;
+        let _span = tracing::debug_span!("context", %name, action).entered();
+        let path = dir.folder_of(name);
+        let mut tx = folder.begin().map_err(|source| Error::begin(action, name, source))?;
         let loaded = load(Files { view: &tx, name, folder: &path })?;
         check_revision(name, expected, loaded.metadata.revision)?;
         if loaded.metadata.context_id.is_none() {
-            ground.sync_names(&*ground.prepare()?)?;
+            dir.sync_names(&*dir.prepare()?)?;
         }
         let mut edit =
-            Edit { tx: &mut tx, name, folder: &path, loaded, now: ground.now(), aside: Vec::new() };
+            Edit { tx: &mut tx, name, folder: &path, loaded, now: dir.now(), preserved_at: Vec::new() };
         let ids = work(&mut edit)?;
-        let (loaded, mut aside) = edit.finish()?;
-        let committed = tx.commit().map_err(|source| Error::commit(doing, name, source))?;
-        aside.extend(folder.take_kept().into_iter().filter_map(|kept| kept.aside));
+        let (loaded, mut preserved_at) = edit.finish()?;
+        let committed = tx.commit().map_err(|source| Error::commit(action, name, source))?;
+        preserved_at.extend(folder.take_kept().into_iter().filter_map(|kept| kept.aside));
         let pending = committed.pending.map(|error| error.to_string());
-        let saved = Saved { ids, aside, pending, ..Saved::unchanged(name, &loaded.metadata) };
+        let saved =
+            SaveSummary { ids, preserved_at, pending, ..SaveSummary::unchanged(name, &loaded.metadata) };
         Ok((loaded, saved))
     }
 }
 
-/// Fails when the caller expects another revision.
+/// Fails if the caller expects another revision.
 pub(crate) fn check_revision(
     name: &Name,
     expected: Option<Revision>,
@@ -76,15 +79,15 @@ pub(crate) fn check_revision(
     }
 }
 
-/// A change of one context that is under way.
+/// A change of one context in progress.
 pub(crate) struct Edit<'t, 'a> {
     pub(crate) tx: &'t mut FolderTransaction<'a>,
     pub(crate) name: &'t Name,
     pub(crate) folder: &'t PathBuf,
     pub(crate) loaded: Loaded,
     pub(crate) now: Timestamp,
-    /// Files that were put aside.
-    pub(crate) aside: Vec<PathBuf>,
+    /// Files that preserve content of other tools.
+    pub(crate) preserved_at: Vec<PathBuf>,
 }
 
 impl Edit<'_, '_> {
@@ -100,42 +103,43 @@ impl Edit<'_, '_> {
         self.loaded.metadata.messages_bytes.unwrap_or(0)
     }
 
-    /// The revision that this change makes.
+    /// Revision that this change creates.
     pub(crate) fn next_revision(&self) -> Revision {
         Revision(self.loaded.metadata.revision.0 + 1)
     }
 
-    /// Brings what other tools left into the form that changes build on.
-    pub(crate) fn settle(&mut self) -> Result<(), Error> {
+    /// Converts what other tools wrote to the current layout, before a change.
+    pub(crate) fn normalize(&mut self) -> Result<(), Error> {
         if self.loaded.metadata.context_id.is_none() {
-            self.loaded.metadata.context_id = Some(MessageId::fresh(None, self.now));
+            self.loaded.metadata.context_id = Some(MessageId::generate(None, self.now));
         }
         match self.loaded.layout.clone() {
-            Layout::Lines { tail: Tail::Nothing, .. } => {}
-            Layout::Lines { tail: Tail::Unended, end } => {
+            Layout::Lines { tail: Tail::Complete, .. } => {}
+            Layout::Lines { tail: Tail::Unterminated, end } => {
                 self.tx.append(MESSAGES, b"\n").map_err(|source| self.failed(source))?;
-                self.at_end(self.count(), end + 1);
+                self.set_length(self.count(), end + 1);
             }
-            Layout::Lines { tail: Tail::Torn(bytes), end } => self.set_torn_aside(end, bytes)?,
+            Layout::Lines { tail: Tail::Torn(bytes), end } => self.preserve_torn_line(end, bytes)?,
             Layout::Array => self.convert()?,
         }
         Ok(())
     }
 
-    fn set_torn_aside(&mut self, end: u64, bytes: u64) -> Result<(), Error> {
+    fn preserve_torn_line(&mut self, end: u64, bytes: u64) -> Result<(), Error> {
         let body = self.files().open(MESSAGES)?.ok_or_else(|| self.not_found())?;
         let torn = body.read_range(end, bytes).map_err(|source| self.failed(source))?;
-        let aside = self.free_name(&format!("{MESSAGES}.torn"))?;
-        self.put(&aside, &torn)?;
-        self.aside.push(self.folder.join(&aside));
-        self.truncate_edited(end)?;
-        self.cut_index(self.count())?;
-        self.at_end(self.count(), end);
+        let backup = self.unused_name(&format!("{MESSAGES}.torn"))?;
+        self.put(&backup, &torn)?;
+        self.preserved_at.push(self.folder.join(&backup));
+        self.truncate_modified(end)?;
+        self.truncate_index(self.count())?;
+        self.set_length(self.count(), end);
         Ok(())
     }
 
-    /// Cuts messages that somebody else changed, which the caller knows. The disk says so once.
-    fn truncate_edited(&mut self, end: u64) -> Result<(), Error> {
+    /// Truncates messages that another program modified, as the caller knows. The transaction
+    /// reports the modification once.
+    fn truncate_modified(&mut self, end: u64) -> Result<(), Error> {
         let cut = match self.tx.truncate(MESSAGES, end) {
             Err(filetx::Error::Drifted { .. }) => self.tx.truncate(MESSAGES, end),
             cut => cut,
@@ -143,51 +147,51 @@ impl Edit<'_, '_> {
         cut.map_err(|source| self.failed(source))
     }
 
-    /// Takes messages that somebody else wrote for what is there.
+    /// Accepts messages that another program wrote.
     pub(crate) fn accept(&mut self, count: u64, end: u64, tail: Tail) -> Result<(), Error> {
         if self.files().len(MESSAGES)?.is_some() {
-            // Says that it is known, and changes nothing.
-            self.truncate_edited(end)?;
+            // Acknowledges the modification; the length stays.
+            self.truncate_modified(end)?;
         }
         self.loaded.layout = Layout::Lines { end, tail };
         self.loaded.metadata.message_count = Some(count);
         self.loaded.metadata.messages_bytes = Some(end);
         self.loaded.metadata.rewritten = self.next_revision();
-        self.settle()?;
+        self.normalize()?;
         self.rebuild_index()
     }
 
-    /// Old layout to new, the old file aside.
+    /// Converts the legacy layout, and keeps its file as a backup.
     fn convert(&mut self) -> Result<(), Error> {
         let messages = loaded::array(self.files())?;
-        let aside = self.free_name(OLD_MESSAGES_ASIDE)?;
-        self.tx.rename(OLD_MESSAGES, &*aside).map_err(|source| self.failed(source))?;
-        self.aside.push(self.folder.join(aside));
+        let backup = self.unused_name(LEGACY_MESSAGES_BACKUP)?;
+        self.tx.rename(LEGACY_MESSAGES, &*backup).map_err(|source| self.failed(source))?;
+        self.preserved_at.push(self.folder.join(backup));
         self.replace_messages(messages.into_iter().map(Ok))
     }
 
-    /// Makes room for messages of this layout: what an older tool left goes, as all of it is replaced.
-    pub(crate) fn remove_old_layout(&mut self) -> Result<(), Error> {
-        match self.files().len(OLD_MESSAGES)? {
-            Some(_) => self.tx.remove(OLD_MESSAGES).map_err(|source| self.failed(source)),
+    /// Removes the messages of an older tool, which the current change replaces.
+    pub(crate) fn remove_legacy_messages(&mut self) -> Result<(), Error> {
+        match self.files().len(LEGACY_MESSAGES)? {
+            Some(_) => self.tx.remove(LEGACY_MESSAGES).map_err(|source| self.failed(source)),
             None => Ok(()),
         }
     }
 
-    /// Adds messages, and says which ids they got.
+    /// Appends messages, and returns their ids.
     pub(crate) fn append(&mut self, drafts: &[Draft]) -> Result<Vec<MessageId>, Error> {
         let mut last = self.loaded.metadata.last_id;
         let (mut bytes, mut entries, mut ids) = (String::new(), String::new(), Vec::new());
         let (count, end) = (self.count(), self.end());
         for (number, draft) in (count..).zip(drafts) {
             let id = match (draft.id(), last) {
-                (Some(id), Some(last)) if id <= last => return Err(Error::IdNotRising { id, last }),
+                (Some(id), Some(last)) if id <= last => return Err(Error::IdNotIncreasing { id, last }),
                 (Some(id), _) => id,
-                (None, last) => MessageId::fresh(last, self.now),
+                (None, last) => MessageId::generate(last, self.now),
             };
             let start = bytes.len();
             draft.write(id, self.now, &mut bytes);
-            if index::is_due(number) {
+            if index::is_indexed(number) {
                 let line = &bytes.as_bytes()[start..];
                 entries += &Entry::new(number, end + start as u64, line).encode();
             }
@@ -200,7 +204,7 @@ impl Edit<'_, '_> {
         }
         self.tx.append(MESSAGES, bytes.as_bytes()).map_err(|source| self.failed(source))?;
         self.loaded.metadata.last_id = last;
-        self.at_end(count + ids.len() as u64, end + bytes.len() as u64);
+        self.set_length(count + ids.len() as u64, end + bytes.len() as u64);
         if !entries.is_empty() {
             self.extend_index(count, &entries)?;
         }
@@ -214,9 +218,9 @@ impl Edit<'_, '_> {
         self.rebuild_index()
     }
 
-    /// Makes the index anew from the messages.
+    /// Rebuilds the index from the messages.
     pub(crate) fn rebuild_index(&mut self) -> Result<(), Error> {
-        let text = lines::indexed(self.files(), self.count())?;
+        let text = lines::build_index(self.files(), self.count())?;
         self.put(INDEX, text.as_bytes())
     }
 
@@ -224,19 +228,19 @@ impl Edit<'_, '_> {
     pub(crate) fn cut(&mut self, count: u64) -> Result<(), Error> {
         let have = self.count();
         if count > have {
-            return Err(Error::OutOfRange { name: self.name.clone(), asked: count, count: have });
+            return Err(Error::OutOfRange { name: self.name.clone(), requested: count, count: have });
         }
         let end = if count == have { self.end() } else { lines::locate(self.files(), count)? };
         if self.files().len(MESSAGES)?.is_some() {
             self.tx.truncate(MESSAGES, end).map_err(|source| self.failed(source))?;
         }
-        self.cut_index(count)?;
+        self.truncate_index(count)?;
         self.loaded.metadata.rewritten = self.next_revision();
-        self.at_end(count, end);
+        self.set_length(count, end);
         Ok(())
     }
 
-    fn cut_index(&mut self, count: u64) -> Result<(), Error> {
+    fn truncate_index(&mut self, count: u64) -> Result<(), Error> {
         let len = index::bytes_for(count);
         match self.files().len(INDEX)? {
             Some(have) if have > len => self.tx.truncate(INDEX, len).map_err(|source| self.failed(source)),
@@ -244,16 +248,16 @@ impl Edit<'_, '_> {
         }
     }
 
-    /// Begins a conversation: no messages, and nothing to stage.
+    /// Starts with empty messages.
     pub(crate) fn start_messages(&mut self) -> Result<(), Error> {
         self.put(MESSAGES, b"")?;
         self.put(INDEX, b"")?;
         self.loaded.metadata.rewritten = self.next_revision();
-        self.at_end(0, 0);
+        self.set_length(0, 0);
         Ok(())
     }
 
-    /// Puts other messages in the place of all that are there. Those without an id that rises get one.
+    /// Replaces all messages. A message without an increasing id gets a new one.
     pub(crate) fn replace_messages(
         &mut self,
         messages: impl Iterator<Item = Result<Message, Error>>,
@@ -262,13 +266,13 @@ impl Edit<'_, '_> {
         let staged = self.tx.stage(0).map_err(failed)?;
         let mut writer = BufWriter::with_capacity(64 * 1024, staged);
         let write_failed =
-            |source| Error::Folder { doing: "write", path: self.folder.join(MESSAGES), source };
+            |source| Error::Folder { action: "write", path: self.folder.join(MESSAGES), source };
         let (mut count, mut end, mut entries) = (0_u64, 0_u64, String::new());
         let mut last = None;
         for message in messages {
-            let message = message?.rising(last, self.now);
+            let message = message?.with_increasing_id(last, self.now);
             let line = message.as_json();
-            if index::is_due(count) {
+            if index::is_indexed(count) {
                 entries += &Entry::new(count, end, line.as_bytes()).encode();
             }
             writer.write_all(line.as_bytes()).and_then(|()| writer.write_all(b"\n")).map_err(write_failed)?;
@@ -280,7 +284,7 @@ impl Edit<'_, '_> {
         self.put(INDEX, entries.as_bytes())?;
         self.loaded.metadata.last_id = self.loaded.metadata.last_id.max(last);
         self.loaded.metadata.rewritten = self.next_revision();
-        self.at_end(count, end);
+        self.set_length(count, end);
         Ok(())
     }
 
@@ -311,30 +315,30 @@ impl Edit<'_, '_> {
     pub(crate) fn finish(mut self) -> Result<(Loaded, Vec<PathBuf>), Error> {
         let revision = self.next_revision();
         if revision > Revision::MAX {
-            let expected = "a revision that can be counted on from";
-            return Err(self.files().damaged(METADATA, Damage::Kind { expected }));
+            let expected = "a revision that can be incremented";
+            return Err(self.files().damaged(METADATA, Damage::WrongType { expected }));
         }
         self.loaded.metadata.revision = revision;
         self.loaded.metadata = self.loaded.metadata.stamped(self.now);
         self.loaded.metadata_file = self.loaded.metadata.to_file();
         let file = self.loaded.metadata_file.clone();
         self.put(METADATA, &file)?;
-        Ok((self.loaded, self.aside))
+        Ok((self.loaded, self.preserved_at))
     }
 
     pub(crate) fn put(&mut self, file: &str, bytes: &[u8]) -> Result<(), Error> {
         self.tx.put(file, bytes).map_err(|source| self.failed(source))
     }
 
-    fn at_end(&mut self, count: u64, end: u64) {
+    fn set_length(&mut self, count: u64, end: u64) {
         self.loaded.metadata.message_count = Some(count);
         self.loaded.metadata.messages_bytes = Some(end);
-        self.loaded.layout = Layout::Lines { end, tail: Tail::Nothing };
+        self.loaded.layout = Layout::Lines { end, tail: Tail::Complete };
     }
 
-    /// A name that no file has.
-    pub(crate) fn free_name(&self, wanted: &str) -> Result<String, Error> {
-        let names = (1..ASIDES_MAX).map(|count| match count {
+    /// Returns a file name that is not used yet.
+    pub(crate) fn unused_name(&self, wanted: &str) -> Result<String, Error> {
+        let names = (1..PRESERVED_FILES_MAX).map(|count| match count {
             1 => wanted.to_owned(),
             count => format!("{wanted}-{count}"),
         });
@@ -343,7 +347,7 @@ impl Edit<'_, '_> {
                 return Ok(name);
             }
         }
-        Err(Error::TooLarge { what: "the number of files set aside", limit: u64::from(ASIDES_MAX) })
+        Err(Error::TooLarge { what: "the number of preserved files", limit: u64::from(PRESERVED_FILES_MAX) })
     }
 
     fn not_found(&self) -> Error {
@@ -352,9 +356,11 @@ impl Edit<'_, '_> {
 
     pub(crate) fn failed(&self, source: filetx::Error) -> Error {
         match source {
-            filetx::Error::Drifted { path, reason } => {
-                Error::Edited { file: path, recorded: "it was not left that way".to_owned(), found: reason }
-            }
+            filetx::Error::Drifted { path, reason } => Error::ModifiedExternally {
+                file: path,
+                recorded: "its recorded state differs".to_owned(),
+                actual: reason,
+            },
             source => Error::files("write", self.name, source),
         }
     }

@@ -1,276 +1,277 @@
-//! What can go wrong, by what a caller may do about it, and what a failed call left.
+//! Errors of contexts, one variant per remedy, and the outcome of a failed call.
 
 use std::io;
 use std::path::PathBuf;
 
 use filetx::ErrorKind;
 
-use crate::{MessageId, Name, NotAMessage, NotJson, Revision};
+use crate::{JsonError, MessageError, MessageId, Name, Revision};
 
-/// Why a call failed. The cause, where there is one, is the `source`. What a failed call left on the disk: [`Error::left`].
+/// Error of a call. Its `source` is the cause, if there is one. [`Error::outcome`] tells the state
+/// on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The text cannot name a context. Nothing was looked up.
-    #[error("`{name}` cannot be the name of a context: {reason}")]
-    BadName {
-        /// As it was given, shortened.
+    /// The text is not a valid name. Nothing was looked up.
+    #[error("`{name}` is not a valid context name: {reason}")]
+    InvalidName {
+        /// Name as given, shortened.
         name: String,
-        /// What is wrong with it.
+        /// Rule that it breaks.
         reason: &'static str,
     },
-    /// There is no context of this name.
+    /// No context has this name.
     #[error("there is no context `{name}`")]
     NotFound {
-        /// The name.
+        /// Name as given.
         name: Name,
     },
-    /// There is a context of this name already.
-    #[error("there is a context `{name}` already")]
+    /// A context of this name already exists.
+    #[error("context `{name}` already exists")]
     Exists {
-        /// The name.
+        /// Name of the existing context.
         name: Name,
     },
-    /// Somebody else changed the context since the caller read it, and the caller asked to be told.
+    /// The context changed since the revision that the caller expects.
     #[error("context `{name}` is at revision {current}, not {expected}")]
     Stale {
-        /// The context.
+        /// Name of the context.
         name: Name,
-        /// What the caller expected.
+        /// Revision that the caller expects.
         expected: Revision,
-        /// What it is.
+        /// Revision of the context.
         current: Revision,
     },
-    /// A new message is not one.
+    /// A new message is invalid.
     #[error("message {number} cannot be appended")]
     Message {
-        /// Which of those that were given, counted from 1.
+        /// Number among the given messages, counted from 1.
         number: u64,
-        /// What is wrong with it.
-        source: NotAMessage,
+        /// Error of the message.
+        source: MessageError,
     },
-    /// A new message brings an id that is not greater than those before it.
-    #[error("message id {id} does not come after {last}")]
-    IdNotRising {
-        /// The id that was given.
+    /// The id of a new message is not greater than those before it.
+    #[error("message id {id} is not greater than {last}")]
+    IdNotIncreasing {
+        /// Id of the new message.
         id: MessageId,
-        /// The last one of the context.
+        /// Last id of the context.
         last: MessageId,
     },
-    /// A file cannot be read as what it should be. It is left as it is.
+    /// The content of a file is invalid. The file is left as it is.
     #[error("`{}`{} is damaged", file.display(), at(*line, *column))]
     Damaged {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The line, counted from 1.
+        /// Line, counted from 1.
         line: Option<u64>,
-        /// The column, counted from 1.
+        /// Column, counted from 1.
         column: Option<u64>,
-        /// What is wrong with it.
+        /// Error of the content.
         source: Box<Damage>,
     },
-    /// The messages are not as this program left them: somebody else added, removed or changed lines. They are left as they are.
-    #[error("`{}` was changed by someone else: {recorded}, {found}", file.display())]
-    Edited {
-        /// The file.
+    /// Another program added, removed or changed messages. They are left as they are.
+    #[error("`{}` was modified by another program: {recorded}, {actual}", file.display())]
+    ModifiedExternally {
+        /// Path of the file.
         file: PathBuf,
-        /// What the metadata say.
+        /// State that the metadata record.
         recorded: String,
-        /// What is there.
-        found: String,
+        /// State of the file.
+        actual: String,
     },
-    /// Messages of an older tool and of this one stand side by side.
-    #[error("`{}` has messages of two layouts, messages.json and messages.jsonl", folder.display())]
-    BothLayouts {
-        /// The folder.
+    /// The context has messages of an older tool and of this one.
+    #[error("`{}` has both messages.json and messages.jsonl", folder.display())]
+    AmbiguousLayout {
+        /// Path of the folder.
         folder: PathBuf,
     },
-    /// A newer program wrote this context. Nothing was touched.
-    #[error("`{}` has format {found}; this program knows format {known}", file.display())]
+    /// A newer program wrote this context. Nothing was changed.
+    #[error("`{}` has format {version}; this program supports format {supported}", file.display())]
     Newer {
-        /// The file that says so.
+        /// File that has the format.
         file: PathBuf,
-        /// Its format.
-        found: u64,
-        /// The newest that this program knows.
-        known: u64,
+        /// Format of the context.
+        version: u64,
+        /// Newest format that this program supports.
+        supported: u64,
     },
-    /// There are fewer messages than that.
-    #[error("context `{name}` has {count} messages, not {asked}")]
+    /// The context has fewer messages than requested.
+    #[error("context `{name}` has {}, fewer than {requested}", messages(*count))]
     OutOfRange {
-        /// The context.
+        /// Name of the context.
         name: Name,
-        /// The number that was asked for.
-        asked: u64,
-        /// How many there are.
+        /// Requested number of messages.
+        requested: u64,
+        /// Number of messages of the context.
         count: u64,
     },
-    /// Messages were cut or replaced while they were read.
-    #[error("context `{name}` was rewound or replaced while it was read")]
+    /// Messages were removed or replaced during a read.
+    #[error("context `{name}` was rewound or replaced during the read")]
     Rewritten {
-        /// The context.
+        /// Name of the context.
         name: Name,
     },
-    /// State and global context are objects.
+    /// The state or the global context is not a JSON object.
     #[error("{what} must be a JSON object")]
     NotAnObject {
-        /// Which of the two.
+        /// Document that is not an object.
         what: &'static str,
     },
-    /// A named limit would be passed.
-    #[error("{what} would pass the limit of {limit} bytes")]
+    /// A limit would be exceeded.
+    #[error("{what} would exceed the limit of {limit} bytes")]
     TooLarge {
-        /// What there is too much of.
+        /// Object that is too large.
         what: &'static str,
-        /// How much is allowed.
+        /// Limit in bytes.
         limit: u64,
     },
-    /// What is to be imported cannot be. Nothing was changed.
+    /// The import failed. Nothing was changed.
     #[error("cannot import `{}`", from.display())]
     Import {
-        /// The file or folder.
+        /// File or folder to import.
         from: PathBuf,
-        /// Why not.
-        source: Box<ImportProblem>,
+        /// Error of its content.
+        source: Box<ImportError>,
     },
-    /// An export could not be written. The context is not changed by it.
+    /// Writing the export failed. The context is unchanged.
     #[error("cannot write the export")]
     Export {
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The folder of contexts, or one in it, cannot be used. Nothing was changed.
-    #[error("cannot {doing} `{}`", path.display())]
+    /// The folder of contexts, or one in it, is unusable. Nothing was changed.
+    #[error("cannot {action} `{}`", path.display())]
     Folder {
-        /// What we were doing.
-        doing: &'static str,
-        /// The file or folder.
+        /// Action that failed.
+        action: &'static str,
+        /// File or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A context could not be read, or a change not be prepared. Nothing was changed.
-    #[error("cannot {doing} context `{name}`")]
+    /// Reading a context or preparing a change failed. Nothing was changed.
+    #[error("cannot {action} context `{name}`")]
     Files {
-        /// What we were doing.
-        doing: &'static str,
-        /// The context.
+        /// Action that failed.
+        action: &'static str,
+        /// Name of the context.
         name: Name,
-        /// Why.
+        /// Cause.
         source: Box<filetx::Error>,
     },
-    /// A commit failed. The source says what it left, and so does [`Error::left`].
-    #[error("cannot {doing} context `{name}`")]
+    /// A commit failed. The source and [`Error::outcome`] tell the state on disk.
+    #[error("cannot {action} context `{name}`")]
     Commit {
-        /// What we were doing.
-        doing: &'static str,
-        /// The context.
+        /// Action that failed.
+        action: &'static str,
+        /// Name of the context.
         name: Name,
-        /// Why, and what it left.
+        /// Cause and outcome.
         source: Box<filetx::Failure>,
     },
-    /// A folder was moved, and the move may be lost in a power cut.
-    #[error("context `{name}` was moved, but a power cut may undo that")]
+    /// A folder was moved, and a power cut may revert the move.
+    #[error("context `{name}` was moved, but a power cut may revert that")]
     Unsynced {
-        /// The context.
+        /// Name of the context.
         name: Name,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
-/// What a failed call left on the disk.
+/// State on disk after a failed call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Left {
-    /// *Aborted*: everything is as it was before.
-    Nothing,
+pub enum Outcome {
+    /// *Aborted*: nothing was changed.
+    Aborted,
     /// *Unknown until the next open*, which finds all of the change or nothing of it.
     Unknown,
 }
 
-/// What is wrong with a file of a context.
+/// Error of the content of a context's file.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
-    /// It does not parse.
+    /// The file is not valid JSON.
     #[error(transparent)]
-    Json(#[from] NotJson),
-    /// A line is no message.
+    Json(#[from] JsonError),
+    /// A line is not a message.
     #[error(transparent)]
-    Message(#[from] NotAMessage),
-    /// It is JSON of another kind.
+    Message(#[from] MessageError),
+    /// The JSON value has the wrong type.
     #[error("it must hold {expected}")]
-    Kind {
-        /// What it must hold.
+    WrongType {
+        /// Expected content.
         expected: &'static str,
     },
-    /// It is too large to be read.
+    /// The file is too large to read.
     #[error("it has more than {limit} bytes")]
     TooLarge {
-        /// How much is read.
+        /// Limit in bytes.
         limit: u64,
     },
 }
 
-/// What is wrong with something that is to be imported.
+/// Error of the content of an import.
 #[derive(Debug, thiserror::Error)]
-pub enum ImportProblem {
-    /// It could not be read.
-    #[error("it cannot be read")]
+pub enum ImportError {
+    /// Reading failed.
+    #[error("reading it failed")]
     Read(#[source] io::Error),
-    /// Its content is none of the known forms.
-    #[error("it is neither an archive, nor a list of chat messages, nor a folder with messages.json")]
-    UnknownForm,
+    /// The format is unknown.
+    #[error("it is not an archive, a list of chat messages, or a folder with messages.json")]
+    UnknownFormat,
     /// A newer program wrote it.
-    #[error("it is an archive of version {found}; this program knows version {known}")]
+    #[error("it is an archive of version {version}; this program supports version {supported}")]
     Newer {
-        /// Its version.
-        found: u64,
-        /// The newest that this program knows.
-        known: u64,
+        /// Version of the archive.
+        version: u64,
+        /// Newest version that this program supports.
+        supported: u64,
     },
-    /// It ends before its last line.
-    #[error("it is cut off after line {line}")]
+    /// The archive has no last line.
+    #[error("it ends after line {line}")]
     Truncated {
-        /// The last line that is there.
+        /// Last line of the archive.
         line: u64,
     },
-    /// It is not what its checksum was made for.
-    #[error("its checksum is {found}, not {recorded}")]
+    /// The content does not match the checksum.
+    #[error("its checksum is {actual}, not {recorded}")]
     Checksum {
-        /// What it says.
+        /// Checksum in the archive.
         recorded: String,
-        /// What it comes to.
-        found: String,
+        /// Checksum of the content.
+        actual: String,
     },
-    /// A line or an element is wrong.
-    #[error("line {line} is wrong")]
+    /// A line is invalid.
+    #[error("line {line} is invalid")]
     Line {
-        /// Its number, counted from 1.
+        /// Line, counted from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Error of the line.
         source: Damage,
     },
-    /// A message of a list is wrong.
-    #[error("message {number} is wrong")]
+    /// A message of a list is invalid.
+    #[error("message {number} is invalid")]
     Element {
-        /// Its number, counted from 1.
+        /// Number of the message, counted from 1.
         number: u64,
-        /// What is wrong with it.
+        /// Error of the message.
         source: Damage,
     },
-    /// A line is of a kind that does not belong there.
-    #[error("line {line} does not belong there: {reason}")]
+    /// A line is out of order.
+    #[error("line {line} is out of order: {reason}")]
     Order {
-        /// Its number, counted from 1.
+        /// Line, counted from 1.
         line: u64,
-        /// Why not.
+        /// Rule that it breaks.
         reason: &'static str,
     },
-    /// A file of a folder is wrong.
-    #[error("its `{file}` is wrong")]
+    /// A file of a folder is invalid.
+    #[error("its `{file}` is invalid")]
     File {
-        /// Its name.
+        /// Name of the file.
         file: &'static str,
-        /// What is wrong with it.
+        /// Error of the file.
         source: Damage,
     },
 }
@@ -288,25 +289,25 @@ impl Error {
 
     fn classify(&self) -> (ErrorKind, &'static str) {
         match self {
-            Self::BadName { .. } => (ErrorKind::Usage, "bad-name"),
+            Self::InvalidName { .. } => (ErrorKind::Usage, "invalid-name"),
             Self::NotFound { .. } => (ErrorKind::NotFound, "no-context"),
             Self::Exists { .. } => (ErrorKind::Conflict, "exists"),
             Self::Stale { .. } => (ErrorKind::Conflict, "stale"),
-            Self::Message { .. } => (ErrorKind::Usage, "bad-message"),
-            Self::IdNotRising { .. } => (ErrorKind::Conflict, "id-not-rising"),
+            Self::Message { .. } => (ErrorKind::Usage, "invalid-message"),
+            Self::IdNotIncreasing { .. } => (ErrorKind::Conflict, "id-not-increasing"),
             Self::Damaged { .. } => (ErrorKind::Error, "damaged"),
-            Self::Edited { .. } => (ErrorKind::Conflict, "edited"),
-            Self::BothLayouts { .. } => (ErrorKind::Conflict, "two-layouts"),
+            Self::ModifiedExternally { .. } => (ErrorKind::Conflict, "modified-externally"),
+            Self::AmbiguousLayout { .. } => (ErrorKind::Conflict, "ambiguous-layout"),
             Self::Newer { .. } => (ErrorKind::Error, "newer-format"),
             Self::OutOfRange { .. } => (ErrorKind::Usage, "out-of-range"),
             Self::Rewritten { .. } => (ErrorKind::Conflict, "rewritten"),
             Self::NotAnObject { .. } => (ErrorKind::Usage, "not-an-object"),
             Self::TooLarge { .. } => (ErrorKind::Usage, "too-large"),
             Self::Import { source, .. } => match &**source {
-                ImportProblem::Read(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                ImportError::Read(cause) if cause.kind() == io::ErrorKind::NotFound => {
                     (ErrorKind::NotFound, "no-file")
                 }
-                _ => (ErrorKind::Error, "bad-import"),
+                _ => (ErrorKind::Error, "invalid-import"),
             },
             Self::Export { .. } => (ErrorKind::Error, "export"),
             Self::Folder { .. } => (ErrorKind::Error, "io"),
@@ -316,31 +317,37 @@ impl Error {
         }
     }
 
-    pub(crate) fn files(doing: &'static str, name: &Name, source: filetx::Error) -> Error {
-        Error::Files { doing, name: name.clone(), source: Box::new(source) }
+    pub(crate) fn files(action: &'static str, name: &Name, source: filetx::Error) -> Error {
+        Error::Files { action, name: name.clone(), source: Box::new(source) }
     }
 
-    /// A folder that another process removed or moved is no context.
-    pub(crate) fn not_begun(doing: &'static str, name: &Name, source: filetx::Error) -> Error {
+    /// A folder that another process removed or moved is not a context.
+    pub(crate) fn begin(action: &'static str, name: &Name, source: filetx::Error) -> Error {
         match source {
             filetx::Error::FolderGone { .. } => Error::NotFound { name: name.clone() },
-            source => Error::files(doing, name, source),
+            source => Error::files(action, name, source),
         }
     }
 
-    pub(crate) fn commit(doing: &'static str, name: &Name, source: filetx::Failure) -> Error {
-        Error::Commit { doing, name: name.clone(), source: Box::new(source) }
+    pub(crate) fn commit(action: &'static str, name: &Name, source: filetx::Failure) -> Error {
+        Error::Commit { action, name: name.clone(), source: Box::new(source) }
     }
 
-    /// What the failed call left: *aborted*, unless it says that the outcome is *unknown until the next open*. The third outcome,
-    /// *committed, publishing will finish at the next open*, is a success: see [`Saved::pending`](crate::Saved::pending).
-    pub fn left(&self) -> Left {
+    /// State on disk after the failed call: *aborted*, or *unknown until the next open*. The third
+    /// outcome, *committed, publishing will finish at the next open*, is a success: see
+    /// [`SaveSummary::pending`](crate::SaveSummary::pending).
+    pub fn outcome(&self) -> Outcome {
         match self {
-            Error::Commit { source, .. } if source.left == filetx::Left::Unknown => Left::Unknown,
-            Error::Unsynced { .. } => Left::Unknown,
-            _ => Left::Nothing,
+            Error::Commit { source, .. } if source.left == filetx::Left::Unknown => Outcome::Unknown,
+            Error::Unsynced { .. } => Outcome::Unknown,
+            _ => Outcome::Aborted,
         }
     }
+}
+
+/// `1 message`, `2 messages`.
+fn messages(count: u64) -> String {
+    format!("{count} message{}", if count == 1 { "" } else { "s" })
 }
 
 fn at(line: Option<u64>, column: Option<u64>) -> String {

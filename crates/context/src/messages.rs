@@ -1,47 +1,48 @@
-//! Reading messages a piece at a time, without holding writers back.
+//! Reading messages in chunks, without blocking writers.
 //!
-//! Each piece is read under the shared lock and the lock is let go before the caller sees it, so whoever reads slowly, a pager say, stops
-//! nobody. Messages are only ever added, but for a rewind, a clear or a replacing import; those leave their revision in the metadata, and a
-//! reader that began before one of them ends with [`Error::Rewritten`] instead of giving a mixture.
+//! Each chunk is read under the shared lock, which is released before the caller gets the messages:
+//! a slow reader, such as a pager, blocks nobody. Only a rewind, a clear or a replacing import
+//! removes messages. These record their revision in the metadata, and a reader that began before
+//! one of them ends with [`Error::Rewritten`] instead of mixing two states.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::dir::Ground;
+use crate::dir::ContextsDir;
 use crate::files::lines::{self, CHUNK_BYTES, Lines};
 use crate::files::loaded::{self, Layout, Loaded};
 use crate::{Error, Message, MessageId, Name, Revision};
 
 /// A message with its number in the conversation.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Numbered {
+pub struct NumberedMessage {
     /// Counted from 0.
     pub number: u64,
-    /// The message.
+    /// The message as stored.
     pub message: Message,
 }
 
-/// Some messages of a context as of one revision, in order. Ends after the first error.
+/// Messages of a context as of one revision, in order. Ends after the first error.
 #[must_use = "nothing is read before it is iterated"]
 pub struct Messages {
-    ground: Arc<Ground>,
+    dir: Arc<ContextsDir>,
     name: Name,
     context_id: Option<MessageId>,
     revision: Revision,
     next: u64,
     end: u64,
-    /// Where message `next` begins, once that is known.
+    /// Offset of message `next`, if known.
     offset: Option<u64>,
     is_array: bool,
     ready: VecDeque<Message>,
 }
 
 impl Messages {
-    pub(crate) fn new(ground: &Arc<Ground>, name: &Name, loaded: &Loaded, next: u64, end: u64) -> Messages {
+    pub(crate) fn new(dir: &Arc<ContextsDir>, name: &Name, loaded: &Loaded, next: u64, end: u64) -> Messages {
         Messages {
-            ground: Arc::clone(ground),
+            dir: Arc::clone(dir),
             name: name.clone(),
             context_id: loaded.metadata.context_id,
             revision: loaded.metadata.revision,
@@ -56,7 +57,7 @@ impl Messages {
     fn fill(&mut self) -> Result<(), Error> {
         let (next, end, offset) = (self.next, self.end, self.offset);
         let (context_id, revision, is_array) = (self.context_id, self.revision, self.is_array);
-        let (ready, offset) = self.ground.read(&self.name, |files| {
+        let (ready, offset) = self.dir.read(&self.name, |files| {
             let rewritten = || Error::Rewritten { name: files.name.clone() };
             let (metadata, _) = loaded::metadata(files)?;
             if metadata.context_id != context_id || metadata.rewritten > revision {
@@ -64,7 +65,7 @@ impl Messages {
             }
             let mut ready = VecDeque::new();
             if is_array {
-                // Older tools read it whole too.
+                // A legacy array is read as a whole.
                 let all = loaded::array(files)?;
                 ready.extend(all.into_iter().take(end as usize).skip(next as usize));
                 let is_whole = ready.len() as u64 == end - next;
@@ -90,7 +91,7 @@ impl Messages {
 }
 
 impl Iterator for Messages {
-    type Item = Result<Numbered, Error>;
+    type Item = Result<NumberedMessage, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.next >= self.end {
@@ -105,7 +106,7 @@ impl Iterator for Messages {
         let message = self.ready.pop_front().expect("a piece has a message");
         let number = self.next;
         self.next += 1;
-        Some(Ok(Numbered { number, message }))
+        Some(Ok(NumberedMessage { number, message }))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

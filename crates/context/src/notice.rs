@@ -1,4 +1,4 @@
-//! What a person should know about a context that can be used all the same.
+//! Warnings about a context that is still usable.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,23 +7,25 @@ use serde::{Serialize, Serializer};
 
 use crate::Name;
 
-/// Something that was found, that is no error, and that is not kept silent.
+/// A warning about the files of a context.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// The last line was cut. It is not among the messages; the next write sets it aside.
+    /// The last line is torn. It is not among the messages; the next write preserves it in another
+    /// file.
     TornTail {
-        /// The context.
+        /// Name of the context.
         name: Name,
-        /// The line, counted from 1.
+        /// Line, counted from 1.
         line: u64,
-        /// How long it is.
+        /// Length of the line.
         bytes: u64,
     },
-    /// Recovery found content that another program had written, and preserved it. It stays there until a person removes it.
+    /// Recovery found content of another program, and preserved it. It stays until a person removes
+    /// it.
     Preserved {
-        /// The context.
+        /// Name of the context.
         name: Name,
-        /// The file that holds the content.
+        /// File that holds the content.
         preserved_at: PathBuf,
     },
 }
@@ -33,7 +35,7 @@ impl fmt::Display for Notice {
         match self {
             Notice::TornTail { name, line, bytes } => write!(
                 f,
-                "line {line} of the messages of context `{name}` is torn ({bytes} bytes); the next write sets it aside"
+                "line {line} of the messages of context `{name}` is torn ({bytes} bytes); the next write moves it to another file"
             ),
             Notice::Preserved { name, preserved_at } => write!(
                 f,

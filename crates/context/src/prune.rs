@@ -1,47 +1,49 @@
-//! Removing contexts that nobody changed for long, when asked to. Nothing is ever removed otherwise.
+//! Pruning: removing contexts without recent changes. Nothing is removed unless the caller asks for
+//! it.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::files::loaded;
 use crate::model::serialize;
-use crate::{Contexts, Error, Name, Removed};
+use crate::{Contexts, Error, Name, Removal};
 
-/// A context that was not changed for long.
+/// A context without recent changes.
 #[derive(Serialize, Debug)]
-pub struct Pruned {
-    /// Its name.
+pub struct StaleContext {
+    /// Name of the context.
     pub name: Name,
-    /// When it was last changed.
+    /// Time of the last change.
     #[serde(serialize_with = "serialize::text")]
     pub last_updated: Timestamp,
-    /// How many messages it has.
+    /// Number of messages.
     pub message_count: u64,
 }
 
 impl Contexts {
-    /// The contexts that were last changed before `before`, the oldest first. Those that cannot be read, or that do not say when they were
-    /// changed, are not among them. Writes nothing.
+    /// Returns the contexts that were last changed before `before`, oldest first. Skips contexts
+    /// that cannot be read, or that have no time of change. Writes nothing.
     #[track_caller]
-    pub fn older_than(&self, before: Timestamp) -> Result<Vec<Pruned>, Error> {
+    pub fn stale(&self, before: Timestamp) -> Result<Vec<StaleContext>, Error> {
         let listed = self.list()?.into_iter();
-        let mut found: Vec<Pruned> = listed
+        let mut found: Vec<StaleContext> = listed
             .filter_map(|one| {
                 let metadata = one.metadata.ok()?;
                 let last_updated = metadata.last_updated().filter(|time| *time < before)?;
-                Some(Pruned { name: one.name, last_updated, message_count: metadata.message_count() })
+                Some(StaleContext { name: one.name, last_updated, message_count: metadata.message_count() })
             })
             .collect();
         found.sort_by(|one, other| (one.last_updated, &one.name).cmp(&(other.last_updated, &other.name)));
         Ok(found)
     }
 
-    /// Removes a context if it still was last changed before `before`: looked at once more under its lock, so that one that
-    /// somebody just changed stays. `None` when it does, or is gone.
+    /// Removes a context if it is still unchanged since `before`, checked again under its lock.
+    /// Returns `None` if it changed or is gone.
     ///
-    /// Safety among threads and processes, and what a failure leaves: as [`remove`](Self::remove).
+    /// Safety among threads and processes, and the state after a failure: as
+    /// [`remove`](Self::remove).
     #[track_caller]
-    pub fn prune(&self, name: &Name, before: Timestamp) -> Result<Option<Removed>, Error> {
+    pub fn prune(&self, name: &Name, before: Timestamp) -> Result<Option<Removal>, Error> {
         let removed = self.remove_when(name, |files| {
             let (metadata, _) = loaded::metadata(files)?;
             let is_old = metadata.last_updated().is_some_and(|time| time < before);

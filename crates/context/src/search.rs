@@ -1,6 +1,7 @@
-//! Finding messages by words, role and time, over one or many contexts.
+//! Searching messages by words, role and time, in one or many contexts.
 //!
-//! Nothing is indexed: messages are read once, a piece at a time, and each hit is given as it is found. Writers do not wait.
+//! There is no index: a search reads the messages once, in chunks, and returns each hit when it
+//! finds it. Writers do not wait.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -8,60 +9,60 @@ use serde::Serialize;
 use crate::model::serialize;
 use crate::{Contexts, Error, Message, MessageId, Messages, Name, Role};
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, Default, Debug)]
-pub struct Query {
-    /// Words that all have to be in the text, in any order and whether large or small.
+pub struct SearchQuery {
+    /// Words that the text must contain, in any order and any case.
     pub words: Vec<String>,
-    /// Only what this role says.
+    /// Role of the message.
     pub role: Option<Role>,
-    /// Only what was said at this time or later.
+    /// Earliest time of the message.
     pub since: Option<Timestamp>,
-    /// Only what was said before this time.
+    /// Time before which the message was written.
     pub until: Option<Timestamp>,
-    /// How many lines of the text to give before and after a line with one of the words.
-    pub around: usize,
+    /// Number of lines to return before and after a matching line.
+    pub context_lines: usize,
 }
 
-/// A message that was found.
+/// A message that matches.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Hit {
-    /// Its context.
+pub struct SearchHit {
+    /// Context of the message.
     #[serde(rename = "context")]
     pub name: Name,
-    /// Its number there, counted from 0.
+    /// Number of the message in its context, counted from 0.
     pub number: u64,
-    /// Its id.
+    /// Id of the message.
     pub id: Option<MessageId>,
-    /// Who said it.
+    /// Role of the author.
     pub role: Role,
-    /// When.
+    /// Time of the message.
     #[serde(serialize_with = "serialize::optional_text")]
     pub time: Option<Timestamp>,
-    /// Lines of its text: those with one of the words, and those around them. Without words, the first.
-    pub lines: Vec<Line>,
+    /// Matching lines of the text, with the lines around them; without words, the first line.
+    pub lines: Vec<MatchLine>,
 }
 
 /// A line of a text.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Line {
-    /// Its number in the text, counted from 1.
+pub struct MatchLine {
+    /// Number of the line in the text, counted from 1.
     pub number: usize,
-    /// Whether one of the words is in it.
+    /// True if the line contains one of the words.
     pub is_match: bool,
-    /// The line.
+    /// Text of the line.
     pub text: String,
 }
 
-impl Query {
-    /// All words of a text.
-    pub fn words(text: &str) -> Query {
+impl SearchQuery {
+    /// Creates a query for the words of a text.
+    pub fn words(text: &str) -> SearchQuery {
         let words = text.split_whitespace().map(str::to_lowercase).collect();
-        Query { words, ..Query::default() }
+        SearchQuery { words, ..SearchQuery::default() }
     }
 
-    /// What is found in a message; `None` when it does not match.
-    pub fn find(&self, message: &Message) -> Option<Vec<Line>> {
+    /// Returns the matching lines of a message; `None` if it does not match.
+    pub fn find(&self, message: &Message) -> Option<Vec<MatchLine>> {
         if self.role.as_ref().is_some_and(|role| role != message.role()) {
             return None;
         }
@@ -87,45 +88,46 @@ impl Query {
         let is_shown = |at: usize| match words.is_empty() {
             true => at == 0,
             false => {
-                let end = all.len().min(at + self.around + 1);
-                matches[at.saturating_sub(self.around)..end].contains(&true)
+                let end = all.len().min(at + self.context_lines + 1);
+                matches[at.saturating_sub(self.context_lines)..end].contains(&true)
             }
         };
         let shown = (0..all.len()).filter(|at| is_shown(*at));
         Some(
             shown
-                .map(|at| Line { number: at + 1, is_match: matches[at], text: all[at].to_owned() })
+                .map(|at| MatchLine { number: at + 1, is_match: matches[at], text: all[at].to_owned() })
                 .collect(),
         )
     }
 }
 
 impl Contexts {
-    /// Looks for messages in these contexts, or in all when `names` is empty. Hits come in the order of the contexts and of their messages, as
-    /// they are found.
+    /// Searches these contexts, or all if `names` is empty. Returns hits in the order of the
+    /// contexts and of their messages.
     ///
-    /// Safe beside writers in any thread or process, which do not wait for it. Writes nothing. A context that cannot be read, or is
-    /// rewound meanwhile, is an error among the hits, and the search goes on with the next.
+    /// Safe beside writers in any thread or process, which do not wait for it. Writes nothing. A
+    /// context that cannot be read, or that is rewound during the search, is an error among the
+    /// hits; the search continues with the next context.
     #[track_caller]
-    pub fn search(&self, names: &[Name], query: Query) -> Result<Search, Error> {
+    pub fn search(&self, names: &[Name], query: SearchQuery) -> Result<Search, Error> {
         let is_all = names.is_empty();
-        let names = if is_all { self.ground.names()? } else { names.to_vec() };
+        let names = if is_all { self.dir.names()? } else { names.to_vec() };
         Ok(Search { contexts: self.clone(), query, names: names.into_iter(), is_all, current: None })
     }
 }
 
-/// Hits, as they are found.
+/// Iterator over hits; searches on demand.
 #[must_use = "nothing is read before it is iterated"]
 pub struct Search {
     contexts: Contexts,
-    query: Query,
+    query: SearchQuery,
     names: std::vec::IntoIter<Name>,
     is_all: bool,
     current: Option<(Name, Messages)>,
 }
 
 impl Iterator for Search {
-    type Item = Result<Hit, Error>;
+    type Item = Result<SearchHit, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -144,7 +146,7 @@ impl Iterator for Search {
                 Some(Err(error)) => return Some(Err(error)),
                 Some(Ok(one)) => {
                     let Some(lines) = self.query.find(&one.message) else { continue };
-                    return Some(Ok(Hit {
+                    return Some(Ok(SearchHit {
                         name: name.clone(),
                         number: one.number,
                         id: one.message.id(),
@@ -168,23 +170,23 @@ mod tests {
             .unwrap()
     }
 
-    fn found(query: &Query, text: &str) -> Option<Vec<(usize, bool)>> {
+    fn found(query: &SearchQuery, text: &str) -> Option<Vec<(usize, bool)>> {
         let lines = query.find(&message(text))?;
         Some(lines.into_iter().map(|line| (line.number, line.is_match)).collect())
     }
 
     #[test]
     fn all_words_have_to_be_there_in_any_order() {
-        let query = Query::words("Torn file");
+        let query = SearchQuery::words("Torn file");
         assert_eq!(found(&query, "a FILE that\nis fine\nand not TORN"), Some(vec![(1, true), (3, true)]));
         assert_eq!(found(&query, "a file"), None);
-        assert_eq!(found(&Query::words("é"), "CAFÉ"), Some(vec![(1, true)]));
+        assert_eq!(found(&SearchQuery::words("é"), "CAFÉ"), Some(vec![(1, true)]));
     }
 
     #[test]
     fn lines_around_a_match_are_given_once() {
-        let mut query = Query::words("x");
-        query.around = 1;
+        let mut query = SearchQuery::words("x");
+        query.context_lines = 1;
         let lines = found(&query, "a\nb\nx\nc\nx\nd\ne");
         assert_eq!(lines, Some(vec![(2, false), (3, true), (4, false), (5, true), (6, false)]));
     }
@@ -192,13 +194,17 @@ mod tests {
     #[test]
     fn role_and_time_narrow_it() {
         let time = |text: &str| Some(text.parse().unwrap());
-        let query = Query { role: Some(Role::Tool), ..Query::default() };
+        let query = SearchQuery { role: Some(Role::Tool), ..SearchQuery::default() };
         assert_eq!(found(&query, "a"), None);
-        let query = Query { role: Some(Role::User), since: time("2026-01-02T00:00:00Z"), ..Query::default() };
+        let query = SearchQuery {
+            role: Some(Role::User),
+            since: time("2026-01-02T00:00:00Z"),
+            ..SearchQuery::default()
+        };
         assert_eq!(found(&query, "a\nb"), Some(vec![(1, false)]));
-        let query = Query { until: time("2026-01-02T00:00:00Z"), ..Query::default() };
+        let query = SearchQuery { until: time("2026-01-02T00:00:00Z"), ..SearchQuery::default() };
         assert_eq!(found(&query, "a"), None);
         let timeless = Message::read(r#"{"role":"user","content":"a"}"#).unwrap();
-        assert!(query.find(&timeless).is_none() && Query::words("a").find(&timeless).is_some());
+        assert!(query.find(&timeless).is_none() && SearchQuery::words("a").find(&timeless).is_some());
     }
 }

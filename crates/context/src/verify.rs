@@ -1,4 +1,4 @@
-//! Looking at everything, and taking over what somebody else changed.
+//! Verification of all files, and repair after changes by other programs.
 
 use std::path::PathBuf;
 
@@ -11,49 +11,54 @@ use crate::files::lines::{Lines, Tail};
 use crate::files::loaded::{self, Layout};
 use crate::files::{Files, INDEX, MESSAGES};
 use crate::model::serialize;
-use crate::{ContextManager, Contexts, Error, Message, MessageId, Name, Notice, Revision, Saved};
+use crate::{ContextManager, Contexts, Error, Message, MessageId, Name, Notice, Revision, SaveSummary};
 
-/// The most problems that one report lists.
+/// Maximum number of problems in a report.
 pub const PROBLEMS_MAX: usize = 1000;
 
-/// What was found in a context.
+/// Result of a verification.
 #[derive(Serialize, Debug)]
-pub struct Report {
-    /// The context.
+pub struct VerifyReport {
+    /// Name of the context.
     pub name: Name,
-    /// How many messages were read.
-    pub messages: u64,
-    /// What is wrong, at most [`PROBLEMS_MAX`].
-    pub problems: Vec<Problem>,
-    /// What a person should know.
+    /// Number of messages that were read.
+    pub message_count: u64,
+    /// Problems, at most [`PROBLEMS_MAX`].
+    pub problems: Vec<VerifyFinding>,
+    /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
 
-/// Something that is wrong.
+/// A problem in a file.
 #[derive(Serialize, Debug)]
-pub struct Problem {
-    /// The file.
+pub struct VerifyFinding {
+    /// Path of the file.
     #[serde(serialize_with = "serialize::path")]
     pub file: PathBuf,
-    /// The line, counted from 1.
+    /// Line, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// What is wrong with it.
-    pub what: String,
+    /// Description of the problem.
+    pub message: String,
 }
 
 impl Contexts {
-    /// Reads all of a context and says what is wrong: files that do not parse, lines that are no messages, counts and lengths that differ, ids
-    /// that do not rise, an index that does not lead where it says.
+    /// Reads a whole context and reports problems: files that do not parse, lines that are not
+    /// messages, wrong counts and lengths, ids that do not increase, an index that does not match.
     ///
-    /// Safe beside writers in any thread or process; they wait until it is done, as everything is looked at as of one commit. Writes nothing.
+    /// Safe beside writers in any thread or process; they wait until it is done, as it checks one
+    /// commit. Writes nothing.
     #[track_caller]
-    pub fn verify(&self, name: &Name) -> Result<Report, Error> {
+    pub fn verify(&self, name: &Name) -> Result<VerifyReport, Error> {
         let preserved = self.preserved(name)?;
-        self.ground.read(name, |files| {
-            let mut report =
-                Report { name: name.clone(), messages: 0, problems: Vec::new(), notices: preserved.clone() };
+        self.dir.read(name, |files| {
+            let mut report = VerifyReport {
+                name: name.clone(),
+                message_count: 0,
+                problems: Vec::new(),
+                notices: preserved.clone(),
+            };
             let loaded = match loaded::load(files) {
                 Ok(loaded) => Some(loaded),
                 Err(error @ (Error::NotFound { .. } | Error::Files { .. })) => return Err(error),
@@ -68,7 +73,7 @@ impl Contexts {
             }
             match layout {
                 Some(Layout::Array) => {
-                    report.messages = loaded.map_or(0, |loaded| loaded.metadata.message_count())
+                    report.message_count = loaded.map_or(0, |loaded| loaded.metadata.message_count())
                 }
                 _ => {
                     let count = loaded.map(|loaded| loaded.metadata.message_count());
@@ -79,22 +84,24 @@ impl Contexts {
         })
     }
 
-    /// Content of other programs that recovery preserved in a context's folder. Writes nothing.
+    /// Returns content of other programs that recovery preserved in a context's folder. Writes
+    /// nothing.
     pub fn preserved(&self, name: &Name) -> Result<Vec<Notice>, Error> {
-        self.ground.preserved(name)
+        self.dir.preserved(name)
     }
 
-    /// Takes over messages that somebody else added, removed or changed: lines that are messages stay in their order, lines that are not go to a
-    /// file beside, and count, length and index are made anew. Nothing is thrown away. Metadata, state and global context
-    /// have to be readable; they are not guessed.
+    /// Accepts messages that another program added, removed or changed: valid lines stay in their
+    /// order, others are preserved in another file, and count, length and index are rebuilt. No
+    /// content is lost. Metadata, state and global context must be readable.
     ///
-    /// Safety among threads and processes, and what a failure leaves: as [`ContextManager::save`].
+    /// Safety among threads and processes, and the state after a failure: as
+    /// [`ContextManager::save`].
     #[track_caller]
-    pub fn repair(&self, name: &Name, expected: Option<Revision>) -> Result<Saved, Error> {
+    pub fn repair(&self, name: &Name, expected: Option<Revision>) -> Result<SaveSummary, Error> {
         self.change("repair", name, expected, loaded::load_any_count, |edit| {
             match edit.loaded.layout {
-                Layout::Array => edit.settle()?,
-                Layout::Lines { .. } => edit.take_over()?,
+                Layout::Array => edit.normalize()?,
+                Layout::Lines { .. } => edit.accept_edits()?,
             }
             Ok(Vec::new())
         })
@@ -102,38 +109,38 @@ impl Contexts {
 }
 
 impl ContextManager {
-    /// As [`Contexts::verify`] of this context.
+    /// Verifies this context, like [`Contexts::verify`].
     #[track_caller]
-    pub fn verify(&self) -> Result<Report, Error> {
-        Contexts { ground: self.ground.clone() }.verify(&self.name)
+    pub fn verify(&self) -> Result<VerifyReport, Error> {
+        Contexts { dir: self.dir.clone() }.verify(&self.name)
     }
 }
 
-impl Report {
-    /// Whether nothing is wrong.
+impl VerifyReport {
+    /// Returns true if there is no problem.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }
 
-    fn add(&mut self, file: PathBuf, line: Option<u64>, what: String) {
+    fn add(&mut self, file: PathBuf, line: Option<u64>, message: String) {
         if self.problems.len() < PROBLEMS_MAX {
-            self.problems.push(Problem { file, line, what });
+            self.problems.push(VerifyFinding { file, line, message });
         }
     }
 
     fn add_error(&mut self, files: Files<'_>, error: &Error) {
         match error {
-            // It is found again, line by line.
+            // Reported below, line by line.
             Error::Damaged { file, line: Some(_), .. } if file.ends_with(MESSAGES) => {}
-            Error::Damaged { file, line, source, .. } => self.add(file.clone(), *line, described(source)),
-            Error::Edited { file, recorded, found } => {
-                self.add(file.clone(), None, format!("{recorded}, {found}"))
+            Error::Damaged { file, line, source, .. } => self.add(file.clone(), *line, describe(source)),
+            Error::ModifiedExternally { file, recorded, actual } => {
+                self.add(file.clone(), None, format!("{recorded}, {actual}"))
             }
             error => self.add(files.folder.clone(), None, error.to_string()),
         }
     }
 
-    /// Checks every line, and the index against them. `count` is what is known to be messages.
+    /// Checks every line, and the index. `count` is the known number of messages.
     fn check_lines(&mut self, files: Files<'_>, count: Option<u64>) -> Result<(), Error> {
         let Some(mut lines) = Lines::open(files, 0, 0)? else { return Ok(()) };
         let index = files.open(INDEX)?;
@@ -141,38 +148,38 @@ impl Report {
         let mut last: Option<MessageId> = None;
         while let Some(line) = lines.next_line()? {
             let at = Some(line.number + 1);
-            if count.is_some_and(|count| line.number >= count) && !line.is_ended {
-                // A torn end, which is among the notices.
+            if count.is_some_and(|count| line.number >= count) && !line.is_terminated {
+                // A torn last line is among the notices.
                 break;
             }
             let message = match line.message() {
                 Ok(message) => message,
                 Err(damage) => {
-                    self.add(files.path(MESSAGES), at, described(&damage));
+                    self.add(files.path(MESSAGES), at, describe(&damage));
                     continue;
                 }
             };
-            self.messages += 1;
-            // Where all rise, none is there twice.
+            self.message_count += 1;
+            // Increasing ids are unique.
             if let (Some(id), Some(before)) = (message.id(), last)
                 && id <= before
             {
-                self.add(files.path(MESSAGES), at, format!("id {id} does not come after {before}"));
+                self.add(files.path(MESSAGES), at, format!("id {id} is not greater than {before}"));
             }
             last = last.max(message.id());
-            if let Some(body) = index.as_ref().filter(|_| index::is_due(line.number) && !index_is_wrong) {
+            if let Some(body) = index.as_ref().filter(|_| index::is_indexed(line.number) && !index_is_wrong) {
                 let entry = body.read_range(index::entry_offset(line.number), ENTRY_BYTES);
                 let entry = entry.map_err(|source| files.failed(source))?;
                 let right = Entry::new(line.number, line.offset, line.bytes);
                 index_is_wrong = Entry::decode(&entry) != Some(right);
             }
         }
-        // An index that is missing where another tool wrote is none to speak of.
+        // A context of another tool needs no index.
         if index_is_wrong && count.is_some() && index.is_some() {
             self.add(
                 files.path(INDEX),
                 None,
-                "it does not lead to the messages; the next repair makes it anew".to_owned(),
+                "it does not match the messages; a repair rebuilds it".to_owned(),
             );
         }
         Ok(())
@@ -180,20 +187,20 @@ impl Report {
 }
 
 impl Edit<'_, '_> {
-    /// Makes the messages what is there.
-    fn take_over(&mut self) -> Result<(), Error> {
+    /// Accepts the messages that are in the file.
+    fn accept_edits(&mut self) -> Result<(), Error> {
         let files = Files { view: &*self.tx, name: self.name, folder: self.folder };
         let (mut good, mut bad): (Vec<(u64, u64)>, Vec<u8>) = (Vec::new(), Vec::new());
         let (mut count, mut end, mut last) = (0_u64, 0_u64, None);
-        let mut unended = false;
+        let mut unterminated = false;
         if let Some(mut lines) = Lines::open(files, 0, 0)? {
             while let Some(line) = lines.next_line()? {
-                end = line.offset + line.bytes.len() as u64 + u64::from(line.is_ended);
+                end = line.offset + line.bytes.len() as u64 + u64::from(line.is_terminated);
                 match line.message() {
                     Ok(message) => {
                         count += 1;
                         last = last.max(message.id());
-                        unended = !line.is_ended;
+                        unterminated = !line.is_terminated;
                         good.push((line.offset, line.bytes.len() as u64));
                     }
                     Err(_) => {
@@ -205,12 +212,12 @@ impl Edit<'_, '_> {
         }
         self.loaded.metadata.last_id = self.loaded.metadata.last_id.max(last);
         if bad.is_empty() {
-            let tail = if unended { Tail::Unended } else { Tail::Nothing };
+            let tail = if unterminated { Tail::Unterminated } else { Tail::Complete };
             return self.accept(count, end, tail);
         }
-        let aside = self.free_name(&format!("{MESSAGES}.damaged"))?;
-        self.put(&aside, &bad)?;
-        self.aside.push(self.folder.join(aside));
+        let backup = self.unused_name(&format!("{MESSAGES}.damaged"))?;
+        self.put(&backup, &bad)?;
+        self.preserved_at.push(self.folder.join(backup));
         let body = Files { view: &*self.tx, name: self.name, folder: self.folder }.open(MESSAGES)?;
         let body = body.expect("lines of it were read");
         let name = self.name.clone();
@@ -224,8 +231,8 @@ impl Edit<'_, '_> {
     }
 }
 
-/// A damage with its cause.
-fn described(damage: &Damage) -> String {
+/// Formats a damage with its cause.
+fn describe(damage: &Damage) -> String {
     match std::error::Error::source(damage) {
         Some(cause) => format!("{damage}: {cause}"),
         None => damage.to_string(),

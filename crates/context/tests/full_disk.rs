@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use context::{ContextManager, Contexts, Draft, Error, Json, Left, Name, Options, Role};
+use context::{ContextManager, Contexts, Draft, Error, Json, Name, Options, Outcome, Role};
 use testkit::mount::SmallDisk;
 use testkit::notes;
 
@@ -72,7 +72,7 @@ fn a_full_disk_leaves_all_old_or_all_new_and_the_context_usable() {
         match &result {
             Ok(count) => assert!(seen && *count == 2),
             Err(error) => {
-                assert!(!seen || error.left() == Left::Unknown, "{error}");
+                assert!(!seen || error.outcome() == Outcome::Unknown, "{error}");
                 assert!(chat.is_staged() && chat.metadata().message_count() == 1, "the object is as it was");
             }
         }

@@ -7,7 +7,9 @@ extern crate cleveragents_context as context;
 
 use std::collections::BTreeMap;
 
-use context::{ContextManager, Contexts, Draft, Error, Format, IfThere, Json, Name, Options, Revision, Role};
+use context::{
+    ContextManager, Contexts, Draft, Error, Format, Json, Name, OnExisting, Options, Revision, Role,
+};
 use proptest::prelude::*;
 
 /// One call. Contexts are named by their number.
@@ -150,7 +152,7 @@ impl Pair {
                 self.open[from].export_to(Format::Archive, &file).unwrap();
                 let before = self.model.get(to).map_or(0, |model| model.revision);
                 new.revision = before + 1;
-                let made = self.contexts.import(&file, Some(&name(*to)), IfThere::Replace, None).unwrap();
+                let made = self.contexts.import(&file, Some(&name(*to)), OnExisting::Replace, None).unwrap();
                 self.open.insert(*to, made);
                 self.model.insert(*to, new);
             }
@@ -256,7 +258,7 @@ proptest! {
         }
         let file = folder.path().join("file");
         std::fs::write(&file, &bytes).unwrap();
-        let _ = contexts.import(&file, Some(&name(0)), IfThere::Refuse, None);
+        let _ = contexts.import(&file, Some(&name(0)), OnExisting::Fail, None);
     }
 }
 

@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use context::{ContextManager, Contexts, Draft, Error, Format, IfThere, Json, Left, Name, Options, Role};
+use context::{
+    ContextManager, Contexts, Draft, Error, Format, Json, Name, OnExisting, Options, Outcome, Role,
+};
 use filetx::{Finder, FolderOptions, OwnFolder, Storage};
 use jiff::Timestamp;
 use testkit::chain;
@@ -107,7 +109,7 @@ fn check(title: &str, steps: &[Step]) {
             match step(&contexts(disk)) {
                 Ok(()) => acks.note(|outcomes| outcomes.acknowledged += 1),
                 Err(error) => {
-                    return acks.note(|outcomes| outcomes.aborted = error.left() == Left::Nothing);
+                    return acks.note(|outcomes| outcomes.aborted = error.outcome() == Outcome::Aborted);
                 }
             }
         }
@@ -199,9 +201,9 @@ fn import_and_replace() {
     other.export_to(Format::Archive, &file).unwrap();
     let [one, two] = [file.clone(), file];
     let steps: [Step; 2] = [
-        Box::new(move |contexts| contexts.import(&one, None, IfThere::Refuse, None).map(drop)),
+        Box::new(move |contexts| contexts.import(&one, None, OnExisting::Fail, None).map(drop)),
         Box::new(move |contexts| {
-            contexts.import(&two, Some(&name("chat")), IfThere::Replace, None).map(drop)
+            contexts.import(&two, Some(&name("chat")), OnExisting::Replace, None).map(drop)
         }),
     ];
     check("import, import over", &steps);
@@ -247,7 +249,7 @@ fn conversion_of_an_older_tools_folder() {
         let saved = contexts(disk).open(&name("old")).and_then(|mut old| save(&mut old, 1));
         match saved {
             Ok(()) => acks.note(|outcomes| outcomes.acknowledged = 1),
-            Err(error) => acks.note(|outcomes| outcomes.aborted = error.left() == Left::Nothing),
+            Err(error) => acks.note(|outcomes| outcomes.aborted = error.outcome() == Outcome::Aborted),
         }
     };
     let check = |disk: &SimDisk, outcomes: &Outcomes| {

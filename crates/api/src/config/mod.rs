@@ -6,11 +6,14 @@ mod watch;
 mod write;
 
 pub use ::config::{
-    ConfigService, Held, Key, Layer, Origin, Outcome, PROJECT_FOLDER, Reveal, Scope, Stopper, Value, Wait,
-    Waiting, parse_duration,
+    ConfigService, EditOutcome, Key, Layer, Origin, PROJECT_FOLDER, Reveal, Scope, SourcedValue, StopHandle,
+    Value, Wait, Waiting, parse_duration,
 };
 
-pub use read::{Preferences, Reading, Select};
-pub use view::{Change, EditOutcome, Entry, Explanation, FileState, Got, LayerSays, Listed, Paths, StillSet};
-pub use watch::{Event, Watch};
-pub use write::{Assignment, ConfigEdit, Given};
+pub use read::{ConfigSnapshot, ListFilter, Preferences};
+pub use view::{
+    ConfigChange, ConfigEntry, ConfigFile, ConfigList, ConfigPaths, EditReport, Explanation, LayerView,
+    Lookup, ShadowedKey,
+};
+pub use watch::{ConfigEvent, ConfigWatch};
+pub use write::{Assignment, ConfigEdit, Exposure};

@@ -1,4 +1,4 @@
-//! Questions to configuration as it was when the files were read.
+//! Reading configuration: lookups in one snapshot of the files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,62 +7,62 @@ use std::time::Duration;
 use config::{Key, Layer, Layers, Listing, Origin, Resolved, Reveal, Settings};
 
 use crate::agents::check_prefix;
-use crate::config::{Entry, Explanation, Got, LayerSays, Listed};
+use crate::config::{ConfigEntry, ConfigList, Explanation, LayerView, Lookup};
 use crate::{Error, HintFor, Problem, Scope};
 
-/// All layers of configuration, as they were at one moment.
-pub struct Reading {
+/// Snapshot of all layers of configuration.
+pub struct ConfigSnapshot {
     layers: Layers,
     no_home: Option<Arc<Error>>,
     hint: Option<HintFor>,
 }
 
-/// What the program itself goes by, as the layers decide it.
+/// Settings of the program itself, resolved from the layers.
 #[derive(Clone, Debug)]
 pub struct Preferences {
-    /// `auto`, `rich`, `plain` or `json`.
+    /// Output format: `auto`, `rich`, `plain` or `json`.
     pub format: String,
-    /// `auto`, `always` or `never`.
+    /// Use of colours: `auto`, `always` or `never`.
     pub color: String,
-    /// How long to wait for a lock.
+    /// Maximum time to wait for a lock.
     pub lock_timeout: Duration,
-    /// `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    /// Log level: `off`, `error`, `warn`, `info`, `debug` or `trace`.
     pub log: String,
-    /// The file to append the log to; standard error without it.
+    /// File to which the log is appended; standard error if none.
     pub log_file: Option<PathBuf>,
-    /// Files and values that cannot be used, so that a default stands in for what they may say.
+    /// Unusable files and values, replaced by defaults.
     pub problems: Vec<Problem>,
 }
 
-/// Which keys are listed.
+/// Selection of the keys to list.
 #[derive(Clone, Default, Debug)]
-pub struct Select {
-    /// Those at or below this key.
+pub struct ListFilter {
+    /// Only keys at or below this one.
     pub prefix: Option<Key>,
-    /// What the file of one scope says, instead of what holds.
+    /// Values in the file of one scope, instead of effective values.
     pub scope: Option<Scope>,
-    /// Those that are set somewhere.
+    /// Only keys that a layer other than the default sets.
     pub changed: bool,
 }
 
-impl Reading {
+impl ConfigSnapshot {
     pub(crate) fn new(layers: Layers, no_home: Option<Arc<Error>>, hint: Option<HintFor>) -> Self {
         Self { layers, no_home, hint }
     }
 
-    /// What the program itself goes by.
+    /// Returns the settings of the program itself.
     ///
-    /// A wrong flag or variable is an error. What is wrong in a file is not, so that a person can still use the commands that correct it:
-    /// the default stands in, and the problem is told.
+    /// An invalid flag or variable is an error. An invalid value in a file is not, so that the
+    /// commands that fix it still work: the default replaces it, and the problem is reported.
     pub fn preferences(&self) -> Result<Preferences, Error> {
         let mut problems: Vec<Problem> =
             self.layers.unusable().map(|(_, error)| self.problem(error)).collect();
         let settings = self.settings();
-        let format = self.or_default(settings.core_format(), &mut problems)?;
-        let color = self.or_default(settings.core_color(), &mut problems)?;
-        let lock_timeout = self.or_default(settings.core_lock_timeout(), &mut problems)?;
-        let log = self.or_default(settings.core_log(), &mut problems)?;
-        let log_file = self.or_default(settings.core_log_file(), &mut problems)?;
+        let format = self.setting_or_default(settings.core_format(), &mut problems)?;
+        let color = self.setting_or_default(settings.core_color(), &mut problems)?;
+        let lock_timeout = self.setting_or_default(settings.core_lock_timeout(), &mut problems)?;
+        let log = self.setting_or_default(settings.core_log(), &mut problems)?;
+        let log_file = self.setting_or_default(settings.core_log_file(), &mut problems)?;
         Ok(Preferences {
             format: format.unwrap_or_else(|| "auto".to_owned()),
             color: color.unwrap_or_else(|| "auto".to_owned()),
@@ -73,68 +73,75 @@ impl Reading {
         })
     }
 
-    /// The value of a key, where it comes from, and what every layer says.
-    pub fn get(&self, key: &Key, reveal: Reveal) -> Result<Got, Error> {
+    /// Returns the effective value of a key, its position, and its value in every layer.
+    pub fn get(&self, key: &Key, reveal: Reveal) -> Result<Lookup, Error> {
         self.check_home()?;
         let resolved = self.layers.resolve(key)?;
         if resolved.value.is_none() {
             return Err(Error::NotSet { key: resolved.key });
         }
-        Ok(Got {
-            entry: Entry::of(&resolved, reveal),
+        Ok(Lookup {
+            entry: ConfigEntry::of(&resolved, reveal),
             layers: layers(&resolved, reveal),
             problems: resolved.skipped().map(|error| self.problem(error)).collect(),
         })
     }
 
-    /// Keys with their values. What cannot be used is among the problems; the rest is there.
-    pub fn list(&self, select: &Select) -> Result<Listed, Error> {
+    /// Lists keys with their values. Unusable files and values are among the problems.
+    pub fn list(&self, filter: &ListFilter) -> Result<ConfigList, Error> {
         self.check_home()?;
-        let Listing { entries, problems } = self.layers.list(select.prefix.as_ref());
-        if let (Some(prefix), true) = (&select.prefix, entries.is_empty()) {
+        let Listing { entries, problems } = self.layers.list(filter.prefix.as_ref());
+        if let (Some(prefix), true) = (&filter.prefix, entries.is_empty()) {
             check_prefix(self.layers.registry(), prefix)?;
         }
-        let mut listed: Vec<Entry> = match select.scope {
-            Some(scope) => entries.iter().filter_map(|resolved| in_layer(resolved, scope.into())).collect(),
-            None => entries.iter().map(|resolved| Entry::of(resolved, Reveal::No)).collect(),
+        let mut listed: Vec<ConfigEntry> = match filter.scope {
+            Some(scope) => {
+                entries.iter().filter_map(|resolved| entry_in_layer(resolved, scope.into())).collect()
+            }
+            None => entries.iter().map(|resolved| ConfigEntry::of(resolved, Reveal::No)).collect(),
         };
-        if select.changed {
+        if filter.changed {
             listed.retain(|entry| entry.origin.as_ref().is_some_and(|origin| *origin != Origin::Default));
         }
-        Ok(Listed { entries: listed, problems: problems.iter().map(|error| self.problem(error)).collect() })
+        Ok(ConfigList {
+            entries: listed,
+            problems: problems.iter().map(|error| self.problem(error)).collect(),
+        })
     }
 
-    /// Everything about a key.
+    /// Returns the definition of a key with its values.
     pub fn explain(&self, key: &Key) -> Result<Explanation, Error> {
         self.check_home()?;
         let info = self.layers.registry().look_up(key)?;
         let secret = info.is_secret();
-        let (entry, problems) = match self.layers.decide(info) {
+        let (entry, problems) = match self.layers.resolve_info(info) {
             Ok(resolved) => {
                 let problems = resolved.skipped().map(|error| self.problem(error)).collect();
-                (Some(Entry::of(&resolved, Reveal::No)), problems)
+                (Some(ConfigEntry::of(&resolved, Reveal::No)), problems)
             }
             Err(error) => (None, vec![self.problem(&error)]),
         };
         let (value, origin) = entry.map_or((None, None), |entry| (entry.value, entry.origin));
-        let consulted = self.layers.consult(info);
+        let values = self.layers.layer_values(info);
         Ok(Explanation {
             key: key.clone(),
-            help: info.declared.map_or("your own key: the program does not use it", |declared| declared.help),
-            kind: info.kind().name(),
-            allowed: info.kind().to_string(),
-            default: info.default().map(|value| value.for_people(secret, Reveal::No)),
-            variable: info.declared.map(config::Declared::variable),
+            help: info
+                .definition
+                .map_or("your own key: the program does not use it", |definition| definition.help),
+            value_type: info.value_type().name(),
+            allowed: info.value_type().to_string(),
+            default: info.default().map(|value| value.redacted(secret, Reveal::No)),
+            variable: info.definition.map(config::KeyDefinition::variable),
             scopes: info.scopes(),
             secret,
             value,
             origin,
-            layers: consulted.iter().map(|says| LayerSays::of(says, secret, Reveal::No)).collect(),
+            layers: values.iter().map(|value| LayerView::of(value, secret, Reveal::No)).collect(),
             problems,
         })
     }
 
-    /// The program's own keys as typed values.
+    /// Returns the built-in keys as typed values.
     pub(crate) fn settings(&self) -> Settings {
         Settings::new(self.layers.clone())
     }
@@ -143,8 +150,8 @@ impl Reading {
         Problem::of_config(error, self.hint)
     }
 
-    /// A setting, or nothing and a problem when a file is to blame.
-    fn or_default<T>(
+    /// Returns a setting; none, with a problem, if a value in a file is invalid.
+    fn setting_or_default<T>(
         &self,
         setting: Result<T, config::Error>,
         problems: &mut Vec<Problem>,
@@ -169,13 +176,13 @@ impl Reading {
     }
 }
 
-/// What one layer says of a key, if anything.
-fn in_layer(resolved: &Resolved, layer: Layer) -> Option<Entry> {
-    let consulted = resolved.consulted.iter().find(|consulted| consulted.layer == layer)?;
-    let LayerSays { value, origin, .. } = LayerSays::of(consulted, resolved.is_secret, Reveal::No);
-    Some(Entry { key: resolved.key.clone(), value: Some(value?), secret: resolved.is_secret, origin })
+/// Returns the value of a key in one layer, if it has one there.
+fn entry_in_layer(resolved: &Resolved, layer: Layer) -> Option<ConfigEntry> {
+    let found = resolved.layers.iter().find(|value| value.layer == layer)?;
+    let LayerView { value, origin, .. } = LayerView::of(found, resolved.is_secret, Reveal::No);
+    Some(ConfigEntry { key: resolved.key.clone(), value: Some(value?), secret: resolved.is_secret, origin })
 }
 
-fn layers(resolved: &Resolved, reveal: Reveal) -> Vec<LayerSays> {
-    resolved.consulted.iter().map(|consulted| LayerSays::of(consulted, resolved.is_secret, reveal)).collect()
+fn layers(resolved: &Resolved, reveal: Reveal) -> Vec<LayerView> {
+    resolved.layers.iter().map(|value| LayerView::of(value, resolved.is_secret, reveal)).collect()
 }

@@ -1,180 +1,181 @@
-//! Answers about configuration: plain data that can be serialised.
+//! Results about configuration, as plain data that can be serialised.
 
-use config::{Consulted, Key, Layer, Origin, Outcome, Resolved, Reveal, Scope, Value, Written};
+use config::{EditOutcome, Key, Layer, LayerValue, Origin, Resolved, Reveal, Scope, Value, WriteSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::Problem;
 
-/// A key with its value, as people may see it.
+/// A key with its value, redacted for people.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
-pub struct Entry {
-    /// The key.
+pub struct ConfigEntry {
+    /// The dotted key.
     pub key: Key,
-    /// The value, if it has one.
+    /// Effective value; none if no layer sets one.
     pub value: Option<Value>,
-    /// Whether the value is hidden unless it is asked for by name.
+    /// True if the value is redacted unless revealed by name.
     pub secret: bool,
-    /// Where the value stands.
+    /// Position of the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
 }
 
-impl Entry {
-    pub(crate) fn of(resolved: &Resolved, reveal: Reveal) -> Entry {
+impl ConfigEntry {
+    pub(crate) fn of(resolved: &Resolved, reveal: Reveal) -> ConfigEntry {
         let value = resolved.value.as_ref();
-        Entry {
+        ConfigEntry {
             key: resolved.key.clone(),
             origin: value.is_some().then(|| resolved.origin.clone()),
-            value: value.map(|value| value.for_people(resolved.is_secret, reveal)),
+            value: value.map(|value| value.redacted(resolved.is_secret, reveal)),
             secret: resolved.is_secret,
         }
     }
 }
 
-/// The answer to `get`.
+/// Result of `get`.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
-pub struct Got {
-    /// The key with its value.
+pub struct Lookup {
+    /// Key with its effective value.
     #[serde(flatten)]
-    pub entry: Entry,
-    /// Every layer, the strongest first.
-    pub layers: Vec<LayerSays>,
-    /// What was skipped on the way to the value.
+    pub entry: ConfigEntry,
+    /// Value in every layer, strongest first.
+    pub layers: Vec<LayerView>,
+    /// Unusable files and values that were skipped.
     #[serde(skip_serializing)]
     pub problems: Vec<Problem>,
 }
 
-/// What one layer says about a key, as people may see it.
+/// Value of a key in one layer, redacted for people.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
-pub struct LayerSays {
-    /// The layer.
+pub struct LayerView {
+    /// Layer of the value.
     pub layer: Layer,
-    /// The value, if it says one.
+    /// The value; none if the layer does not set the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// Where.
+    /// Position of the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// Why what it says cannot be used.
+    /// Reason why the value is unusable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-impl LayerSays {
-    pub(crate) fn of(consulted: &Consulted, is_secret: bool, reveal: Reveal) -> LayerSays {
-        let value = consulted.says.as_ref().ok().and_then(Option::as_ref);
-        LayerSays {
-            layer: consulted.layer,
-            value: value.map(|value| value.for_people(is_secret, reveal)),
-            origin: consulted.origin.clone(),
-            problem: consulted.says.as_ref().err().map(ToString::to_string),
+impl LayerView {
+    pub(crate) fn of(found: &LayerValue, is_secret: bool, reveal: Reveal) -> LayerView {
+        let value = found.value.as_ref().ok().and_then(Option::as_ref);
+        LayerView {
+            layer: found.layer,
+            value: value.map(|value| value.redacted(is_secret, reveal)),
+            origin: found.origin.clone(),
+            problem: found.value.as_ref().err().map(ToString::to_string),
         }
     }
 }
 
-/// The answer to `list`.
+/// Result of `list`.
 #[derive(Clone, PartialEq, Serialize, Debug)]
-pub struct Listed {
+pub struct ConfigList {
     /// Keys with their values, sorted.
-    pub entries: Vec<Entry>,
-    /// What could not be used.
+    pub entries: Vec<ConfigEntry>,
+    /// Unusable files and values.
     #[serde(skip)]
     pub problems: Vec<Problem>,
 }
 
-/// Everything about one key.
+/// Definition of a key, with its values.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct Explanation {
-    /// The key.
+    /// The dotted key.
     pub key: Key,
-    /// One line.
+    /// Help, one line.
     pub help: &'static str,
-    /// One word for the type.
+    /// Name of the type, one word.
     #[serde(rename = "type")]
-    pub kind: &'static str,
-    /// What is allowed.
+    pub value_type: &'static str,
+    /// Description of the valid values.
     pub allowed: String,
-    /// The default, if it has one.
+    /// Default, if any.
     pub default: Option<Value>,
-    /// The environment variable that sets it, if one does.
+    /// Environment variable that sets the key, if any.
     pub variable: Option<String>,
-    /// Where it may be set.
+    /// Scopes in which the key can be set.
     pub scopes: &'static [Scope],
-    /// Whether the value is hidden unless it is asked for by name.
+    /// True if the value is redacted unless revealed by name.
     pub secret: bool,
-    /// The value that holds, if there is one.
+    /// Effective value, if any.
     pub value: Option<Value>,
-    /// Where that stands.
+    /// Position of the effective value.
     pub origin: Option<Origin>,
-    /// Every layer, the strongest first.
-    pub layers: Vec<LayerSays>,
-    /// Why there is no value to tell, and what was skipped.
+    /// Value in every layer, strongest first.
+    pub layers: Vec<LayerView>,
+    /// Reason why there is no value, and skipped files and values.
     #[serde(skip)]
     pub problems: Vec<Problem>,
 }
 
-/// Where the files are.
+/// Paths of the files.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Paths {
-    /// The home folder.
+pub struct ConfigPaths {
+    /// Home folder.
     pub home: String,
-    /// The project's folder, if there is one.
+    /// Project folder, if any.
     pub project: Option<String>,
-    /// The files that are read, the strongest first.
-    pub files: Vec<FileState>,
+    /// Files that are read, strongest first.
+    pub files: Vec<ConfigFile>,
 }
 
-/// One file.
+/// A file of configuration.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct FileState {
-    /// Its scope.
+pub struct ConfigFile {
+    /// Scope of the file.
     pub scope: Scope,
-    /// Where it is.
+    /// Path of the file.
     pub file: String,
-    /// Whether there is one.
+    /// True if the file exists.
     pub exists: bool,
 }
 
-/// What a write did, and what holds now.
+/// Result of a write.
 #[derive(Clone, PartialEq, Serialize, Debug)]
-pub struct Change {
-    /// What was written.
+pub struct ConfigChange {
+    /// Keys and file that were written.
     #[serde(flatten)]
-    pub written: Written,
-    /// Keys whose value is still another, because a stronger layer sets them, or any other after an unset.
+    pub written: WriteSummary,
+    /// Keys whose effective value differs from the one written, because a higher layer sets them;
+    /// after an unset, keys that any layer but the default sets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub still: Vec<StillSet>,
-    /// What could not be used when the result was looked at.
+    pub shadowed: Vec<ShadowedKey>,
+    /// Unusable files and values, found after the write.
     #[serde(skip)]
     pub problems: Vec<Problem>,
 }
 
-/// What became of an edit.
+/// Result of an edit.
 #[derive(Clone, PartialEq, Serialize, Debug)]
-pub struct EditOutcome {
-    /// Whether it was taken.
-    pub outcome: Outcome,
-    /// What was written.
+pub struct EditReport {
+    /// Origin of the new content.
+    pub outcome: EditOutcome,
+    /// Result of the write.
     #[serde(flatten)]
-    pub change: Change,
+    pub change: ConfigChange,
 }
 
-/// A key that another layer decides than the one that was written.
+/// A key whose effective value is in another layer than the one written.
 #[derive(Clone, PartialEq, Serialize, Debug)]
-pub struct StillSet {
-    /// The key.
+pub struct ShadowedKey {
+    /// The dotted key.
     pub key: Key,
-    /// Its value now.
+    /// Effective value.
     pub value: Value,
-    /// Where that stands.
+    /// Position of the effective value.
     pub origin: Origin,
 }
 
-impl StillSet {
-    /// If another layer than this one and the default decides.
-    pub(crate) fn of(resolved: &Resolved, written: Layer) -> Option<StillSet> {
-        let Entry { key, value, origin, .. } = Entry::of(resolved, Reveal::No);
+impl ShadowedKey {
+    /// Returns the key if neither the written layer nor the default has its effective value.
+    pub(crate) fn of(resolved: &Resolved, written: Layer) -> Option<ShadowedKey> {
+        let ConfigEntry { key, value, origin, .. } = ConfigEntry::of(resolved, Reveal::No);
         let origin = origin.filter(|origin| origin.layer() != written && *origin != Origin::Default)?;
-        Some(StillSet { key, value: value?, origin })
+        Some(ShadowedKey { key, value: value?, origin })
     }
 }

@@ -247,7 +247,7 @@ impl Plans {
     #[track_caller]
     fn make_project_folders(&self, plan: &Plan, dry_run: bool) -> Result<(), Error> {
         let mut roots = plan.roots.iter().map(plan::system_path).filter(|root| !dry_run && root.is_dir());
-        roots.try_for_each(|root| Ok(config::make_project_folder(&root, &self.agents.wait())?))
+        roots.try_for_each(|root| Ok(config::create_project_folder(&root, &self.agents.wait())?))
     }
 
     pub(crate) fn ground(&self) -> Ground {

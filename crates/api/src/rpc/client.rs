@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 
 use crate::invocation::is_same;
 use crate::{
-    ContextName, Draft, Edit, Error, Got, HOME_VARIABLE, Invocation, Key, NewEntry, RecordedEntry, Reveal,
-    Revision, Saved,
+    ContextName, Draft, Edit, Error, HOME_VARIABLE, Invocation, Key, Lookup, NewEntry, RecordedEntry, Reveal,
+    Revision, SaveSummary,
 };
 
 /// The most that is read of a content that is no file, and so has no length.
@@ -75,7 +75,7 @@ impl RunClient {
         name: &ContextName,
         drafts: &[Draft],
         if_revision: Option<Revision>,
-    ) -> Result<Saved, Error> {
+    ) -> Result<SaveSummary, Error> {
         let drafts = serde_json::to_vec(drafts).expect("messages are JSON");
         let if_revision = if_revision.map(|revision| revision.0);
         let ask = Append { name: name.to_string(), if_revision };
@@ -83,7 +83,7 @@ impl RunClient {
     }
 
     /// The value of a key, as the run sees it. Secrets are not told.
-    pub fn get(&self, key: &Key, reveal: Reveal) -> Result<Got, Error> {
+    pub fn get(&self, key: &Key, reveal: Reveal) -> Result<Lookup, Error> {
         let ask = Get { key: key.to_string(), reveal: reveal == Reveal::Yes };
         match self.ask(Call::Get(ask), Vec::new()) {
             // Nothing was to be changed, so nothing is unknown.

@@ -96,7 +96,7 @@ impl Answering {
     }
 
     fn get(&self, ask: Get) -> Result<Value, Error> {
-        let got = self.agents.read().get(&Key::parse(&ask.key)?, Reveal::No)?;
+        let got = self.agents.config_snapshot().get(&Key::parse(&ask.key)?, Reveal::No)?;
         if ask.reveal && got.entry.secret {
             return Err(Error::SecretInSandbox { key: got.entry.key.to_string() });
         }

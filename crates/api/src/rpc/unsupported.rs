@@ -1,7 +1,8 @@
 //! Actors run on Linux only, so elsewhere nobody is in a sandbox.
 
 use crate::{
-    ContextName, Draft, Error, Got, Invocation, Key, NewEntry, RecordedEntry, Reveal, Revision, Saved,
+    ContextName, Draft, Error, Invocation, Key, Lookup, NewEntry, RecordedEntry, Reveal, Revision,
+    SaveSummary,
 };
 
 /// The run that this process is in a sandbox of: there is none.
@@ -25,12 +26,12 @@ impl RunClient {
         _name: &ContextName,
         _drafts: &[Draft],
         _if_revision: Option<Revision>,
-    ) -> Result<Saved, Error> {
+    ) -> Result<SaveSummary, Error> {
         match *self {}
     }
 
     /// Never called.
-    pub fn get(&self, _key: &Key, _reveal: Reveal) -> Result<Got, Error> {
+    pub fn get(&self, _key: &Key, _reveal: Reveal) -> Result<Lookup, Error> {
         match *self {}
     }
 }

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use cleveragents::{
-    Assignment, Draft, Edit, Error, Given, Invocation, Kind, NewEntry, Reveal, Role, RunClient, Scope,
-    Selection,
+    Assignment, Draft, Edit, Error, Exposure, Invocation, Kind, MessageSelection, NewEntry, Reveal, Role,
+    RunClient, Scope,
 };
 
 use crate::fixture::{Stage, code, entry, key};
@@ -140,7 +140,7 @@ fn contexts_are_appended_to_and_configuration_is_read() {
     contexts.create(&"talk".parse().unwrap()).unwrap();
     stage.agents.set(Some(Scope::Global), &[Assignment::argument(key("x.word"), "hello")]).unwrap();
     let secret = key("server.token");
-    let hush = Assignment { given: Given::Privately, ..Assignment::argument(secret.clone(), "hush") };
+    let hush = Assignment { exposure: Exposure::Private, ..Assignment::argument(secret.clone(), "hush") };
     stage.agents.set(Some(Scope::Global), &[hush]).unwrap();
     stage.play(&["work"], "env = { CLEVERAGENTS_X_WORD = 'other' }", |actor| {
         let appended = actor.client.append(&"talk".parse().unwrap(), &said("first"), None).unwrap();
@@ -163,7 +163,7 @@ fn contexts_are_appended_to_and_configuration_is_read() {
         assert_eq!(code(wrong), ("bad-message", Kind::Usage));
         // What the run sees counts: the same answer, whoever asks.
         let asked = actor.client.get(&key("x.word"), Reveal::Yes).unwrap();
-        assert_eq!(asked, stage.agents.read().get(&key("x.word"), Reveal::Yes).unwrap());
+        assert_eq!(asked, stage.agents.config_snapshot().get(&key("x.word"), Reveal::Yes).unwrap());
         assert_eq!(asked.entry.value.unwrap().to_string(), "hello");
         let hidden = actor.client.get(&secret, Reveal::No).unwrap().entry.value.unwrap();
         assert!(!hidden.to_string().contains("hush"), "{hidden}");
@@ -174,8 +174,11 @@ fn contexts_are_appended_to_and_configuration_is_read() {
         let Error::Refused { problem } = unknown else { panic!("{unknown}") };
         assert_eq!(problem.hint, ["hint for unknown-key"], "{}", problem.message);
     });
-    let texts: Vec<_> =
-        contexts.show(&"talk".parse().unwrap(), Selection::All).unwrap().map(|said| said.unwrap()).collect();
+    let texts: Vec<_> = contexts
+        .show(&"talk".parse().unwrap(), MessageSelection::All)
+        .unwrap()
+        .map(|said| said.unwrap())
+        .collect();
     assert_eq!(texts.len(), 2);
     assert!(serde_json::to_string(&texts).unwrap().contains("1.10}"), "its spelling is kept");
 }
@@ -207,7 +210,8 @@ fn thirty_two_actors_at_once_are_told_apart() {
         let bytes = node.len();
         assert_eq!(entries, [format!("create {node}-a - {bytes}"), format!("create {node}-b - {bytes}")]);
     }
-    let said = stage.agents.contexts().unwrap().show(&"talk".parse().unwrap(), Selection::All).unwrap();
+    let said =
+        stage.agents.contexts().unwrap().show(&"talk".parse().unwrap(), MessageSelection::All).unwrap();
     let said: BTreeSet<String> = said.map(|said| serde_json::to_string(&said.unwrap()).unwrap()).collect();
     assert_eq!(said.len(), 32);
     for node in &names {

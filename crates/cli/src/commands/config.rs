@@ -1,4 +1,4 @@
-//! `agents config`: scoped configuration in TOML files that people edit too.
+//! `agents config`: scoped configuration.
 
 mod edit;
 mod explain;
@@ -10,7 +10,7 @@ mod set;
 mod unset;
 mod watch;
 
-use api::{Change, Key, Origin, Problem, RunClient, Scope, StillSet};
+use api::{ConfigChange, Key, Origin, Problem, RunClient, Scope, ShadowedKey};
 use clap::Subcommand;
 
 use crate::error::Result;
@@ -19,12 +19,13 @@ use crate::session::Session;
 
 /// Read and change configuration
 ///
-/// A key has a value in up to six layers. High to low: a flag (`-c KEY=VALUE`), the environment (`CLEVERAGENTS_<SECTION>_<KEY>`), and the
-/// files of three scopes: `local` (yours, in this project), `project` (shared with everybody who works on it), `global` (yours, everywhere);
-/// at last a default. `agents config list` shows all keys with their values; keys below `x.` are yours to choose.
+/// A key has a value in up to six layers. High to low: a flag (`-c KEY=VALUE`), the environment
+/// (`CLEVERAGENTS_<SECTION>_<KEY>`), the files of three scopes, and the default. The scopes are
+/// `local` (you, this project), `project` (everyone, this project) and `global` (you, all
+/// projects). Keys below `x.` are your own.
 ///
-/// Files are changed one key at a time, whoever else writes them: comments, order and formatting stay as they are, no write is lost, and
-/// what was acknowledged survives a power cut.
+/// A command changes one key and keeps comments, order and formatting. Concurrent writers lose no
+/// update, and an acknowledged write survives a power cut.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -45,7 +46,7 @@ enum Command {
 }
 
 impl Args {
-    /// As the JSON envelope names it.
+    /// Name of the command in the JSON envelope.
     pub(crate) fn name(&self) -> &'static str {
         match &self.command {
             Command::Get(_) => "config get",
@@ -64,7 +65,7 @@ impl Args {
 pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Result<Answer> {
     tell_where(&session, output);
     match &args.command {
-        Command::Get(args) => get::run(args, |key, reveal| session.reading.get(key, reveal), output),
+        Command::Get(args) => get::run(args, |key, reveal| session.config.get(key, reveal), output),
         Command::Set(args) => set::run(args, &session, output),
         Command::Unset(args) => unset::run(args, &session, output),
         Command::List(args) => list::run(args, &session, output),
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Res
     }
 }
 
-/// The same in the sandbox of a run, which does what it is asked.
+/// Runs the command in the sandbox of a run, which answers it.
 pub(crate) fn ask(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
     let Command::Get(args) = &args.command else { unreachable!("the others are refused, or read") };
     get::run(args, |key, reveal| client.get(key, reveal), output)
@@ -85,11 +86,11 @@ pub(crate) fn ask(args: &Args, client: &RunClient, output: &mut Output) -> Resul
 /// A scope on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 enum ScopeName {
-    /// For all your projects
+    /// You, all projects
     Global,
-    /// For everybody who works on this project
+    /// Everyone, this project
     Project,
-    /// For you in this project
+    /// You, this project
     Local,
 }
 
@@ -121,7 +122,7 @@ fn names(keys: &[Key]) -> String {
     keys.iter().map(Key::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The layer of a value, and where in it the value stands.
+/// Describes the layer and the position of a value.
 fn place(origin: &Origin) -> String {
     match origin {
         Origin::Flag | Origin::Default => origin.layer().to_string(),
@@ -129,9 +130,9 @@ fn place(origin: &Origin) -> String {
     }
 }
 
-/// Tells about keys that another layer decides than the one that was written.
-fn warn_of_still(change: &Change, output: &mut Output) {
-    for StillSet { key, value, origin } in &change.still {
+/// Warns of keys whose effective value differs from the one written.
+fn warn_of_shadowed(change: &ConfigChange, output: &mut Output) {
+    for ShadowedKey { key, value, origin } in &change.shadowed {
         let text = format!("`{key}` is still `{value}`, from {}", place(origin));
         output.warn("shadowed", text, Some(format!("see `agents config get {key} --all-layers`")));
     }

@@ -18,7 +18,7 @@ mod verify;
 
 use std::io::{self, Read};
 
-use api::{Document, Revision, RunClient, Saved};
+use api::{ContextDocument, Revision, RunClient, SaveSummary};
 use clap::Subcommand;
 
 use crate::args::GlobalArgs;
@@ -26,14 +26,15 @@ use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
-/// The most that is read from standard input.
+/// Maximum input in bytes.
 const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Keep conversations that are never torn
+/// Keep conversations
 ///
-/// A context is a folder below `contexts` in the home folder, with `messages.jsonl`, `metadata.json`, `state.json` and
-/// `global_context.json`. Any number of processes may append to one at once; a reader sees one commit. Every change makes a new
-/// revision; with `--if-revision R` a change is refused, with exit code 4, when somebody else made one since R.
+/// A context is a folder below `contexts` in the home folder, with `messages.jsonl`,
+/// `metadata.json`, `state.json` and `global_context.json`. Any number of processes may append to
+/// it; a reader sees one commit. Every change creates a revision; with `--if-revision R`, a change
+/// fails with exit code 4 if the context is at another revision.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -46,9 +47,9 @@ enum Command {
     Append(append::Args),
     Show(show::Args),
     List(list::Args),
-    /// Get or change the state, a JSON object
+    /// Print or change the state, a JSON object
     State(document::Args),
-    /// Get or change the global context, a JSON object
+    /// Print or change the global context, a JSON object
     Global(document::Args),
     Rewind(rewind::Args),
     Fork(fork::Args),
@@ -63,15 +64,15 @@ enum Command {
 }
 
 impl Args {
-    /// As the JSON envelope names it.
+    /// Name of the command in the JSON envelope.
     pub(crate) fn name(&self) -> &'static str {
         match &self.command {
             Command::Create(_) => "context create",
             Command::Append(_) => "context append",
             Command::Show(_) => "context show",
             Command::List(_) => "context list",
-            Command::State(args) => args.name(Document::State),
-            Command::Global(args) => args.name(Document::Global),
+            Command::State(args) => args.name(ContextDocument::State),
+            Command::Global(args) => args.name(ContextDocument::Global),
             Command::Rewind(_) => "context rewind",
             Command::Fork(_) => "context fork",
             Command::Clear(_) => "context clear",
@@ -105,8 +106,8 @@ pub(crate) fn run(
         }
         Command::Show(args) => show::run(args, &contexts, output),
         Command::List(args) => list::run(args, &contexts, output),
-        Command::State(args) => document::run(args, Document::State, &contexts, output),
-        Command::Global(args) => document::run(args, Document::Global, &contexts, output),
+        Command::State(args) => document::run(args, ContextDocument::State, &contexts, output),
+        Command::Global(args) => document::run(args, ContextDocument::Global, &contexts, output),
         Command::Rewind(args) => rewind::run(args, &contexts, output),
         Command::Fork(args) => fork::run(args, &contexts, output),
         Command::Clear(args) => clear::run(args, &contexts, output),
@@ -120,24 +121,24 @@ pub(crate) fn run(
     }
 }
 
-/// The same in the sandbox of a run, which does what it is asked.
+/// Runs the command in the sandbox of a run, which performs it.
 pub(crate) fn ask(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
     let Command::Append(args) = &args.command else { unreachable!("the others are refused, or read") };
     append::run(args, |name, drafts, revision| client.append(name, drafts, revision), output)
 }
 
-/// On commands that write.
+/// Option of commands that write.
 #[derive(clap::Args, Clone, Copy, Debug)]
 struct IfRevision {
-    /// Change nothing, and end with 4, unless the context is at this revision
+    /// Fail with exit code 4 unless the context is at this revision
     #[arg(long, value_name = "R")]
     if_revision: Option<Revision>,
 }
 
-/// On commands that delete.
+/// Option of commands that delete.
 #[derive(clap::Args, Clone, Copy, Debug)]
 struct Yes {
-    /// Do not ask
+    /// Skip the confirmation
     #[arg(short, long)]
     yes: bool,
 }
@@ -147,9 +148,9 @@ fn counted(count: u64) -> String {
     super::counted(count as usize, "message")
 }
 
-/// Tells about what a change left beside.
-fn warn_of_change(change: &Saved, output: &mut Output) {
-    for file in &change.aside {
+/// Warns of preserved files and pending publishing.
+fn warn_of_change(change: &SaveSummary, output: &mut Output) {
+    for file in &change.preserved_at {
         output.warn("set-aside", format!("something was set aside in `{}`", file.display()), None);
     }
     if let Some(why) = &change.pending {
@@ -161,12 +162,12 @@ fn warn_of_change(change: &Saved, output: &mut Output) {
     }
 }
 
-/// A text that is given, or that standard input gives for `-`.
+/// Returns the text, or standard input for `-`.
 fn given(text: &str) -> Result<String> {
     if text == "-" { from_stdin() } else { Ok(text.to_owned()) }
 }
 
-/// All of standard input.
+/// Reads all of standard input.
 fn from_stdin() -> Result<String> {
     let mut bytes = Vec::new();
     let read = io::stdin().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);

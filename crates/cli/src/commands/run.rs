@@ -87,7 +87,7 @@ pub(crate) struct Args {
     /// Whether actors are kept from writing outside of their copy [key: sandbox.confine]
     #[arg(long, value_enum, value_name = "HOW")]
     confine: Option<ConfineWord>,
-    /// A folder that actors may write to as well, such as ~/.claude; may be repeated [key: sandbox.writable]
+    /// A folder that actors may write to as well, such as ~/.claude; may be repeated [key: sandbox.allow-write]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::AnyPath)]
     writable: Vec<PathBuf>,
     /// What becomes of files that git ignores [default: copy]

@@ -2,17 +2,17 @@
 
 use api::errors::{ConfigError as E, Origin, Scope};
 
-/// Gives what to do about an error; names a command where one helps.
+/// Suggests a remedy for an error, as a command if there is one.
 pub(super) fn hint(error: &E) -> Option<String> {
     Some(match error {
-        E::BadKey { .. } | E::UnknownKey { nearest: None, .. } => {
+        E::InvalidKey { .. } | E::UnknownKey { suggestion: None, .. } => {
             "`agents config list` shows all keys; your own go below `x.`".to_owned()
         }
-        E::UnknownKey { nearest: Some(nearest), origin, .. } => match file_scope(origin) {
-            Some(scope) => format!("did you mean `{nearest}`? {}", correct(Some(scope))),
-            None => format!("did you mean `{nearest}`? see `agents config explain {nearest}`"),
+        E::UnknownKey { suggestion: Some(suggestion), origin, .. } => match file_scope(origin) {
+            Some(scope) => format!("did you mean `{suggestion}`? {}", correct(Some(scope))),
+            None => format!("did you mean `{suggestion}`? see `agents config explain {suggestion}`"),
         },
-        // A section is no key that could be explained or set.
+        // A section cannot be explained or set.
         E::WrongType { key, origin, .. } if key.names().len() == 1 => correct(file_scope(origin)),
         E::WrongType { key, origin, .. } | E::OutOfRange { key, origin, .. } => {
             let explain = format!("see `agents config explain {key}`");
@@ -25,10 +25,10 @@ pub(super) fn hint(error: &E) -> Option<String> {
             format!("try `agents config set {key} VALUE --scope {}`", allowed[0])
         }
         E::IsTable { key } => format!("`agents config list {key}` shows what is in it"),
-        E::BadAssignment { .. } => "for one key: `agents config set KEY VALUE`".to_owned(),
+        E::InvalidAssignment { .. } => "for one key: `agents config set KEY VALUE`".to_owned(),
         E::Parse(found) => correct(found.scope),
-        E::NoPlace { scope, .. } => correct(*scope),
-        E::TableAndValue { other, found: "a value", scope, .. } => {
+        E::CannotInsertKey { scope, .. } => correct(*scope),
+        E::TableAndValue { other, actual: "a value", scope, .. } => {
             format!("choose another key, or first `agents config unset {other}{}`", flag(*scope))
         }
         E::TableAndValue { other, .. } => {
@@ -47,7 +47,7 @@ pub(super) fn hint(error: &E) -> Option<String> {
         E::SecretVariable { key, .. } => {
             format!("set it for yourself: `agents config set {key} VALUE --scope global`")
         }
-        E::LeadsOut { .. } => {
+        E::EscapesProject { .. } => {
             "replace the symlink by a file; only the global file may lead elsewhere: `agents config path`"
                 .to_owned()
         }
@@ -56,8 +56,8 @@ pub(super) fn hint(error: &E) -> Option<String> {
         E::NoHome { .. } => "name an existing folder with `--home DIR` or CLEVERAGENTS_HOME".to_owned(),
         E::NoProject { .. } => "name a project with `--project DIR`, or use `--scope global`".to_owned(),
         E::Busy { .. } => "try again, or wait longer with `--lock-timeout 2m`".to_owned(),
-        E::NotTaken { kept, .. } => {
-            format!("take from `{}` what you need with `agents config edit`", kept.display())
+        E::EditRejected { saved_at, .. } => {
+            format!("take from `{}` what you need with `agents config edit`", saved_at.display())
         }
         E::Conflict { .. } => "`agents config edit` again".to_owned(),
         E::Watch { .. } => {

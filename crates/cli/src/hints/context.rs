@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use api::errors::{ContextError as E, FileError, NotAMessage};
+use api::errors::{ContextError as E, FileError, MessageError};
 
-/// Gives what to do about an error; names a command where one helps.
+/// Suggests a remedy for an error, as a command if there is one.
 pub(super) fn hint(error: &E) -> Option<String> {
     Some(match error {
         E::NotFound { .. } => "`agents context list` shows the contexts there are".to_owned(),
@@ -12,7 +12,7 @@ pub(super) fn hint(error: &E) -> Option<String> {
             "choose another name; an import with `--replace` puts itself in its place".to_owned()
         }
         E::Stale { current, .. } => format!("read it again, then use `--if-revision {current}`"),
-        E::Edited { file, .. } => format!(
+        E::ModifiedExternally { file, .. } => format!(
             "`agents context verify {} --repair` takes over what is there; nothing is thrown away",
             context_of(file)
         ),
@@ -25,13 +25,13 @@ pub(super) fn hint(error: &E) -> Option<String> {
             context_of(file)
         ),
         E::Damaged { .. } => "correct the file by hand; it is left as it is until then".to_owned(),
-        E::BothLayouts { .. } => {
+        E::AmbiguousLayout { .. } => {
             "an older tool wrote after this one: move one of the two files away by hand".to_owned()
         }
         E::Newer { .. } => "use the newer program that wrote it".to_owned(),
-        E::IdNotRising { .. } => "leave the id out, and the message gets one".to_owned(),
+        E::IdNotIncreasing { .. } => "leave the id out, and the message gets one".to_owned(),
         E::Rewritten { .. } => "read it again".to_owned(),
-        E::Message { source: NotAMessage::Id(_), .. } => {
+        E::Message { source: MessageError::Id(_), .. } => {
             "leave the id out, or put it into another field".to_owned()
         }
         E::Files { source, .. } if matches!(**source, FileError::Busy { .. }) => {
@@ -41,7 +41,7 @@ pub(super) fn hint(error: &E) -> Option<String> {
     })
 }
 
-/// The context that a file belongs to.
+/// Returns the context of a file.
 fn context_of(file: &Path) -> String {
     let name = file.parent().and_then(Path::file_name).unwrap_or_default();
     name.to_string_lossy().into_owned()

@@ -43,7 +43,7 @@ pub(super) fn hint(error: &E) -> Option<String> {
         ),
         #[cfg(target_os = "linux")]
         E::NotWritable { .. } => {
-            Some("make the folder, or take it out: `agents config get sandbox.writable`")
+            Some("make the folder, or take it out: `agents config get sandbox.allow-write`")
         }
         #[cfg(target_os = "linux")]
         E::Confine { .. } | E::NotConfined { .. } => {

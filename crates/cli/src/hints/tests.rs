@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::{Error, Kind, Problem};
-use config::{Error as C, Key, Origin, Scope, Unparsable};
+use config::{Error as C, Key, Origin, Scope, SyntaxError};
 use filetx::{Error as F, Failure, Left, Step};
 
 fn check(error: impl Into<Error>, kind: Kind, code: &str) {
@@ -45,9 +45,9 @@ fn in_file() -> Option<Box<Origin>> {
 #[test]
 fn keys_and_values() {
     let (expected, found) = (|| "e".to_owned(), || "f".to_owned());
-    let unknown = |origin| C::UnknownKey { key: key(), nearest: None, origin };
-    let wrong = |origin| C::WrongType { key: key(), expected: expected(), found: found(), origin };
-    let range = |origin| C::OutOfRange { key: key(), expected: expected(), found: found(), origin };
+    let unknown = |origin| C::UnknownKey { key: key(), suggestion: None, origin };
+    let wrong = |origin| C::WrongType { key: key(), expected: expected(), actual: found(), origin };
+    let range = |origin| C::OutOfRange { key: key(), expected: expected(), actual: found(), origin };
     let filled = |origin| C::Interpolation { key: key(), variable: found(), reason: "", origin };
     let secret = |origin| C::SecretVariable { key: key(), variable: found(), origin };
     // A wrong value is the caller's mistake, unless it stands in a file.
@@ -60,17 +60,21 @@ fn keys_and_values() {
         check_hinted(filled(origin.clone()), kind, "interpolation");
         check_hinted(secret(origin), kind, "secret-variable");
     }
-    check_hinted(Key::parse("").unwrap_err(), Kind::Usage, "bad-key");
+    check_hinted(Key::parse("").unwrap_err(), Kind::Usage, "invalid-key");
     let misplaced = C::NotInScope { key: key(), scope: Scope::Local, allowed: &[Scope::Global] };
     check_hinted(misplaced, Kind::Usage, "not-in-scope");
     check_hinted(C::IsTable { key: key() }, Kind::Usage, "is-table");
-    check_hinted(C::BadAssignment { argument: found() }, Kind::Usage, "bad-assignment");
+    check_hinted(C::InvalidAssignment { argument: found() }, Kind::Usage, "invalid-assignment");
     check_hinted(C::VariableNotUtf8 { variable: found() }, Kind::Usage, "variable-not-utf8");
-    for found in ["a value", "a table"] {
-        let both = C::TableAndValue { key: key(), other: key(), found, file: path(), line: 1, scope: None };
+    for actual in ["a value", "a table"] {
+        let both = C::TableAndValue { key: key(), other: key(), actual, file: path(), line: 1, scope: None };
         check_hinted(both, Kind::Conflict, "table-and-value");
     }
-    check_hinted(C::NoPlace { key: key(), file: path(), scope: None }, Kind::Error, "no-place");
+    check_hinted(
+        C::CannotInsertKey { key: key(), file: path(), scope: None },
+        Kind::Error,
+        "cannot-insert-key",
+    );
     check_hinted(Error::NotSet { key: key() }, Kind::NotFound, "not-set");
     check_hinted(Error::SecretArgument { key: key() }, Kind::Usage, "secret-argument");
     let flag = Error::SecretFlag { key: found(), variable: found() };
@@ -79,7 +83,7 @@ fn keys_and_values() {
 
 #[test]
 fn files_and_folders() {
-    let unparsable = Unparsable {
+    let unparsable = SyntaxError {
         file: path(),
         offset: 3,
         line: 1,
@@ -90,7 +94,7 @@ fn files_and_folders() {
     };
     let parse = || C::Parse(Box::new(unparsable.clone()));
     check_hinted(parse(), Kind::Error, "unparsable");
-    let kept = |source| C::NotTaken { file: path(), kept: path(), source: Box::new(source) };
+    let kept = |source| C::EditRejected { file: path(), saved_at: path(), source: Box::new(source) };
     check_hinted(kept(parse()), Kind::Error, "unparsable");
     assert_eq!(Problem::of(&kept(parse()).into()).location.unwrap().caret, 3);
     check_hinted(kept(C::IsTable { key: key() }), Kind::Error, "is-table");
@@ -98,7 +102,7 @@ fn files_and_folders() {
     assert!(Problem::of(&kept(C::Conflict { file: path() }).into()).location.is_none());
     check_hinted(C::NotUtf8 { file: path(), offset: 0, line: 1 }, Kind::Error, "not-utf8");
     check_hinted(C::TooLarge { file: path(), limit: 1 }, Kind::Error, "too-large");
-    check_hinted(C::LeadsOut { file: path(), target: path() }, Kind::Error, "leads-out");
+    check_hinted(C::EscapesProject { file: path(), target: path() }, Kind::Error, "escapes-project");
     check_hinted(C::NotAFile { file: path() }, Kind::Error, "not-a-file");
     check_hinted(C::ReadOnly { path: path() }, Kind::Error, "read-only");
     check_hinted(C::NoHome { parent: path() }, Kind::NotFound, "no-home");
@@ -289,7 +293,7 @@ fn hints_of_configuration() {
     says(C::NotAFile { file: file() }, "`agents config path` shows which files are read");
     says(C::TooLarge { file: file(), limit: 1 }, "`agents config path` shows which files are read");
     says(C::VariableNotUtf8 { variable: "A".to_owned() }, "`unset A`");
-    says(C::BadAssignment { argument: "a".to_owned() }, "for one key: `agents config set KEY VALUE`");
+    says(C::InvalidAssignment { argument: "a".to_owned() }, "for one key: `agents config set KEY VALUE`");
     says(
         C::Interpolation { key: key(), variable: "A".to_owned(), reason: "", origin: None },
         "set the variable, or give a default: `agents config set core.color '${A:default}'`",
@@ -299,7 +303,7 @@ fn hints_of_configuration() {
         "name a project with `--project DIR`, or use `--scope global`",
     );
     says(
-        C::LeadsOut { file: file(), target: file() },
+        C::EscapesProject { file: file(), target: file() },
         "replace the symlink by a file; only the global file may lead elsewhere: `agents config path`",
     );
 }
@@ -316,8 +320,11 @@ fn hints_of_refusals_by_the_system() {
     let busy = || F::Busy { lock: path(), holder: None, waited: Duration::ZERO };
     says(C::Busy { file: path(), source: Arc::new(busy()) }, "--lock-timeout");
     says(C::SecretVariable { key: key(), variable: "A".to_owned(), origin: None }, "--scope global");
-    let kept =
-        C::NotTaken { file: path(), kept: "f.edited-2".into(), source: Box::new(C::IsTable { key: key() }) };
+    let kept = C::EditRejected {
+        file: path(),
+        saved_at: "f.edited-2".into(),
+        source: Box::new(C::IsTable { key: key() }),
+    };
     says(kept, "f.edited-2");
 }
 
@@ -330,7 +337,7 @@ fn hints_of_contexts() {
     says(stale, "read it again, then use `--if-revision 3`");
     says(E::NotFound { name: name() }, "`agents context list`");
     let text = String::new;
-    let edited = E::Edited { file: file("messages.jsonl"), recorded: text(), found: text() };
+    let edited = E::ModifiedExternally { file: file("messages.jsonl"), recorded: text(), actual: text() };
     says(edited, "agents context verify chat --repair");
     let damaged = |name: &str, line| E::Damaged {
         file: file(name),
@@ -341,12 +348,12 @@ fn hints_of_contexts() {
     says(damaged("messages.jsonl", Some(2)), "agents context verify chat --repair");
     says(damaged("metadata.json", None), "agents context remove chat");
     says(damaged("state.json", None), "by hand");
-    says(E::BothLayouts { folder: path() }, "move one of the two");
+    says(E::AmbiguousLayout { folder: path() }, "move one of the two");
     let id = |text: &str| text.parse::<context::MessageId>().unwrap();
     let ids = ("01K9ZZZZZZZZZZZZZZZZZZZZZZ", "01KAZZZZZZZZZZZZZZZZZZZZZZ");
-    says(E::IdNotRising { id: id(ids.0), last: id(ids.1) }, "leave the id out, and the message gets one");
+    says(E::IdNotIncreasing { id: id(ids.0), last: id(ids.1) }, "leave the id out, and the message gets one");
     let busy = F::Busy { lock: path(), holder: None, waited: Duration::ZERO };
-    says(E::Files { doing: "read", name: name(), source: Box::new(busy) }, "try again");
+    says(E::Files { action: "read", name: name(), source: Box::new(busy) }, "try again");
 }
 
 #[test]
@@ -456,7 +463,7 @@ fn hints_of_sandboxes() {
     says(R::Socket { path: path(), source: broken() }, "--home DIR");
     says(R::Files { doing: "make", folder: path(), source: broken() }, "df -h");
     says(R::TooManyChanges { limit: 1 }, "$TMPDIR");
-    says(R::NotWritable { path: path(), source: io() }, "sandbox.writable");
+    says(R::NotWritable { path: path(), source: io() }, "sandbox.allow-write");
     says(R::NotConfined { enforced: executor::Enforced::Not }, "agents config set sandbox.confine auto");
     says(R::Output { file: path(), source: io() }, "df -h");
     says(R::StillRunning { pids: vec![1] }, "`ps ");

@@ -72,7 +72,7 @@ fn a_lock_that_stays_taken_is_busy_with_who_holds_it() {
     let guard = lock.acquire(filetx::Mode::Exclusive, &filetx::Wait::default()).unwrap();
     let words = "config set x.a 2 --lock-timeout 10ms";
     program.run(words).code(5).stdout_eq("").stderr_eq(str![[r#"
-error: `[PLACE]/agents-home/config.toml` is being written by someone else
+error: `[PLACE]/agents-home/config.toml` is locked by another writer
   because: lock `[PLACE]/agents-home/.config.toml.lock` is still held by process [..] ([..]) after [..] s
   hint: try again, or wait longer with `--lock-timeout 2m`
 

@@ -78,7 +78,7 @@ fn living_sets(world: &mut World, name: String, value: String) {
 fn register(world: &mut World, one: String, other: String) {
     let declare = |key: String| Declaration {
         key: key.leak(),
-        kind: Type::String,
+        value_type: Type::String,
         default: None,
         scopes: Scope::ALL,
         secrecy: Secrecy::Open,

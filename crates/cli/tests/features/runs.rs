@@ -59,7 +59,7 @@ fn project(world: &mut World) {
 fn writable(world: &mut World) {
     let folder = world.path("elsewhere");
     world.variables.insert("OUT".to_owned(), folder.display().to_string());
-    let key = "CLEVERAGENTS_SANDBOX_WRITABLE";
+    let key = "CLEVERAGENTS_SANDBOX_ALLOW_WRITE";
     world.variables.insert(key.to_owned(), format!("[{:?}]", folder.display().to_string()));
 }
 

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStderr, Command, Output};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
-use config::{ConfigService, Environment, Places, Registry};
+use config::{ConfigDirs, ConfigService, Environment, Registry};
 use tempfile::TempDir;
 use testkit::mount::SmallDisk;
 
@@ -151,8 +151,8 @@ impl World {
 
     /// The same files by the library.
     pub(crate) fn service(&self) -> ConfigService {
-        let places = Places { home: self.home.clone().unwrap(), project: None };
-        ConfigService::new(Registry::standard(), places, Environment::empty())
+        let dirs = ConfigDirs { home: self.home.clone().unwrap(), project: None };
+        ConfigService::new(Registry::standard(), dirs, Environment::empty())
     }
 
     /// Keeps what the files hold, to be compared with later.

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use cleveragents_config::{ConfigService, Environment, Key, Places, Registry, Scope};
+use cleveragents_config::{ConfigDirs, ConfigService, Environment, Key, Registry, Scope};
 use testkit::bench::{ByHand, Report, Result, Target, compare, timed};
 use testkit::many_keys;
 
@@ -20,8 +20,8 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
         fs::create_dir(folder)?;
         fs::write(folder.join("config.toml"), many_keys::text())?;
     }
-    let places = Places { home, project: None };
-    let service = ConfigService::new(Registry::standard(), places, Environment::empty());
+    let dirs = ConfigDirs { home, project: None };
+    let service = ConfigService::new(Registry::standard(), dirs, Environment::empty());
     let key = Key::parse("x.w.w")?;
     let peer = ByHand::new(&by_hand, "config.toml")?;
     let mut text = many_keys::text();

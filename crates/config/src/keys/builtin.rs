@@ -1,6 +1,7 @@
-//! The keys of the program itself.
+//! Built-in keys.
 //!
-//! A project comes from elsewhere, so it may set nothing that redirects the store or the server, or that loosens confinement.
+//! Project files are not trusted: they cannot redirect the store or the server, or loosen
+//! confinement.
 
 use std::time::Duration;
 
@@ -9,23 +10,26 @@ use crate::{Declaration, Registry, Scope, Secrecy, Type};
 const EVERYWHERE: &[Scope] = Scope::ALL;
 const GLOBAL: &[Scope] = &[Scope::Global];
 
-/// The longest time to wait for a lock that may be configured.
+/// Limit of `core.lock-timeout`.
 const LOCK_TIMEOUT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
-/// The most actors at once that may be configured.
+/// Limit of `plan.concurrency`.
 const CONCURRENCY_MAX: i64 = 256;
 
+/// Keys of version 0.1 that have another name now. Files may use both names.
+const RENAMED: &[(&str, &str)] = &[("sandbox.writable", "sandbox.allow-write")];
+
 impl Registry {
-    /// The keys of the program itself.
+    /// Returns the registry of the built-in keys.
     pub fn standard() -> Registry {
-        // What a check would cost, each command would pay.
-        Registry::unchecked(declarations()).expect("a test checks them")
+        // Every command builds this registry, so a test checks the declarations instead.
+        Registry::unchecked(declarations()).expect("a test checks them").with_renamed(RENAMED)
     }
 }
 
 fn declarations() -> Vec<Declaration> {
-    let open = |key, kind, default, scopes, help| Declaration {
+    let open = |key, value_type, default, scopes, help| Declaration {
         key,
-        kind,
+        value_type,
         default,
         scopes,
         secrecy: Secrecy::Open,
@@ -103,7 +107,7 @@ fn declarations() -> Vec<Declaration> {
             "whether actors are kept from writing outside of their sandbox",
         ),
         open(
-            "sandbox.writable",
+            "sandbox.allow-write",
             Type::List(Box::new(Type::Path)),
             Some(""),
             GLOBAL,
@@ -119,7 +123,7 @@ fn declarations() -> Vec<Declaration> {
         open("server.url", Type::String, None, GLOBAL, "the server that commands talk to"),
         Declaration {
             key: "server.token",
-            kind: Type::String,
+            value_type: Type::String,
             default: None,
             scopes: GLOBAL,
             secrecy: Secrecy::Secret,
@@ -131,11 +135,12 @@ fn declarations() -> Vec<Declaration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Key;
 
     #[test]
-    fn they_go_together() {
+    fn builtin_keys_form_a_valid_registry() {
         let checked = Registry::new(declarations()).unwrap();
-        assert!(checked.keys().map(|declared| &declared.key).is_sorted());
+        assert!(checked.keys().map(|definition| &definition.key).is_sorted());
         assert_eq!(checked.keys().count(), declarations().len());
     }
 
@@ -144,13 +149,13 @@ mod tests {
         let registry = Registry::standard();
         let global_only: Vec<_> = registry
             .keys()
-            .filter(|declared| declared.scopes == GLOBAL)
-            .map(|declared| declared.key.to_string())
+            .filter(|definition| definition.scopes == GLOBAL)
+            .map(|definition| definition.key.to_string())
             .collect();
         let expected = [
             "core.log-file",
+            "sandbox.allow-write",
             "sandbox.confine",
-            "sandbox.writable",
             "server.token",
             "server.url",
             "store.url",
@@ -160,9 +165,19 @@ mod tests {
     }
 
     #[test]
+    fn renamed_keys_lead_to_registered_ones() {
+        let registry = Registry::standard();
+        for (old, new) in RENAMED {
+            let (old, new) = (Key::parse(old).unwrap(), Key::parse(new).unwrap());
+            assert_eq!(registry.look_up(&old).unwrap().key, &new);
+            assert!(registry.keys().any(|definition| definition.key == new));
+        }
+    }
+
+    #[test]
     fn help_is_one_line() {
-        for declared in Registry::standard().keys() {
-            assert!(!declared.help.is_empty() && !declared.help.contains('\n'), "{}", declared.key);
+        for definition in Registry::standard().keys() {
+            assert!(!definition.help.is_empty() && !definition.help.contains('\n'), "{}", definition.key);
         }
     }
 }

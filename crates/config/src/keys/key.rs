@@ -1,6 +1,6 @@
 //! Dotted keys: `core.format`, `x."a.b".c`.
 //!
-//! A [`Key`] is a list of names. Text is read and written as TOML does: a name that is not plain is quoted.
+//! A [`Key`] is a list of names. Its text follows TOML: a name that is not bare is quoted.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The longest key, in bytes of its text.
+/// Maximum length of a key in bytes of its text.
 pub const KEY_BYTES_MAX: usize = 1024;
-/// The most names in a key. The TOML parser itself stops at 80 nested tables.
+/// Maximum number of names in a key. The TOML parser stops at 80 nested tables.
 pub const KEY_NAMES_MAX: usize = 32;
 
-/// A dotted key, with one name at least. Serialised it is its text.
+/// A dotted key with at least one name. Serialised as its text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Key(Vec<String>);
 
 impl Key {
-    /// Reads a dotted key.
+    /// Parses a dotted key.
     pub fn parse(text: &str) -> Result<Key, Error> {
-        let refuse = |reason| Error::BadKey { key: shortened(text), reason };
+        let refuse = |reason| Error::InvalidKey { key: shortened(text), reason };
         if text.trim().is_empty() {
             return Err(refuse("it is empty"));
         }
@@ -43,34 +43,34 @@ impl Key {
         Ok(Self(names.iter().map(|name| name.get().to_owned()).collect()))
     }
 
-    /// A key of names that are known to be right. `names` is not empty.
+    /// Builds a key of valid names, at least one.
     pub(crate) fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Key {
         Self(names.into_iter().map(str::to_owned).collect())
     }
 
-    /// The names, first to last.
+    /// Names, outermost first.
     pub fn names(&self) -> &[String] {
         &self.0
     }
 
-    /// The first name.
+    /// First name.
     pub fn section(&self) -> &str {
         &self.0[0]
     }
 
-    /// Whether this is `prefix` or a key below it, by whole names.
+    /// Returns true if this is `prefix` or a key below it. Compares whole names.
     pub fn is_within(&self, prefix: &Key) -> bool {
         self.0.starts_with(&prefix.0)
     }
 
-    /// The environment variable of this key: `CLEVERAGENTS_<SECTION>_<KEY>`.
+    /// Environment variable of this key: `CLEVERAGENTS_<SECTION>_<KEY>`.
     pub fn variable(&self) -> String {
         let name = self.0.join("_").to_uppercase().replace(['.', '-'], "_");
         format!("CLEVERAGENTS_{name}")
     }
 }
 
-/// Whether it is names with dots between and nothing else, as nearly all keys are: these need no parser.
+/// Returns true if all names are bare, as nearly always: such a key needs no parser.
 fn is_plain(text: &str) -> bool {
     let is_name = |name: &str| {
         !name.is_empty()
@@ -79,7 +79,7 @@ fn is_plain(text: &str) -> bool {
     text.split('.').all(is_name)
 }
 
-/// The names as TOML writes them.
+/// Joins names with dots, quoted as in TOML.
 pub(crate) fn dotted(names: &[String]) -> String {
     let quoted = names.iter().map(|name| toml_edit::Key::new(name).display_repr().into_owned());
     quoted.collect::<Vec<_>>().join(".")
@@ -119,7 +119,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// For messages: not a megabyte of what somebody pasted.
+/// Limits the text in messages: users may paste megabytes.
 fn shortened(text: &str) -> String {
     const SHOWN_MAX: usize = 80;
     if text.chars().count() <= SHOWN_MAX {

@@ -1,4 +1,4 @@
-//! Keys: their names, types and values, and the registry of those that exist.
+//! Keys: names, types, values, and the registry that declares them.
 
 mod builtin;
 mod key;
@@ -8,6 +8,6 @@ mod value;
 
 pub(crate) use key::dotted;
 pub use key::{KEY_BYTES_MAX, KEY_NAMES_MAX, Key};
-pub use registry::{Declaration, Declared, FREE_SECTION, KeyInfo, Mistake, Registry, Secrecy};
+pub use registry::{Declaration, KeyDefinition, KeyInfo, Registry, RegistryError, Secrecy, USER_SECTION};
 pub use types::{DURATION_PATTERN, Type, parse_duration};
 pub use value::{REDACTED, Reveal, Value};

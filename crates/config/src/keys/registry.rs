@@ -1,242 +1,260 @@
-//! The registry: every key declared once, with its type, default, scopes and help.
+//! Registry: declares every key once, with its type, default, scopes and help.
 //!
-//! Building it fails on two keys with one environment variable, so that no variable ever means two things. Keys below `x.`
-//! belong to users: any name, typed by TOML, in every scope, without a variable.
+//! Building a registry fails if two keys have one environment variable. Keys below `x.` belong to
+//! users: any name, typed by TOML, in every scope, without a variable.
 
-use super::types::Misfit;
+use super::types::ValueError;
 use crate::{Error, Key, Origin, Reveal, Scope, Type, Value};
 
-/// The section whose keys users choose.
-pub const FREE_SECTION: &str = "x";
-/// How alike the nearest key must be to be suggested: 1 is the same, 0 nothing in common.
-const LIKENESS_MIN: f64 = 0.7;
+/// Section of the users' own keys.
+pub const USER_SECTION: &str = "x";
+/// Minimum similarity of a suggested key, from 0 (nothing in common) to 1 (equal).
+const SIMILARITY_MIN: f64 = 0.7;
 
-/// What is said about a key when the registry is built.
+/// Declaration of a key, for building a registry.
 #[derive(Clone, Debug)]
 pub struct Declaration {
-    /// The dotted key.
+    /// Text of the dotted key.
     pub key: &'static str,
-    /// The type of its values.
-    pub kind: Type,
-    /// The default, as text.
+    /// Type of its values.
+    pub value_type: Type,
+    /// Default as text, if any.
     pub default: Option<&'static str>,
-    /// Where it may be set.
+    /// Scopes in which the key can be set.
     pub scopes: &'static [Scope],
-    /// Whether its value is hidden from people.
+    /// Secrecy of its value.
     pub secrecy: Secrecy,
-    /// One line.
+    /// Help, one line.
     pub help: &'static str,
 }
 
-/// Whether a value is hidden from people.
+/// Secrecy of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Secrecy {
-    /// Shown.
+    /// Shown to people.
     Open,
-    /// Hidden.
+    /// Redacted unless revealed by name.
     Secret,
 }
 
-/// A registered key.
+/// Definition of a registered key.
 #[derive(Clone, Debug)]
-pub struct Declared {
-    /// The key.
+pub struct KeyDefinition {
+    /// The dotted key.
     pub key: Key,
-    /// The type of its values.
-    pub kind: Type,
-    /// The default.
+    /// Type of its values.
+    pub value_type: Type,
+    /// Default, if any.
     pub default: Option<Value>,
-    /// Where it may be set.
+    /// Scopes in which the key can be set.
     pub scopes: &'static [Scope],
-    /// Whether its value is hidden from people.
+    /// Secrecy of its value.
     pub secrecy: Secrecy,
-    /// One line.
+    /// Help, one line.
     pub help: &'static str,
 }
 
-/// A key, and what is known about it.
+/// A key with its definition.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyInfo<'a> {
-    /// The key.
+    /// Name under which the key is registered, or a user's own key.
     pub key: &'a Key,
-    /// Its registration, unless it is a user's own, below `x.`.
-    pub declared: Option<&'a Declared>,
+    /// Definition; none for a user's own key, below `x.`.
+    pub definition: Option<&'a KeyDefinition>,
 }
 
-impl Declared {
-    /// The environment variable that sets it.
+impl KeyDefinition {
+    /// Environment variable that sets the key.
     pub fn variable(&self) -> String {
         self.key.variable()
     }
 }
 
-/// All keys.
+/// Definitions of all keys.
 #[derive(Clone, Debug)]
 pub struct Registry {
-    /// Sorted.
-    keys: Vec<Declared>,
+    /// Sorted by key.
+    keys: Vec<KeyDefinition>,
+    /// Former names of keys, each with the present one.
+    renamed: Vec<(Key, Key)>,
 }
 
-/// Why a registry cannot be built: a mistake of the program, not of a user.
+/// Error of building a registry: a bug of the program, not of a user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Mistake {
-    /// Two keys would be set by one variable.
-    #[error("`{first}` and `{second}` have one environment variable, `{variable}`")]
+pub enum RegistryError {
+    /// Two keys have one environment variable.
+    #[error("`{first}` and `{second}` have the same environment variable, `{variable}`")]
     SameVariable {
-        /// One key.
+        /// First key.
         first: Key,
-        /// The other.
+        /// Second key.
         second: Key,
-        /// Their variable.
+        /// Variable of both.
         variable: String,
     },
-    /// What is declared is no key, or is below `x.`.
+    /// The text is not a key, has one name only, or is below `x.`.
     #[error("`{key}` cannot be declared")]
-    BadKey {
-        /// As it was given.
+    InvalidKey {
+        /// Text as declared.
         key: &'static str,
     },
-    /// A key is part of another, so it would be a table and a value.
+    /// A key is below another one, so that one would be a table and a value.
     #[error("`{outer}` is part of `{inner}`")]
     Overlap {
-        /// The shorter.
+        /// Shorter key.
         outer: Key,
-        /// The longer.
+        /// Longer key.
         inner: Key,
     },
     /// A default is not of its key's type.
     #[error("the default of `{key}` is not {expected}")]
     BadDefault {
-        /// The key.
+        /// Declared key.
         key: Key,
-        /// Its type.
+        /// Type of the key.
         expected: String,
     },
-    /// A key may be set nowhere.
+    /// A key has no scope.
     #[error("`{key}` has no scope")]
     NoScope {
-        /// The key.
+        /// Declared key.
         key: Key,
     },
 }
 
 impl Registry {
-    /// Builds a registry.
-    pub fn new(declarations: impl IntoIterator<Item = Declaration>) -> Result<Registry, Mistake> {
+    /// Builds a registry and checks that the keys do not conflict.
+    pub fn new(declarations: impl IntoIterator<Item = Declaration>) -> Result<Registry, RegistryError> {
         let registry = Self::unchecked(declarations)?;
-        let variables: Vec<_> = registry.keys().map(Declared::variable).collect();
-        for (place, (second, variable)) in registry.keys().zip(&variables).enumerate() {
+        let variables: Vec<_> = registry.keys().map(KeyDefinition::variable).collect();
+        for (index, (second, variable)) in registry.keys().zip(&variables).enumerate() {
             // A key that is declared twice has one variable twice.
-            if let Some(first) = variables[..place].iter().position(|known| known == variable) {
+            if let Some(first) = variables[..index].iter().position(|known| known == variable) {
                 let (first, second) = (registry.keys[first].key.clone(), second.key.clone());
-                return Err(Mistake::SameVariable { first, second, variable: variable.clone() });
+                return Err(RegistryError::SameVariable { first, second, variable: variable.clone() });
             }
         }
-        // Keys are sorted, so whatever is below a key follows it at once.
+        // Keys are sorted, so a key below another one directly follows it.
         for (outer, inner) in registry.keys().zip(registry.keys().skip(1)) {
             if inner.key.is_within(&outer.key) {
-                return Err(Mistake::Overlap { outer: outer.key.clone(), inner: inner.key.clone() });
+                return Err(RegistryError::Overlap { outer: outer.key.clone(), inner: inner.key.clone() });
             }
         }
         Ok(registry)
     }
 
-    /// A registry of keys of which it is known that they go together.
+    /// Builds a registry without checking that the keys do not conflict.
     pub(crate) fn unchecked(
         declarations: impl IntoIterator<Item = Declaration>,
-    ) -> Result<Registry, Mistake> {
+    ) -> Result<Registry, RegistryError> {
         let mut keys = declarations.into_iter().map(declare).collect::<Result<Vec<_>, _>>()?;
         keys.sort_unstable_by(|one, other| one.key.cmp(&other.key));
-        Ok(Registry { keys })
+        Ok(Registry { keys, renamed: Vec::new() })
     }
 
-    /// The registered keys, sorted.
-    pub fn keys(&self) -> impl Iterator<Item = &Declared> {
+    /// Adds former names of registered keys: pairs of the former and the present name.
+    pub(crate) fn with_renamed(self, renamed: &[(&str, &str)]) -> Registry {
+        let key = |name: &str| Key::parse(name).expect("a test checks them");
+        let renamed = renamed.iter().map(|(former, present)| (key(former), key(present)));
+        Registry { renamed: renamed.collect(), ..self }
+    }
+
+    /// Former names of a key.
+    pub(crate) fn former_names(&self, key: &Key) -> impl Iterator<Item = &Key> {
+        self.renamed.iter().filter(move |(_, present)| present == key).map(|(former, _)| former)
+    }
+
+    /// Registered keys, sorted.
+    pub fn keys(&self) -> impl Iterator<Item = &KeyDefinition> {
         self.keys.iter()
     }
 
-    /// What is known about a key, or that it is unknown and which was most likely meant.
+    /// Returns the definition of a key, or an error that suggests the most similar key.
     pub fn look_up<'a>(&'a self, key: &'a Key) -> Result<KeyInfo<'a>, Error> {
-        if let Ok(place) = self.keys.binary_search_by(|declared| declared.key.cmp(key)) {
-            return Ok(KeyInfo { key, declared: Some(&self.keys[place]) });
+        if let Ok(index) = self.keys.binary_search_by(|definition| definition.key.cmp(key)) {
+            return Ok(KeyInfo { key, definition: Some(&self.keys[index]) });
         }
-        let is_free = key.section() == FREE_SECTION;
+        if let Some((_, present)) = self.renamed.iter().find(|(former, _)| former == key) {
+            return self.look_up(present);
+        }
+        let is_free = key.section() == USER_SECTION;
         if is_free && key.names().len() > 1 {
-            return Ok(KeyInfo { key, declared: None });
+            return Ok(KeyInfo { key, definition: None });
         }
         if is_free || self.keys().any(|known| known.key.is_within(key)) {
             return Err(Error::IsTable { key: key.clone() });
         }
-        Err(Error::UnknownKey { key: key.clone(), nearest: self.nearest(key), origin: None })
+        Err(Error::UnknownKey { key: key.clone(), suggestion: self.suggestion(key), origin: None })
     }
 
-    /// Whether a project's file may not refer to this variable: it is that of a key that projects may not set.
-    pub(crate) fn withholds(&self, variable: &str) -> bool {
-        self.keys().any(|declared| {
-            declared.variable() == variable
-                && (declared.secrecy == Secrecy::Secret || !declared.scopes.contains(&Scope::Project))
+    /// Returns true if project files may not refer to this variable: it belongs to a key that a
+    /// project cannot set.
+    pub(crate) fn is_withheld(&self, variable: &str) -> bool {
+        self.keys().any(|definition| {
+            definition.variable() == variable
+                && (definition.secrecy == Secrecy::Secret || !definition.scopes.contains(&Scope::Project))
         })
     }
 
-    /// The last names of secret keys, such as `token`.
+    /// Last names of secret keys, such as `token`.
     pub(crate) fn secret_names(&self) -> Vec<&str> {
-        let secrets = self.keys().filter(|declared| declared.secrecy == Secrecy::Secret);
-        secrets.filter_map(|declared| declared.key.names().last()).map(String::as_str).collect()
+        let secrets = self.keys().filter(|definition| definition.secrecy == Secrecy::Secret);
+        secrets.filter_map(|definition| definition.key.names().last()).map(String::as_str).collect()
     }
 
-    fn nearest(&self, key: &Key) -> Option<Key> {
+    fn suggestion(&self, key: &Key) -> Option<Key> {
         let text = key.to_string().to_lowercase();
         let last = key.names().last().map(String::as_str).unwrap_or_default();
-        let likeness = |known: &Key| {
-            // Somebody who leaves out the section, or names a wrong one, means the last name.
+        let similarity = |known: &Key| {
+            // A key with a missing or wrong section is matched by its last name.
             let known_last = known.names().last().map(String::as_str).unwrap_or_default();
             let by_last = if known_last == last { 0.95 } else { 0.0 };
             strsim::normalized_damerau_levenshtein(&text, &known.to_string()).max(by_last)
         };
-        let best = self.keys().map(|known| (likeness(&known.key), &known.key));
+        let best = self.keys().map(|known| (similarity(&known.key), &known.key));
         let best = best.max_by(|(a, _), (b, _)| a.total_cmp(b));
-        best.filter(|(likeness, _)| *likeness >= LIKENESS_MIN).map(|(_, known)| known.clone())
+        best.filter(|(similarity, _)| *similarity >= SIMILARITY_MIN).map(|(_, known)| known.clone())
     }
 }
 
-fn declare(declaration: Declaration) -> Result<Declared, Mistake> {
-    let Declaration { key: text, kind, default, scopes, secrecy, help } = declaration;
-    let key = Key::parse(text).map_err(|_| Mistake::BadKey { key: text })?;
-    if key.section() == FREE_SECTION || key.names().len() < 2 {
-        return Err(Mistake::BadKey { key: text });
+fn declare(declaration: Declaration) -> Result<KeyDefinition, RegistryError> {
+    let Declaration { key: text, value_type, default, scopes, secrecy, help } = declaration;
+    let key = Key::parse(text).map_err(|_| RegistryError::InvalidKey { key: text })?;
+    if key.section() == USER_SECTION || key.names().len() < 2 {
+        return Err(RegistryError::InvalidKey { key: text });
     }
     if scopes.is_empty() {
-        return Err(Mistake::NoScope { key });
+        return Err(RegistryError::NoScope { key });
     }
-    let default = match default.map(|default| kind.read_text(default)).transpose() {
+    let default = match default.map(|default| value_type.read_text(default)).transpose() {
         Ok(default) => default,
-        Err(_) => return Err(Mistake::BadDefault { key, expected: kind.to_string() }),
+        Err(_) => return Err(RegistryError::BadDefault { key, expected: value_type.to_string() }),
     };
-    Ok(Declared { key, kind, default, scopes, secrecy, help })
+    Ok(KeyDefinition { key, value_type, default, scopes, secrecy, help })
 }
 
 impl<'a> KeyInfo<'a> {
-    /// The type of the key's values.
-    pub fn kind(&self) -> &'a Type {
-        self.declared.map_or(&Type::Any, |declared| &declared.kind)
+    /// Type of the key's values.
+    pub fn value_type(&self) -> &'a Type {
+        self.definition.map_or(&Type::Any, |definition| &definition.value_type)
     }
 
-    /// Where the key may be set.
+    /// Scopes in which the key can be set.
     pub fn scopes(&self) -> &'static [Scope] {
-        self.declared.map_or(Scope::ALL, |declared| declared.scopes)
+        self.definition.map_or(Scope::ALL, |definition| definition.scopes)
     }
 
-    /// The default, if it has one.
+    /// Default, if any.
     pub fn default(&self) -> Option<&'a Value> {
-        self.declared.and_then(|declared| declared.default.as_ref())
+        self.definition.and_then(|definition| definition.default.as_ref())
     }
 
-    /// Whether the value is hidden from people.
+    /// Returns true if the value is redacted.
     pub fn is_secret(&self) -> bool {
-        self.declared.is_some_and(|declared| declared.secrecy == Secrecy::Secret)
+        self.definition.is_some_and(|definition| definition.secrecy == Secrecy::Secret)
     }
 
-    /// Fails when the key may not be set in this scope.
+    /// Fails if the key cannot be set in this scope.
     pub(crate) fn check_scope(&self, scope: Scope) -> Result<(), Error> {
         let allowed = self.scopes();
         match allowed.contains(&scope) {
@@ -245,24 +263,24 @@ impl<'a> KeyInfo<'a> {
         }
     }
 
-    /// Reads a value from text: an argument or an environment variable.
+    /// Parses a value from text: an argument or an environment variable.
     pub(crate) fn read_text(&self, text: &str, origin: Option<&Origin>) -> Result<Value, Error> {
-        let value = self.kind().read_text(text);
-        value.map_err(|misfit| self.refuse(misfit, &Value::String(text.to_owned()), origin))
+        let value = self.value_type().read_text(text);
+        value.map_err(|error| self.refuse(error, &Value::String(text.to_owned()), origin))
     }
 
-    /// Takes a value that TOML has typed.
+    /// Converts a value from its TOML type to the key's type.
     pub(crate) fn read_toml(&self, value: &Value, origin: Option<&Origin>) -> Result<Value, Error> {
-        self.kind().read_toml(value).map_err(|misfit| self.refuse(misfit, value, origin))
+        self.value_type().read_toml(value).map_err(|error| self.refuse(error, value, origin))
     }
 
-    fn refuse(&self, misfit: Misfit, found: &Value, origin: Option<&Origin>) -> Error {
-        let (key, expected) = (self.key.clone(), self.kind().to_string());
-        let found = found.show(self.is_secret(), Reveal::No);
+    fn refuse(&self, error: ValueError, value: &Value, origin: Option<&Origin>) -> Error {
+        let (key, expected) = (self.key.clone(), self.value_type().to_string());
+        let actual = value.show(self.is_secret(), Reveal::No);
         let origin = origin.cloned().map(Box::new);
-        match misfit {
-            Misfit::Type => Error::WrongType { key, expected, found, origin },
-            Misfit::Range => Error::OutOfRange { key, expected, found, origin },
+        match error {
+            ValueError::Type => Error::WrongType { key, expected, actual, origin },
+            ValueError::Range => Error::OutOfRange { key, expected, actual, origin },
         }
     }
 }
@@ -274,7 +292,7 @@ mod tests {
     fn declaration(key: &'static str) -> Declaration {
         Declaration {
             key,
-            kind: Type::Bool,
+            value_type: Type::Bool,
             default: None,
             scopes: Scope::ALL,
             secrecy: Secrecy::Open,
@@ -282,57 +300,58 @@ mod tests {
         }
     }
 
-    fn mistake(declarations: impl IntoIterator<Item = Declaration>) -> String {
+    fn error_text(declarations: impl IntoIterator<Item = Declaration>) -> String {
         Registry::new(declarations).unwrap_err().to_string()
     }
 
     #[test]
     fn two_keys_with_one_variable_cannot_be_registered() {
         assert_eq!(
-            mistake([declaration("a.b-c"), declaration("a.b.c")]),
-            "`a.b.c` and `a.b-c` have one environment variable, `CLEVERAGENTS_A_B_C`"
+            error_text([declaration("a.b-c"), declaration("a.b.c")]),
+            "`a.b.c` and `a.b-c` have the same environment variable, `CLEVERAGENTS_A_B_C`"
         );
         assert_eq!(
-            mistake([declaration("a.b"), declaration("a.b")]),
-            "`a.b` and `a.b` have one environment variable, `CLEVERAGENTS_A_B`"
+            error_text([declaration("a.b"), declaration("a.b")]),
+            "`a.b` and `a.b` have the same environment variable, `CLEVERAGENTS_A_B`"
         );
     }
 
     #[test]
     fn other_mistakes_are_found() {
-        assert_eq!(mistake([declaration("x.a")]), "`x.a` cannot be declared");
-        assert_eq!(mistake([declaration("a")]), "`a` cannot be declared");
-        assert_eq!(mistake([declaration("a..b")]), "`a..b` cannot be declared");
-        assert_eq!(mistake([declaration("a.b"), declaration("a.b.c")]), "`a.b` is part of `a.b.c`");
+        assert_eq!(error_text([declaration("x.a")]), "`x.a` cannot be declared");
+        assert_eq!(error_text([declaration("a")]), "`a` cannot be declared");
+        assert_eq!(error_text([declaration("a..b")]), "`a..b` cannot be declared");
+        assert_eq!(error_text([declaration("a.b"), declaration("a.b.c")]), "`a.b` is part of `a.b.c`");
         assert_eq!(
-            mistake([Declaration { default: Some("1"), ..declaration("a.b") }]),
+            error_text([Declaration { default: Some("1"), ..declaration("a.b") }]),
             "the default of `a.b` is not `true` or `false`"
         );
-        assert_eq!(mistake([Declaration { scopes: &[], ..declaration("a.b") }]), "`a.b` has no scope");
+        assert_eq!(error_text([Declaration { scopes: &[], ..declaration("a.b") }]), "`a.b` has no scope");
     }
 
-    fn nearest(key: &str) -> Option<String> {
+    fn suggestion(key: &str) -> Option<String> {
         let registry = Registry::standard();
         match registry.look_up(&Key::parse(key).unwrap()) {
-            Err(Error::UnknownKey { nearest, .. }) => nearest.map(|key| key.to_string()),
+            Err(Error::UnknownKey { suggestion, .. }) => suggestion.map(|key| key.to_string()),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn the_nearest_key_is_suggested() {
-        assert_eq!(nearest("core.formt").as_deref(), Some("core.format"));
-        assert_eq!(nearest("core.fromat").as_deref(), Some("core.format"));
-        assert_eq!(nearest("Core.Color").as_deref(), Some("core.color"));
-        assert_eq!(nearest("concurrency").as_deref(), Some("plan.concurrency"));
-        assert_eq!(nearest("plan.lock-timeout").as_deref(), Some("core.lock-timeout"));
-        assert_eq!(nearest("nothing.like-it"), None);
+        assert_eq!(suggestion("core.formt").as_deref(), Some("core.format"));
+        assert_eq!(suggestion("core.fromat").as_deref(), Some("core.format"));
+        assert_eq!(suggestion("Core.Color").as_deref(), Some("core.color"));
+        assert_eq!(suggestion("concurrency").as_deref(), Some("plan.concurrency"));
+        assert_eq!(suggestion("plan.lock-timeout").as_deref(), Some("core.lock-timeout"));
+        assert_eq!(suggestion("nothing.like-it"), None);
     }
 
     #[test]
     fn free_keys_and_tables_are_told_apart() {
         let registry = Registry::standard();
-        let look_up = |key: &str| registry.look_up(&Key::parse(key).unwrap()).map(|info| info.kind().name());
+        let look_up =
+            |key: &str| registry.look_up(&Key::parse(key).unwrap()).map(|info| info.value_type().name());
         assert_eq!(look_up("x.a.b").unwrap(), "any");
         assert!(matches!(look_up("x"), Err(Error::IsTable { .. })));
         assert!(matches!(look_up("core"), Err(Error::IsTable { .. })));

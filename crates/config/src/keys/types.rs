@@ -1,4 +1,4 @@
-//! The types of keys: how a value of each is read from text and from TOML, and what is allowed.
+//! Types of keys: parsing of text, conversion from TOML, valid values.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,88 +6,90 @@ use std::time::Duration;
 use super::value::{DURATION_UNITS, SIZE_UNITS};
 use crate::Value;
 
-/// The type of a key.
+/// Type of a key.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Type {
     /// Any text.
     String,
     /// `true` or `false`.
     Bool,
-    /// A whole number from `min` to `max`.
+    /// An integer from `min` to `max`.
     Integer {
-        /// The smallest allowed.
+        /// Smallest valid value.
         min: i64,
-        /// The largest allowed.
+        /// Largest valid value.
         max: i64,
     },
     /// A finite number from `min` to `max`.
     Float {
-        /// The smallest allowed.
+        /// Smallest valid value.
         min: f64,
-        /// The largest allowed.
+        /// Largest valid value.
         max: f64,
     },
-    /// A length of time such as `30s` or `1m30s`, `max` at most.
+    /// A duration such as `30s` or `1m30s`, at most `max`.
     Duration {
-        /// The longest allowed.
+        /// Longest valid value.
         max: Duration,
     },
-    /// A number of bytes such as `10MiB`.
+    /// A number of bytes such as `10MiB`, at most `max`.
     Size {
-        /// The largest allowed.
+        /// Largest valid value.
         max: u64,
     },
-    /// A path.
+    /// A path; not empty and without NUL.
     Path,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Several values of one type.
+    /// A list of values of one type.
     List(Box<Type>),
-    /// Values by name, typed by TOML.
+    /// A table, typed by TOML.
     Table,
-    /// Typed by TOML: the type of free keys.
+    /// Any value, typed by TOML: the type of users' own keys.
     Any,
 }
 
-/// Why a value was not taken. The caller knows the key and whether it is secret.
+/// Error of a value. The caller adds the key and redacts secrets.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Misfit {
-    /// It is of another type.
+pub(crate) enum ValueError {
+    /// The value is of another type.
     Type,
-    /// It is of the type, but not among what is allowed.
+    /// The value is of the type, but not valid.
     Range,
 }
 
 impl Type {
-    /// Reads a value from text: an argument or an environment variable.
-    pub(crate) fn read_text(&self, text: &str) -> Result<Value, Misfit> {
+    /// Parses a value from text: an argument or an environment variable.
+    pub(crate) fn read_text(&self, text: &str) -> Result<Value, ValueError> {
         match self {
             Self::String => Ok(Value::String(text.to_owned())),
             Self::Bool => match text {
                 "true" => Ok(Value::Bool(true)),
                 "false" => Ok(Value::Bool(false)),
-                _ => Err(Misfit::Type),
+                _ => Err(ValueError::Type),
             },
-            Self::Integer { .. } => self.check(Value::Integer(text.parse().map_err(|_| Misfit::Type)?)),
-            Self::Float { .. } => self.check(Value::Float(text.parse().map_err(|_| Misfit::Type)?)),
-            Self::Duration { .. } => self.check(Value::Duration(parse_duration(text).ok_or(Misfit::Type)?)),
-            Self::Size { .. } => self.check(Value::Size(size(text).ok_or(Misfit::Type)?)),
+            Self::Integer { .. } => self.check(Value::Integer(text.parse().map_err(|_| ValueError::Type)?)),
+            Self::Float { .. } => self.check(Value::Float(text.parse().map_err(|_| ValueError::Type)?)),
+            Self::Duration { .. } => {
+                self.check(Value::Duration(parse_duration(text).ok_or(ValueError::Type)?))
+            }
+            Self::Size { .. } => self.check(Value::Size(size(text).ok_or(ValueError::Type)?)),
             Self::Path => self.check(Value::Path(text.into())),
             Self::Choice(_) => self.check(Value::String(text.to_owned())),
             Self::List(element) => {
                 if text.trim_start().starts_with('[') {
-                    return self.read_toml(&toml(text).ok_or(Misfit::Type)?);
+                    return self.read_toml(&toml(text).ok_or(ValueError::Type)?);
                 }
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Ok(Value::List(parts.map(|part| element.read_text(part)).collect::<Result<_, _>>()?))
             }
-            Self::Table => self.read_toml(&toml(text).ok_or(Misfit::Type)?),
+            Self::Table => self.read_toml(&toml(text).ok_or(ValueError::Type)?),
             Self::Any => Ok(toml(text).unwrap_or_else(|| Value::String(text.to_owned()))),
         }
     }
 
-    /// Reads a value that TOML has typed.
-    pub(crate) fn read_toml(&self, value: &Value) -> Result<Value, Misfit> {
+    /// Converts a value from its TOML type.
+    pub(crate) fn read_toml(&self, value: &Value) -> Result<Value, ValueError> {
         match (self, value) {
             (Self::Any, value)
             | (Self::String, value @ Value::String(_))
@@ -98,7 +100,7 @@ impl Type {
             }
             (Self::Float { .. }, Value::Integer(number)) => self.check(Value::Float(*number as f64)),
             (Self::Size { .. }, Value::Integer(bytes)) => {
-                self.check(Value::Size(u64::try_from(*bytes).map_err(|_| Misfit::Range)?))
+                self.check(Value::Size(u64::try_from(*bytes).map_err(|_| ValueError::Range)?))
             }
             (
                 Self::Duration { .. } | Self::Size { .. } | Self::Path | Self::Choice(_),
@@ -107,12 +109,12 @@ impl Type {
             (Self::List(element), Value::List(values)) => Ok(Value::List(
                 values.iter().map(|value| element.read_toml(value)).collect::<Result<_, _>>()?,
             )),
-            _ => Err(Misfit::Type),
+            _ => Err(ValueError::Type),
         }
     }
 
-    /// Takes a value that is of this type if it is allowed.
-    fn check(&self, value: Value) -> Result<Value, Misfit> {
+    /// Returns a value of this type if it is valid.
+    fn check(&self, value: Value) -> Result<Value, ValueError> {
         let allowed = match (self, &value) {
             (Self::Integer { min, max }, Value::Integer(number)) => (min..=max).contains(&number),
             (Self::Float { min, max }, Value::Float(number)) => (min..=max).contains(&number),
@@ -124,10 +126,10 @@ impl Type {
             (Self::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
             _ => true,
         };
-        if allowed { Ok(value) } else { Err(Misfit::Range) }
+        if allowed { Ok(value) } else { Err(ValueError::Range) }
     }
 
-    /// One word for the type.
+    /// Name of the type, one word.
     pub fn name(&self) -> &'static str {
         match self {
             Self::String => "string",
@@ -146,7 +148,7 @@ impl Type {
 }
 
 impl fmt::Display for Type {
-    /// What is allowed, for messages and `explain`.
+    /// Describes the valid values, for messages and `explain`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::String => f.write_str("a string"),
@@ -169,15 +171,16 @@ impl fmt::Display for Type {
     }
 }
 
-/// Text that is a TOML value.
+/// Parses text as a TOML value.
 fn toml(text: &str) -> Option<Value> {
     Some(Value::from_toml(&text.parse::<toml_edit::Value>().ok()?))
 }
 
-/// Durations as people write them, as a regular expression for JSON Schemas.
+/// Regular expression of durations, for JSON Schemas.
 pub const DURATION_PATTERN: &str = "^(0|([0-9]+(d|h|m|s|ms|us|ns))+)$";
 
-/// Parses a duration such as `1m30s`: counts with units, each unit shorter than the one before. `0` needs none.
+/// Parses a duration such as `1m30s`: counts with units, each unit shorter than the one before. `0`
+/// needs no unit.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);
@@ -196,7 +199,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     (!text.is_empty()).then(|| Duration::new(seconds, (total % 1_000_000_000) as u32))
 }
 
-/// `10MiB`, `10 MB`, `512`.
+/// Parses a size: `10MiB`, `10 MB`, `512`.
 fn size(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (count, unit) = text.split_at(digits);
@@ -231,17 +234,17 @@ mod tests {
         ]
     }
 
-    /// By name of type, text, and what becomes of it, as TOML.
-    fn check(name: &str, text: &str, expected: Result<&str, Misfit>) {
-        let kind = all().into_iter().find(|kind| kind.name() == name).unwrap();
-        let found = kind.read_text(text).map(|value| value.to_toml());
+    /// Checks the value that `text` becomes, as TOML, by name of the type.
+    fn check(name: &str, text: &str, expected: Result<&str, ValueError>) {
+        let value_type = all().into_iter().find(|value_type| value_type.name() == name).unwrap();
+        let found = value_type.read_text(text).map(|value| value.to_toml());
         assert_eq!(
             found.as_deref().map_err(Clone::clone),
             expected.as_ref().map(|toml| *toml).map_err(Clone::clone)
         );
-        if let Ok(value) = kind.read_text(text) {
+        if let Ok(value) = value_type.read_text(text) {
             let written = toml(&value.to_toml()).unwrap();
-            assert_eq!(kind.read_toml(&written), Ok(value), "what is written reads back");
+            assert_eq!(value_type.read_toml(&written), Ok(value), "what is written reads back");
         }
     }
 
@@ -251,29 +254,29 @@ mod tests {
         check("string", "", Ok("\"\""));
         check("bool", "true", Ok("true"));
         check("bool", "false", Ok("false"));
-        check("bool", "yes", Err(Misfit::Type));
+        check("bool", "yes", Err(ValueError::Type));
         check("integer", "9", Ok("9"));
-        check("integer", "10", Err(Misfit::Range));
-        check("integer", "1.0", Err(Misfit::Type));
-        check("integer", "99999999999999999999", Err(Misfit::Type));
+        check("integer", "10", Err(ValueError::Range));
+        check("integer", "1.0", Err(ValueError::Type));
+        check("integer", "99999999999999999999", Err(ValueError::Type));
         check("float", "0.5", Ok("0.5"));
         check("float", "1", Ok("1.0"));
-        check("float", "NaN", Err(Misfit::Range));
-        check("float", "x", Err(Misfit::Type));
+        check("float", "NaN", Err(ValueError::Range));
+        check("float", "x", Err(ValueError::Type));
         check("path", "a/b", Ok("\"a/b\""));
-        check("path", "", Err(Misfit::Range));
-        check("path", "a\0", Err(Misfit::Range));
+        check("path", "", Err(ValueError::Range));
+        check("path", "a\0", Err(ValueError::Range));
         check("choice", "two", Ok("\"two\""));
-        check("choice", "Two", Err(Misfit::Range));
+        check("choice", "Two", Err(ValueError::Range));
         check("list", "1, 2,3", Ok("[1, 2, 3]"));
         check("list", "[1, 2]", Ok("[1, 2]"));
         check("list", "", Ok("[]"));
-        check("list", "1,x", Err(Misfit::Type));
-        check("list", "[1, 20]", Err(Misfit::Range));
-        check("list", "[1", Err(Misfit::Type));
+        check("list", "1,x", Err(ValueError::Type));
+        check("list", "[1, 20]", Err(ValueError::Range));
+        check("list", "[1", Err(ValueError::Type));
         check("table", "{ a = 1 }", Ok("{ a = 1 }"));
-        check("table", "1", Err(Misfit::Type));
-        check("table", "x", Err(Misfit::Type));
+        check("table", "1", Err(ValueError::Type));
+        check("table", "x", Err(ValueError::Type));
         check("any", "1", Ok("1"));
         check("any", "one two", Ok("\"one two\""));
         check("any", "[1, 'a']", Ok("[1, \"a\"]"));
@@ -287,8 +290,8 @@ mod tests {
         check("duration", "0", Ok("\"0s\""));
         check("duration", "5us7ns", Ok("\"5us7ns\""));
         check("duration", "1h", Ok("\"1h\""));
-        check("duration", "2h", Err(Misfit::Range));
-        check("duration", "1d", Err(Misfit::Range));
+        check("duration", "2h", Err(ValueError::Range));
+        check("duration", "1d", Err(ValueError::Range));
         for text in [
             "",
             "30",
@@ -302,7 +305,7 @@ mod tests {
             "1w",
             "18446744073709551615d",
         ] {
-            check("duration", text, Err(Misfit::Type));
+            check("duration", text, Err(ValueError::Type));
         }
     }
 
@@ -312,20 +315,22 @@ mod tests {
         check("size", "1KiB", Ok("\"1KiB\""));
         check("size", "10 KB", Ok("\"10kB\""));
         check("size", "1MiB", Ok("\"1MiB\""));
-        check("size", "2MB", Err(Misfit::Range));
+        check("size", "2MB", Err(ValueError::Range));
         for text in ["", "MB", "-1", "1.5MB", "1 XB", "99999999TiB"] {
-            check("size", text, Err(Misfit::Type));
+            check("size", text, Err(ValueError::Type));
         }
     }
 
     #[test]
     fn toml_is_read_by_type() {
-        let read = |kind: Type, text: &str| kind.read_toml(&toml(text).unwrap()).map(|value| value.to_toml());
+        let read = |value_type: Type, text: &str| {
+            value_type.read_toml(&toml(text).unwrap()).map(|value| value.to_toml())
+        };
         assert_eq!(read(Type::Float { min: 0.0, max: 2.0 }, "1"), Ok("1.0".to_owned()));
         assert_eq!(read(Type::Size { max: 9 }, "8"), Ok("\"8B\"".to_owned()));
-        assert_eq!(read(Type::Size { max: 9 }, "-8"), Err(Misfit::Range));
-        assert_eq!(read(Type::Integer { min: 0, max: 9 }, "\"8\""), Err(Misfit::Type));
-        assert_eq!(read(Type::Duration { max: Duration::MAX }, "30"), Err(Misfit::Type));
+        assert_eq!(read(Type::Size { max: 9 }, "-8"), Err(ValueError::Range));
+        assert_eq!(read(Type::Integer { min: 0, max: 9 }, "\"8\""), Err(ValueError::Type));
+        assert_eq!(read(Type::Duration { max: Duration::MAX }, "30"), Err(ValueError::Type));
         assert_eq!(read(Type::Any, "07:32:00"), Ok("07:32:00".to_owned()));
     }
 

@@ -1,7 +1,7 @@
-//! Values as plain data, and how they are written in TOML and shown to people.
+//! Values, and their forms in TOML, JSON and text.
 //!
-//! A value that is secret is shown as [`REDACTED`] unless the caller asks to reveal it; the password in a URL always counts
-//! as secret. Reading values by the type of their key is in `kind`.
+//! A secret value is shown as [`REDACTED`] unless the caller reveals it, and so is the password in
+//! a URL. `types` parses values by the type of their key.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,53 +11,54 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize, Serializer};
 use toml_edit::{Item, TableLike};
 
-/// What is shown in place of a secret.
+/// Text shown in place of a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
 /// A value of configuration.
 ///
-/// In JSON durations, sizes, paths and dates are strings, and so are numbers that JSON does not have; read back they stay strings, which are
-/// shown the same. Secrets are not hidden: see [`Value::for_people`].
+/// In JSON, durations, sizes, paths, dates and numbers that JSON cannot express are strings.
+/// Deserialised, they stay strings, which are shown the same. Serialisation does not redact
+/// secrets: see [`Value::redacted`].
 #[derive(Clone, Deserialize, Debug)]
 #[serde(untagged)]
 pub enum Value {
-    /// Text, also one of a list of choices.
+    /// Text, or one of a list of choices.
     String(String),
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Float(f64),
-    /// A length of time.
+    /// A duration.
     #[serde(skip_deserializing)]
     Duration(Duration),
     /// A number of bytes.
     #[serde(skip_deserializing)]
     Size(u64),
-    /// A path, as it was written.
+    /// A path as written, not resolved.
     #[serde(skip_deserializing)]
     Path(PathBuf),
-    /// A date, a time or both, as TOML writes it. In free keys only.
+    /// A date, a time or both, as in TOML; users' own keys only.
     #[serde(skip_deserializing)]
     DateTime(String),
-    /// Several values.
+    /// A list of values.
     List(Vec<Value>),
     /// Values by name.
     Table(BTreeMap<String, Value>),
 }
 
-/// Whether secrets are shown.
+/// Treatment of secrets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reveal {
-    /// As [`REDACTED`].
+    /// Show [`REDACTED`].
     No,
-    /// As they are: the user asked for it by name.
+    /// Show the secret: the user asked for this key.
     Yes,
 }
 
 impl Value {
-    /// What a TOML item holds, typed by TOML.
+    /// Converts a TOML item, keeping its TOML type.
     pub(crate) fn from_item(item: &Item) -> Value {
         match item {
             Item::Value(value) => Self::from_toml(value),
@@ -85,12 +86,12 @@ impl Value {
         Self::Table(table.iter().map(|(name, item)| (name.to_owned(), Self::from_item(item))).collect())
     }
 
-    /// As TOML writes it, on one line unless a string has line breaks.
+    /// Formats the value as TOML, on one line unless a string has line breaks.
     pub fn to_toml(&self) -> String {
         self.toml().to_string()
     }
 
-    /// The value as TOML types it: a duration is a string there.
+    /// Converts the value to its TOML type: a duration becomes a string.
     pub(crate) fn typed_by_toml(&self) -> Value {
         Self::from_toml(&self.toml())
     }
@@ -115,13 +116,13 @@ impl Value {
         }
     }
 
-    /// As people see it. A secret is not shown unless revealed; nor is the password in a URL.
+    /// Formats the value for people. Redacts secrets and passwords in URLs unless revealed.
     pub fn show(&self, secret: bool, reveal: Reveal) -> String {
-        self.for_people(secret, reveal).to_string()
+        self.redacted(secret, reveal).to_string()
     }
 
-    /// The value as people may see it, still typed.
-    pub fn for_people(&self, secret: bool, reveal: Reveal) -> Value {
+    /// Replaces secrets and passwords in URLs unless revealed; keeps the type.
+    pub fn redacted(&self, secret: bool, reveal: Reveal) -> Value {
         match (secret, reveal) {
             (_, Reveal::Yes) => self.clone(),
             (true, Reveal::No) => Self::String(REDACTED.to_owned()),
@@ -140,8 +141,8 @@ impl Value {
         }
     }
 
-    /// The kind of value, for messages.
-    pub fn kind_name(&self) -> &'static str {
+    /// Type of the value, for messages.
+    pub fn type_name(&self) -> &'static str {
         match self {
             Self::String(_) => "a string",
             Self::Bool(_) => "a boolean",
@@ -171,7 +172,7 @@ impl Serialize for Value {
 }
 
 impl PartialEq for Value {
-    /// Floats are equal when their bits are, so that a value always equals itself.
+    /// Compares floats by their bits, so that a value always equals itself.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::String(a), Self::String(b)) | (Self::DateTime(a), Self::DateTime(b)) => a == b,
@@ -189,7 +190,8 @@ impl PartialEq for Value {
 }
 
 impl fmt::Display for Value {
-    /// A string as it is; anything else as TOML writes it. Secrets are not hidden: see [`Value::show`].
+    /// Formats a string as it is, any other value as TOML. Does not redact secrets: see
+    /// [`Value::show`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::String(text) | Self::DateTime(text) => f.write_str(text),
@@ -201,7 +203,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// The units of durations, longest first, in nanoseconds.
+/// Units of durations in nanoseconds, longest first.
 pub(crate) const DURATION_UNITS: &[(&str, u128)] = &[
     ("d", 86_400_000_000_000),
     ("h", 3_600_000_000_000),
@@ -212,7 +214,7 @@ pub(crate) const DURATION_UNITS: &[(&str, u128)] = &[
     ("ns", 1),
 ];
 
-/// The units of sizes, largest first, in bytes.
+/// Units of sizes in bytes, largest first.
 pub(crate) const SIZE_UNITS: &[(&str, u64)] = &[
     ("TiB", 1 << 40),
     ("TB", 1_000_000_000_000),
@@ -246,7 +248,7 @@ fn write_size(bytes: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{}{unit}", bytes / size)
 }
 
-/// Hides what stands between `://name:` and `@` in URLs.
+/// Replaces the password between `://name:` and `@` in URLs.
 fn without_passwords(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -352,7 +354,7 @@ mod tests {
         ];
         let mut names = std::collections::BTreeSet::new();
         for (i, a) in values.iter().enumerate() {
-            names.insert(a.kind_name());
+            names.insert(a.type_name());
             for (j, b) in values.iter().enumerate() {
                 assert_eq!(a == b, i == j, "{a:?} {b:?}");
             }

@@ -1,21 +1,21 @@
-//! The environment of a process, as the caller hands it in. This crate never looks at the real one.
+//! Environment variables, passed by the caller. This crate never reads the process environment.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 use crate::Error;
 
-/// Variables by name.
+/// Environment variables by name.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// No variables.
+    /// Returns an environment without variables.
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// The value of a variable. One that is set but empty counts as set.
+    /// Returns the value of a variable. An empty variable counts as set.
     pub fn get(&self, name: &str) -> Result<Option<&str>, Error> {
         let Some(value) = self.0.get(OsStr::new(name)) else { return Ok(None) };
         match value.to_str() {
@@ -25,7 +25,7 @@ impl Environment {
     }
 }
 
-/// From what `std::env::vars_os` gives, or pairs of text.
+/// Collects `std::env::vars_os`, or pairs of text.
 impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Environment {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
         Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
@@ -33,7 +33,7 @@ impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Environment 
 }
 
 impl std::fmt::Debug for Environment {
-    /// Names only: values may be secrets.
+    /// Shows names only: values may be secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }

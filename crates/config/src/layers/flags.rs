@@ -1,25 +1,25 @@
-//! Values given on the command line: `--config KEY=VALUE`.
+//! Values from the command line: `--config KEY=VALUE`.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{Error, Key, Origin, Registry, Value};
 
-/// Values given on the command line.
+/// Values from the command line.
 #[derive(Clone, Default)]
 pub struct Flags(BTreeMap<Key, Value>);
 
 impl Flags {
-    /// Reads `KEY=VALUE` arguments. A later one replaces an earlier.
+    /// Parses `KEY=VALUE` arguments. A later argument replaces an earlier one.
     pub fn parse<'t>(
         registry: &Registry,
         arguments: impl IntoIterator<Item = &'t str>,
     ) -> Result<Flags, Error> {
         let mut flags = BTreeMap::new();
         for argument in arguments {
-            let (key, text) = assignment(argument)?;
-            let value = registry.look_up(&key)?.read_text(text, Some(&Origin::Flag))?;
-            flags.insert(key, value);
+            let (key, text) = parse_assignment(argument)?;
+            let info = registry.look_up(&key)?;
+            flags.insert(info.key.clone(), info.read_text(text, Some(&Origin::Flag))?);
         }
         Ok(Flags(flags))
     }
@@ -28,14 +28,14 @@ impl Flags {
         self.0.get(key)
     }
 
-    /// The keys that have a value.
+    /// Keys that have a value.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.0.keys()
     }
 }
 
 /// Splits `KEY=VALUE` at the first `=` outside of quotes.
-pub fn assignment(argument: &str) -> Result<(Key, &str), Error> {
+pub fn parse_assignment(argument: &str) -> Result<(Key, &str), Error> {
     let mut quote = None;
     for (index, c) in argument.char_indices() {
         match (c, quote) {
@@ -46,11 +46,11 @@ pub fn assignment(argument: &str) -> Result<(Key, &str), Error> {
         }
     }
     let shown = argument.split_whitespace().next().unwrap_or_default().to_owned();
-    Err(Error::BadAssignment { argument: shown })
+    Err(Error::InvalidAssignment { argument: shown })
 }
 
 impl fmt::Debug for Flags {
-    /// Keys only: values may be secrets.
+    /// Shows keys only: values may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     fn check(argument: &str, expected: Option<(&str, &str)>) {
-        let found = assignment(argument).ok().map(|(key, text)| (key.to_string(), text));
+        let found = parse_assignment(argument).ok().map(|(key, text)| (key.to_string(), text));
         assert_eq!(found.as_ref().map(|(key, text)| (key.as_str(), *text)), expected, "{argument}");
     }
 

@@ -1,15 +1,16 @@
-//! `${VAR}` and `${VAR:default}` in the strings of files.
+//! Interpolation: `${VAR}` and `${VAR:default}` in the strings of files.
 //!
-//! A variable that is not set and has no default is an error, never literal text. `$${` stands for `${`. Files of a project come from
-//! elsewhere, so in them a variable that may hold a secret is refused, set or not: the variables of keys that projects may not set,
-//! and names such as `*_TOKEN`, `*_KEY`, `*_SECRET`, `*PASSWORD*`.
+//! A variable that is not set and has no default is an error, never literal text. `$${` stands for
+//! `${`. Project files are not trusted: they may not refer to a variable that may hold a secret,
+//! set or not. These are the variables of keys that projects cannot set, and names such as
+//! `*_TOKEN`, `*_KEY`, `*_SECRET`, `*PASSWORD*`.
 
 use crate::{Environment, Error, KeyInfo, Origin, REDACTED, Registry, Scope, Value};
 
-/// Why a variable without a value is refused.
+/// Reason of the error for a variable without a value.
 pub(crate) const UNSET: &str = "is not set and has no default";
 
-/// Where a value stands and what it may refer to.
+/// Position of a value, and the variables that it may refer to.
 pub(crate) struct Interpolation<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) environment: &'a Environment,
@@ -26,52 +27,52 @@ enum Part<'a> {
         name: &'a str,
         default: Option<&'a str>,
     },
-    /// `${` without an end.
+    /// `${` without `}`.
     Open(&'a str),
 }
 
-/// Whether a string refers to variables, or tries to.
-pub(crate) fn refers(text: &str) -> bool {
+/// Returns true if a string refers to a variable, even in a wrong form.
+pub(crate) fn has_references(text: &str) -> bool {
     parts(text).iter().any(|part| !matches!(part, Part::Text(_)))
 }
 
 impl Interpolation<'_> {
-    /// Fills in all strings of a value.
-    pub(crate) fn fill_value(&self, value: Value) -> Result<Value, Error> {
+    /// Expands all strings of a value.
+    pub(crate) fn expand_value(&self, value: Value) -> Result<Value, Error> {
         Ok(match value {
-            Value::String(text) => Value::String(self.fill(&text)?),
-            Value::List(values) => {
-                Value::List(values.into_iter().map(|value| self.fill_value(value)).collect::<Result<_, _>>()?)
-            }
+            Value::String(text) => Value::String(self.expand(&text)?),
+            Value::List(values) => Value::List(
+                values.into_iter().map(|value| self.expand_value(value)).collect::<Result<_, _>>()?,
+            ),
             Value::Table(values) => {
-                let filled = values.into_iter().map(|(name, value)| Ok((name, self.fill_value(value)?)));
-                Value::Table(filled.collect::<Result<_, Error>>()?)
+                let expanded = values.into_iter().map(|(name, value)| Ok((name, self.expand_value(value)?)));
+                Value::Table(expanded.collect::<Result<_, Error>>()?)
             }
             other => other,
         })
     }
 
-    /// Fills in one string.
-    pub(crate) fn fill(&self, text: &str) -> Result<String, Error> {
-        let mut filled = String::with_capacity(text.len());
+    /// Expands one string.
+    pub(crate) fn expand(&self, text: &str) -> Result<String, Error> {
+        let mut expanded = String::with_capacity(text.len());
         for part in parts(text) {
             match part {
-                Part::Text(text) => filled.push_str(text),
+                Part::Text(text) => expanded.push_str(text),
                 Part::Variable { name, default } => match (self.look_up(name)?, default) {
-                    (Some(value), _) | (None, Some(value)) => filled.push_str(value),
+                    (Some(value), _) | (None, Some(value)) => expanded.push_str(value),
                     (None, None) => return Err(self.refuse(name, UNSET)),
                 },
                 Part::Open(name) => return Err(self.refuse(name, "is not closed")),
             }
         }
-        Ok(filled)
+        Ok(expanded)
     }
 
     fn look_up(&self, name: &str) -> Result<Option<&str>, Error> {
         if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
             return Err(self.refuse(name, "does not name a variable"));
         }
-        if self.scope != Scope::Global && (may_be_secret(name) || self.registry.withholds(name)) {
+        if self.scope != Scope::Global && (may_be_secret(name) || self.registry.is_withheld(name)) {
             let (key, variable) = (self.info.key.clone(), name.to_owned());
             return Err(Error::SecretVariable { key, variable, origin: self.at() });
         }
@@ -79,7 +80,7 @@ impl Interpolation<'_> {
     }
 
     fn refuse(&self, variable: &str, reason: &'static str) -> Error {
-        // What looks like a variable that is none may be a part of a secret.
+        // A malformed reference may be part of a secret.
         let shown = if self.info.is_secret() && reason != UNSET { REDACTED } else { variable };
         let (key, variable) = (self.info.key.clone(), shown.to_owned());
         Error::Interpolation { key, variable, reason, origin: self.at() }
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
     use crate::Key;
 
-    fn fill(text: &str, scope: Scope) -> Result<String, String> {
+    fn expand(text: &str, scope: Scope) -> Result<String, String> {
         let registry = Registry::standard();
         let variables = [
             ("USER", "me"),
@@ -146,8 +147,8 @@ mod tests {
             scope,
             origin: None,
         };
-        let filled = interpolation.fill_value(Value::List(vec![Value::String(text.to_owned())]));
-        filled
+        let expanded = interpolation.expand_value(Value::List(vec![Value::String(text.to_owned())]));
+        expanded
             .map(|value| match value {
                 Value::List(values) => values[0].to_string(),
                 other => panic!("{other}"),
@@ -156,8 +157,8 @@ mod tests {
     }
 
     fn check(text: &str, expected: Result<&str, &str>) {
-        let filled = fill(text, Scope::Global);
-        assert_eq!(filled.as_deref().map_err(String::as_str), expected, "{text}");
+        let expanded = expand(text, Scope::Global);
+        assert_eq!(expanded.as_deref().map_err(String::as_str), expected, "{text}");
     }
 
     #[test]
@@ -193,16 +194,16 @@ mod tests {
             origin: None,
         };
         for text in ["a${hunter2", "a${hunter 2}"] {
-            let error = interpolation.fill(text).unwrap_err();
+            let error = interpolation.expand(text).unwrap_err();
             assert!(!format!("{error} {error:?}").contains("hunter"), "{error}");
         }
     }
 
     #[test]
     fn a_project_does_not_read_secrets() {
-        assert_eq!(fill("${GITHUB_TOKEN}", Scope::Global).unwrap(), "hunter2");
+        assert_eq!(expand("${GITHUB_TOKEN}", Scope::Global).unwrap(), "hunter2");
         for scope in [Scope::Project, Scope::Local] {
-            assert_eq!(fill("${USER}", scope).unwrap(), "me");
+            assert_eq!(expand("${USER}", scope).unwrap(), "me");
             for name in [
                 "GITHUB_TOKEN",
                 "TOKEN",
@@ -216,15 +217,15 @@ mod tests {
                 "CLEVERAGENTS_STORE_URL",
             ] {
                 for text in [format!("${{{name}}}"), format!("${{{name}:default}}")] {
-                    let error = fill(&text, scope).unwrap_err();
+                    let error = expand(&text, scope).unwrap_err();
                     assert_eq!(
                         error,
-                        format!("`x.a`: a project's file may not use `${{{name}}}`, which may hold a secret")
+                        format!("`x.a`: a project file may not use `${{{name}}}`, which may hold a secret")
                     );
                 }
             }
         }
-        assert_eq!(fill("${MONKEY:ape}", Scope::Project).unwrap(), "ape");
+        assert_eq!(expand("${MONKEY:ape}", Scope::Project).unwrap(), "ape");
     }
 
     #[test]
@@ -245,12 +246,17 @@ mod tests {
                     .into(),
             )
         };
-        assert_eq!(interpolation.fill_value(table("${A}")).unwrap(), table("1"));
-        assert!(interpolation.fill_value(table("${B}")).is_err());
+        assert_eq!(interpolation.expand_value(table("${A}")).unwrap(), table("1"));
+        assert!(interpolation.expand_value(table("${B}")).is_err());
     }
 
     #[test]
     fn strings_that_refer_are_known() {
-        assert!(refers("${A}") && refers("a${") && !refers("$A") && !refers("$${A}"));
+        assert!(
+            has_references("${A}")
+                && has_references("a${")
+                && !has_references("$A")
+                && !has_references("$${A}")
+        );
     }
 }

@@ -1,10 +1,11 @@
-//! Which layer decides.
+//! Layers, and the order of precedence.
 //!
-//! High to low: flag, environment, local, project, global, default. [`Layers::resolve`] is the only place where that is decided;
-//! getting one key, listing all and reading settings go through it.
+//! High to low: flag, environment, local, project, global, default. Only [`Layers::resolve`]
+//! applies this order; getting one key, listing all and reading settings call it.
 //!
-//! A file that cannot be used (it does not parse, it leads out of its project) hides what it says. A value from another file or
-//! from higher up still holds, and the answer says which file was skipped; but a default never stands in for what a broken file may say.
+//! A file is unusable if it does not parse or escapes its project. The value of a key still comes
+//! from another file or a higher layer, with a report of the skipped file. A default never replaces
+//! a value that an unusable file may set.
 
 mod env;
 mod flags;
@@ -17,13 +18,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use self::env::Environment;
-pub use self::flags::{Flags, assignment};
+pub use self::flags::{Flags, parse_assignment};
 use self::interpolate::Interpolation;
-pub(crate) use self::interpolate::{UNSET, refers};
+pub(crate) use self::interpolate::{UNSET, has_references};
 pub use self::origin::{Layer, Origin};
 use crate::{Document, Error, Key, KeyInfo, Registry, Reveal, Scope, Value};
 
-/// All layers, as they were when they were loaded. A clone is cheap.
+/// Snapshot of all layers. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Layers {
     registry: Arc<Registry>,
@@ -32,124 +33,126 @@ pub struct Layers {
     files: Vec<FileLayer>,
 }
 
-/// The file of one scope.
+/// File of one scope.
 #[derive(Clone, Debug)]
 pub(crate) struct FileLayer {
-    /// The scope.
+    /// Scope of the file.
     pub(crate) scope: Scope,
-    /// The file.
+    /// Path of the file.
     pub(crate) file: PathBuf,
-    /// What is in it.
+    /// Content when the file was read.
     pub(crate) content: Content,
 }
 
-/// What is in a file.
+/// Content of a file.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
-    /// There is no file.
+    /// The file does not exist.
     Absent,
-    /// It is TOML.
+    /// Parsed TOML.
     Document(Arc<Document>),
-    /// It cannot be used.
+    /// The file does not parse, or may not be used.
     Unusable(Error),
 }
 
-/// The value of a key, and why it is that.
+/// Effective value of a key, and its explanation.
 #[derive(Clone)]
 pub struct Resolved {
-    /// The key.
+    /// Resolved key.
     pub key: Key,
-    /// The value, if the key has one.
+    /// Effective value; none if no layer sets one.
     pub value: Option<Value>,
-    /// Where it comes from.
+    /// Position of the value.
     pub origin: Origin,
-    /// Whether it is hidden from people.
+    /// True if people see a placeholder instead of the value.
     pub is_secret: bool,
-    /// Every layer, the strongest first, with what it says.
-    pub consulted: Vec<Consulted>,
+    /// Value in every layer, strongest first.
+    pub layers: Vec<LayerValue>,
 }
 
-/// What one layer says about a key.
+/// Value of a key in one layer.
 #[derive(Clone)]
-pub struct Consulted {
-    /// The layer.
+pub struct LayerValue {
+    /// Layer of the value.
     pub layer: Layer,
-    /// Where in it, if it says something.
+    /// Position in the layer; none if the layer has no value or is unusable as a whole.
     pub origin: Option<Origin>,
-    /// The value, if it says one. An error is something that cannot be used, or a whole file that cannot: skipped, and to be reported.
-    pub says: Result<Option<Value>, Error>,
+    /// The value; none if the layer does not set the key. An error if the value or the whole file
+    /// is unusable: it was skipped, and must be reported.
+    pub value: Result<Option<Value>, Error>,
 }
 
-/// The values of many keys.
+/// Values of many keys.
 #[derive(Debug)]
 pub struct Listing {
-    /// Keys with their values, sorted.
+    /// Resolved keys, sorted.
     pub entries: Vec<Resolved>,
-    /// What could not be used, to be reported.
+    /// Unusable files and values, to be reported.
     pub problems: Vec<Error>,
 }
 
 impl Layers {
-    /// The layers that are no files.
+    /// Creates the layers without the files.
     pub fn new(registry: Registry, flags: Flags, environment: Environment) -> Self {
         let (registry, flags, environment) = (registry.into(), flags.into(), environment.into());
         Self { registry, flags, environment, files: Vec::new() }
     }
 
-    /// The same with these files, in any order.
+    /// Replaces the files, given in any order.
     pub(crate) fn with_files(&self, mut files: Vec<FileLayer>) -> Self {
         files.sort_by_key(|file| Layer::from(file.scope));
         Self { files, ..self.clone() }
     }
 
-    /// The same with these flags.
+    /// Replaces the flags.
     pub(crate) fn with_flags(self, flags: Flags) -> Self {
         Self { flags: flags.into(), ..self }
     }
 
-    /// The keys.
+    /// Registry of the keys.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// Decides the value of a key, as [`decide`](Self::decide) does.
+    /// Resolves a key, as [`resolve_info`](Self::resolve_info) does.
     pub fn resolve(&self, key: &Key) -> Result<Resolved, Error> {
-        self.decide(self.registry.look_up(key)?)
+        self.resolve_info(self.registry.look_up(key)?)
     }
 
-    /// Decides the value of a key. Fails when the strongest layer that speaks says something that cannot be used, and when only a
-    /// default is left while a file cannot be used.
-    pub fn decide(&self, info: KeyInfo<'_>) -> Result<Resolved, Error> {
-        let consulted = self.consult(info);
-        let mut hidden: Option<&Error> = None;
+    /// Resolves a key. Fails if the strongest layer with a value has an unusable one, or if only
+    /// the default is left and a file is unusable.
+    pub fn resolve_info(&self, info: KeyInfo<'_>) -> Result<Resolved, Error> {
+        let layers = self.layer_values(info);
+        let mut unusable: Option<&Error> = None;
         let mut chosen = (None, Origin::Default);
-        for Consulted { layer, origin, says } in &consulted {
-            match (says, origin) {
-                (Ok(Some(_)), _) if *layer == Layer::Default && hidden.is_some() => break,
+        for LayerValue { layer, origin, value } in &layers {
+            match (value, origin) {
+                (Ok(Some(_)), _) if *layer == Layer::Default && unusable.is_some() => break,
                 (Ok(Some(value)), Some(origin)) => {
-                    (chosen, hidden) = ((Some(value.clone()), origin.clone()), None);
+                    (chosen, unusable) = ((Some(value.clone()), origin.clone()), None);
                     break;
                 }
-                // What is not allowed here, or from a whole file, is skipped.
-                (Err(error), None) => hidden = hidden.or(Some(error)),
+                // Skip an unusable file, and a value that its scope may not set.
+                (Err(error), None) => unusable = unusable.or(Some(error)),
                 (Err(Error::NotInScope { .. }), _) => {}
                 (Err(error), Some(_)) => return Err(error.clone()),
                 (Ok(_), _) => {}
             }
         }
-        if let Some(error) = hidden {
+        if let Some(error) = unusable {
             return Err(error.clone());
         }
         let (value, origin) = chosen;
-        if value.is_none() && info.declared.is_none() && self.is_table(info.key) {
+        if value.is_none() && info.definition.is_none() && self.is_table(info.key) {
             return Err(Error::IsTable { key: info.key.clone() });
         }
-        Ok(Resolved { key: info.key.clone(), value, origin, is_secret: info.is_secret(), consulted })
+        Ok(Resolved { key: info.key.clone(), value, origin, is_secret: info.is_secret(), layers })
     }
 
-    /// The keys below `prefix`, or all, each as [`resolve`](Self::resolve) decides it. What fails for one key is among the problems.
+    /// Resolves the keys below `prefix`, or all, as [`resolve`](Self::resolve) does. A key that
+    /// cannot be resolved is among the problems.
     pub fn list(&self, prefix: Option<&Key>) -> Listing {
-        let mut keys: BTreeSet<Key> = self.registry.keys().map(|declared| declared.key.clone()).collect();
+        let mut keys: BTreeSet<Key> = self.registry.keys().map(|definition| definition.key.clone()).collect();
         keys.extend(self.flags.keys().cloned());
         let mut problems: Vec<Error> = Vec::new();
         for file in &self.files {
@@ -167,18 +170,19 @@ impl Layers {
         for key in keys.iter().filter(|key| prefix.is_none_or(|prefix| key.is_within(prefix))) {
             match self.resolve(key) {
                 Ok(resolved) => {
-                    let refused = resolved.skipped().filter(|error| !holds(&problems, error)).cloned();
+                    let refused =
+                        resolved.skipped().filter(|error| !contains_error(&problems, error)).cloned();
                     problems.extend(refused.collect::<Vec<_>>());
                     entries.push(resolved);
                 }
-                Err(error) if holds(&problems, &error) => {}
+                Err(error) if contains_error(&problems, &error) => {}
                 Err(error) => problems.push(error),
             }
         }
         Listing { entries, problems }
     }
 
-    /// The files that cannot be used, and why.
+    /// Unusable files, with their errors.
     pub fn unusable(&self) -> impl Iterator<Item = (Scope, &Error)> {
         self.files.iter().filter_map(|file| match &file.content {
             Content::Unusable(error) => Some((file.scope, error)),
@@ -186,59 +190,60 @@ impl Layers {
         })
     }
 
-    /// Every layer, the strongest first, with what it says about a key.
-    pub fn consult(&self, info: KeyInfo<'_>) -> Vec<Consulted> {
-        let mut consulted = vec![
-            Consulted::of(Layer::Flag, Origin::Flag, Ok(self.flags.get(info.key).cloned())),
+    /// Returns the value of a key in every layer, strongest first.
+    pub fn layer_values(&self, info: KeyInfo<'_>) -> Vec<LayerValue> {
+        let mut layers = vec![
+            LayerValue::of(Layer::Flag, Origin::Flag, Ok(self.flags.get(info.key).cloned())),
             self.variable(info),
         ];
-        consulted.extend(self.files.iter().map(|file| self.file(file, info)));
-        consulted.push(Consulted::of(Layer::Default, Origin::Default, Ok(info.default().cloned())));
-        consulted
+        layers.extend(self.files.iter().map(|file| self.file(file, info)));
+        layers.push(LayerValue::of(Layer::Default, Origin::Default, Ok(info.default().cloned())));
+        layers
     }
 
-    fn variable(&self, info: KeyInfo<'_>) -> Consulted {
-        let Some(declared) = info.declared else { return Consulted::nothing(Layer::Environment) };
-        let name = declared.variable();
-        let found = self.environment.get(&name);
+    fn variable(&self, info: KeyInfo<'_>) -> LayerValue {
+        let Some(definition) = info.definition else { return LayerValue::nothing(Layer::Environment) };
+        let name = definition.variable();
+        let text = self.environment.get(&name);
         let origin = Origin::Variable { name };
-        let says = found.and_then(|text| text.map(|text| info.read_text(text, Some(&origin))).transpose());
-        Consulted::of(Layer::Environment, origin, says)
+        let value = text.and_then(|text| text.map(|text| info.read_text(text, Some(&origin))).transpose());
+        LayerValue::of(Layer::Environment, origin, value)
     }
 
-    /// What a file says about a key.
-    pub(crate) fn file(&self, file: &FileLayer, info: KeyInfo<'_>) -> Consulted {
+    /// Returns the value of a key in a file.
+    pub(crate) fn file(&self, file: &FileLayer, info: KeyInfo<'_>) -> LayerValue {
         let layer = Layer::from(file.scope);
         let document = match &file.content {
             Content::Document(document) => document,
-            // Whatever it says about a key that it may not set does not count, so it hides nothing.
+            // An unusable file hides only keys that it may set.
             Content::Unusable(error) if info.scopes().contains(&file.scope) => {
-                return Consulted { layer, origin: None, says: Err(error.clone()) };
+                return LayerValue { layer, origin: None, value: Err(error.clone()) };
             }
-            Content::Unusable(_) | Content::Absent => return Consulted::nothing(layer),
+            Content::Unusable(_) | Content::Absent => return LayerValue::nothing(layer),
         };
-        let found = document.find(info.key);
-        let found = found.filter(|found| info.declared.is_some() || !found.item.is_table_like());
-        let Some(found) = found else { return Consulted::nothing(layer) };
-        let line = document.line(found.key_start);
+        let former = || self.registry.former_names(info.key).find_map(|former| document.find(former));
+        let entry = document.find(info.key).or_else(former);
+        let entry = entry.filter(|entry| info.definition.is_some() || !entry.item.is_table_like());
+        let Some(entry) = entry else { return LayerValue::nothing(layer) };
+        let line = document.line(entry.key_start);
         let origin = Origin::File { scope: file.scope, file: file.file.clone(), line };
-        let value = self.read(info, file.scope, found.value(), &origin);
-        Consulted::of(layer, origin, value.map(Some))
+        let value = self.read(info, file.scope, entry.value(), &origin);
+        LayerValue::of(layer, origin, value.map(Some))
     }
 
     fn read(&self, info: KeyInfo<'_>, scope: Scope, value: Value, origin: &Origin) -> Result<Value, Error> {
         info.check_scope(scope)?;
         let interpolation = self.interpolation(info, scope, Some(origin));
         match value {
-            // What is filled in is read like the text of a variable, so that numbers can come from one.
-            Value::String(text) if refers(&text) && info.declared.is_some() => {
-                info.read_text(&interpolation.fill(&text)?, Some(origin))
+            // Parse an expanded string like the text of a variable, so that it may be a number.
+            Value::String(text) if has_references(&text) && info.definition.is_some() => {
+                info.read_text(&interpolation.expand(&text)?, Some(origin))
             }
-            value => info.read_toml(&interpolation.fill_value(value)?, Some(origin)),
+            value => info.read_toml(&interpolation.expand_value(value)?, Some(origin)),
         }
     }
 
-    /// What values of a key may refer to, in the file of a scope.
+    /// Returns the interpolation for values of a key in the file of a scope.
     pub(crate) fn interpolation<'a>(
         &'a self,
         info: KeyInfo<'a>,
@@ -248,21 +253,22 @@ impl Layers {
         Interpolation { registry: &self.registry, environment: &self.environment, info, scope, origin }
     }
 
-    /// Keys of a file that are known, and an error for each that is not; only those that have to do with `prefix`.
+    /// Returns the known keys of a file, and an error for each unknown one; only keys at, above or
+    /// below `prefix`.
     fn keys_of(&self, file: &FileLayer, document: &Document, prefix: Option<&Key>) -> (Vec<Key>, Vec<Error>) {
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         let concerns = |key: &Key| prefix.is_none_or(|prefix| key.is_within(prefix) || prefix.is_within(key));
         for (key, line) in document.keys().into_iter().filter(|(key, _)| concerns(key)) {
             match self.registry.look_up(&key) {
-                Ok(KeyInfo { declared: Some(_), .. }) => {}
-                Ok(KeyInfo { declared: None, .. }) => known.push(key),
-                Err(Error::UnknownKey { key, nearest, .. }) if !self.is_in_table(&key) => {
+                Ok(KeyInfo { definition: Some(_), .. }) => {}
+                Ok(KeyInfo { definition: None, .. }) => known.push(key),
+                Err(Error::UnknownKey { key, suggestion, .. }) if !self.is_in_table(&key) => {
                     let origin = Origin::File { scope: file.scope, file: file.file.clone(), line };
-                    unknown.push(Error::UnknownKey { key, nearest, origin: Some(Box::new(origin)) });
+                    unknown.push(Error::UnknownKey { key, suggestion, origin: Some(Box::new(origin)) });
                 }
-                // `x = 1` or `core = 1`: a value where a table should be.
+                // `x = 1` or `core = 1`: a value instead of a table.
                 Err(Error::IsTable { key }) => unknown.push(Error::WrongType {
-                    found: "a value".to_owned(),
+                    actual: "a value".to_owned(),
                     expected: "a table".to_owned(),
                     origin: Some(Box::new(Origin::File { scope: file.scope, file: file.file.clone(), line })),
                     key,
@@ -273,52 +279,53 @@ impl Layers {
         (known, unknown)
     }
 
-    /// Whether a key is inside of a registered one, which is then a table by type, or a value of a wrong type.
+    /// Returns true if a key is below a registered one: the registered key is a table, or its value
+    /// has a wrong type.
     fn is_in_table(&self, key: &Key) -> bool {
-        self.registry.keys().any(|declared| key.is_within(&declared.key))
+        self.registry.keys().any(|definition| key.is_within(&definition.key))
     }
 
-    /// Whether a free key is a table in any file.
+    /// Returns true if a user's own key is a table in any file.
     fn is_table(&self, key: &Key) -> bool {
         self.files.iter().any(|file| match &file.content {
-            Content::Document(document) => document.find(key).is_some_and(|found| found.item.is_table_like()),
+            Content::Document(document) => document.find(key).is_some_and(|entry| entry.item.is_table_like()),
             _ => false,
         })
     }
 }
 
-/// Whether an error was reported already: the same one, from the same file.
-fn holds(problems: &[Error], error: &Error) -> bool {
+/// Returns true if the same error of the same file is in the list.
+fn contains_error(problems: &[Error], error: &Error) -> bool {
     problems.iter().any(|known| known.to_string() == error.to_string())
 }
 
 impl Resolved {
-    /// What was skipped on the way to this value, to be reported: files and values above it that cannot be used.
+    /// Unusable files and values that were skipped to find this value, to be reported.
     pub fn skipped(&self) -> impl Iterator<Item = &Error> {
-        self.consulted.iter().filter_map(|consulted| consulted.says.as_ref().err())
+        self.layers.iter().filter_map(|layer| layer.value.as_ref().err())
     }
 
-    /// The value as people see it.
+    /// Formats the value for people.
     pub fn show(&self, reveal: Reveal) -> Option<String> {
         self.value.as_ref().map(|value| value.show(self.is_secret, reveal))
     }
 }
 
 impl fmt::Debug for Resolved {
-    /// Without secrets.
+    /// Redacts secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.show(Reveal::No).unwrap_or_default();
         write!(f, "{} = {value} ({})", self.key, self.origin)
     }
 }
 
-impl Consulted {
-    fn nothing(layer: Layer) -> Consulted {
-        Consulted { layer, origin: None, says: Ok(None) }
+impl LayerValue {
+    fn nothing(layer: Layer) -> LayerValue {
+        LayerValue { layer, origin: None, value: Ok(None) }
     }
 
-    fn of(layer: Layer, origin: Origin, says: Result<Option<Value>, Error>) -> Consulted {
-        let origin = (!matches!(says, Ok(None))).then_some(origin);
-        Consulted { layer, origin, says }
+    fn of(layer: Layer, origin: Origin, value: Result<Option<Value>, Error>) -> LayerValue {
+        let origin = (!matches!(value, Ok(None))).then_some(origin);
+        LayerValue { layer, origin, value }
     }
 }

@@ -1,4 +1,4 @@
-//! The layers, and where in them a value stands.
+//! Layers, and positions of values in them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Scope;
 
-/// Where values come from, the strongest first.
+/// Layer of a value, strongest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
@@ -21,11 +21,11 @@ pub enum Layer {
     Project,
     /// The file of the global scope.
     Global,
-    /// The program itself.
+    /// Built into the program.
     Default,
 }
 
-/// Where a value comes from. Serialised it names the layer, and the file and line or the variable.
+/// Position of a value. Serialised, it names the layer, and the file and line or the variable.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 #[serde(into = "Fields", from = "Fields")]
 pub enum Origin {
@@ -33,24 +33,24 @@ pub enum Origin {
     Flag,
     /// An environment variable.
     Variable {
-        /// Its name.
+        /// Name of the variable.
         name: String,
     },
-    /// A file.
+    /// A position in a file.
     File {
-        /// Its scope.
+        /// Scope of the file.
         scope: Scope,
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
         /// Counted from 1.
         line: usize,
     },
-    /// The program itself.
+    /// Built into the program.
     Default,
 }
 
 impl Layer {
-    /// One word.
+    /// Name in commands and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Flag => "flag",
@@ -80,7 +80,7 @@ impl fmt::Display for Layer {
 }
 
 impl Origin {
-    /// The layer.
+    /// Layer of the position.
     pub fn layer(&self) -> Layer {
         match self {
             Self::Flag => Layer::Flag,
@@ -102,7 +102,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// An origin as programs get it.
+/// Serialised form of an origin.
 #[derive(Serialize, Deserialize)]
 struct Fields {
     layer: Layer,

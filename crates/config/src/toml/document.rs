@@ -1,7 +1,7 @@
-//! One TOML file: its bytes, what they mean, and on which line each key stands.
+//! One TOML file: its bytes, its values, and the line of each key.
 //!
-//! A document is never printed from its parsed form: changes are made in the text itself, see `splice`. So everything that is
-//! not touched stays byte for byte, line ends and a byte order mark included.
+//! A document is never printed from its parsed form: `splice` changes the text itself. Everything
+//! else stays byte for byte, line ends and a byte order mark included.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,32 +10,33 @@ use std::sync::OnceLock;
 
 use toml_edit::{Item, TableLike, TomlError};
 
-use crate::{Error, Key, REDACTED, Registry, Unparsable, Value};
+use crate::{Error, Key, REDACTED, Registry, SyntaxError, Value};
 
-/// The largest file that is read or written.
+/// Maximum size of a file, for reading and writing.
 pub const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// One TOML file.
+/// A parsed TOML file.
 pub struct Document {
     file: PathBuf,
-    has_mark: bool,
-    /// The text without the byte order mark, and where everything stands in it.
+    has_bom: bool,
+    /// Text without the byte order mark, parsed with positions.
     tree: toml_edit::Document<String>,
-    /// Where lines end, once somebody asks for one: a write asks for none, a list for all.
+    /// Offsets of line ends, computed on demand: a write needs none, a list needs all.
     line_ends: OnceLock<Vec<usize>>,
 }
 
 /// A key in a document.
-pub(crate) struct Found<'a> {
+pub(crate) struct Entry<'a> {
     pub(crate) item: &'a Item,
-    /// Where the last name of the key begins.
+    /// Offset of the last name of the key.
     pub(crate) key_start: usize,
 }
 
 impl Document {
-    /// Reads a file's content. `file` is what errors name; the registry knows which lines they must hide.
+    /// Parses the content of a file. Errors name `file`, and redact lines of secret keys of the
+    /// registry.
     pub fn parse(file: &Path, bytes: &[u8], registry: &Registry) -> Result<Document, Error> {
         if bytes.len() as u64 > FILE_BYTES_MAX {
             return Err(Error::TooLarge { file: file.to_owned(), limit: FILE_BYTES_MAX });
@@ -45,87 +46,87 @@ impl Document {
             let line = 1 + bytes[..offset].iter().filter(|byte| **byte == b'\n').count();
             Error::NotUtf8 { file: file.to_owned(), offset, line }
         })?;
-        let (has_mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
+        let (has_bom, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
             Some(rest) => (true, rest),
             None => (false, text),
         };
-        let shift = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
-        let broken = |at: usize, message: &str| {
-            Error::Parse(Box::new(unparsable(file, text, shift, (at, message), registry)))
+        let shift = if has_bom { BYTE_ORDER_MARK.len() } else { 0 };
+        let syntax_error_at = |at: usize, message: &str| {
+            Error::Parse(Box::new(syntax_error(file, text, shift, (at, message), registry)))
         };
-        // The parser would pass by a second one.
+        // The parser would accept a second one.
         if text.starts_with(BYTE_ORDER_MARK) {
-            return Err(broken(0, "a byte order mark that is not at the start"));
+            return Err(syntax_error_at(0, "a byte order mark that is not at the start"));
         }
-        Self::of_text(file, has_mark, text.to_owned())
-            .map_err(|error| broken(error.span().unwrap_or_default().start, error.message()))
+        Self::from_text(file, has_bom, text.to_owned())
+            .map_err(|error| syntax_error_at(error.span().unwrap_or_default().start, error.message()))
     }
 
-    /// The same file with another text.
+    /// Parses another text of the same file.
     pub(crate) fn with_text(&self, text: String) -> Result<Document, TomlError> {
-        Self::of_text(&self.file, self.has_mark, text)
+        Self::from_text(&self.file, self.has_bom, text)
     }
 
-    fn of_text(file: &Path, has_mark: bool, text: String) -> Result<Document, TomlError> {
+    fn from_text(file: &Path, has_bom: bool, text: String) -> Result<Document, TomlError> {
         let tree = toml_edit::Document::parse(text)?;
-        Ok(Self { file: file.to_owned(), has_mark, tree, line_ends: OnceLock::new() })
+        Ok(Self { file: file.to_owned(), has_bom, tree, line_ends: OnceLock::new() })
     }
 
-    /// The file that this is from.
+    /// Path of the file.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The whole content.
+    /// Returns the whole content.
     pub fn to_bytes(&self) -> Vec<u8> {
-        [self.mark().as_bytes(), self.text().as_bytes()].concat()
+        [self.bom().as_bytes(), self.text().as_bytes()].concat()
     }
 
-    /// Whether this is the document of these bytes.
-    pub(crate) fn is(&self, bytes: &[u8]) -> bool {
-        bytes.strip_prefix(self.mark().as_bytes()) == Some(self.text().as_bytes())
+    /// Returns true if the document has these bytes.
+    pub(crate) fn has_bytes(&self, bytes: &[u8]) -> bool {
+        bytes.strip_prefix(self.bom().as_bytes()) == Some(self.text().as_bytes())
     }
 
-    /// The keys of all values in the order of their names, each with its line. A table in any of its forms is no value.
+    /// Keys of all values, sorted, each with its line. A table in any form is not a value.
     pub fn keys(&self) -> Vec<(Key, usize)> {
-        self.leaves().into_iter().map(|(key, found)| (key, self.line(found.key_start))).collect()
+        self.entries().into_iter().map(|(key, entry)| (key, self.line(entry.key_start))).collect()
     }
 
-    /// All values by their keys, typed by TOML. A table without values counts as nothing.
+    /// All values by key, with their TOML types. Skips tables without values.
     pub(crate) fn values(&self) -> BTreeMap<Key, Value> {
-        self.leaves().into_iter().map(|(key, found)| (key, found.value())).collect()
+        self.entries().into_iter().map(|(key, entry)| (key, entry.value())).collect()
     }
 
-    /// What a key holds.
-    pub(crate) fn find(&self, key: &Key) -> Option<Found<'_>> {
+    /// Finds a key, be it a value or a table.
+    pub(crate) fn find(&self, key: &Key) -> Option<Entry<'_>> {
         let mut table: &dyn TableLike = self.root();
         let (last, outer) = key.names().split_last()?;
         for name in outer {
             table = table.get(name)?.as_table_like()?;
         }
-        Found::of(table, last)
+        Entry::get(table, last)
     }
 
-    fn leaves(&self) -> BTreeMap<Key, Found<'_>> {
-        let mut leaves = BTreeMap::new();
-        collect(self.root(), &mut Vec::new(), &mut leaves);
-        leaves
+    fn entries(&self) -> BTreeMap<Key, Entry<'_>> {
+        let mut entries = BTreeMap::new();
+        collect(self.root(), &mut Vec::new(), &mut entries);
+        entries
     }
 
     pub(crate) fn root(&self) -> &toml_edit::Table {
         self.tree.as_table()
     }
 
-    /// What the file begins with.
-    fn mark(&self) -> &'static str {
-        if self.has_mark { BYTE_ORDER_MARK } else { "" }
+    /// Returns the byte order mark, if the file has one.
+    fn bom(&self) -> &'static str {
+        if self.has_bom { BYTE_ORDER_MARK } else { "" }
     }
 
     pub(crate) fn text(&self) -> &str {
         self.tree.raw()
     }
 
-    /// The line of an offset, counted from 1.
+    /// Returns the line of an offset, counted from 1.
     pub(crate) fn line(&self, offset: usize) -> usize {
         let ends = self.line_ends.get_or_init(|| {
             let newlines = self.text().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
@@ -135,27 +136,27 @@ impl Document {
     }
 }
 
-impl<'a> Found<'a> {
-    pub(crate) fn of(table: &'a dyn TableLike, name: &str) -> Option<Found<'a>> {
+impl<'a> Entry<'a> {
+    pub(crate) fn get(table: &'a dyn TableLike, name: &str) -> Option<Entry<'a>> {
         let (key, item) = table.get_key_value(name)?;
-        Some(Found { item, key_start: key.span().unwrap_or_default().start })
+        Some(Entry { item, key_start: key.span().unwrap_or_default().start })
     }
 
-    /// What it says, typed by TOML.
+    /// Returns the value with its TOML type.
     pub(crate) fn value(&self) -> Value {
         Value::from_item(self.item)
     }
 }
 
-fn collect<'a>(table: &'a dyn TableLike, names: &mut Vec<&'a str>, leaves: &mut BTreeMap<Key, Found<'a>>) {
+fn collect<'a>(table: &'a dyn TableLike, names: &mut Vec<&'a str>, entries: &mut BTreeMap<Key, Entry<'a>>) {
     for (name, item) in table.iter() {
         names.push(name);
         match item.as_table_like() {
-            Some(inner) => collect(inner, names, leaves),
+            Some(inner) => collect(inner, names, entries),
             None => {
-                let found =
-                    Found::of(table, name).map(|found| (Key::from_names(names.iter().copied()), found));
-                leaves.extend(found);
+                let entry =
+                    Entry::get(table, name).map(|entry| (Key::from_names(names.iter().copied()), entry));
+                entries.extend(entry);
             }
         }
         names.pop();
@@ -163,37 +164,39 @@ fn collect<'a>(table: &'a dyn TableLike, names: &mut Vec<&'a str>, leaves: &mut 
 }
 
 impl fmt::Debug for Document {
-    /// Without content, which may be secret.
+    /// Omits the content, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Document of `{}`", self.file.display())
     }
 }
 
-/// Says where in the file, in bytes, lines and characters; hides the line when it belongs to a secret.
-fn unparsable(
+/// Locates an error in bytes, lines and characters; redacts the line of a secret.
+fn syntax_error(
     file: &Path,
     text: &str,
     shift: usize,
     (at, message): (usize, &str),
     registry: &Registry,
-) -> Unparsable {
-    // At the end of the file there is nothing to point at; a spot inside of a character begins at the character.
-    let spot = text.floor_char_boundary(at.min(text.len()));
-    let line_start = text[..spot].rfind('\n').map_or(0, |newline| newline + 1);
+) -> SyntaxError {
+    // At the end of the file there is no character to point at; inside of a character, point at its
+    // start.
+    let location = text.floor_char_boundary(at.min(text.len()));
+    let line_start = text[..location].rfind('\n').map_or(0, |newline| newline + 1);
     let line_text = text[line_start..].lines().next().unwrap_or_default();
-    Unparsable {
+    SyntaxError {
         file: file.to_owned(),
-        offset: shift + spot,
+        offset: shift + location,
         line: 1 + text[..line_start].matches('\n').count(),
-        column: 1 + text[line_start..spot].chars().count(),
-        source_line: shown_line(&text[..line_start], line_text, &registry.secret_names()),
+        column: 1 + text[line_start..location].chars().count(),
+        source_line: redacted_line(&text[..line_start], line_text, &registry.secret_names()),
         message: message.trim().replace('\n', "; "),
         scope: None,
     }
 }
 
-/// The line, unless it is part of a secret's value: then its key alone.
-fn shown_line(before: &str, line: &str, secrets: &[&str]) -> String {
+/// Returns the line; only its key if its value is secret, and nothing of it if a secret value began
+/// on an earlier line.
+fn redacted_line(before: &str, line: &str, secrets: &[&str]) -> String {
     let key_of = |line: &str| -> Option<String> {
         let (key, value) = line.split_once('=')?;
         let last = key.rsplit(['.', '{', ',']).next()?.trim().trim_matches(['"', '\'']);
@@ -201,12 +204,12 @@ fn shown_line(before: &str, line: &str, secrets: &[&str]) -> String {
         is_key.then(|| last.to_owned())
     };
     let is_secret = |line: &str| secrets.iter().any(|secret| key_of(line).as_deref() == Some(*secret));
-    // Inside an inline table, or several on a line that is broken anyway.
+    // Inside an inline table, or several keys on a broken line.
     let names_one = secrets.iter().any(|secret| line.contains(secret));
     if names_one && let Some((key, _)) = line.split_once('=') {
         return format!("{key}= {REDACTED}");
     }
-    // The value may have begun on a line before this one.
+    // The value may have begun on an earlier line.
     let began = before.lines().rev().find(|line| key_of(line).is_some());
     if names_one || (key_of(line).is_none() && began.is_some_and(is_secret)) {
         return REDACTED.to_owned();
@@ -222,10 +225,10 @@ mod tests {
         Document::parse(Path::new("f.toml"), bytes.as_ref(), &Registry::standard())
     }
 
-    /// Line, column, offset and the line that is shown.
+    /// Checks line, column, offset and shown line of the syntax error.
     fn check(bytes: &str, line: usize, column: usize, offset: usize, shown: &str) {
         let Err(Error::Parse(found)) = parse(bytes) else { panic!("{bytes:?} parses") };
-        let Unparsable { line: l, column: c, offset: o, source_line, .. } = *found;
+        let SyntaxError { line: l, column: c, offset: o, source_line, .. } = *found;
         assert_eq!((l, c, o, source_line.as_str()), (line, column, offset, shown), "{bytes:?}");
     }
 
@@ -272,7 +275,7 @@ mod tests {
         let document = parse("\u{feff}a.b = 1\n\n[c]\nd = {\n  e = 1,\n}\n[[f]]\ng = 1\n").unwrap();
         let keys: Vec<_> = document.keys().into_iter().map(|(key, line)| format!("{key}:{line}")).collect();
         assert_eq!(keys, ["a.b:1", "c.d.e:5", "f:7"]);
-        let find = |key| document.find(&Key::parse(key).unwrap()).map(|found| document.line(found.key_start));
+        let find = |key| document.find(&Key::parse(key).unwrap()).map(|entry| document.line(entry.key_start));
         assert_eq!(find("c.d.e"), Some(5));
         assert_eq!(find("c"), Some(3));
         assert_eq!(find("c.x"), None);
@@ -287,7 +290,7 @@ mod tests {
         {
             let document = parse(text).unwrap();
             assert_eq!(document.to_bytes(), text.as_bytes());
-            assert!(document.is(text.as_bytes()) && !document.is(b"a = 2"));
+            assert!(document.has_bytes(text.as_bytes()) && !document.has_bytes(b"a = 2"));
         }
     }
 }

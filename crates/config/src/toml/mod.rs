@@ -1,4 +1,4 @@
-//! One TOML file: parsing it, and changing one key in its text.
+//! TOML files: parsing, and changing one key in the text.
 
 mod document;
 mod splice;

@@ -1,114 +1,116 @@
 //! Setting and unsetting a key in the text of a document.
 //!
 //! Promises:
-//! - Bytes outside of the touched key stay: comments, order, spacing, line ends, a missing newline at the end.
-//! - Setting a key that was not there and unsetting it gives the same bytes as before.
-//! - Every other key has the value it had: the result is parsed and compared, always. If no way to write the change passes that, it is
-//!   an error.
+//! - Bytes outside of the changed key stay: comments, order, spacing, line ends, a missing newline
+//!   at the end.
+//! - Setting a new key and unsetting it restores the bytes.
+//! - Every other key keeps its value: the result is always parsed and compared. If no candidate
+//!   passes, the call fails.
 //!
-//! A new key goes into the table that is there, after its last key; else as a dotted key into the nearest table around it, at last into
-//! the top of the file. No table header is ever added, and so none need be removed: an empty table that a person left stays. Unsetting
-//! takes the key's line with the comment on it; comments above it stay.
+//! A new key goes into its existing table, after the last key. Without that table it becomes a
+//! dotted key in the nearest enclosing table, or at the top of the file. No table header is ever
+//! added, so none must be removed: an empty table stays. Unsetting removes the line of the key with
+//! the comment on it; comments above it stay.
 
 use std::ops::Range;
 
 use toml_edit::{InlineTable, Item, Table, TableLike};
 
-use super::document::{Document, Found};
+use super::document::{Document, Entry};
 use crate::keys::dotted;
 use crate::{Error, Key, Value};
 
-/// One change of a text.
+/// One replacement in a text.
 struct Splice {
     range: Range<usize>,
-    with: String,
+    replacement: String,
 }
 
 impl Document {
-    /// The document with `key` set to `value`.
+    /// Returns the document with `key` set to `value`.
     pub fn set(&self, key: &Key, value: &Value) -> Result<Document, Error> {
-        let ways = match self.find(key).map(|found| found.item) {
+        let candidates = match self.find(key).map(|entry| entry.item) {
             Some(Item::Value(old))
                 if old.is_inline_table() == matches!(value, Value::Table(_)) && !is_dotted(old) =>
             {
-                vec![Splice { range: span(old), with: value.to_toml() }]
+                vec![Splice { range: span(old), replacement: value.to_toml() }]
             }
-            Some(item) => return Err(self.in_the_way(key, key.names().len(), item)),
-            None => self.ways_to_insert(key, value)?,
+            Some(item) => return Err(self.table_conflict(key, key.names().len(), item)),
+            None => self.insertions(key, value)?,
         };
-        self.first_that_holds(key, Some(value), ways)
+        self.first_valid(key, Some(value), candidates)
     }
 
-    /// The document without `key`, or `None` if it is not there.
+    /// Returns the document without `key`, or `None` if it is not there.
     pub fn unset(&self, key: &Key) -> Result<Option<Document>, Error> {
-        let Some(Found { item, key_start }) = self.find(key) else { return Ok(None) };
+        let Some(Entry { item, key_start }) = self.find(key) else { return Ok(None) };
         let value_end = match item {
             Item::Value(value) if !is_dotted(value) => span(value).end,
             _ => return Err(Error::IsTable { key: key.clone() }),
         };
-        let way = match inline_around(self.root(), key) {
+        let candidate = match enclosing_inline(self.root(), key) {
             Some(inline) => remove_inline(self.text(), inline, value_end),
             None => remove_line(self.text(), key_start, value_end),
         };
-        self.first_that_holds(key, None, vec![way]).map(Some)
+        self.first_valid(key, None, vec![candidate]).map(Some)
     }
 
-    /// Every way to add a key that is not there, best first.
-    fn ways_to_insert(&self, key: &Key, value: &Value) -> Result<Vec<Splice>, Error> {
+    /// Returns candidates for inserting a new key, best first.
+    fn insertions(&self, key: &Key, value: &Value) -> Result<Vec<Splice>, Error> {
         let names = key.names();
         let root = self.root();
-        let mut around: Vec<Around<'_>> = vec![Around::Body(root)];
+        let mut containers: Vec<Container<'_>> = vec![Container::Table(root)];
         let mut table: &dyn TableLike = root;
         for (index, name) in names.iter().enumerate() {
             let Some(item) = table.get(name) else { break };
-            around.push(match item {
-                Item::Table(inner) if inner.is_dotted() => Around::Dotted(inner),
-                Item::Table(inner) if inner.is_implicit() => Around::Implied,
-                Item::Table(inner) => Around::Body(inner),
-                Item::Value(toml_edit::Value::InlineTable(inner)) if inner.is_dotted() => Around::Implied,
-                Item::Value(toml_edit::Value::InlineTable(inner)) => Around::Inline(inner),
-                item => return Err(self.in_the_way(key, index + 1, item)),
+            containers.push(match item {
+                Item::Table(inner) if inner.is_dotted() => Container::Dotted(inner),
+                Item::Table(inner) if inner.is_implicit() => Container::Implicit,
+                Item::Table(inner) => Container::Table(inner),
+                Item::Value(toml_edit::Value::InlineTable(inner)) if inner.is_dotted() => Container::Implicit,
+                Item::Value(toml_edit::Value::InlineTable(inner)) => Container::Inline(inner),
+                item => return Err(self.table_conflict(key, index + 1, item)),
             });
             table = item.as_table_like().expect("every other kind was sorted out above");
         }
 
-        let mut ways = Vec::new();
-        for (depth, at) in around.iter().enumerate().rev() {
+        let mut candidates = Vec::new();
+        for (depth, at) in containers.iter().enumerate().rev() {
             let entry = |names: &[String]| format!("{} = {}", dotted(names), value.to_toml());
             match at {
-                Around::Implied => {}
-                Around::Inline(inline) => {
-                    ways.push(insert_inline(inline, entry(&names[depth..])));
-                    // What is inside of an inline table is there or nowhere.
+                Container::Implicit => {}
+                Container::Inline(inline) => {
+                    candidates.push(insert_inline(inline, entry(&names[depth..])));
+                    // A key of an inline table has no other place.
                     break;
                 }
-                Around::Dotted(inner) => {
-                    let is_body = |at: &Around<'_>| matches!(at, Around::Body(_));
-                    let owner = around[..depth].iter().rposition(is_body).unwrap_or_default();
-                    ways.extend(
+                Container::Dotted(inner) => {
+                    let is_body = |at: &Container<'_>| matches!(at, Container::Table(_));
+                    let owner = containers[..depth].iter().rposition(is_body).unwrap_or_default();
+                    candidates.extend(
                         last_entry(*inner)
                             .map(|last| insert_after(self.text(), last, entry(&names[owner..]))),
                     );
                 }
-                Around::Body(body) => {
+                Container::Table(body) => {
                     let header = body.span().filter(|span| !span.is_empty());
                     let after = last_entry(*body).or_else(|| header.map(|span| span.start..span.end));
-                    ways.push(match after {
+                    candidates.push(match after {
                         Some(after) => insert_after(self.text(), after, entry(&names[depth..])),
-                        None => insert_on_top(self.text(), root, entry(names)),
+                        None => insert_at_top(self.text(), root, entry(names)),
                     });
                 }
             }
         }
-        Ok(ways)
+        Ok(candidates)
     }
 
-    /// Makes the first change after which the key has its value and every other key the one it had.
-    fn first_that_holds(
+    /// Applies the first candidate that sets the key and leaves every other key as it was.
+    fn first_valid(
         &self,
         key: &Key,
         value: Option<&Value>,
-        ways: Vec<Splice>,
+        candidates: Vec<Splice>,
     ) -> Result<Document, Error> {
         let others = |document: &Document| {
             let mut values = document.values();
@@ -116,22 +118,22 @@ impl Document {
             values
         };
         let (before, expected) = (others(self), value.map(Value::typed_by_toml));
-        for Splice { range, with } in ways {
+        for Splice { range, replacement } in candidates {
             let mut text = self.text().to_owned();
-            text.replace_range(range, &with);
+            text.replace_range(range, &replacement);
             let Ok(changed) = self.with_text(text) else { continue };
-            if changed.find(key).map(|found| found.value()) == expected && others(&changed) == before {
+            if changed.find(key).map(|entry| entry.value()) == expected && others(&changed) == before {
                 return Ok(changed);
             }
         }
-        Err(Error::NoPlace { key: key.clone(), file: self.file().to_owned(), scope: None })
+        Err(Error::CannotInsertKey { key: key.clone(), file: self.file().to_owned(), scope: None })
     }
 
-    /// The error when the first `count` names of `key` are something else than setting it needs.
-    fn in_the_way(&self, key: &Key, count: usize, item: &Item) -> Error {
+    /// Returns the error for a key whose first `count` names have the wrong kind.
+    fn table_conflict(&self, key: &Key, count: usize, item: &Item) -> Error {
         let other = Key::from_names(key.names()[..count].iter().map(String::as_str));
-        let line = self.find(&other).map_or(1, |found| self.line(found.key_start));
-        let found = match item {
+        let line = self.find(&other).map_or(1, |entry| self.line(entry.key_start));
+        let actual = match item {
             Item::Table(_) | Item::None => "a table",
             Item::ArrayOfTables(_) => "a list of tables",
             Item::Value(value) if value.is_inline_table() => "a table",
@@ -140,7 +142,7 @@ impl Document {
         Error::TableAndValue {
             key: key.clone(),
             other,
-            found,
+            actual,
             file: self.file().to_owned(),
             line,
             scope: None,
@@ -152,13 +154,13 @@ fn span(value: &toml_edit::Value) -> Range<usize> {
     value.span().expect("what was parsed has a span")
 }
 
-/// Whether a value is a table that dotted keys between braces make.
+/// Returns true if the value is a table that dotted keys in an inline table create.
 fn is_dotted(value: &toml_edit::Value) -> bool {
     value.as_inline_table().is_some_and(InlineTable::is_dotted)
 }
 
-/// The innermost inline table, with braces of its own, that a key is in.
-fn inline_around<'a>(root: &'a Table, key: &Key) -> Option<&'a InlineTable> {
+/// Returns the innermost inline table with braces that contains a key.
+fn enclosing_inline<'a>(root: &'a Table, key: &Key) -> Option<&'a InlineTable> {
     let (mut innermost, mut table): (_, &dyn TableLike) = (None, root);
     for name in &key.names()[..key.names().len() - 1] {
         let item = table.get(name)?;
@@ -168,24 +170,25 @@ fn inline_around<'a>(root: &'a Table, key: &Key) -> Option<&'a InlineTable> {
     innermost
 }
 
-/// A table that a new key could go into.
-enum Around<'a> {
-    /// Below a header, or the top of the file.
-    Body(&'a Table),
-    /// Made by dotted keys.
+/// A table that may take a new key.
+enum Container<'a> {
+    /// Table below a header, or the top of the file.
+    Table(&'a Table),
+    /// Table that dotted keys create.
     Dotted(&'a Table),
-    /// Between braces.
+    /// Inline table.
     Inline(&'a InlineTable),
-    /// Made by the headers of tables inside of it, or by dotted keys between braces.
-    Implied,
+    /// Table that headers of inner tables create, or dotted keys in an inline table.
+    Implicit,
 }
 
-/// From the start of the last key to the end of its value, among those in the same body: not those below other headers.
+/// Returns the range from the start of the last key to the end of its value. Ignores keys below
+/// other headers.
 fn last_entry(table: &dyn TableLike) -> Option<Range<usize>> {
     entries(table).into_iter().max_by_key(|entry| entry.end)
 }
 
-/// Every key in a body or between braces: from its last name to the end of its value.
+/// Returns the range of every key in a table: from its last name to the end of its value.
 fn entries(table: &dyn TableLike) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for (name, item) in table.iter() {
@@ -197,7 +200,7 @@ fn entries(table: &dyn TableLike) -> Vec<Range<usize>> {
         match (inner, item) {
             (Some(inner), _) => found.extend(entries(inner)),
             (None, Item::Value(value)) => {
-                found.extend(Found::of(table, name).map(|found| found.key_start..span(value).end));
+                found.extend(Entry::get(table, name).map(|entry| entry.key_start..span(value).end));
             }
             _ => {}
         }
@@ -205,7 +208,7 @@ fn entries(table: &dyn TableLike) -> Vec<Range<usize>> {
     found
 }
 
-/// A new line after the one that `after` ends on, indented like the one it begins on.
+/// Inserts a line after the one on which `after` ends, indented like the one on which it begins.
 fn insert_after(text: &str, after: Range<usize>, entry: String) -> Splice {
     let line = &text[line_start(text, after.start)..];
     let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
@@ -213,22 +216,24 @@ fn insert_after(text: &str, after: Range<usize>, entry: String) -> Splice {
         Some(newline) => {
             let at = after.end + newline + 1;
             let line_end = if text[..at].ends_with("\r\n") { "\r\n" } else { "\n" };
-            Splice { range: at..at, with: format!("{indent}{entry}{line_end}") }
+            Splice { range: at..at, replacement: format!("{indent}{entry}{line_end}") }
         }
-        None => {
-            Splice { range: text.len()..text.len(), with: format!("{}{indent}{entry}", first_line_end(text)) }
-        }
+        None => Splice {
+            range: text.len()..text.len(),
+            replacement: format!("{}{indent}{entry}", first_line_end(text)),
+        },
     }
 }
 
-/// A new line in a file without keys at its top: before the first header and the comment on it, or at the end.
-fn insert_on_top(text: &str, root: &Table, entry: String) -> Splice {
+/// Inserts a line into a file without keys at its top: before the first header and its comment, or
+/// at the end.
+fn insert_at_top(text: &str, root: &Table, entry: String) -> Splice {
     let line_end = first_line_end(text);
     let Some(header) = first_header(root) else {
         let at = text.len();
         return match text.is_empty() || text.ends_with('\n') {
-            true => Splice { range: at..at, with: format!("{entry}{line_end}") },
-            false => Splice { range: at..at, with: format!("{line_end}{entry}") },
+            true => Splice { range: at..at, replacement: format!("{entry}{line_end}") },
+            false => Splice { range: at..at, replacement: format!("{line_end}{entry}") },
         };
     };
     let mut at = line_start(text, header);
@@ -239,10 +244,10 @@ fn insert_on_top(text: &str, root: &Table, entry: String) -> Splice {
         }
         at = above;
     }
-    Splice { range: at..at, with: format!("{entry}{line_end}") }
+    Splice { range: at..at, replacement: format!("{entry}{line_end}") }
 }
 
-/// Where the first header of a file begins.
+/// Returns the offset of the first header.
 fn first_header(table: &Table) -> Option<usize> {
     let own = table.span().filter(|span| !span.is_empty() && !table.is_implicit() && !table.is_dotted());
     let below = table.iter().filter_map(|(_, item)| match item {
@@ -253,18 +258,18 @@ fn first_header(table: &Table) -> Option<usize> {
     own.map(|span| span.start).into_iter().chain(below).min()
 }
 
-/// After the last entry, or after the opening brace.
+/// Inserts after the last entry, or after the opening brace.
 fn insert_inline(inline: &InlineTable, entry: String) -> Splice {
     match last_entry(inline) {
-        Some(last) => Splice { range: last.end..last.end, with: format!(", {entry}") },
+        Some(last) => Splice { range: last.end..last.end, replacement: format!(", {entry}") },
         None => {
             let at = inline.span().expect("what was parsed has a span").start + 1;
-            Splice { range: at..at, with: entry }
+            Splice { range: at..at, replacement: entry }
         }
     }
 }
 
-/// The whole line, with the newline before it if it has none behind it.
+/// Removes the whole line; without a newline at its end, the newline before it.
 fn remove_line(text: &str, key_start: usize, value_end: usize) -> Splice {
     let start = line_start(text, key_start);
     let range = match text[value_end..].find('\n') {
@@ -274,10 +279,10 @@ fn remove_line(text: &str, key_start: usize, value_end: usize) -> Splice {
             before.strip_suffix('\r').unwrap_or(before).len()..text.len()
         }
     };
-    Splice { range, with: String::new() }
+    Splice { range, replacement: String::new() }
 }
 
-/// An entry between braces, with the comma that parts it from its neighbour.
+/// Removes an entry of an inline table and one comma.
 fn remove_inline(text: &str, inline: &InlineTable, value_end: usize) -> Splice {
     let mut all = entries(inline);
     all.sort_unstable_by_key(|entry| entry.end);
@@ -289,7 +294,7 @@ fn remove_inline(text: &str, inline: &InlineTable, value_end: usize) -> Splice {
         rest.starts_with(',').then(|| text.len() - rest.len() + 1)
     };
     let range = match before {
-        // A comment between the two stays, and so does the comma before it.
+        // Keep a comment between the two entries, and the comma before it.
         Some(before) if text[before..key_start].contains('#') => {
             line_start(text, key_start)..comma_end(value_end).unwrap_or(value_end)
         }
@@ -305,14 +310,14 @@ fn remove_inline(text: &str, inline: &InlineTable, value_end: usize) -> Splice {
             start..end.unwrap_or(value_end)
         }
     };
-    Splice { range, with: String::new() }
+    Splice { range, replacement: String::new() }
 }
 
 fn line_start(text: &str, offset: usize) -> usize {
     text[..offset].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// How the file ends its lines.
+/// Returns the line end that the file uses.
 fn first_line_end(text: &str) -> &'static str {
     match text.find('\n') {
         Some(newline) if text[..newline].ends_with('\r') => "\r\n",
@@ -339,7 +344,7 @@ mod tests {
         Key::parse(text).unwrap()
     }
 
-    /// Setting a key that is not there gives `expected`, unsetting it gives `before` again.
+    /// Checks that setting a new key gives `expected`, and that unsetting it restores `before`.
     fn check_new(before: &str, name: &str, expected: &str) {
         let set = parse(before).set(&key(name), &Value::Integer(9)).unwrap();
         assert_eq!(text(&set), expected);
@@ -478,11 +483,11 @@ mod tests {
         check_new("[a]\nb.c = 1\n[a.b.d.e]\n", "a.b.d.f", "[a]\nb.c = 1\nb.d.f = 9\n[a.b.d.e]\n");
     }
 
-    /// Whether `after` would be taken as `before` with `name` set to `value`, or unset.
+    /// Checks whether `after` is accepted as `before` with `name` set to `value`, or unset.
     fn check_taken(before: &str, after: &str, name: &str, value: Option<i64>, expected: bool) {
-        let way = Splice { range: 0..before.len(), with: after.to_owned() };
+        let candidate = Splice { range: 0..before.len(), replacement: after.to_owned() };
         let value = value.map(Value::Integer);
-        let taken = parse(before).first_that_holds(&key(name), value.as_ref(), vec![way]);
+        let taken = parse(before).first_valid(&key(name), value.as_ref(), vec![candidate]);
         assert_eq!(taken.is_ok(), expected, "{before:?} to {after:?}");
     }
 
@@ -520,12 +525,14 @@ mod tests {
     #[test]
     fn where_no_way_holds_nothing_is_changed() {
         let document = parse("a = 1\nb = 2\n");
-        let way = |range: Range<usize>, with: &str| Splice { range, with: with.to_owned() };
-        // The first does not parse, the second removes another key, the third is right.
-        let ways = || vec![way(0..6, "= = "), way(6..12, "c = 9\n"), way(6..6, "c = 9\n")];
-        let changed = document.first_that_holds(&key("c"), Some(&Value::Integer(9)), ways()).unwrap();
+        let candidate =
+            |range: Range<usize>, replacement: &str| Splice { range, replacement: replacement.to_owned() };
+        // The first does not parse, the second removes another key, the third is valid.
+        let candidates =
+            || vec![candidate(0..6, "= = "), candidate(6..12, "c = 9\n"), candidate(6..6, "c = 9\n")];
+        let changed = document.first_valid(&key("c"), Some(&Value::Integer(9)), candidates()).unwrap();
         assert_eq!(text(&changed), "a = 1\nc = 9\nb = 2\n");
-        let error = document.first_that_holds(&key("c"), Some(&Value::Integer(8)), ways()).unwrap_err();
-        assert!(matches!(error, Error::NoPlace { .. }));
+        let error = document.first_valid(&key("c"), Some(&Value::Integer(8)), candidates()).unwrap_err();
+        assert!(matches!(error, Error::CannotInsertKey { .. }));
     }
 }

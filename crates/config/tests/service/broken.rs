@@ -85,7 +85,7 @@ fn a_key_of_another_file_is_still_found_and_says_what_was_skipped() {
     assert!(matches!(service.get(&key("x.nothing")), Err(Error::Parse(_))));
     let listing = service.list(None);
     let listed: Vec<_> = listing.entries.iter().map(|entry| entry.key.to_string()).collect();
-    let global_only = ["sandbox.confine", "sandbox.writable", "server.token", "server.url", "store.url"];
+    let global_only = ["sandbox.allow-write", "sandbox.confine", "server.token", "server.url", "store.url"];
     assert_eq!(listed, [&["core.color", "core.log-file", "plan.concurrency"], &global_only[..]].concat());
     assert_eq!(listing.problems.len(), 1);
     // Writing elsewhere goes on.
@@ -144,7 +144,7 @@ fn a_folder_or_a_pipe_is_no_file() {
 fn a_circle_of_symlinks_is_an_error() {
     use std::os::unix::fs::symlink;
     let fixture = Fixture::new();
-    fs::create_dir(&fixture.places.home).unwrap();
+    fs::create_dir(&fixture.dirs.home).unwrap();
     symlink("config.toml", fixture.file(Scope::Global)).unwrap();
     let error = fixture.service().get(&key("core.color")).unwrap_err();
     assert!(matches!(error, Error::Read { .. }), "{error}");

@@ -22,7 +22,7 @@ fn every_registered_key_is_used_or_waits() {
     assert!(!sources.is_empty());
     let is_used = |key: &str| sources.contains(&format!(".{}()", key.replace(['.', '-'], "_")));
     let registry = Registry::standard();
-    let registered: BTreeSet<String> = registry.keys().map(|declared| declared.key.to_string()).collect();
+    let registered: BTreeSet<String> = registry.keys().map(|definition| definition.key.to_string()).collect();
     let unused: Vec<_> = registered.iter().filter(|key| !is_used(key)).map(String::as_str).collect();
     assert_eq!(unused, WAITING, "left: registered and used by no crate; right: known to wait for a command");
 }

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use config::{Error, Outcome, Scope};
+use config::{EditOutcome, Error, Scope};
 
 use crate::support::{Fixture, key, names};
 
 const ORIGINAL: &str = "# mine\nx.a = 1\nx.b = 2\nx.c = 3\nx.d = 4\nx.e = 5\n";
 
 /// A person makes `edited` of `ORIGINAL` while the file becomes `now`.
-fn edit(now: &str, edited: &str) -> (Fixture, Result<Outcome, Error>) {
+fn edit(now: &str, edited: &str) -> (Fixture, Result<EditOutcome, Error>) {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, ORIGINAL);
     let service = fixture.service();
@@ -22,23 +22,23 @@ fn edit(now: &str, edited: &str) -> (Fixture, Result<Outcome, Error>) {
     (fixture, outcome.map(|edited| edited.outcome))
 }
 
-fn check_taken(now: &str, edited: &str, outcome: Outcome, expected: &str) {
+fn check_taken(now: &str, edited: &str, outcome: EditOutcome, expected: &str) {
     let (fixture, found) = edit(now, edited);
     assert_eq!(found.unwrap(), outcome);
     assert_eq!(fixture.read(Scope::Global), expected);
-    assert_eq!(names(&fixture.places.home), [".config.toml.lock", "config.toml"]);
+    assert_eq!(names(&fixture.dirs.home), [".config.toml.lock", "config.toml"]);
 }
 
 /// Gives the reason.
-fn check_kept(now: &str, edited: &str) -> Error {
+fn check_rejected(now: &str, edited: &str) -> Error {
     let (fixture, found) = edit(now, edited);
-    let Err(Error::NotTaken { kept, source, file }) = found else { panic!("{found:?}") };
+    let Err(Error::EditRejected { saved_at, source, file }) = found else { panic!("{found:?}") };
     assert_eq!(fixture.read(Scope::Global), now, "the file is as it was");
     assert_eq!(
-        kept.parent().unwrap().canonicalize().unwrap(),
+        saved_at.parent().unwrap().canonicalize().unwrap(),
         file.parent().unwrap().canonicalize().unwrap()
     );
-    assert_eq!(fs::read(&kept).unwrap(), edited.as_bytes());
+    assert_eq!(fs::read(&saved_at).unwrap(), edited.as_bytes());
     // A second one does not replace the first.
     let error = fixture.service().edit(Scope::Global, ORIGINAL.as_bytes(), edited.as_bytes()).unwrap_err();
     assert!(error.to_string().contains("config.toml.edited-2"), "{error}");
@@ -47,11 +47,11 @@ fn check_kept(now: &str, edited: &str) -> Error {
 
 #[test]
 fn an_edit_is_taken() {
-    check_taken(ORIGINAL, ORIGINAL, Outcome::Unchanged, ORIGINAL);
-    check_taken(ORIGINAL, "x.a = 9\n", Outcome::Taken, "x.a = 9\n");
-    check_taken(ORIGINAL, "", Outcome::Taken, "");
-    check_taken("x.z = 1\n", ORIGINAL, Outcome::Unchanged, "x.z = 1\n");
-    check_taken("x.a = 9\n", "x.a = 9\n", Outcome::Taken, "x.a = 9\n");
+    check_taken(ORIGINAL, ORIGINAL, EditOutcome::Unchanged, ORIGINAL);
+    check_taken(ORIGINAL, "x.a = 9\n", EditOutcome::Applied, "x.a = 9\n");
+    check_taken(ORIGINAL, "", EditOutcome::Applied, "");
+    check_taken("x.z = 1\n", ORIGINAL, EditOutcome::Unchanged, "x.z = 1\n");
+    check_taken("x.a = 9\n", "x.a = 9\n", EditOutcome::Applied, "x.a = 9\n");
 }
 
 #[test]
@@ -59,34 +59,42 @@ fn an_edit_is_merged_with_what_others_wrote() {
     let (now, edited) =
         (ORIGINAL.replace("x.a = 1", "x.a = 10"), ORIGINAL.replace("x.e = 5", "x.e = 50 # me"));
     let both = now.replace("x.e = 5", "x.e = 50 # me");
-    check_taken(&now, &edited, Outcome::Merged, &both);
+    check_taken(&now, &edited, EditOutcome::Merged, &both);
 }
 
 #[test]
 fn an_edit_of_the_same_lines_is_kept_beside() {
     let (now, edited) = (ORIGINAL.replace("x.a = 1", "x.a = 10"), ORIGINAL.replace("x.a = 1", "x.a = 11"));
-    let why = check_kept(&now, &edited);
-    assert!(matches!(why, Error::Conflict { .. }), "{why}");
+    let error = check_rejected(&now, &edited);
+    assert!(matches!(error, Error::Conflict { .. }), "{error}");
 }
 
 #[test]
 fn an_edit_that_merges_into_nonsense_is_kept_beside() {
     let (now, edited) = (format!("x.z = 1\n{ORIGINAL}"), format!("{ORIGINAL}x.z = 2\n"));
-    assert!(matches!(check_kept(&now, &edited), Error::Parse(_)));
+    assert!(matches!(check_rejected(&now, &edited), Error::Parse(_)));
 }
 
 #[test]
 fn a_wrong_edit_is_kept_beside() {
-    assert!(matches!(check_kept(ORIGINAL, "x.a = = 1\n"), Error::Parse(_)));
-    assert!(matches!(check_kept(ORIGINAL, "plan.concurrency = 0\n"), Error::OutOfRange { .. }));
-    assert!(matches!(check_kept(ORIGINAL, "x = 1\n"), Error::IsTable { .. }));
-    let why = check_kept(ORIGINAL, "\ncore.formt = 1\n").to_string();
-    assert!(why.starts_with("unknown key `core.formt` (") && why.ends_with("config.toml.edited:2)"), "{why}");
+    assert!(matches!(check_rejected(ORIGINAL, "x.a = = 1\n"), Error::Parse(_)));
+    assert!(matches!(check_rejected(ORIGINAL, "plan.concurrency = 0\n"), Error::OutOfRange { .. }));
+    assert!(matches!(check_rejected(ORIGINAL, "x = 1\n"), Error::IsTable { .. }));
+    let error = check_rejected(ORIGINAL, "\ncore.formt = 1\n").to_string();
+    assert!(
+        error.starts_with("unknown key `core.formt` (") && error.ends_with("config.toml.edited:2)"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_reference_that_is_not_set_here_is_taken() {
-    check_taken(ORIGINAL, "core.color = \"${NOT_SET}\"\n", Outcome::Taken, "core.color = \"${NOT_SET}\"\n");
+    check_taken(
+        ORIGINAL,
+        "core.color = \"${NOT_SET}\"\n",
+        EditOutcome::Applied,
+        "core.color = \"${NOT_SET}\"\n",
+    );
 }
 
 #[test]
@@ -106,7 +114,7 @@ fn a_broken_file_is_corrected_by_an_edit() {
     let service = fixture.service();
     let original = service.original(Scope::Project).unwrap();
     let done = service.edit(Scope::Project, &original, b"x.a = 1\n").unwrap();
-    assert_eq!((done.outcome, done.written.keys.len()), (Outcome::Taken, 0));
+    assert_eq!((done.outcome, done.written.keys.len()), (EditOutcome::Applied, 0));
     assert_eq!(fixture.read(Scope::Project), "x.a = 1\n");
 }
 

@@ -14,7 +14,7 @@ fn a_first_project_write_makes_its_folder() {
     let folder = fixture.path("project/.cleveragents");
     assert_eq!(fs::read_to_string(folder.join(".gitignore")).unwrap(), "*\n!config.toml\n");
     assert_eq!(names(&folder), [".config.toml.lock", ".gitignore", "config.toml"]);
-    assert!(!fixture.places.home.exists(), "nothing else is made");
+    assert!(!fixture.dirs.home.exists(), "nothing else is made");
     // A clone has the folder but not what is ignored.
     fs::remove_file(folder.join(".gitignore")).unwrap();
     service.set_value(Scope::Local, &key("x.a"), "1").unwrap();
@@ -36,8 +36,8 @@ fn reading_makes_nothing() {
 #[test]
 fn a_mistyped_home_or_project_is_not_made() {
     let mut fixture = Fixture::new();
-    fixture.places.home = fixture.path("no/such/home");
-    fixture.places.project = Some(fixture.path("no/project"));
+    fixture.dirs.home = fixture.path("no/such/home");
+    fixture.dirs.project = Some(fixture.path("no/project"));
     let service = fixture.service();
     let error = service.set_value(Scope::Global, &key("x.a"), "1").unwrap_err();
     assert!(matches!(error, Error::NoHome { .. }), "{error}");
@@ -50,7 +50,7 @@ fn a_mistyped_home_or_project_is_not_made() {
 #[test]
 fn a_home_that_is_a_file_is_an_error() {
     let fixture = Fixture::new();
-    fs::write(&fixture.places.home, "").unwrap();
+    fs::write(&fixture.dirs.home, "").unwrap();
     let error = fixture.service().set_value(Scope::Global, &key("x.a"), "1").unwrap_err();
     assert!(matches!(error, Error::Folder { .. }), "{error}");
     fs::write(fixture.path("project/.cleveragents"), "").unwrap();
@@ -64,7 +64,7 @@ mod unix {
     use std::path::Path;
 
     use super::*;
-    use config::{ConfigService, Environment, Places, Registry};
+    use config::{ConfigDirs, ConfigService, Environment, Registry};
     use testkit::chain;
 
     fn mode(path: &Path) -> u32 {
@@ -81,7 +81,7 @@ mod unix {
         let service = fixture.service();
         service.set_value(Scope::Global, &key("x.a"), "1").unwrap();
         let file = fixture.file(Scope::Global);
-        assert_eq!((mode(&fixture.places.home), mode(&file)), (0o700, 0o600));
+        assert_eq!((mode(&fixture.dirs.home), mode(&file)), (0o700, 0o600));
         set_mode(&file, 0o640);
         service.set_value(Scope::Global, &key("x.a"), "2").unwrap();
         assert_eq!(mode(&file), 0o640);
@@ -92,7 +92,7 @@ mod unix {
         let fixture = Fixture::new();
         fixture.write(Scope::Global, "x.a = 1\n");
         let file = fixture.file(Scope::Global);
-        for (path, protected, open) in [(&file, 0o444, 0o644), (&fixture.places.home, 0o555, 0o755)] {
+        for (path, protected, open) in [(&file, 0o444, 0o644), (&fixture.dirs.home, 0o555, 0o755)] {
             set_mode(path, protected);
             let error = fixture.service().set_value(Scope::Global, &key("x.a"), "2").unwrap_err();
             assert!(
@@ -114,8 +114,8 @@ mod unix {
     fn a_parent_that_cannot_be_looked_at_is_not_missing() {
         let fixture = Fixture::new();
         symlink("loop", fixture.path("loop")).unwrap();
-        let places = Places { home: fixture.path("loop/home"), project: None };
-        let service = ConfigService::new(Registry::standard(), places, Environment::empty());
+        let dirs = ConfigDirs { home: fixture.path("loop/home"), project: None };
+        let service = ConfigService::new(Registry::standard(), dirs, Environment::empty());
         let error = service.set_value(Scope::Global, &key("x.a"), "1").unwrap_err();
         assert!(matches!(error, Error::Folder { .. }), "{error:?}");
     }
@@ -125,7 +125,7 @@ mod unix {
         let fixture = Fixture::new();
         let dotfiles = fixture.path("dotfiles");
         fs::create_dir(&dotfiles).unwrap();
-        fs::create_dir(&fixture.places.home).unwrap();
+        fs::create_dir(&fixture.dirs.home).unwrap();
         let target = dotfiles.join("agents.toml");
         fs::write(&target, "# kept\n").unwrap();
         set_mode(&target, 0o644);
@@ -146,8 +146,8 @@ mod unix {
     fn two_symlinks_to_one_file_share_one_lock() {
         let fixture = Fixture::new();
         let mut other = Fixture::new();
-        other.places.home = fixture.path("home2");
-        for home in [&fixture.places.home, &other.places.home] {
+        other.dirs.home = fixture.path("home2");
+        for home in [&fixture.dirs.home, &other.dirs.home] {
             fs::create_dir(home).unwrap();
             symlink(fixture.path("shared.toml"), home.join("config.toml")).unwrap();
         }
@@ -167,8 +167,8 @@ mod unix {
         let before = fs::read(&outside).unwrap();
         let service = fixture.service();
         let error = service.set_value(Scope::Project, &key("x.a"), "2").unwrap_err();
-        assert!(matches!(error, Error::LeadsOut { .. }), "{error}");
-        assert!(matches!(service.get(&key("x.a")), Err(Error::LeadsOut { .. })));
+        assert!(matches!(error, Error::EscapesProject { .. }), "{error}");
+        assert!(matches!(service.get(&key("x.a")), Err(Error::EscapesProject { .. })));
         assert_eq!(fs::read(&outside).unwrap(), before);
     }
 
@@ -217,7 +217,7 @@ mod unix {
     fn a_project_reached_by_a_symlink_is_one_project() {
         let mut fixture = Fixture::new();
         symlink("project", fixture.path("alias")).unwrap();
-        fixture.places.project = Some(fixture.path("alias"));
+        fixture.dirs.project = Some(fixture.path("alias"));
         fixture.service().set_value(Scope::Project, &key("x.a"), "1").unwrap();
         assert_eq!(
             fs::read_to_string(fixture.path("project/.cleveragents/config.toml")).unwrap(),

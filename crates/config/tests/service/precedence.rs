@@ -29,15 +29,15 @@ fn the_strongest_layer_decides_for_get_and_list() {
     let file = |scope, line| Origin::File { scope, file: fixture.file(scope), line };
 
     let resolved = check(&[VARIABLE], &["plan.concurrency=1"], 1, &Origin::Flag);
-    let said: Vec<_> = resolved
-        .consulted
+    let layers: Vec<_> = resolved
+        .layers
         .iter()
-        .map(|consulted| match &consulted.says {
-            Ok(Some(value)) => format!("{} {value}", consulted.layer),
-            _ => panic!("{} says nothing", consulted.layer),
+        .map(|found| match &found.value {
+            Ok(Some(value)) => format!("{} {value}", found.layer),
+            _ => panic!("{} has no value", found.layer),
         })
         .collect();
-    assert_eq!(said, ["flag 1", "environment 2", "local 3", "project 5", "global 6", "default 4"]);
+    assert_eq!(layers, ["flag 1", "environment 2", "local 3", "project 5", "global 6", "default 4"]);
 
     check(&[VARIABLE], &[], 2, &Origin::Variable { name: VARIABLE.0.to_owned() });
     check(&[], &[], 3, &file(Scope::Local, 1));
@@ -134,15 +134,15 @@ fn a_key_is_explained() {
     let service = fixture.service();
     let store = key("store.url");
     let info = service.registry().look_up(&store).unwrap();
-    assert_eq!(info.declared.unwrap().variable(), "CLEVERAGENTS_STORE_URL");
+    assert_eq!(info.definition.unwrap().variable(), "CLEVERAGENTS_STORE_URL");
     assert_eq!(
-        (info.kind().name(), info.scopes(), info.is_secret()),
+        (info.value_type().name(), info.scopes(), info.is_secret()),
         ("string", &[Scope::Global][..], false)
     );
-    assert_eq!(service.layers().consult(info).len(), 6);
+    assert_eq!(service.layers().layer_values(info).len(), 6);
     let mine = key("x.mine");
     let info = service.registry().look_up(&mine).unwrap();
-    assert!(info.declared.is_none());
+    assert!(info.definition.is_none());
     assert_eq!((info.key, info.scopes()), (&mine, Scope::ALL));
     assert!(matches!(service.registry().look_up(&key("core.formt")), Err(Error::UnknownKey { .. })));
 }
@@ -150,9 +150,9 @@ fn a_key_is_explained() {
 #[test]
 fn outside_of_a_project_there_are_fewer_layers() {
     let mut fixture = Fixture::new();
-    fixture.places.project = None;
+    fixture.dirs.project = None;
     let service = fixture.service();
-    assert_eq!(service.resolve(&key("core.color")).unwrap().consulted.len(), 4);
+    assert_eq!(service.resolve(&key("core.color")).unwrap().layers.len(), 4);
     assert!(matches!(service.set_value(Scope::Local, &key("x.a"), "1"), Err(Error::NoProject { .. })));
     assert_eq!(service.file(Scope::Global).unwrap(), fixture.file(Scope::Global));
 }
@@ -170,4 +170,22 @@ fn a_key_is_found_however_it_is_spelled() {
             "{spelling}"
         );
     }
+}
+
+#[test]
+fn a_file_may_use_the_former_name_of_a_key() {
+    let fixture = Fixture::new();
+    fixture.write(Scope::Global, "sandbox.writable = [\"/a\"]\n");
+    let service = fixture.service();
+    let (former, present) = (key("sandbox.writable"), key("sandbox.allow-write"));
+    let paths = |path: &str| Some(Value::List(vec![Value::Path(path.into())]));
+    assert_eq!(service.get(&present).unwrap(), paths("/a"));
+    assert_eq!(service.get(&former).unwrap(), paths("/a"));
+    assert_eq!(service.list(None).problems.len(), 0);
+    // The present name wins, and a write uses it.
+    service.set_value(Scope::Global, &former, "/b").unwrap();
+    assert_eq!(fixture.read(Scope::Global), "sandbox.writable = [\"/a\"]\nsandbox.allow-write = [\"/b\"]\n");
+    assert_eq!(service.get(&present).unwrap(), paths("/b"));
+    service.unset(Scope::Global, &present).unwrap();
+    assert_eq!(fixture.read(Scope::Global), "");
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use config::{ConfigService, Environment, Places, Registry, Scope, Value};
+use config::{ConfigDirs, ConfigService, Environment, Registry, Scope, Value};
 use testkit::children::{self, Process, listen, role, say};
 use testkit::history::{self, Access, Notebook, Operation, Register, check_operations, overlaps};
 use testkit::many_keys::{self, name_of, value_of};
@@ -31,7 +31,7 @@ fn start(role: &str, count: usize, home: &Path) -> Vec<Process> {
 
 /// All begin at once, while a reader polls, and end well.
 fn contend(count: usize, fixture: &Fixture) {
-    let mut writers = start("set", count, &fixture.places.home);
+    let mut writers = start("set", count, &fixture.dirs.home);
     let file = fixture.file(Scope::Global);
     let (said, polls) = many_keys::poll_during(&file, || {
         writers.iter_mut().for_each(Process::tell);
@@ -42,7 +42,7 @@ fn contend(count: usize, fixture: &Fixture) {
     writers.into_iter().for_each(Process::finish);
     let set: Vec<_> = ids.iter().flat_map(|id| (0..SETS).map(move |n| name_of(*id, n))).collect();
     assert_eq!(many_keys::check(&file, &set), set.len());
-    assert_eq!(names(&fixture.places.home), QUIET);
+    assert_eq!(names(&fixture.dirs.home), QUIET);
     figure(&format!("config: sets by {count} processes, none lost"), count * SETS);
     figure(&format!("config: whole files seen by a reader beside {count} processes"), polls);
 }
@@ -63,7 +63,7 @@ fn sixty_four_processes_lose_nothing() {
 fn without_the_service_writes_are_lost() {
     let loses = || {
         let fixture = fixture_in_memory();
-        let mut writers = start("naive", 8, &fixture.places.home);
+        let mut writers = start("naive", 8, &fixture.dirs.home);
         writers.iter_mut().for_each(Process::tell);
         writers.into_iter().for_each(Process::finish);
         fixture.read(Scope::Global).lines().filter(|line| line.starts_with('w')).count() < 8 * SETS
@@ -88,7 +88,7 @@ fn killed_processes_lose_nothing_that_they_acknowledged() {
     let seed = seed::or(7106);
     let _replay = seed::Replay::new("cleveragents-config", "killed_processes_lose", seed);
     let fixture = fixture_in_memory();
-    let home = &fixture.places.home;
+    let home = &fixture.dirs.home;
     with_kills("set endlessly", count, kills, 6, seed, home);
     let noted = history::read(home);
     let acknowledged: Vec<_> =
@@ -113,7 +113,7 @@ fn killed_processes_lose_nothing_that_they_acknowledged() {
 fn history_of_one_key(role: &str, kills: usize, seed: u64) -> Vec<Operation<Register>> {
     let fixture = Fixture::within(folder::scratch());
     fixture.write(Scope::Global, "");
-    let home = &fixture.places.home;
+    let home = &fixture.dirs.home;
     with_kills(role, 4, kills, 12, seed, home);
     let end = history::now_ns();
     let found = fixture.service().get(&key("x.same")).unwrap().map(|value| value.to_string());
@@ -161,8 +161,8 @@ fn a_reader_that_remembers_is_found_out() {
 fn child() {
     let Some((role, home)) = role() else { return };
     let (file, id) = (home.join("config.toml"), std::process::id());
-    let places = Places { home: home.clone(), project: None };
-    let service = ConfigService::new(Registry::standard(), places, Environment::empty());
+    let dirs = ConfigDirs { home: home.clone(), project: None };
+    let service = ConfigService::new(Registry::standard(), dirs, Environment::empty());
     let set = |name: &str, value: &str| drop(service.set_value(Scope::Global, &key(name), value).unwrap());
     let get =
         |name: &str| service.get(&key(name)).unwrap().map_or(String::new(), |value: Value| value.to_string());

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use config::{ConfigService, Environment, Flags, Key, Places, Registry, Scope};
+use config::{ConfigDirs, ConfigService, Environment, Flags, Key, Registry, Scope};
 use tempfile::TempDir;
 
 pub(crate) struct Fixture {
     pub(crate) folder: TempDir,
-    pub(crate) places: Places,
+    pub(crate) dirs: ConfigDirs,
 }
 
 impl Fixture {
@@ -19,7 +19,7 @@ impl Fixture {
     pub(crate) fn within(folder: TempDir) -> Self {
         let [home, project] = ["home", "project"].map(|name| folder.path().join(name));
         fs::create_dir(&project).unwrap();
-        Self { folder, places: Places { home, project: Some(project) } }
+        Self { folder, dirs: ConfigDirs { home, project: Some(project) } }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -27,7 +27,7 @@ impl Fixture {
     }
 
     pub(crate) fn file(&self, scope: Scope) -> PathBuf {
-        self.places.file(scope).unwrap()
+        self.dirs.file(scope).unwrap()
     }
 
     /// Writes the file of a scope as a person would.
@@ -42,14 +42,14 @@ impl Fixture {
     }
 
     pub(crate) fn service(&self) -> ConfigService {
-        ConfigService::new(Registry::standard(), self.places.clone(), Environment::empty())
+        ConfigService::new(Registry::standard(), self.dirs.clone(), Environment::empty())
     }
 
     pub(crate) fn service_with(&self, variables: &[(&str, &str)], flags: &[&str]) -> ConfigService {
         let registry = Registry::standard();
         let flags = Flags::parse(&registry, flags.iter().copied()).unwrap();
         let environment = variables.iter().copied().collect();
-        ConfigService::new(registry, self.places.clone(), environment).with_flags(flags)
+        ConfigService::new(registry, self.dirs.clone(), environment).with_flags(flags)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use config::{Document, Error, Registry, Scope, Unparsable, Value};
+use config::{Document, Error, Registry, Scope, SyntaxError, Value};
 use testkit::notes::figure;
 
 use crate::support::{Fixture, key};
@@ -86,7 +86,7 @@ fn the_invalid_corpus_is_reported_and_stays() {
 }
 
 /// The place is in the file, and the line that is shown is the one that is named.
-fn check_place(name: &str, text: &str, found: &Unparsable) {
+fn check_place(name: &str, text: &str, found: &SyntaxError) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let start = text.split_inclusive('\n').take(found.line - 1).map(str::len).sum::<usize>();
     let line = text[start..].lines().next().unwrap_or_default();

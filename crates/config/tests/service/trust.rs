@@ -5,7 +5,7 @@ use config::{Error, Scope, Value};
 use crate::support::{Fixture, key};
 
 const ABUSE: &str = "store.url = \"postgres://evil\"\nserver.url = \"https://evil\"\nserver.token = \"t\"\n\
-                     sandbox.confine = \"off\"\nsandbox.writable = [\"/\"]\n";
+                     sandbox.confine = \"off\"\nsandbox.allow-write = [\"/\"]\n";
 
 #[test]
 fn a_project_sets_nothing_that_it_could_abuse() {
@@ -18,13 +18,13 @@ fn a_project_sets_nothing_that_it_could_abuse() {
         assert_eq!(service.get(&key("store.url")).unwrap(), None);
         assert_eq!(service.get(&key("server.token")).unwrap(), None);
         assert_eq!(service.get(&key("sandbox.confine")).unwrap(), Some(Value::String("auto".into())));
-        assert_eq!(service.get(&key("sandbox.writable")).unwrap(), Some(Value::List(vec![])));
+        assert_eq!(service.get(&key("sandbox.allow-write")).unwrap(), Some(Value::List(vec![])));
         // It is not silent.
         let resolved = service.resolve(&key("store.url")).unwrap();
         assert!(matches!(resolved.skipped().collect::<Vec<_>>()[..], [Error::NotInScope { .. }]));
         let problems = service.list(None).problems;
         assert_eq!(problems.len(), 5, "{problems:?}");
-        for name in ["store.url", "server.url", "server.token", "sandbox.confine", "sandbox.writable"] {
+        for name in ["store.url", "server.url", "server.token", "sandbox.confine", "sandbox.allow-write"] {
             let error = service.set_value(scope, &key(name), "off").unwrap_err();
             assert!(matches!(error, Error::NotInScope { .. }), "{error}");
         }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use config::{Changed, ConfigService, Error, Noticed, Origin, Scope, Watch};
+use config::{ConfigService, Error, KeyChange, Origin, Scope, Watch, WatchEvent};
 
 use crate::support::{Fixture, key};
 
@@ -20,25 +20,25 @@ const NEVER: Duration = Duration::from_secs(3600);
 /// A watch that ends after a while, so that a test that waits in vain fails.
 struct Watching {
     watch: Option<Watch>,
-    noticed: Vec<Noticed>,
+    noticed: Vec<WatchEvent>,
     is_over: Option<Sender<()>>,
     guard: Option<JoinHandle<()>>,
 }
 
 impl Watching {
     fn start(service: &ConfigService, prefix: Option<&str>) -> Self {
-        let watch = service.watch(prefix.map(key).as_ref()).unwrap().with_recheck(NEVER);
-        let stopper = watch.stopper();
+        let watch = service.watch(prefix.map(key).as_ref()).unwrap().with_poll_interval(NEVER);
+        let stop_handle = watch.stop_handle();
         let (is_over, over) = channel::<()>();
         let guard = std::thread::spawn(move || {
             let _ = over.recv_timeout(PATIENCE);
-            stopper.stop();
+            stop_handle.stop();
         });
         Self { watch: Some(watch), noticed: Vec::new(), is_over: Some(is_over), guard: Some(guard) }
     }
 
     /// The next thing that is noticed.
-    fn next(&mut self) -> Noticed {
+    fn next(&mut self) -> WatchEvent {
         while self.noticed.is_empty() {
             self.noticed = self.watch.as_mut().unwrap().wait().expect("it is noticed in the end");
         }
@@ -47,9 +47,9 @@ impl Watching {
 
     /// Waits until a key has this value, passing what was in between: a file that is saved in place is empty for a moment.
     #[track_caller]
-    fn until(&mut self, name: &str, value: Option<&str>) -> Changed {
+    fn until(&mut self, name: &str, value: Option<&str>) -> KeyChange {
         loop {
-            if let Noticed::Changed(changed) = self.next()
+            if let WatchEvent::Changed(changed) = self.next()
                 && changed.key == key(name)
                 && changed.new.as_ref().map(|held| held.value.to_string()).as_deref() == value
             {
@@ -85,7 +85,7 @@ fn a_set_is_noticed_with_old_and_new_value_and_where_they_stand() {
     // The value that holds is not touched; another key is next.
     service.set_value(Scope::Global, &key("plan.concurrency"), "7").unwrap();
     service.set_value(Scope::Global, &key("x.next"), "1").unwrap();
-    let Noticed::Changed(changed) = watching.next() else { panic!("no problem") };
+    let WatchEvent::Changed(changed) = watching.next() else { panic!("no problem") };
     assert_eq!(changed.key, key("x.next"));
     assert!(changed.old.is_none());
     service.unset(Scope::Local, &key("plan.concurrency")).unwrap();
@@ -112,17 +112,17 @@ fn other_processes_are_noticed_however_they_save() {
         "printf 'x.a = 5\\n' > new; ln -f new config.toml; rm new",
     ];
     for (index, script) in ways.iter().enumerate() {
-        shell(&fixture.places.home, script);
+        shell(&fixture.dirs.home, script);
         watching.until("x.a", Some(&(index + 1).to_string()));
     }
-    shell(&fixture.places.home, "rm config.toml");
+    shell(&fixture.dirs.home, "rm config.toml");
     watching.until("x.a", None);
 }
 
 #[test]
 fn folders_that_are_made_moved_and_replaced_later_are_noticed() {
     let fixture = Fixture::new();
-    fs::remove_dir(fixture.places.project.as_ref().unwrap()).unwrap();
+    fs::remove_dir(fixture.dirs.project.as_ref().unwrap()).unwrap();
     let mut watching = Watching::start(&fixture.service(), None);
     let folder = fixture.folder.path();
     shell(folder, "mkdir home; printf 'x.a = 1\\n' > home/config.toml");
@@ -167,18 +167,18 @@ fn a_broken_file_is_told_once_and_its_values_count_until_it_is_mended() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "x.a = 1\nplan.concurrency = 8\n");
     let mut watching = Watching::start(&fixture.service(), None);
-    shell(&fixture.places.home, "printf 'x.a = = 1\\n' > new; mv new config.toml");
-    let Noticed::Problem(error) = watching.next() else { panic!("values count until it is mended") };
+    shell(&fixture.dirs.home, "printf 'x.a = = 1\\n' > new; mv new config.toml");
+    let WatchEvent::Problem(error) = watching.next() else { panic!("values count until it is mended") };
     assert!(matches!(error, Error::Parse(_)), "{error}");
-    shell(&fixture.places.home, "printf 'x.a = 1\\nplan.concurrency = 0\\n' > new; mv new config.toml");
-    let Noticed::Problem(error) = watching.next() else { panic!("a bad value is none") };
+    shell(&fixture.dirs.home, "printf 'x.a = 1\\nplan.concurrency = 0\\n' > new; mv new config.toml");
+    let WatchEvent::Problem(error) = watching.next() else { panic!("a bad value is none") };
     assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
-    shell(&fixture.places.home, "printf 'x.a = 1\\nplan.concurrency = 9\\n' > new; mv new config.toml");
-    let Noticed::Changed(changed) = watching.next() else { panic!("it is mended") };
+    shell(&fixture.dirs.home, "printf 'x.a = 1\\nplan.concurrency = 9\\n' > new; mv new config.toml");
+    let WatchEvent::Changed(changed) = watching.next() else { panic!("it is mended") };
     assert_eq!(format!("{changed:?}"), "plan.concurrency: 8 (global) -> 9 (global)");
     // The same problem again is told again.
-    shell(&fixture.places.home, "printf 'x.a = = 1\\n' > new; mv new config.toml");
-    assert!(matches!(watching.next(), Noticed::Problem(Error::Parse(_))));
+    shell(&fixture.dirs.home, "printf 'x.a = = 1\\n' > new; mv new config.toml");
+    assert!(matches!(watching.next(), WatchEvent::Problem(Error::Parse(_))));
 }
 
 #[test]
@@ -186,10 +186,10 @@ fn what_is_broken_at_the_start_is_told_first() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "x.a = = 1\n");
     let mut watching = Watching::start(&fixture.service(), None);
-    assert!(matches!(watching.next(), Noticed::Problem(Error::Parse(_))));
+    assert!(matches!(watching.next(), WatchEvent::Problem(Error::Parse(_))));
     // Defaults that come to light are no change.
     fixture.write(Scope::Global, "x.a = 1\n");
-    let Noticed::Changed(changed) = watching.next() else { panic!("it is mended") };
+    let WatchEvent::Changed(changed) = watching.next() else { panic!("it is mended") };
     assert_eq!(changed.key, key("x.a"));
 }
 
@@ -203,7 +203,7 @@ fn a_prefix_limits_what_is_noticed_and_secrets_are_not_shown() {
     let noticed = format!("{:?}", watching.next());
     assert_eq!(noticed, "Changed(server.token: nothing -> [REDACTED] (global))");
     let watch = watching.watch.as_ref().unwrap();
-    assert_eq!(format!("{watch:?} {:?}", watch.stopper()), "Watch of 1 keys Stopper");
+    assert_eq!(format!("{watch:?} {:?}", watch.stop_handle()), "Watch of 1 keys Stopper");
 }
 
 #[test]
@@ -215,16 +215,16 @@ fn what_the_system_does_not_report_is_found_by_reading_now_and_then() {
     let mut watching = Watching::start(&fixture.service(), None);
     // Through another name of the file: nothing on the way to it is touched. The watch itself keeps waiting.
     shell(folder, "printf 'x.a = 2\n' > other/same");
-    watching.watch = watching.watch.take().map(|watch| watch.with_recheck(Duration::from_millis(1)));
+    watching.watch = watching.watch.take().map(|watch| watch.with_poll_interval(Duration::from_millis(1)));
     watching.until("x.a", Some("2"));
 }
 
 #[test]
 fn a_stopped_watch_ends() {
     let fixture = Fixture::new();
-    let mut watch = fixture.service().watch(None).unwrap().with_recheck(NEVER);
-    let stopper = watch.stopper();
+    let mut watch = fixture.service().watch(None).unwrap().with_poll_interval(NEVER);
+    let stop_handle = watch.stop_handle();
     let waiting = std::thread::spawn(move || watch.wait().is_none());
-    stopper.stop();
+    stop_handle.stop();
     assert!(waiting.join().unwrap());
 }

@@ -1,6 +1,6 @@
 //! Writing: one key, several, nested, and what failures leave.
 
-use config::{ConfigService, ConfigTransaction, Error, Origin, Scope, Value, Wait, Written};
+use config::{ConfigService, ConfigTransaction, Error, Origin, Scope, Value, Wait, WriteSummary};
 
 use testkit::chain;
 
@@ -12,7 +12,8 @@ fn a_key_is_set_and_unset() {
     let service = fixture.service();
     let written = service.set_value(Scope::Global, &key("plan.concurrency"), "8").unwrap();
     let file = fixture.file(Scope::Global);
-    let expected = Written { scope: Scope::Global, file, keys: vec![key("plan.concurrency")], changed: true };
+    let expected =
+        WriteSummary { scope: Scope::Global, file, keys: vec![key("plan.concurrency")], changed: true };
     assert_eq!(written, expected);
     assert_eq!(fixture.read(Scope::Global), "plan.concurrency = 8\n");
     assert!(!service.set_value(Scope::Global, &key("plan.concurrency"), "8").unwrap().changed);
@@ -70,7 +71,7 @@ fn what_is_refused_is_not_written() {
     check("x", "1", "`x` is a table, not a value");
     check("core", "1", "`core` is a table, not a value");
     check("x.a", "${A B}", "`x.a`: `${A B}` does not name a variable");
-    check("sandbox.confine", "off", "`sandbox.confine` may not be set in the project scope, only in: global");
+    check("sandbox.confine", "off", "`sandbox.confine` cannot be set in the project scope, only in: global");
     assert!(matches!(service.unset(Scope::Project, &key("core.formt")), Err(Error::UnknownKey { .. })));
 }
 
@@ -188,7 +189,7 @@ fn values_are_set_by_type() {
     let (_, written) = service
         .batch(Scope::Global, |tx| {
             tx.set(&key("core.lock-timeout"), &Value::Duration(std::time::Duration::from_secs(90)))?;
-            tx.set(&key("sandbox.writable"), &Value::List(vec![Value::String("/a".into())]))?;
+            tx.set(&key("sandbox.allow-write"), &Value::List(vec![Value::String("/a".into())]))?;
             tx.set(&key("plan.concurrency"), &Value::String("${N:2}".into()))?;
             tx.set(&key("x.t"), &Value::Float(0.5))?;
             assert!(tx.set(&key("plan.concurrency"), &Value::Bool(true)).is_err());
@@ -198,7 +199,7 @@ fn values_are_set_by_type() {
     assert_eq!(written.keys.len(), 4);
     assert_eq!(
         fixture.read(Scope::Global),
-        "core.lock-timeout = \"1m30s\"\nsandbox.writable = [\"/a\"]\nplan.concurrency = \"${N:2}\"\nx.t = 0.5\n"
+        "core.lock-timeout = \"1m30s\"\nsandbox.allow-write = [\"/a\"]\nplan.concurrency = \"${N:2}\"\nx.t = 0.5\n"
     );
 }
 

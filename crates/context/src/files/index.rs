@@ -1,20 +1,23 @@
-//! `messages.index`: where every 64th message begins, so that message n is found without reading all before it.
+//! `messages.index`: the offset of every 64th message, to find message n without reading all before
+//! it.
 //!
-//! A text of lines of one length, each `NUMBER OFFSET HASH`: the number of a message counted from 0 (12 digits), the offset of its line in
-//! `messages.jsonl` (20 digits), and the first 16 hexadecimal digits of the SHA-256 of that line.
+//! The file has lines of equal length, each `NUMBER OFFSET HASH`: the number of a message counted
+//! from 0 (12 digits), the offset of its line in `messages.jsonl` (20 digits), and the first 16
+//! hexadecimal digits of the SHA-256 of that line.
 //!
-//! It is written in the commit that writes the messages, one entry for 64 messages, so that a save stays as small as its message. It is
-//! never believed: an entry counts when it has the right number, and a line with that hash begins at the offset. Where it does not, or where the
-//! file is missing, readers count from the start and the next writer that is due an entry makes the file anew.
+//! The commit that writes the messages writes the index, one entry for 64 messages, so that a save
+//! stays as small as its message. Readers verify an entry: it must have the right number, and a
+//! line with its hash must begin at its offset. If it does not, or if the file is missing, readers
+//! count from the start, and the next writer of an entry rebuilds the file.
 
 use sha2::{Digest, Sha256};
 
-/// One entry for so many messages.
-pub(crate) const EVERY: u64 = 64;
-/// The length of an entry.
+/// Number of messages per entry.
+pub(crate) const INTERVAL: u64 = 64;
+/// Length of an entry.
 pub(crate) const ENTRY_BYTES: u64 = 51;
 
-/// Where one message begins.
+/// Offset of one message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
     pub(crate) number: u64,
@@ -27,8 +30,8 @@ impl Entry {
         Entry { number, offset, hash: hash(line) }
     }
 
-    /// Whether `line` is the one it was made for.
-    pub(crate) fn is_of(&self, line: &[u8]) -> bool {
+    /// Returns true if the entry was made for this line.
+    pub(crate) fn matches(&self, line: &[u8]) -> bool {
         self.hash == hash(line)
     }
 
@@ -37,7 +40,7 @@ impl Entry {
         format!("{:012} {:020} {hash:016x}\n", self.number, self.offset)
     }
 
-    /// Reads an entry; `None` when it is not one.
+    /// Parses an entry; `None` if it is invalid.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Entry> {
         let text = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
         let mut parts = text.split(' ');
@@ -49,19 +52,19 @@ impl Entry {
     }
 }
 
-/// Whether this message, counted from 0, has an entry.
-pub(crate) fn is_due(number: u64) -> bool {
-    number.is_multiple_of(EVERY)
+/// Returns true if this message, counted from 0, has an entry.
+pub(crate) fn is_indexed(number: u64) -> bool {
+    number.is_multiple_of(INTERVAL)
 }
 
-/// The length of the index of so many messages.
+/// Length of the index of so many messages.
 pub(crate) fn bytes_for(count: u64) -> u64 {
-    count.div_ceil(EVERY) * ENTRY_BYTES
+    count.div_ceil(INTERVAL) * ENTRY_BYTES
 }
 
-/// Where the entry is that leads to a message or to one before it.
+/// Offset of the entry for a message, or for the nearest indexed one before it.
 pub(crate) fn entry_offset(number: u64) -> u64 {
-    number / EVERY * ENTRY_BYTES
+    number / INTERVAL * ENTRY_BYTES
 }
 
 fn hash(line: &[u8]) -> [u8; 8] {
@@ -79,7 +82,7 @@ mod tests {
             let entry = Entry::new(number, offset, b"{}");
             assert_eq!(entry.encode().len() as u64, ENTRY_BYTES);
             assert_eq!(Entry::decode(entry.encode().as_bytes()), Some(entry.clone()));
-            assert!(entry.is_of(b"{}") && !entry.is_of(b"{} "));
+            assert!(entry.matches(b"{}") && !entry.matches(b"{} "));
         }
     }
 
@@ -103,6 +106,6 @@ mod tests {
     fn lengths_and_places() {
         assert_eq!([0, 1, 64, 65].map(|count| bytes_for(count) / ENTRY_BYTES), [0, 1, 1, 2]);
         assert_eq!([0, 63, 64, 200].map(|number| entry_offset(number) / ENTRY_BYTES), [0, 0, 1, 3]);
-        assert!(is_due(0) && !is_due(63) && is_due(64));
+        assert!(is_indexed(0) && !is_indexed(63) && is_indexed(64));
     }
 }

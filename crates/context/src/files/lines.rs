@@ -7,20 +7,20 @@ use super::{Files, INDEX, MESSAGES};
 use crate::error::Damage;
 use crate::{Error, MESSAGE_BYTES_MAX, Message, MessageId};
 
-/// How much is read at once.
+/// Bytes per read.
 pub(crate) const CHUNK_BYTES: u64 = 256 * 1024;
 
-/// The lines of a file from some offset on.
+/// Lines of a file from an offset on.
 pub(crate) struct Lines<'a> {
     files: Files<'a>,
     body: Body,
     buffer: Vec<u8>,
-    /// Where in the buffer the next line begins, and how far it is known to have no line break.
+    /// Start of the next line in the buffer, and the end of the part without line breaks.
     start: usize,
     searched: usize,
-    /// Where in the file the buffer ends.
+    /// Offset in the file of the end of the buffer.
     read_to: u64,
-    /// The number of the next line, counted from 0; for errors.
+    /// Number of the next line, counted from 0; for errors.
     number: u64,
 }
 
@@ -29,26 +29,26 @@ pub(crate) struct Line<'a> {
     pub(crate) offset: u64,
     pub(crate) number: u64,
     pub(crate) bytes: &'a [u8],
-    /// Whether a line break follows.
-    pub(crate) is_ended: bool,
+    /// True if a line break follows.
+    pub(crate) is_terminated: bool,
 }
 
 impl Line<'_> {
     pub(crate) fn message(&self) -> Result<Message, Damage> {
-        let text = std::str::from_utf8(self.bytes).map_err(crate::NotJson::Utf8)?;
+        let text = std::str::from_utf8(self.bytes).map_err(crate::JsonError::Utf8)?;
         Ok(Message::read(text)?)
     }
 }
 
 impl<'a> Lines<'a> {
-    /// From `offset`, where message `number` begins; `None` when there is no file.
+    /// Opens the lines from `offset`, where message `number` begins; `None` if there is no file.
     pub(crate) fn open(files: Files<'a>, offset: u64, number: u64) -> Result<Option<Self>, Error> {
         let Some(body) = files.open(MESSAGES)? else { return Ok(None) };
         let buffer = Vec::new();
         Ok(Some(Lines { files, body, buffer, start: 0, searched: 0, read_to: offset, number }))
     }
 
-    /// The next line, if there is one.
+    /// Returns the next line, if there is one.
     pub(crate) fn next_line(&mut self) -> Result<Option<Line<'_>>, Error> {
         loop {
             if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..]) {
@@ -74,64 +74,64 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn take(&mut self, end: usize, is_ended: bool) -> Line<'_> {
+    fn take(&mut self, end: usize, is_terminated: bool) -> Line<'_> {
         let (start, number) = (self.start, self.number);
         let offset = self.read_to - (self.buffer.len() - start) as u64;
-        self.start = end + usize::from(is_ended);
+        self.start = end + usize::from(is_terminated);
         self.searched = self.start;
         self.number += 1;
-        Line { offset, number, bytes: &self.buffer[start..end], is_ended }
+        Line { offset, number, bytes: &self.buffer[start..end], is_terminated }
     }
 }
 
-/// What reading all the lines found.
+/// Result of reading all lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Scan {
-    /// How many messages there are.
+    /// Number of messages.
     pub(crate) count: u64,
-    /// Where the last of them ends, with its line break.
+    /// End of the last message, its line break included.
     pub(crate) end: u64,
     pub(crate) tail: Tail,
-    /// The greatest id.
+    /// Greatest id.
     pub(crate) last_id: Option<MessageId>,
 }
 
-/// What follows the last message that has a line break.
+/// Content after the last message with a line break.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tail {
-    Nothing,
+    Complete,
     /// One more message, without a line break. It is counted.
-    Unended,
-    /// So many bytes that are no message: a line that was cut.
+    Unterminated,
+    /// A torn line: so many bytes that are not a message.
     Torn(u64),
 }
 
-/// Reads all lines. A line that is no message is an error, but for a torn one at the end.
+/// Reads all lines. A line that is not a message is an error, except for a torn last line.
 pub(crate) fn scan(files: Files<'_>) -> Result<Scan, Error> {
-    let mut scan = Scan { count: 0, end: 0, tail: Tail::Nothing, last_id: None };
+    let mut scan = Scan { count: 0, end: 0, tail: Tail::Complete, last_id: None };
     let Some(mut lines) = Lines::open(files, 0, 0)? else { return Ok(scan) };
     while let Some(line) = lines.next_line()? {
         let len = line.bytes.len() as u64;
         match line.message() {
-            Err(_) if !line.is_ended => scan.tail = Tail::Torn(len),
+            Err(_) if !line.is_terminated => scan.tail = Tail::Torn(len),
             Err(damage) => return Err(files.damaged_line(line.number + 1, damage)),
             Ok(message) => {
                 scan.count += 1;
-                scan.end += len + u64::from(line.is_ended);
+                scan.end += len + u64::from(line.is_terminated);
                 scan.last_id = scan.last_id.max(message.id());
-                scan.tail = if line.is_ended { Tail::Nothing } else { Tail::Unended };
+                scan.tail = if line.is_terminated { Tail::Complete } else { Tail::Unterminated };
             }
         }
     }
     Ok(scan)
 }
 
-/// Where message `number` begins, counted from 0. There are at least so many messages.
+/// Returns the offset of message `number`, counted from 0. The file has at least so many messages.
 pub(crate) fn locate(files: Files<'_>, number: u64) -> Result<u64, Error> {
     if number == 0 {
         return Ok(0);
     }
-    let (offset, from) = trusted_entry(files, number)?.map_or((0, 0), |entry| (entry.offset, entry.number));
+    let (offset, from) = verified_entry(files, number)?.map_or((0, 0), |entry| (entry.offset, entry.number));
     let end = |files: Files<'_>| Ok(files.len(MESSAGES)?.unwrap_or(0));
     let Some(mut lines) = Lines::open(files, offset, from)? else { return Ok(0) };
     for _ in from..number {
@@ -145,18 +145,19 @@ pub(crate) fn locate(files: Files<'_>, number: u64) -> Result<u64, Error> {
     }
 }
 
-/// The entry of the index that leads to a message or to one before it, if the file bears it out.
-fn trusted_entry(files: Files<'_>, number: u64) -> Result<Option<Entry>, Error> {
+/// Returns the index entry for a message, or for the nearest indexed one before it, if it matches
+/// the file.
+fn verified_entry(files: Files<'_>, number: u64) -> Result<Option<Entry>, Error> {
     let Some(body) = files.open(INDEX)? else { return Ok(None) };
     let place = index::entry_offset(number);
     let bytes = body.read_range(place, ENTRY_BYTES).map_err(|source| files.failed(source))?;
-    // An entry that is due with the next message is not there yet: the one before leads there too.
+    // The entry of the next message does not exist yet: use the one before it.
     let bytes = match bytes.is_empty() && place >= ENTRY_BYTES {
         true => body.read_range(place - ENTRY_BYTES, ENTRY_BYTES).map_err(|source| files.failed(source))?,
         false => bytes,
     };
     let expected = |entry: &Entry| {
-        entry.number <= number && number - entry.number <= index::EVERY && index::is_due(entry.number)
+        entry.number <= number && number - entry.number <= index::INTERVAL && index::is_indexed(entry.number)
     };
     let Some(entry) = Entry::decode(&bytes).filter(expected) else { return Ok(None) };
     let before = entry.offset.saturating_sub(1);
@@ -169,17 +170,17 @@ fn trusted_entry(files: Files<'_>, number: u64) -> Result<Option<Entry>, Error> 
         return Ok(None);
     }
     let Some(mut lines) = Lines::open(files, entry.offset, entry.number)? else { return Ok(None) };
-    let bears_out = lines.next_line()?.is_some_and(|line| entry.is_of(line.bytes));
-    Ok(bears_out.then_some(entry))
+    let is_verified = lines.next_line()?.is_some_and(|line| entry.matches(line.bytes));
+    Ok(is_verified.then_some(entry))
 }
 
-/// The index of all the messages up to `count`, made anew.
-pub(crate) fn indexed(files: Files<'_>, count: u64) -> Result<String, Error> {
+/// Builds the index of the first `count` messages.
+pub(crate) fn build_index(files: Files<'_>, count: u64) -> Result<String, Error> {
     let mut text = String::new();
     let Some(mut lines) = Lines::open(files, 0, 0)? else { return Ok(text) };
     for number in 0..count {
         let Some(line) = lines.next_line()? else { break };
-        if index::is_due(number) {
+        if index::is_indexed(number) {
             text += &Entry::new(number, line.offset, line.bytes).encode();
         }
     }

@@ -1,4 +1,4 @@
-//! The files of a context, and reading them from whatever sees one commit: a snapshot or a transaction.
+//! Files of a context, read as of one commit from a snapshot or a transaction.
 
 pub(crate) mod index;
 pub(crate) mod lines;
@@ -13,22 +13,22 @@ use crate::{Error, Name};
 
 /// One message a line.
 pub(crate) const MESSAGES: &str = "messages.jsonl";
-/// Where every 64th message begins.
+/// Offset of every 64th message.
 pub(crate) const INDEX: &str = "messages.index";
 pub(crate) const METADATA: &str = "metadata.json";
 pub(crate) const STATE: &str = "state.json";
 pub(crate) const GLOBAL: &str = "global_context.json";
-/// The messages of older tools: one array.
-pub(crate) const OLD_MESSAGES: &str = "messages.json";
-/// Where these go when the context is converted.
-pub(crate) const OLD_MESSAGES_ASIDE: &str = "messages.json.old";
+/// Messages of older tools: one array.
+pub(crate) const LEGACY_MESSAGES: &str = "messages.json";
+/// Name of that file after the conversion.
+pub(crate) const LEGACY_MESSAGES_BACKUP: &str = "messages.json.old";
 
-/// The largest file that is read at once: metadata, state, global context.
+/// Maximum size of metadata, state and global context in bytes.
 pub(crate) const DOCUMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// The largest array of messages of an older tool.
-pub(crate) const OLD_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Maximum size of an array of messages in bytes.
+pub(crate) const LEGACY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// What sees the files of a folder as of one commit.
+/// A view of a folder's files as of one commit.
 pub(crate) trait View {
     fn look_at(&self, file: &str) -> filetx::Result<Look>;
     fn open_file(&self, file: &str) -> filetx::Result<Option<Body>>;
@@ -54,7 +54,7 @@ impl View for FolderTransaction<'_> {
     }
 }
 
-/// The files of one context as of one commit.
+/// Files of one context as of one commit.
 #[derive(Clone, Copy)]
 pub(crate) struct Files<'a> {
     pub(crate) view: &'a dyn View,
@@ -67,12 +67,12 @@ impl Files<'_> {
         self.folder.join(file)
     }
 
-    /// The length of a file; `None` when nothing is there.
+    /// Returns the length of a file; `None` if it does not exist.
     pub(crate) fn len(&self, file: &str) -> Result<Option<u64>, Error> {
         match self.view.look_at(file).map_err(|source| self.failed(source))? {
             Look::Absent => Ok(None),
             Look::File { len, .. } => Ok(Some(len)),
-            _ => Err(self.damaged(file, Damage::Kind { expected: "a plain file" })),
+            _ => Err(self.damaged(file, Damage::WrongType { expected: "a plain file" })),
         }
     }
 
@@ -101,7 +101,7 @@ impl Files<'_> {
         Error::Damaged { file: self.path(file), line, column, source: Box::new(source) }
     }
 
-    /// Says which line of the messages, counted from 1, is damaged.
+    /// Returns the error for a damaged line of the messages, counted from 1.
     pub(crate) fn damaged_line(&self, line: u64, source: Damage) -> Error {
         Error::Damaged { file: self.path(MESSAGES), line: Some(line), column: None, source: Box::new(source) }
     }

@@ -1,4 +1,4 @@
-//! Ids of messages: ULIDs that rise from message to message.
+//! Ids of messages: ULIDs that increase from message to message.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 use ulid::Ulid;
 
-/// The id of a message. Within a context ids rise, so that sorting by id is the order of the conversation.
+/// Id of a message. Ids increase within a context, so sorting by id gives the order of the
+/// conversation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Debug)]
 #[serde(try_from = "String")]
 pub struct MessageId(Ulid);
@@ -15,27 +16,28 @@ pub struct MessageId(Ulid);
 /// The text is not a ULID.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{text}` is not a ULID, which has 26 letters and digits")]
-pub struct NotAnId {
+pub struct InvalidId {
     text: String,
 }
 
 impl MessageId {
-    /// A new id, greater than `last`, of this time when possible. `random` are 80 random bits.
+    /// Creates an id greater than `last`, with the given time if possible. `random` is 80 random
+    /// bits.
     pub fn after(last: Option<MessageId>, now: Timestamp, random: u128) -> MessageId {
         let fresh = Ulid::from_parts(now.as_millisecond().max(0) as u64, random);
         match last {
-            // A clock that was set back, or the same millisecond: one more than the last.
+            // The clock was set back, or the millisecond is the same: take the successor of `last`.
             Some(MessageId(last)) if fresh <= last => MessageId(Ulid(last.0.saturating_add(1))),
             _ => MessageId(fresh),
         }
     }
 
-    /// A new id with random bits of the system.
-    pub(crate) fn fresh(last: Option<MessageId>, now: Timestamp) -> MessageId {
+    /// Creates an id with random bits of the system.
+    pub(crate) fn generate(last: Option<MessageId>, now: Timestamp) -> MessageId {
         MessageId::after(last, now, fastrand::u128(..))
     }
 
-    /// When it was made, by its own account.
+    /// Time at which the id was created, according to its bits.
     pub fn time(self) -> Option<Timestamp> {
         Timestamp::from_millisecond(self.0.timestamp_ms() as i64).ok()
     }
@@ -48,18 +50,18 @@ impl fmt::Display for MessageId {
 }
 
 impl FromStr for MessageId {
-    type Err = NotAnId;
+    type Err = InvalidId;
 
-    fn from_str(text: &str) -> Result<MessageId, NotAnId> {
+    fn from_str(text: &str) -> Result<MessageId, InvalidId> {
         let known = Ulid::from_string(text).ok().filter(|id| id.to_string() == text);
-        known.map(MessageId).ok_or_else(|| NotAnId { text: text.chars().take(40).collect() })
+        known.map(MessageId).ok_or_else(|| InvalidId { text: text.chars().take(40).collect() })
     }
 }
 
 impl TryFrom<String> for MessageId {
-    type Error = NotAnId;
+    type Error = InvalidId;
 
-    fn try_from(text: String) -> Result<MessageId, NotAnId> {
+    fn try_from(text: String) -> Result<MessageId, InvalidId> {
         text.parse()
     }
 }
@@ -83,10 +85,10 @@ mod tests {
         let fourth = MessageId::after(Some(third), time(5_000), 5);
         assert!(first < second && second < third && third < fourth);
         assert_eq!(first.time(), Some(time(1_000)));
-        // All random bits were set, so the time had to move on.
+        // All random bits were set, so the time had to advance.
         assert_eq!(second.time(), Some(time(1_001)));
         assert_eq!(fourth.time(), Some(time(5_000)));
-        assert_ne!(MessageId::fresh(None, time(0)), MessageId::fresh(None, time(0)));
+        assert_ne!(MessageId::generate(None, time(0)), MessageId::generate(None, time(0)));
     }
 
     #[test]

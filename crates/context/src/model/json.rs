@@ -1,6 +1,8 @@
-//! JSON kept as text: what nobody asked to change keeps its spelling, so `1.10` stays `1.10` and fields keep their order.
+//! JSON kept as text: values keep their spelling unless they change, so `1.10` stays `1.10`, and
+//! fields keep their order.
 //!
-//! Only white space between tokens is not kept. Parsing into a tree of values and printing it again would lose the spelling of numbers.
+//! Only white space between tokens is dropped. Parsing into a tree of values and printing it would
+//! lose the spelling of numbers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,76 +11,76 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The deepest nesting of arrays and objects.
+/// Maximum nesting of arrays and objects.
 pub const DEPTH_MAX: usize = 128;
 
 /// One JSON value, without white space between its tokens.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Json(Arc<str>);
 
-/// Why a text is not taken as JSON.
+/// Error of parsing JSON.
 #[derive(Debug, thiserror::Error)]
-pub enum NotJson {
-    /// It does not parse.
+pub enum JsonError {
+    /// The syntax is invalid.
     #[error("it is not JSON")]
     Syntax(#[source] serde_json::Error),
-    /// It is nested too deep.
+    /// The nesting is too deep.
     #[error("it is nested deeper than {DEPTH_MAX}")]
     Depth,
-    /// It is not UTF-8.
+    /// The text is not UTF-8.
     #[error("it is not UTF-8 text")]
     Utf8(#[source] std::str::Utf8Error),
 }
 
-impl NotJson {
-    /// Line and column, counted from 1, where that is known.
+impl JsonError {
+    /// Line and column, counted from 1, if known.
     pub fn place(&self) -> Option<(usize, usize)> {
         match self {
-            NotJson::Syntax(error) => Some((error.line(), error.column())),
+            JsonError::Syntax(error) => Some((error.line(), error.column())),
             _ => None,
         }
     }
 }
 
 impl Json {
-    /// Takes one JSON value.
-    pub fn parse(text: &str) -> Result<Json, NotJson> {
-        let raw: &RawValue = serde_json::from_str(text).map_err(NotJson::Syntax)?;
-        let compact = compact(raw.get()).ok_or(NotJson::Depth)?;
+    /// Parses one JSON value.
+    pub fn parse(text: &str) -> Result<Json, JsonError> {
+        let raw: &RawValue = serde_json::from_str(text).map_err(JsonError::Syntax)?;
+        let compact = compact(raw.get()).ok_or(JsonError::Depth)?;
         Ok(Json(compact.into()))
     }
 
-    /// Takes one JSON value of a file.
-    pub fn parse_bytes(bytes: &[u8]) -> Result<Json, NotJson> {
-        Json::parse(std::str::from_utf8(bytes).map_err(NotJson::Utf8)?)
+    /// Parses one JSON value from the bytes of a file.
+    pub fn parse_bytes(bytes: &[u8]) -> Result<Json, JsonError> {
+        Json::parse(std::str::from_utf8(bytes).map_err(JsonError::Utf8)?)
     }
 
-    /// Takes what was made of JSON values here, without white space.
+    /// Wraps a text that this crate built from JSON values, without white space.
     pub(crate) fn made(text: String) -> Json {
         Json(text.into())
     }
 
-    /// `{}`
+    /// Returns `{}`.
     pub fn empty() -> Json {
         Json("{}".into())
     }
 
-    /// The text.
+    /// Text of the value.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is an object.
+    /// Returns true if the value is an object.
     pub fn is_object(&self) -> bool {
         self.0.starts_with('{')
     }
 
-    /// The text on several lines, indented by two, as older tools write it.
+    /// Formats the value on several lines, indented by two, like older tools.
     pub fn pretty(&self) -> String {
         pretty(&self.0)
     }
 
-    /// The value that a JSON Pointer (RFC 6901) leads to.
+    /// Returns the value at a JSON Pointer (RFC 6901).
     pub fn pointer(&self, pointer: &str) -> Option<Json> {
         let mut at: &str = &self.0;
         let names = match pointer.strip_prefix('/') {
@@ -99,7 +101,8 @@ impl Json {
         Some(Json(at.into()))
     }
 
-    /// This value changed by a JSON Merge Patch (RFC 7396): `null` removes, objects go into objects, everything else replaces.
+    /// Applies a JSON Merge Patch (RFC 7396): `null` removes, objects are merged, everything else
+    /// replaces.
     pub fn merged(&self, patch: &Json) -> Json {
         Json(merge(&self.0, &patch.0).into_owned().into())
     }
@@ -123,7 +126,8 @@ impl From<&serde_json::Value> for Json {
     }
 }
 
-/// The fields of an object in their order; `None` when it is not one. A name that is given twice is there twice.
+/// Returns the fields of an object in order; `None` if the text is not an object. Keeps duplicate
+/// names.
 pub(crate) fn fields(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     struct Fields<'a>(Vec<(Cow<'a, str>, &'a str)>);
     impl<'de> Deserialize<'de> for Fields<'de> {
@@ -145,14 +149,14 @@ pub(crate) fn fields(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
             deserializer.deserialize_map(Collect)
         }
     }
-    // Most values are none, and an error is costly to make.
+    // Most values are not objects, and an error of the parser is costly.
     if !text.trim_start().starts_with('{') {
         return None;
     }
     serde_json::from_str::<Fields<'_>>(text).ok().map(|found| found.0)
 }
 
-/// An object with these fields.
+/// Builds an object with these fields.
 pub(crate) fn object<'a>(fields: impl IntoIterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> String {
     let mut out = String::from("{");
     for (name, value) in fields {
@@ -167,7 +171,7 @@ pub(crate) fn object<'a>(fields: impl IntoIterator<Item = (Cow<'a, str>, Cow<'a,
     out
 }
 
-/// A text as a JSON string.
+/// Quotes a text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text is a JSON string")
 }
@@ -177,7 +181,7 @@ fn merge<'a>(target: &'a str, patch: &'a str) -> Cow<'a, str> {
     let mut merged: Vec<(Cow<'a, str>, Cow<'a, str>)> =
         fields(target).unwrap_or_default().into_iter().map(|(name, value)| (name, value.into())).collect();
     for (name, change) in changes {
-        // Of a name that is given twice the last counts.
+        // The last of several equal names counts.
         let before = merged.iter().rposition(|(known, _)| *known == name);
         match (before, change) {
             (_, "null") => merged.retain(|(known, _)| *known != name),
@@ -188,7 +192,7 @@ fn merge<'a>(target: &'a str, patch: &'a str) -> Cow<'a, str> {
     object(merged).into()
 }
 
-/// Valid JSON without white space between tokens; `None` when it is nested too deep.
+/// Removes white space between the tokens of valid JSON; `None` if it is nested too deep.
 pub(crate) fn compact(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut depth = 0_usize;
@@ -240,7 +244,7 @@ fn pretty(text: &str) -> String {
     out
 }
 
-/// The tokens of valid JSON.
+/// Tokens of valid JSON.
 struct Tokens<'a> {
     text: &'a str,
     at: usize,
@@ -261,7 +265,7 @@ impl<'a> Iterator for Tokens<'a> {
                 self.at += 1;
                 while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[self.at..]) {
                     let is_end = bytes[self.at + found] == b'"';
-                    // What follows a backslash is no end.
+                    // An escaped quote does not end the string.
                     self.at = (self.at + found + if is_end { 1 } else { 2 }).min(bytes.len());
                     if is_end {
                         break;
@@ -306,11 +310,11 @@ mod tests {
     fn what_is_not_json_is_refused_with_its_place() {
         assert_eq!(Json::parse("{\n  \"a\": x}").unwrap_err().place(), Some((2, 8)));
         assert!(Json::parse("{} {}").is_err());
-        assert!(matches!(Json::parse_bytes(b"\"\xff\""), Err(NotJson::Utf8(_))));
+        assert!(matches!(Json::parse_bytes(b"\"\xff\""), Err(JsonError::Utf8(_))));
         let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
         assert!(Json::parse(&deep(DEPTH_MAX)).is_ok());
         let error = Json::parse(&deep(DEPTH_MAX + 1)).unwrap_err();
-        assert!(matches!(error, NotJson::Depth) && error.place().is_none());
+        assert!(matches!(error, JsonError::Depth) && error.place().is_none());
     }
 
     #[test]
@@ -340,7 +344,7 @@ mod tests {
             (r#"{"e":null}"#, r#"{"a":1}"#, r#"{"e":null,"a":1}"#),
             ("[1,2]", r#"{"a":"b","c":null}"#, r#"{"a":"b"}"#),
             ("{}", r#"{"a":{"bb":{"ccc":null}}}"#, r#"{"a":{"bb":{}}}"#),
-            // And what is not named keeps its spelling.
+            // Fields that the patch does not name keep their spelling.
             (r#"{"x":1.10,"y":{"z":1e2}}"#, r#"{"y":{"w":0.50}}"#, r#"{"x":1.10,"y":{"z":1e2,"w":0.50}}"#),
         ] {
             assert_eq!(json(target).merged(&json(patch)).as_str(), expected);

@@ -1,7 +1,8 @@
 //! One message of a conversation: a line of JSON, kept as it was written.
 //!
-//! Reading is lenient, so that what other tools wrote loads: a line has to be an object with a role. A new message is a [`Draft`] and
-//! is checked in full. Fields that are not known here stay where they are, value by value in their own spelling.
+//! Reading is lenient, so that messages of other tools load: a line must be an object with a role.
+//! A new message is a [`Draft`] and is validated in full. Unknown fields stay where they are, with
+//! the spelling of their values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,34 +12,34 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::json::{self, Json, NotJson};
-use crate::{Error, MessageId, NotAnId};
+use super::json::{self, Json, JsonError};
+use crate::{Error, InvalidId, MessageId};
 
-/// The longest message, in bytes of its line.
+/// Maximum length of a message, in bytes of its line.
 pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Who speaks.
+/// Role of the author of a message.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
-    /// Instructions that come first.
+    /// System instructions.
     System,
-    /// Instructions of who builds on a model.
+    /// Instructions of the developer of an application.
     Developer,
-    /// A person, or who stands for one.
+    /// A person, or a program that acts for one.
     User,
     /// The model.
     Assistant,
-    /// What a tool answered.
+    /// Result of a tool.
     Tool,
-    /// What another tool wrote here. Not for new messages.
+    /// A role that another tool wrote. Invalid for new messages.
     Other(Box<str>),
 }
 
-/// The roles of new messages.
+/// Roles of new messages.
 pub const ROLES: [Role; 5] = [Role::System, Role::Developer, Role::User, Role::Assistant, Role::Tool];
 
 impl Role {
-    /// As it stands in a message.
+    /// Name of the role in a message.
     pub fn as_str(&self) -> &str {
         match self {
             Role::System => "system",
@@ -68,59 +69,59 @@ impl Serialize for Role {
 }
 
 impl FromStr for Role {
-    type Err = NotAMessage;
+    type Err = MessageError;
 
-    /// One of [`ROLES`].
-    fn from_str(text: &str) -> Result<Role, NotAMessage> {
+    /// Parses one of [`ROLES`].
+    fn from_str(text: &str) -> Result<Role, MessageError> {
         let known = ROLES.into_iter().find(|role| role.as_str() == text);
-        known.ok_or_else(|| NotAMessage::Role { role: text.chars().take(40).collect() })
+        known.ok_or_else(|| MessageError::Role { role: text.chars().take(40).collect() })
     }
 }
 
-/// Why something is not taken as a message.
+/// Error of validating a message.
 #[derive(Debug, thiserror::Error)]
-pub enum NotAMessage {
-    /// It does not parse.
+pub enum MessageError {
+    /// The text is not JSON.
     #[error("the message is not JSON")]
-    Json(#[from] NotJson),
-    /// It is JSON of another kind.
+    Json(#[from] JsonError),
+    /// The JSON value is not an object.
     #[error("a message is a JSON object")]
     NotAnObject,
-    /// A field is missing or of another kind.
+    /// A field is missing or has the wrong type.
     #[error("`{field}` of the message must be {expected}")]
     Field {
-        /// Its name.
+        /// Name of the field.
         field: &'static str,
-        /// What it must be.
+        /// Expected type.
         expected: &'static str,
     },
     /// The role is unknown.
-    #[error("`{role}` is not a role: use system, developer, user, assistant or tool")]
+    #[error("`{role}` is not a role; use system, developer, user, assistant or tool")]
     Role {
-        /// As it was given.
+        /// Role as given, shortened.
         role: String,
     },
-    /// The id is not one of ours.
-    #[error("the message has an id that cannot be kept")]
-    Id(#[from] NotAnId),
-    /// It is too long.
+    /// The id is not a ULID.
+    #[error("the id of the message is invalid")]
+    Id(#[from] InvalidId),
+    /// The message is too long.
     #[error("the message has more than {MESSAGE_BYTES_MAX} bytes")]
     TooLong,
 }
 
-/// What a message says.
+/// Content of a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Content {
-    /// Nothing, as when a model only calls tools.
+    /// No content, as in a message that only calls tools.
     Nothing,
-    /// Text.
+    /// Plain text.
     Text(String),
-    /// A list of parts, as the chat APIs have them; kinds of parts that are not known here are kept.
+    /// A list of parts, as in the chat APIs; includes parts of unknown kinds.
     Parts(Vec<Json>),
 }
 
 impl Content {
-    /// All that is text, parts on lines of their own.
+    /// Joins the text of all parts with line breaks.
     pub fn text(&self) -> String {
         match self {
             Content::Nothing => String::new(),
@@ -135,15 +136,15 @@ impl Content {
 }
 
 impl Json {
-    /// The text of a JSON string.
+    /// Returns the text of a JSON string.
     pub fn to_text(&self) -> Option<String> {
         serde_json::from_str(self.as_str()).ok()
     }
 }
 
-/// The fields that are known here.
+/// Fields that this crate interprets.
 #[derive(Deserialize)]
-struct Known<'a> {
+struct KnownFields<'a> {
     #[serde(borrow, default)]
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -162,13 +163,13 @@ struct Known<'a> {
     metadata: Option<&'a RawValue>,
 }
 
-impl<'a> Known<'a> {
-    fn of(line: &'a str) -> Result<Self, NotAMessage> {
+impl<'a> KnownFields<'a> {
+    fn parse(line: &'a str) -> Result<Self, MessageError> {
         if !line.trim_start().starts_with('{') {
             Json::parse(line)?;
-            return Err(NotAMessage::NotAnObject);
+            return Err(MessageError::NotAnObject);
         }
-        Ok(serde_json::from_str(line).map_err(NotJson::Syntax)?)
+        Ok(serde_json::from_str(line).map_err(JsonError::Syntax)?)
     }
 
     fn text(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
@@ -178,7 +179,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// A message that is in a conversation.
+/// A message of a conversation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
     line: Box<str>,
@@ -188,42 +189,42 @@ pub struct Message {
 }
 
 impl Message {
-    /// Reads a line. It has no line break in it.
-    pub fn read(line: &str) -> Result<Message, NotAMessage> {
-        let known = Known::of(line)?;
-        let role = Known::text(known.role)
-            .ok_or(NotAMessage::Field { field: "role", expected: "a string" })
+    /// Parses a line without its line break.
+    pub fn read(line: &str) -> Result<Message, MessageError> {
+        let known = KnownFields::parse(line)?;
+        let role = KnownFields::text(known.role)
+            .ok_or(MessageError::Field { field: "role", expected: "a string" })
             .map(|role| Role::read(&role))?;
-        let id = Known::text(known.id).and_then(|id| id.parse().ok());
-        let time = Known::text(known.time).and_then(|time| time.parse().ok());
+        let id = KnownFields::text(known.id).and_then(|id| id.parse().ok());
+        let time = KnownFields::text(known.time).and_then(|time| time.parse().ok());
         Ok(Message { line: line.trim().into(), id, role, time })
     }
 
-    /// The whole message as JSON, as it was written.
+    /// Whole message as JSON, as it was written.
     pub fn as_json(&self) -> &str {
         &self.line
     }
 
-    /// Its id. Messages of older tools have none until the context is converted.
+    /// Id of the message. Messages of older tools have none until the context is converted.
     pub fn id(&self) -> Option<MessageId> {
         self.id
     }
 
-    /// Who speaks.
+    /// Role of the author.
     pub fn role(&self) -> &Role {
         &self.role
     }
 
-    /// When it was said.
+    /// Time of the message.
     pub fn time(&self) -> Option<Timestamp> {
         self.time
     }
 
-    /// What it says.
+    /// Content of the message.
     pub fn content(&self) -> Content {
-        let Some(raw) = self.known().content else { return Content::Nothing };
+        let Some(raw) = self.known_fields().content else { return Content::Nothing };
         match raw.get().as_bytes() {
-            [b'"', ..] => Content::Text(Known::text(Some(raw)).unwrap_or_default().into_owned()),
+            [b'"', ..] => Content::Text(KnownFields::text(Some(raw)).unwrap_or_default().into_owned()),
             [b'[', ..] => {
                 let parts: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
                 Content::Parts(parts.into_iter().filter_map(|part| Json::parse(part.get()).ok()).collect())
@@ -232,33 +233,33 @@ impl Message {
         }
     }
 
-    /// Which of those that have this role speaks, or which tool.
+    /// Name of the author within the role, or of the tool.
     pub fn name(&self) -> Option<String> {
-        Known::text(self.known().name).map(Cow::into_owned)
+        KnownFields::text(self.known_fields().name).map(Cow::into_owned)
     }
 
-    /// The tools that the model calls.
+    /// Tool calls of the model.
     pub fn tool_calls(&self) -> Option<Json> {
-        self.known().tool_calls.and_then(|raw| Json::parse(raw.get()).ok())
+        self.known_fields().tool_calls.and_then(|raw| Json::parse(raw.get()).ok())
     }
 
-    /// The call that this answers.
+    /// Id of the tool call that this message answers.
     pub fn tool_call_id(&self) -> Option<String> {
-        Known::text(self.known().tool_call_id).map(Cow::into_owned)
+        KnownFields::text(self.known_fields().tool_call_id).map(Cow::into_owned)
     }
 
-    /// What its writer noted about it.
+    /// Metadata of the author.
     pub fn metadata(&self) -> Option<Json> {
-        self.known().metadata.and_then(|raw| Json::parse(raw.get()).ok())
+        self.known_fields().metadata.and_then(|raw| Json::parse(raw.get()).ok())
     }
 
-    /// Any field.
+    /// Returns the value of any field.
     pub fn field(&self, name: &str) -> Option<Json> {
         let found = json::fields(&self.line)?.into_iter().rev().find(|(known, _)| known == name)?.1;
         Json::parse(found).ok()
     }
 
-    /// The message as the chat APIs take it: without what is ours.
+    /// Converts the message to the form of the chat APIs, without our own fields.
     pub fn to_chat(&self) -> Json {
         const OURS: [&str; 3] = ["id", "time", "metadata"];
         let all = json::fields(&self.line).unwrap_or_default().into_iter();
@@ -267,9 +268,9 @@ impl Message {
         Json::parse(&json::object(theirs)).expect("its fields were read")
     }
 
-    /// This message with an id greater than `last`. One that has no such id gets one of its time, and keeps what it called `id` as
-    /// `source_id`.
-    pub(crate) fn rising(self, last: Option<MessageId>, now: Timestamp) -> Message {
+    /// Returns the message with an id greater than `last`. A message without such an id gets one
+    /// with its own time, and keeps the former id as `source_id`.
+    pub(crate) fn with_increasing_id(self, last: Option<MessageId>, now: Timestamp) -> Message {
         if self.id > last {
             return self;
         }
@@ -282,25 +283,25 @@ impl Message {
             let name = if name == "id" { Cow::Borrowed(&*free) } else { Cow::Borrowed(&**name) };
             (name, Cow::Borrowed(*value))
         });
-        let id = MessageId::fresh(last, self.time.or_else(|| self.old_time()).unwrap_or(now));
+        let id = MessageId::generate(last, self.time.or_else(|| self.legacy_time()).unwrap_or(now));
         let fields = [(Cow::Borrowed("id"), Cow::Owned(format!("\"{id}\"")))].into_iter().chain(renamed);
         let line = json::object(fields).into_boxed_str();
         Message { line, id: Some(id), ..self }
     }
 
-    /// When an older tool says that it was said; without an offset it is taken as UTC.
-    fn old_time(&self) -> Option<Timestamp> {
+    /// Time in the format of older tools; UTC if it has no offset.
+    fn legacy_time(&self) -> Option<Timestamp> {
         let text = self.field("timestamp")?.to_text()?;
         let civil = || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
         text.parse().ok().or_else(|| Some(civil()?.timestamp()))
     }
 
-    fn known(&self) -> Known<'_> {
-        Known::of(&self.line).expect("it was read before")
+    fn known_fields(&self) -> KnownFields<'_> {
+        KnownFields::parse(&self.line).expect("it was read before")
     }
 }
 
-/// As it was written.
+/// Serialises the message as it was written.
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         raw(&self.line).serialize(serializer)
@@ -311,7 +312,7 @@ fn raw(json: &str) -> &RawValue {
     serde_json::from_str(json).expect("it was read as JSON before")
 }
 
-/// A message to be appended. It gets its id and its time when it is saved, unless it has them.
+/// A message to append. The save adds an id and a time if they are missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Draft {
     object: Json,
@@ -320,7 +321,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A message of text.
+    /// Creates a message of text.
     pub fn text(role: Role, text: &str) -> Draft {
         let fields = [("role", json::quoted(role.as_str())), ("content", json::quoted(text))];
         let fields = fields.map(|(name, value)| (name.into(), value.into()));
@@ -328,60 +329,62 @@ impl Draft {
         Draft { object, id: None, has_time: false }
     }
 
-    /// A message with any fields, as a JSON object. All fields that are known are checked.
-    pub fn parse(text: &str) -> Result<Draft, NotAMessage> {
+    /// Parses a message with any fields from a JSON object. Validates all known fields.
+    pub fn parse(text: &str) -> Result<Draft, MessageError> {
         if text.len() > MESSAGE_BYTES_MAX {
-            return Err(NotAMessage::TooLong);
+            return Err(MessageError::TooLong);
         }
         let object = Json::parse(text)?;
-        let known = Known::of(object.as_str())?;
+        let known = KnownFields::parse(object.as_str())?;
         let expect = |field, expected, holds: bool| match holds {
             true => Ok(()),
-            false => Err(NotAMessage::Field { field, expected }),
+            false => Err(MessageError::Field { field, expected }),
         };
         let begins =
             |raw: Option<&RawValue>, with: &[char]| raw.is_none_or(|raw| raw.get().starts_with(with));
-        let role =
-            Known::text(known.role).ok_or(NotAMessage::Field { field: "role", expected: "a string" })?;
+        let role = KnownFields::text(known.role)
+            .ok_or(MessageError::Field { field: "role", expected: "a string" })?;
         role.parse::<Role>()?;
         expect("content", "a string, a list of parts or null", begins(known.content, &['"', '[']))?;
         if let Some(parts) = known.content.filter(|raw| raw.get().starts_with('[')) {
-            let parts: Vec<&RawValue> = serde_json::from_str(parts.get()).map_err(NotJson::Syntax)?;
+            let parts: Vec<&RawValue> = serde_json::from_str(parts.get()).map_err(JsonError::Syntax)?;
             let are_parts = parts.iter().all(|part| part.get().starts_with(['{', '"']));
             expect("content", "a list of objects or strings", are_parts)?;
         }
-        let is_text = |raw: Option<&RawValue>| raw.is_none() || Known::text(raw).is_some();
+        let is_text = |raw: Option<&RawValue>| raw.is_none() || KnownFields::text(raw).is_some();
         expect("content", "text that is Unicode", !begins(known.content, &['"']) || is_text(known.content))?;
         expect("name", "a string", is_text(known.name))?;
         expect("tool_call_id", "a string", is_text(known.tool_call_id))?;
         expect("tool_calls", "a list", begins(known.tool_calls, &['[']))?;
         expect("metadata", "an object", begins(known.metadata, &['{']))?;
-        let time =
-            known.time.map(|raw| Known::text(Some(raw)).and_then(|time| time.parse::<Timestamp>().ok()));
+        let time = known
+            .time
+            .map(|raw| KnownFields::text(Some(raw)).and_then(|time| time.parse::<Timestamp>().ok()));
         expect("time", "a time as in RFC 3339", time != Some(None))?;
         expect("id", "a string", is_text(known.id))?;
-        let id = Known::text(known.id).map(|id| id.parse::<MessageId>()).transpose()?;
+        let id = KnownFields::text(known.id).map(|id| id.parse::<MessageId>()).transpose()?;
         Ok(Draft { id, has_time: time.is_some(), object })
     }
 
-    /// Messages as JSON objects, one a line; empty lines are skipped. Fails with the number of the first that is none.
+    /// Parses messages as JSON objects, one a line; skips empty lines. The error has the number of
+    /// the first invalid message.
     pub fn parse_lines(text: &str) -> Result<Vec<Draft>, Error> {
         let lines = (1..).zip(text.lines().filter(|line| !line.trim().is_empty()));
         let parse = |(number, line)| Draft::parse(line).map_err(|source| Error::Message { number, source });
         lines.map(parse).collect()
     }
 
-    /// Its length in bytes, before id and time.
+    /// Length in bytes, without id and time.
     pub(crate) fn len(&self) -> usize {
         self.object.as_str().len()
     }
 
-    /// The id that it brings.
+    /// Id of the draft, if it has one.
     pub fn id(&self) -> Option<MessageId> {
         self.id
     }
 
-    /// Adds the line of the message, with what was missing in front. It was checked when it was made.
+    /// Appends the line of the message, with missing fields in front. The draft is already valid.
     pub(crate) fn write(&self, id: MessageId, now: Timestamp, out: &mut String) {
         out.push('{');
         if self.id.is_none() {
@@ -400,7 +403,7 @@ impl Serialize for Draft {
     }
 }
 
-/// From JSON text only: numbers keep their spelling.
+/// Supports JSON text only, so that numbers keep their spelling.
 impl<'de> Deserialize<'de> for Draft {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Draft, D::Error> {
         let object = Box::<RawValue>::deserialize(deserializer)?;
@@ -481,7 +484,7 @@ mod tests {
             ("[]", "a message is a JSON object"),
             ("{}", "`role` of the message must be a string"),
             (r#"{"role":1}"#, "`role` of the message must be a string"),
-            (r#"{"role":"x"}"#, "`x` is not a role: use system, developer, user, assistant or tool"),
+            (r#"{"role":"x"}"#, "`x` is not a role; use system, developer, user, assistant or tool"),
             (
                 r#"{"role":"user","content":1}"#,
                 "`content` of the message must be a string, a list of parts or null",
@@ -500,13 +503,13 @@ mod tests {
             (r#"{"role":"user","metadata":[]}"#, "`metadata` of the message must be an object"),
             (r#"{"role":"user","time":"yesterday"}"#, "`time` of the message must be a time as in RFC 3339"),
             (r#"{"role":"user","id":7}"#, "`id` of the message must be a string"),
-            (r#"{"role":"user","id":"msg_1"}"#, "the message has an id that cannot be kept"),
+            (r#"{"role":"user","id":"msg_1"}"#, "the id of the message is invalid"),
             (r#"{"role":"user","role":"tool"}"#, "the message is not JSON"),
         ] {
             assert_eq!(Draft::parse(text).unwrap_err().to_string(), expected, "{text}");
         }
         let long = format!(r#"{{"role":"user","content":"{}"}}"#, "x".repeat(MESSAGE_BYTES_MAX));
-        assert!(matches!(Draft::parse(&long), Err(NotAMessage::TooLong)));
+        assert!(matches!(Draft::parse(&long), Err(MessageError::TooLong)));
     }
 
     #[test]
@@ -529,15 +532,15 @@ mod tests {
         let read = |text: &str| Message::read(text).unwrap();
         let now = Timestamp::UNIX_EPOCH;
         let message = read(r#"{"role":"user","id":7,"timestamp":"2025-01-01T10:00:00.250","n":1.10}"#);
-        let given = message.rising(None, now);
+        let given = message.with_increasing_id(None, now);
         assert_eq!(given.id().unwrap().time(), Some("2025-01-01T10:00:00.25Z".parse().unwrap()));
         let rest = r#","role":"user","source_id":7,"timestamp":"2025-01-01T10:00:00.250","n":1.10}"#;
         assert!(given.as_json().ends_with(rest));
         assert_eq!(Message::read(given.as_json()).unwrap(), given);
-        assert_eq!(given.clone().rising(None, now), given);
-        let again = given.clone().rising(given.id(), now);
+        assert_eq!(given.clone().with_increasing_id(None, now), given);
+        let again = given.clone().with_increasing_id(given.id(), now);
         assert!(again.id() > given.id());
         assert_eq!(again.field("source_id_2").unwrap().to_text(), Some(given.id().unwrap().to_string()));
-        assert_eq!(read(r#"{"role":"user"}"#).rising(None, now).id().unwrap().time(), Some(now));
+        assert_eq!(read(r#"{"role":"user"}"#).with_increasing_id(None, now).id().unwrap().time(), Some(now));
     }
 }

@@ -1,4 +1,4 @@
-//! `metadata.json`: what is known about a context beside its content. Fields of other tools stay.
+//! `metadata.json`: revision, counts and times of a context. Keeps the fields of other tools.
 
 use std::borrow::Cow;
 
@@ -10,51 +10,50 @@ use super::json::{self, Json};
 use crate::error::Damage;
 use crate::{MessageId, Revision};
 
-/// The newest form of the files that this program knows.
+/// Newest format that this program supports.
 pub(crate) const FORMAT: u64 = 1;
 
-/// What is known about a context: as of one commit.
+/// Metadata of a context, as of one commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Metadata {
-    /// Everything as it stands in the file.
+    /// All fields as in the file.
     all: Json,
-    /// Which context this is, whatever its name; `None` where an older tool wrote it.
+    /// Identity of the context, independent of its name; `None` if an older tool wrote it.
     pub(crate) context_id: Option<MessageId>,
     pub(crate) format: u64,
     pub(crate) revision: Revision,
-    /// The revision at which messages were last cut or replaced: what was read before is not what is there now.
+    /// Revision that last removed or replaced messages: earlier reads are outdated.
     pub(crate) rewritten: Revision,
-    /// `None` where nothing says so; then they are counted.
+    /// `None` if not recorded; then the messages are counted.
     pub(crate) message_count: Option<u64>,
-    /// How long `messages.jsonl` was left.
+    /// Length of `messages.jsonl` after the commit.
     pub(crate) messages_bytes: Option<u64>,
-    /// The greatest id so far.
+    /// Greatest id so far.
     pub(crate) last_id: Option<MessageId>,
 }
 
 impl Metadata {
-    /// Of a context that is made now.
+    /// Creates the metadata of a new context.
     pub(crate) fn new(id: MessageId, now: Timestamp) -> Metadata {
         let text = format!(r#"{{"context_id":"{id}","created_at":"{now}"}}"#);
         Metadata::read(Json::parse(&text).expect("it was just made")).expect("it is an object")
     }
 
-    /// Reads what a file says. What a writer counts on from must be right: a revision that is not a number, or none that a count comes to,
-    /// would let stale writers pass.
+    /// Parses metadata. Rejects an invalid revision, which would let stale writers pass.
     pub(crate) fn read(all: Json) -> Result<Metadata, Damage> {
         if !all.is_object() {
-            return Err(Damage::Kind { expected: "a JSON object" });
+            return Err(Damage::WrongType { expected: "a JSON object" });
         }
         let revision = |name: &str| match all.pointer(name) {
             None => Ok(Revision(0)),
             Some(value) => {
                 let found = value.as_str().parse().ok().filter(|found| *found <= Revision::MAX);
-                found.ok_or(Damage::Kind { expected: "a revision that can be: a whole number below 2^53" })
+                found.ok_or(Damage::WrongType { expected: "a revision: an integer below 2^53" })
             }
         };
         let (last, rewritten) = (revision("/revision")?, revision("/rewritten")?);
         if rewritten > last {
-            return Err(Damage::Kind { expected: "no `rewritten` after its `revision`" });
+            return Err(Damage::WrongType { expected: "no `rewritten` after its `revision`" });
         }
         let number = |name: &str| all.pointer(name).and_then(|value| value.as_str().parse::<u64>().ok());
         let id = |name: &str| all.pointer(name)?.to_text()?.parse().ok();
@@ -70,44 +69,44 @@ impl Metadata {
         })
     }
 
-    /// The number of the last commit.
+    /// Number of the last commit.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// The revision at which messages were last cut or replaced.
+    /// Revision that last removed or replaced messages.
     pub fn rewritten(&self) -> Revision {
         self.rewritten
     }
 
-    /// How many messages there are.
+    /// Number of messages.
     pub fn message_count(&self) -> u64 {
         self.message_count.unwrap_or(0)
     }
 
-    /// When the context was made, where that is known.
+    /// Time of creation, if known.
     pub fn created_at(&self) -> Option<Timestamp> {
         self.time("/created_at")
     }
 
-    /// When it was last changed, where that is known.
+    /// Time of the last change, if known.
     pub fn last_updated(&self) -> Option<Timestamp> {
         self.time("/last_updated")
     }
 
-    /// Everything in `metadata.json`, with what other tools put there.
+    /// All fields of `metadata.json`, those of other tools included.
     pub fn as_json(&self) -> &Json {
         &self.all
     }
 
-    /// Times of older tools have no offset; they are taken as UTC.
+    /// Parses a time. Those of older tools have no offset; they count as UTC.
     fn time(&self, name: &str) -> Option<Timestamp> {
         let text = self.all.pointer(name)?.to_text()?;
         let civil = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok();
         text.parse().ok().or_else(|| Some(civil()?.timestamp()))
     }
 
-    /// The same after one more commit at this time, with all that is known here written into `all`.
+    /// Returns the metadata after a commit at this time, with all known fields written into `all`.
     pub(crate) fn stamped(mut self, now: Timestamp) -> Metadata {
         let text = |value: &dyn std::fmt::Display| format!("\"{value}\"");
         let mut changes: Vec<(&str, String)> = vec![("format", FORMAT.to_string())];
@@ -127,7 +126,7 @@ impl Metadata {
         self
     }
 
-    /// Takes over what other tools noted about another context, and when it was made.
+    /// Copies the fields of other tools and the time of creation from another context.
     pub(crate) fn inherit(&mut self, other: &Metadata) {
         const OURS: [&str; 8] = [
             "context_id",
@@ -146,7 +145,7 @@ impl Metadata {
         self.all = self.all.merged(&patch);
     }
 
-    /// The content of the file.
+    /// Formats the content of the file.
     pub(crate) fn to_file(&self) -> Vec<u8> {
         (self.all.pretty() + "\n").into_bytes()
     }
@@ -212,7 +211,7 @@ mod tests {
             r#"{"revision":3,"rewritten":4}"#,
         ] {
             let read = Metadata::read(Json::parse(text).unwrap());
-            assert!(matches!(read, Err(Damage::Kind { .. })), "{text}: {read:?}");
+            assert!(matches!(read, Err(Damage::WrongType { .. })), "{text}: {read:?}");
         }
     }
 }

@@ -8,9 +8,9 @@ mod name;
 mod revision;
 pub(crate) mod serialize;
 
-pub use id::{MessageId, NotAnId};
-pub use json::{DEPTH_MAX, Json, NotJson};
-pub use message::{Content, Draft, MESSAGE_BYTES_MAX, Message, NotAMessage, ROLES, Role};
+pub use id::{InvalidId, MessageId};
+pub use json::{DEPTH_MAX, Json, JsonError};
+pub use message::{Content, Draft, MESSAGE_BYTES_MAX, Message, MessageError, ROLES, Role};
 pub(crate) use metadata::FORMAT;
 pub use metadata::Metadata;
 pub use name::{NAME_BYTES_MAX, Name};

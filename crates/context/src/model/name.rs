@@ -1,4 +1,4 @@
-//! Names of contexts. A name becomes a folder and a lock file, so it is checked before any disk is touched.
+//! Names of contexts. A name becomes a folder and a lock file, so it is validated before any I/O.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,29 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The longest name, in bytes: with what is put around it, it still is a file name everywhere.
+/// Maximum length of a name in bytes: with prefix and suffix it is a valid file name everywhere.
 pub const NAME_BYTES_MAX: usize = 128;
 
-/// Names that Windows keeps for devices, whatever follows after a dot.
+/// Device names of Windows, with any extension.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
-/// As above, each with a digit behind it.
+/// Device names of Windows that end with a digit.
 const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
 
-/// The name of a context: letters, digits, `-`, `_` and `.`, not beginning or ending with a dot, and a file name on every system.
+/// Name of a context: letters, digits, `-`, `_` and `.`; no dot at either end; a valid file name on
+/// every system.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Debug)]
 #[serde(try_from = "String")]
 pub struct Name(String);
 
 impl Name {
-    /// Checks a name. Nothing is looked up.
+    /// Validates a name. Does no I/O.
     pub fn new(text: &str) -> Result<Name, Error> {
         match problem(text) {
             None => Ok(Name(text.to_owned())),
-            Some(reason) => Err(Error::BadName { name: shown(text), reason }),
+            Some(reason) => Err(Error::InvalidName { name: shown(text), reason }),
         }
     }
 
-    /// As it was given.
+    /// Text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -58,7 +59,7 @@ impl TryFrom<String> for Name {
 }
 
 fn problem(text: &str) -> Option<&'static str> {
-    // Combining marks are no letters, so of two spellings of one accented letter only one is a name.
+    // Combining marks are not letters, so only one of two spellings of an accented letter is valid.
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let stem = text.split('.').next().unwrap_or_default().to_lowercase();
     let is_numbered = |device: &&str| {
@@ -70,19 +71,19 @@ fn problem(text: &str) -> Option<&'static str> {
     } else if text.len() > NAME_BYTES_MAX {
         Some("it is longer than 128 bytes")
     } else if !text.chars().all(is_plain) {
-        Some("only letters, digits, `-`, `_` and `.` may be in it")
+        Some("it may have letters, digits, `-`, `_` and `.` only")
     } else if text.starts_with('.') || text.ends_with('.') {
         Some("it begins or ends with a dot")
     } else if text.starts_with('-') {
         Some("it begins with a dash, like an option")
     } else if DEVICES.contains(&&*stem) || NUMBERED_DEVICES.iter().any(is_numbered) {
-        Some("some systems keep it for a device")
+        Some("it is a device name on some systems")
     } else {
         None
     }
 }
 
-/// A bad name is shown short and without what would change a terminal.
+/// Shortens an invalid name and escapes control characters.
 fn shown(text: &str) -> String {
     let cut: String = text.chars().take(60).collect();
     let dots = if cut.len() < text.len() { "…" } else { "" };
@@ -99,7 +100,7 @@ mod tests {
                 assert_eq!(name.as_str(), text);
                 None
             }
-            Err(Error::BadName { reason, .. }) => Some(reason),
+            Err(Error::InvalidName { reason, .. }) => Some(reason),
             Err(error) => panic!("{error}"),
         };
         assert_eq!(found, reason, "{text:?}");
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_could_lead_elsewhere_or_surprise_is_refused() {
-        let plain = Some("only letters, digits, `-`, `_` and `.` may be in it");
+        let plain = Some("it may have letters, digits, `-`, `_` and `.` only");
         for name in ["../x", "a/b", "a\\b", "a b", "a\nb", "a\0b", "c:", "a*", "e\u{301}", "a\u{202e}b"] {
             check(name, plain);
         }
@@ -128,7 +129,7 @@ mod tests {
         check("a.", Some("it begins or ends with a dot"));
         check("-rf", Some("it begins with a dash, like an option"));
         for name in ["con", "NUL", "Aux.txt", "com1", "LPT9.log"] {
-            check(name, Some("some systems keep it for a device"));
+            check(name, Some("it is a device name on some systems"));
         }
     }
 

@@ -1,17 +1,17 @@
-//! The number of a context's last commit.
+//! Revision: the number of a context's last commit.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Counts the commits of a context; 0 where an older tool wrote it. A writer that names the revision it has read is refused when
-/// somebody else wrote since.
+/// Number of commits of a context; 0 if an older tool wrote it. A writer may name the revision that
+/// it read, and fails if the context changed since.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, Debug)]
 pub struct Revision(pub u64);
 
 impl Revision {
-    /// The greatest: what every reader of JSON takes for the number it is.
+    /// Greatest revision: the greatest integer that every JSON parser represents exactly.
     pub const MAX: Revision = Revision((1 << 53) - 1);
 }
 

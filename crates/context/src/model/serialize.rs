@@ -1,4 +1,4 @@
-//! Values of this crate as they stand in JSON: paths, ids and times as text.
+//! Serialisation of paths, ids and times as text.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(crate) fn optional_text<S: Serializer>(
     }
 }
 
-/// A path that is not Unicode is shown as far as it is.
+/// Replaces what is not Unicode.
 pub(crate) fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }

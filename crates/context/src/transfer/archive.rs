@@ -1,4 +1,4 @@
-//! Our own form of an export: one file of JSON Lines, whole or refused.
+//! Archive: an export as one file of JSON Lines, imported as a whole or not at all.
 //!
 //! ```text
 //! {"kind":"cleveragents-context","version":1,"name":"chat"}
@@ -9,8 +9,8 @@
 //! {"kind":"end","message_count":2,"checksum":"sha256:…"}           of all bytes before this line
 //! ```
 //!
-//! The checksum comes last, so that a file of any length is written in one go, and one that was cut has none. Exporting the same revision twice
-//! gives the same bytes.
+//! The checksum comes last, so that a file of any length is written in one pass, and a truncated
+//! one has none. Two exports of one revision have the same bytes.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -18,14 +18,14 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::error::{Damage, ImportProblem};
+use crate::error::{Damage, ImportError};
 use crate::files::DOCUMENT_BYTES_MAX;
-use crate::{ContextManager, Error, Json, Message, Name, NotJson};
+use crate::{ContextManager, Error, Json, JsonError, Message, Name};
 
-/// What the first line calls itself.
+/// Kind of the first line.
 pub(crate) const KIND: &str = "cleveragents-context";
 const VERSION: u64 = 1;
-/// The longest line.
+/// Maximum length of a line.
 const LINE_BYTES_MAX: u64 = DOCUMENT_BYTES_MAX + 1024;
 
 /// Writes an archive.
@@ -52,7 +52,7 @@ pub(crate) fn write(context: &ContextManager, out: &mut dyn Write) -> Result<(),
         .map_err(failed)
 }
 
-/// An archive that is being read: first what is not messages, then the messages, checked as they come.
+/// Reader of an archive: first the documents, then the messages, validated one by one.
 pub(crate) struct Archive<R> {
     reader: R,
     hasher: Sha256,
@@ -78,7 +78,7 @@ struct Line<'a> {
 
 impl<R: BufRead> Archive<R> {
     /// Reads up to the first message.
-    pub(crate) fn open(reader: R) -> Result<Self, ImportProblem> {
+    pub(crate) fn open(reader: R) -> Result<Self, ImportError> {
         let mut archive = Archive {
             reader,
             hasher: Sha256::new(),
@@ -93,8 +93,10 @@ impl<R: BufRead> Archive<R> {
         let head = archive.parse(&head)?;
         match head.version {
             Some(VERSION) if head.kind == KIND => {}
-            Some(found) if head.kind == KIND => return Err(ImportProblem::Newer { found, known: VERSION }),
-            _ => return Err(ImportProblem::UnknownForm),
+            Some(version) if head.kind == KIND => {
+                return Err(ImportError::Newer { version, supported: VERSION });
+            }
+            _ => return Err(ImportError::UnknownFormat),
         }
         archive.name = head.name.and_then(|name| Name::new(&name).ok());
         archive.metadata = archive.document("metadata")?;
@@ -103,27 +105,31 @@ impl<R: BufRead> Archive<R> {
         Ok(archive)
     }
 
-    fn document(&mut self, kind: &'static str) -> Result<Json, ImportProblem> {
+    fn document(&mut self, kind: &'static str) -> Result<Json, ImportError> {
         let text = self.next_line()?;
         let line = self.parse(&text)?;
         if line.kind != kind {
-            return Err(ImportProblem::Order {
+            return Err(ImportError::Order {
                 line: self.line,
                 reason: "metadata, state and global_context come first",
             });
         }
-        let wrong = |source| ImportProblem::Line { line: self.line, source };
-        let value = line.value.ok_or_else(|| wrong(Damage::Kind { expected: "a value" }))?;
+        let wrong = |source| ImportError::Line { line: self.line, source };
+        let value = line.value.ok_or_else(|| wrong(Damage::WrongType { expected: "a value" }))?;
         let value = Json::parse(value.get()).map_err(|source| wrong(source.into()))?;
-        if value.is_object() { Ok(value) } else { Err(wrong(Damage::Kind { expected: "a JSON object" })) }
+        if value.is_object() {
+            Ok(value)
+        } else {
+            Err(wrong(Damage::WrongType { expected: "a JSON object" }))
+        }
     }
 
-    /// The next message; `None` after the last line, whose checksum was right.
-    pub(crate) fn next_message(&mut self) -> Result<Option<Message>, ImportProblem> {
+    /// Returns the next message; `None` after the last line, if the checksum matches.
+    pub(crate) fn next_message(&mut self) -> Result<Option<Message>, ImportError> {
         let before = self.hasher.clone();
         let text = self.next_line()?;
         let line = self.parse(&text)?;
-        let wrong = |source| ImportProblem::Line { line: self.line, source };
+        let wrong = |source| ImportError::Line { line: self.line, source };
         match (&*line.kind, line.value) {
             ("message", Some(value)) => {
                 let value = Json::parse(value.get()).map_err(|source| wrong(source.into()))?;
@@ -132,50 +138,49 @@ impl<R: BufRead> Archive<R> {
                 Ok(Some(message))
             }
             ("end", _) => {
-                let found = checksum(before);
+                let actual = checksum(before);
                 let recorded = line.checksum.unwrap_or_default();
-                // Older exports have the digits alone.
-                let is_right = recorded == found || found.strip_prefix("sha256:") == Some(&*recorded);
+                // Older exports have only the digits.
+                let is_right = recorded == actual || actual.strip_prefix("sha256:") == Some(&*recorded);
                 if !is_right {
-                    return Err(ImportProblem::Checksum { recorded, found });
+                    return Err(ImportError::Checksum { recorded, actual });
                 }
                 if line.message_count != Some(self.count) {
-                    return Err(wrong(Damage::Kind { expected: "the number of messages before it" }));
+                    return Err(wrong(Damage::WrongType { expected: "the number of messages before it" }));
                 }
                 let mut rest = [0];
-                match self.reader.read(&mut rest).map_err(ImportProblem::Read)? {
+                match self.reader.read(&mut rest).map_err(ImportError::Read)? {
                     0 => Ok(None),
-                    _ => Err(ImportProblem::Order {
-                        line: self.line + 1,
-                        reason: "the line before it is the last",
-                    }),
+                    _ => {
+                        Err(ImportError::Order { line: self.line + 1, reason: "the last line is before it" })
+                    }
                 }
             }
-            _ => Err(ImportProblem::Order { line: self.line, reason: "only messages and the end come here" }),
+            _ => Err(ImportError::Order { line: self.line, reason: "only messages and the end may follow" }),
         }
     }
 
-    /// The next line without its line break.
-    fn next_line(&mut self) -> Result<Vec<u8>, ImportProblem> {
+    /// Reads the next line without its line break.
+    fn next_line(&mut self) -> Result<Vec<u8>, ImportError> {
         let mut line = Vec::new();
         let got = (&mut self.reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
-        got.map_err(ImportProblem::Read)?;
+        got.map_err(ImportError::Read)?;
         self.hasher.update(&line);
         if line.pop() != Some(b'\n') {
             if line.len() as u64 + 1 >= LINE_BYTES_MAX {
                 let source = Damage::TooLarge { limit: LINE_BYTES_MAX };
-                return Err(ImportProblem::Line { line: self.line + 1, source });
+                return Err(ImportError::Line { line: self.line + 1, source });
             }
-            return Err(ImportProblem::Truncated { line: self.line });
+            return Err(ImportError::Truncated { line: self.line });
         }
         self.line += 1;
         Ok(line)
     }
 
-    fn parse<'l>(&self, line: &'l [u8]) -> Result<Line<'l>, ImportProblem> {
-        let wrong = |source: NotJson| ImportProblem::Line { line: self.line, source: source.into() };
-        let text = std::str::from_utf8(line).map_err(|source| wrong(NotJson::Utf8(source)))?;
-        serde_json::from_str(text).map_err(|source| wrong(NotJson::Syntax(source)))
+    fn parse<'l>(&self, line: &'l [u8]) -> Result<Line<'l>, ImportError> {
+        let wrong = |source: JsonError| ImportError::Line { line: self.line, source: source.into() };
+        let text = std::str::from_utf8(line).map_err(|source| wrong(JsonError::Utf8(source)))?;
+        serde_json::from_str(text).map_err(|source| wrong(JsonError::Syntax(source)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A conversation for other tools and other machines. The context is not changed by any of this.
+//! Exports for other tools and other machines. The context is not changed.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -7,23 +7,24 @@ use std::str::FromStr;
 use filetx::{Disk, Kind, Open, RelPath, Rename, Storage, StoredFile};
 
 use super::archive;
-use crate::files::{GLOBAL, METADATA, OLD_MESSAGES, STATE};
+use crate::files::{GLOBAL, LEGACY_MESSAGES, METADATA, STATE};
 use crate::{Content, ContextManager, Error, Json};
 
-/// Files and folders of an export are for their owner: conversations are private.
+/// Files and folders of an export are private to their owner, like conversations.
 const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 
-/// The forms of an export.
+/// Format of an export.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// One file of JSON Lines with a checksum, which [`Contexts::import`](crate::Contexts::import) takes back without loss.
+    /// One file of JSON Lines with a checksum; [`Contexts::import`](crate::Contexts::import)
+    /// restores it without loss.
     Archive,
     /// A folder with the four files of older tools.
     Json4,
-    /// `{"messages": […]}`, as the chat APIs take it.
+    /// `{"messages": […]}`, the input of the chat APIs.
     Openai,
-    /// To be read.
+    /// Markdown, for people.
     Markdown,
 }
 
@@ -36,33 +37,34 @@ impl FromStr for Format {
             "json4" => Ok(Format::Json4),
             "openai" => Ok(Format::Openai),
             "markdown" => Ok(Format::Markdown),
-            _ => Err(format!("`{text}` is no format of an export: use archive, json4, openai or markdown")),
+            _ => Err(format!("unknown export format `{text}`; use archive, json4, openai or markdown")),
         }
     }
 }
 
 impl ContextManager {
-    /// Writes an export, as of when this object last read or saved the context. [`Format::Json4`] is a folder and needs
+    /// Writes an export as of the last read or save. [`Format::Json4`] is a folder and needs
     /// [`export_to`](Self::export_to).
     ///
-    /// Safe beside writers in any thread or process, which do not wait for this; if messages are cut or replaced meanwhile it is
-    /// [`Error::Rewritten`]. A failure leaves in `out` what was written by then, and the context as it was.
+    /// Safe beside writers in any thread or process, which do not wait for it. Fails with
+    /// [`Error::Rewritten`] if messages are removed or replaced during the export. A failure leaves
+    /// a partial export in `out`, and the context unchanged.
     pub fn export(&self, format: Format, out: &mut dyn Write) -> Result<(), Error> {
         match format {
             Format::Archive => archive::write(self, out),
             Format::Openai => self.write_openai(out),
             Format::Markdown => self.write_markdown(out),
             Format::Json4 => {
-                let source = io::Error::new(io::ErrorKind::InvalidInput, "four files need a folder to go to");
+                let source = io::Error::new(io::ErrorKind::InvalidInput, "four files need a folder");
                 Err(Error::Export { source })
             }
         }
     }
 
-    /// Writes an export to a file, or a folder for [`Format::Json4`]: whole, or not at all. A file that is there is replaced; a folder that is
-    /// there must be empty.
+    /// Writes an export to a file, or to a folder for [`Format::Json4`]: all or nothing. Replaces
+    /// an existing file; an existing folder must be empty.
     ///
-    /// Safety as [`export`](Self::export). A failure leaves what was at `path` as it was.
+    /// Safety as [`export`](Self::export). A failure leaves `path` unchanged.
     pub fn export_to(&self, format: Format, path: &Path) -> Result<(), Error> {
         let path = std::path::absolute(path).map_err(|source| Error::Export { source })?;
         let (Some(around), Some(name)) = (path.parent(), path.file_name()) else {
@@ -70,7 +72,7 @@ impl ContextManager {
         };
         let disk = Disk::open(around).map_err(|source| Error::Export { source })?;
         let target = RelPath::root().join(name);
-        let partial = RelPath::root().join(format!(".export-{}", self.ground.fresh_id()));
+        let partial = RelPath::root().join(format!(".export-{}", self.dir.new_id()));
         let written = match format {
             Format::Json4 => self.write_folder(&disk, &partial),
             format => write_file(&disk, &partial, |out| self.export(format, out)),
@@ -86,17 +88,17 @@ impl ContextManager {
         placed
     }
 
-    /// The four files of older tools.
+    /// Writes the four files of older tools.
     fn write_folder(&self, disk: &Disk, folder: &RelPath) -> Result<(), Error> {
         let failed = |source| Error::Export { source };
         disk.make_folder(folder, FOLDER_MODE).map_err(failed)?;
-        write_file(disk, &folder.join(OLD_MESSAGES), |out| {
+        write_file(disk, &folder.join(LEGACY_MESSAGES), |out| {
             let mut is_first = true;
             write!(out, "[").map_err(failed)?;
             for one in self.messages(..) {
                 let message = Json::parse(one?.message.as_json()).expect("a message is JSON").pretty();
                 let comma = if is_first { "" } else { "," };
-                // A line break inside of a string is escaped, so these are all between tokens.
+                // Line breaks in strings are escaped, so these are all between tokens.
                 write!(out, "{comma}\n  {}", message.replace('\n', "\n  ")).map_err(failed)?;
                 is_first = false;
             }
@@ -151,7 +153,7 @@ impl ContextManager {
     }
 }
 
-/// Writes a new file, synced.
+/// Creates a file and syncs it.
 fn write_file(
     disk: &Disk,
     path: &RelPath,
@@ -165,7 +167,7 @@ fn write_file(
     out.file.sync_all().map_err(failed)
 }
 
-/// A file that is written from its beginning on.
+/// A file written sequentially.
 struct Sequential {
     file: Box<dyn StoredFile>,
     offset: u64,

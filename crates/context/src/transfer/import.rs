@@ -1,7 +1,7 @@
-//! Conversations from other tools and other machines. What it is, is told by its content.
+//! Imports from other tools and other machines. The content determines the format.
 //!
-//! Everything goes through one commit of the context's folder, which happens only after the last byte was read and the checksum was
-//! right: whatever is wrong with an import, what was there before stays.
+//! An import is one commit of the context's folder, after the last byte was read and the checksum
+//! verified: a failed import leaves the existing context unchanged.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -12,26 +12,29 @@ use serde_json::value::RawValue;
 
 use super::archive::{self, Archive};
 use super::legacy;
-use crate::contexts::IfThere;
+use crate::contexts::OnExisting;
 use crate::edit::{Edit, check_revision};
-use crate::error::{Damage, ImportProblem};
-use crate::files::{DOCUMENT_BYTES_MAX, GLOBAL, METADATA, OLD_BYTES_MAX, OLD_MESSAGES, STATE};
+use crate::error::{Damage, ImportError};
+use crate::files::{DOCUMENT_BYTES_MAX, GLOBAL, LEGACY_BYTES_MAX, LEGACY_MESSAGES, METADATA, STATE};
 use crate::model::json;
-use crate::{ContextManager, Contexts, Error, Json, Message, Metadata, Name, NotJson, Revision};
+use crate::{ContextManager, Contexts, Error, Json, JsonError, Message, Metadata, Name, Revision};
 
 impl Contexts {
-    /// Makes a context of an archive, of a JSON list of chat messages (alone or as `messages` of an object), or of a folder with the four files of older
-    /// tools. Without `name` it gets the one that the archive names, or that of the file without its ending.
+    /// Imports an archive, a JSON list of chat messages (alone or as `messages` of an object), or a
+    /// folder with the four files of older tools. Without `name`, uses the name in the archive, or
+    /// the file name without its extension.
     ///
-    /// With [`IfThere::Replace`] it takes the place of the context of that name, and with `expected` only if that is at this revision. Who reads the old one meanwhile
-    /// sees all of it or all of the new one; its revisions count on, so its metadata have to be readable. Of several threads or processes that make one name, one wins. A failure, a wrong checksum
-    /// too, or a kill leaves what was there before, or nothing.
+    /// With [`OnExisting::Replace`] the import replaces the context of that name; with `expected`,
+    /// only if that is at this revision. Concurrent readers see all of the old context or all of
+    /// the new one. Its revisions continue, so the old metadata must be readable. If several
+    /// threads or processes create one name, one succeeds. A failure, such as a wrong checksum, or
+    /// a kill leaves the existing context, or none.
     #[track_caller]
     pub fn import(
         &self,
         from: &Path,
         name: Option<&Name>,
-        if_there: IfThere,
+        on_existing: OnExisting,
         expected: Option<Revision>,
     ) -> Result<ContextManager, Error> {
         let failed = |source| Error::Import { from: from.to_owned(), source: Box::new(source) };
@@ -42,69 +45,70 @@ impl Contexts {
             (None, None) => Name::new(&from.file_stem().unwrap_or_default().to_string_lossy())?,
         };
         let check = |edit: &Edit<'_, '_>| check_revision(&name, expected, edit.loaded.metadata.revision);
-        self.establish("import", &name, if_there, |edit| {
+        self.create_with("import", &name, on_existing, |edit| {
             check(edit)?;
             edit.replace_messages(std::iter::from_fn(|| source.next_message().map_err(failed).transpose()))?;
             let (metadata, state, global) = source.documents();
             edit.set_state(state)?;
             edit.set_global(global)?;
-            let wrong = |source| failed(ImportProblem::File { file: METADATA, source });
+            let wrong = |source| failed(ImportError::File { file: METADATA, source });
             edit.loaded.metadata.inherit(&Metadata::read(metadata).map_err(wrong)?);
             Ok(())
         })
     }
 }
 
-/// What is imported.
+/// Source of an import.
 enum Source {
     Archive(Box<Archive<BufReader<File>>>),
     List { messages: std::vec::IntoIter<Message>, metadata: Json, state: Json, global: Json },
 }
 
 impl Source {
-    fn open(from: &Path) -> Result<Source, ImportProblem> {
+    fn open(from: &Path) -> Result<Source, ImportError> {
         if from.is_dir() {
             return Source::of_folder(from);
         }
-        // Look before opening: opening a FIFO would wait for a writer.
-        let found = fs::metadata(from).map_err(ImportProblem::Read)?;
+        // Check before opening: opening a FIFO would block.
+        let found = fs::metadata(from).map_err(ImportError::Read)?;
         if !found.is_file() {
-            return Err(ImportProblem::UnknownForm);
+            return Err(ImportError::UnknownFormat);
         }
-        let mut reader = BufReader::with_capacity(64 * 1024, File::open(from).map_err(ImportProblem::Read)?);
-        if is_archive(reader.fill_buf().map_err(ImportProblem::Read)?) {
+        let mut reader = BufReader::with_capacity(64 * 1024, File::open(from).map_err(ImportError::Read)?);
+        if is_archive(reader.fill_buf().map_err(ImportError::Read)?) {
             return Ok(Source::Archive(Box::new(Archive::open(reader)?)));
         }
-        let bytes = read(from, OLD_BYTES_MAX).map_err(|damage| match damage {
-            Ok(source) => ImportProblem::Read(source),
-            Err(source) => ImportProblem::Line { line: 1, source },
+        let bytes = read(from, LEGACY_BYTES_MAX).map_err(|damage| match damage {
+            Ok(source) => ImportError::Read(source),
+            Err(source) => ImportError::Line { line: 1, source },
         })?;
         let messages = chat_messages(&bytes)?.into_iter();
         Ok(Source::List { messages, metadata: Json::empty(), state: Json::empty(), global: Json::empty() })
     }
 
-    fn of_folder(folder: &Path) -> Result<Source, ImportProblem> {
-        if !folder.join(OLD_MESSAGES).is_file() {
-            return Err(ImportProblem::UnknownForm);
+    fn of_folder(folder: &Path) -> Result<Source, ImportError> {
+        if !folder.join(LEGACY_MESSAGES).is_file() {
+            return Err(ImportError::UnknownFormat);
         }
         let read = |file: &'static str, limit| match read(&folder.join(file), limit) {
             Ok(bytes) => Ok(bytes),
-            Err(Ok(source)) => Err(ImportProblem::Read(source)),
-            Err(Err(source)) => Err(ImportProblem::File { file, source }),
+            Err(Ok(source)) => Err(ImportError::Read(source)),
+            Err(Err(source)) => Err(ImportError::File { file, source }),
         };
-        let wrong = |file| move |source| ImportProblem::File { file, source };
-        let messages = legacy::messages(&read(OLD_MESSAGES, OLD_BYTES_MAX)?).map_err(wrong(OLD_MESSAGES))?;
+        let wrong = |file| move |source| ImportError::File { file, source };
+        let messages =
+            legacy::messages(&read(LEGACY_MESSAGES, LEGACY_BYTES_MAX)?).map_err(wrong(LEGACY_MESSAGES))?;
         let document = |file: &'static str| {
             let bytes = match read(file, DOCUMENT_BYTES_MAX) {
-                // Only what is not there is empty; what cannot be looked at is an error.
-                Err(ImportProblem::Read(error)) if error.kind() == io::ErrorKind::NotFound => {
+                // Only a missing file is empty; one that cannot be read is an error.
+                Err(ImportError::Read(error)) if error.kind() == io::ErrorKind::NotFound => {
                     return Ok(Json::empty());
                 }
                 bytes => bytes?,
             };
             let json = Json::parse_bytes(&bytes).map_err(|source| wrong(file)(source.into()))?;
             let expected = "a JSON object";
-            if json.is_object() { Ok(json) } else { Err(wrong(file)(Damage::Kind { expected })) }
+            if json.is_object() { Ok(json) } else { Err(wrong(file)(Damage::WrongType { expected })) }
         };
         let [metadata, state, global] = [METADATA, STATE, GLOBAL].map(document);
         Ok(Source::List {
@@ -122,14 +126,14 @@ impl Source {
         }
     }
 
-    fn next_message(&mut self) -> Result<Option<Message>, ImportProblem> {
+    fn next_message(&mut self) -> Result<Option<Message>, ImportError> {
         match self {
             Source::Archive(archive) => archive.next_message(),
             Source::List { messages, .. } => Ok(messages.next()),
         }
     }
 
-    /// Metadata, state, global context.
+    /// Returns metadata, state and global context.
     fn documents(&self) -> (Json, Json, Json) {
         match self {
             Source::Archive(archive) => {
@@ -140,7 +144,7 @@ impl Source {
     }
 }
 
-/// Whether a file begins as an archive does. Its first line is short.
+/// Returns true if a file begins like an archive. Its first line is short.
 fn is_archive(start: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Head {
@@ -150,16 +154,16 @@ fn is_archive(start: &[u8]) -> bool {
     serde_json::from_slice::<Head>(line).is_ok_and(|head| head.kind == archive::KIND)
 }
 
-/// The messages of a list, or of an object that has one.
-fn chat_messages(bytes: &[u8]) -> Result<Vec<Message>, ImportProblem> {
+/// Returns the messages of a list, or of an object that has one.
+fn chat_messages(bytes: &[u8]) -> Result<Vec<Message>, ImportError> {
     let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    let wrong = |source: NotJson| match source.place() {
-        Some((line, _)) => ImportProblem::Line { line: line as u64, source: source.into() },
-        None => ImportProblem::UnknownForm,
+    let wrong = |source: JsonError| match source.place() {
+        Some((line, _)) => ImportError::Line { line: line as u64, source: source.into() },
+        None => ImportError::UnknownFormat,
     };
     let text = match start {
-        Some(b'[' | b'{') => std::str::from_utf8(bytes).map_err(|_| ImportProblem::UnknownForm)?,
-        _ => return Err(ImportProblem::UnknownForm),
+        Some(b'[' | b'{') => std::str::from_utf8(bytes).map_err(|_| ImportError::UnknownFormat)?,
+        _ => return Err(ImportError::UnknownFormat),
     };
     let list = match start {
         Some(b'[') => text,
@@ -167,16 +171,17 @@ fn chat_messages(bytes: &[u8]) -> Result<Vec<Message>, ImportProblem> {
             Json::parse(text).map_err(wrong)?;
             let all = json::fields(text).unwrap_or_default();
             let found = all.into_iter().rev().find(|(name, _)| name == "messages").map(|(_, value)| value);
-            found.filter(|value| value.starts_with('[')).ok_or(ImportProblem::UnknownForm)?
+            found.filter(|value| value.starts_with('[')).ok_or(ImportError::UnknownFormat)?
         }
     };
-    let all: Vec<&RawValue> = serde_json::from_str(list).map_err(|source| wrong(NotJson::Syntax(source)))?;
+    let all: Vec<&RawValue> =
+        serde_json::from_str(list).map_err(|source| wrong(JsonError::Syntax(source)))?;
     let read = |raw: &RawValue| -> Result<Message, Damage> {
-        Ok(Message::read(&json::compact(raw.get()).ok_or(NotJson::Depth)?)?)
+        Ok(Message::read(&json::compact(raw.get()).ok_or(JsonError::Depth)?)?)
     };
     let numbered = (1..).zip(all);
     numbered
-        .map(|(number, raw)| read(raw).map_err(|source| ImportProblem::Element { number, source }))
+        .map(|(number, raw)| read(raw).map_err(|source| ImportError::Element { number, source }))
         .collect()
 }
 

@@ -1,23 +1,25 @@
-//! The layout of older tools: messages as one JSON array.
+//! Layout of older tools: messages as one JSON array.
 
 use serde_json::value::RawValue;
 
 use crate::error::Damage;
 use crate::model::json;
-use crate::{Json, Message, NotJson};
+use crate::{Json, JsonError, Message};
 
-/// The messages of an array, each on one line.
+/// Parses the messages of an array, each to one line.
 pub(crate) fn messages(bytes: &[u8]) -> Result<Vec<Message>, Damage> {
     if bytes.is_empty() {
         return Ok(Vec::new());
     }
-    let text = std::str::from_utf8(bytes).map_err(NotJson::Utf8)?;
+    let text = std::str::from_utf8(bytes).map_err(JsonError::Utf8)?;
     if !text.trim_start().starts_with('[') {
         Json::parse(text)?;
-        return Err(Damage::Kind { expected: "a list of messages" });
+        return Err(Damage::WrongType { expected: "a list of messages" });
     }
-    let all: Vec<&RawValue> = serde_json::from_str(text).map_err(NotJson::Syntax)?;
-    all.into_iter().map(|raw| Ok(Message::read(&json::compact(raw.get()).ok_or(NotJson::Depth)?)?)).collect()
+    let all: Vec<&RawValue> = serde_json::from_str(text).map_err(JsonError::Syntax)?;
+    all.into_iter()
+        .map(|raw| Ok(Message::read(&json::compact(raw.get()).ok_or(JsonError::Depth)?)?))
+        .collect()
 }
 
 #[cfg(test)]
@@ -36,7 +38,7 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        assert!(matches!(messages(b"{}"), Err(Damage::Kind { .. })));
+        assert!(matches!(messages(b"{}"), Err(Damage::WrongType { .. })));
         assert!(matches!(messages(b"[1]"), Err(Damage::Message(_))));
         assert!(matches!(messages(b"[{\"role\":\"user\"}"), Err(Damage::Json(_))));
         assert!(matches!(messages(b"x"), Err(Damage::Json(_))));

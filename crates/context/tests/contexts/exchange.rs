@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use context::{Draft, Error, Format, IfThere, Left, Revision, Role};
+use context::{Draft, Error, Format, OnExisting, Outcome, Revision, Role};
 use testkit::chain;
 
 use super::support::{Place, assert_error, draft, json, name, names, text, texts};
@@ -48,11 +48,8 @@ fn an_archive_comes_back_without_loss() {
     assert!(text.starts_with(r#"{"kind":"cleveragents-context","version":1,"name":"chat"}"#));
     assert!(text.lines().last().unwrap().contains(r#""message_count":4,"checksum":"sha256:"#));
     let file = place.beside("export.jsonl", &text);
-    assert_error(
-        place.contexts.import(&file, None, IfThere::Refuse, None),
-        "there is a context `chat` already",
-    );
-    let copy = place.contexts.import(&file, Some(&name("copy")), IfThere::Refuse, None).unwrap();
+    assert_error(place.contexts.import(&file, None, OnExisting::Fail, None), "context `chat` already exists");
+    let copy = place.contexts.import(&file, Some(&name("copy")), OnExisting::Fail, None).unwrap();
     for copy in [copy, place.open("copy")] {
         assert_eq!(lines(&copy), lines(&chat));
         assert_eq!(copy.state(), chat.state());
@@ -64,7 +61,7 @@ fn an_archive_comes_back_without_loss() {
     // Older exports have the digits of the checksum alone.
     let file = place.beside("bare.jsonl", text.replace("\"sha256:", "\""));
     assert_eq!(
-        lines(&place.contexts.import(&file, Some(&name("bare")), IfThere::Refuse, None).unwrap()),
+        lines(&place.contexts.import(&file, Some(&name("bare")), OnExisting::Fail, None).unwrap()),
         lines(&chat)
     );
 }
@@ -76,9 +73,9 @@ fn an_archive_replaces_all_or_nothing() {
     let (other, mut target) = Place::with_messages(90);
     target.set_state(json(r#"{"old":true}"#)).unwrap();
     let _ = target.save().unwrap();
-    let stale = other.contexts.import(&file, None, IfThere::Replace, Some(Revision(1)));
+    let stale = other.contexts.import(&file, None, OnExisting::Replace, Some(Revision(1)));
     assert_error(stale, "is at revision 3, not 1");
-    let new = other.contexts.import(&file, None, IfThere::Replace, Some(Revision(3))).unwrap();
+    let new = other.contexts.import(&file, None, OnExisting::Replace, Some(Revision(3))).unwrap();
     assert_eq!(new.metadata().revision(), Revision(4), "revisions count on");
     assert_eq!(lines(&other.open("chat")), lines(&chat));
     assert_eq!(other.open("chat").state().as_str(), r#"{"n":1.10}"#);
@@ -88,7 +85,7 @@ fn an_archive_replaces_all_or_nothing() {
     assert!(other.contexts.verify(&name("chat")).unwrap().is_sound());
     other.write_old("[]");
     fs::remove_file(other.file("messages.jsonl")).unwrap();
-    assert!(other.contexts.import(&file, None, IfThere::Replace, None).is_ok());
+    assert!(other.contexts.import(&file, None, OnExisting::Replace, None).is_ok());
     assert!(!other.file("messages.json").exists());
     assert_eq!(lines(&other.open("chat")), lines(&chat));
 }
@@ -100,18 +97,18 @@ fn metadata_that_cannot_be_read_are_not_replaced_by_a_first_revision() {
     let (other, _) = Place::with_messages(2);
     for damaged in ["{", r#"{"revision":-3}"#, r#"{"format":99}"#] {
         other.write("metadata.json", damaged);
-        let error = other.contexts.import(&file, None, IfThere::Replace, None).err().unwrap();
+        let error = other.contexts.import(&file, None, OnExisting::Replace, None).err().unwrap();
         assert!(matches!(error, Error::Damaged { .. } | Error::Newer { .. }), "{error}");
         assert_eq!(other.read("metadata.json"), damaged);
     }
     // Whoever does not want it any more says so.
     let _ = other.contexts.remove(&name("chat"), None).unwrap();
-    assert!(other.contexts.import(&file, None, IfThere::Replace, None).is_ok());
+    assert!(other.contexts.import(&file, None, OnExisting::Replace, None).is_ok());
     let old = place.folder.path().join("old");
     fs::create_dir(&old).unwrap();
     fs::write(old.join("messages.json"), "[]").unwrap();
     fs::write(old.join("metadata.json"), r#"{"revision":[]}"#).unwrap();
-    assert_error(other.contexts.import(&old, None, IfThere::Refuse, None), "its `metadata.json` is wrong");
+    assert_error(other.contexts.import(&old, None, OnExisting::Fail, None), "its `metadata.json` is invalid");
 }
 
 #[test]
@@ -126,39 +123,42 @@ fn a_bad_archive_leaves_what_was_there() {
     let cases = [
         (good.replace("m1", "m2"), "its checksum is sha256:"),
         (without(5), "its checksum is sha256:"),
-        (without(end), "it is cut off after line 8"),
-        (good[..good.len() - 3].to_owned(), "it is cut off after line 8"),
-        (good[..200].to_owned(), "it is cut off after line 1"),
+        (without(end), "it ends after line 8"),
+        (good[..good.len() - 3].to_owned(), "it ends after line 8"),
+        (good[..200].to_owned(), "it ends after line 1"),
         (without(2), "metadata, state and global_context come first"),
-        (good.clone() + "x", "the line before it is the last"),
+        (good.clone() + "x", "the last line is before it"),
         (
             good.replace("\"version\":1,", "\"version\":2,"),
-            "archive of version 2; this program knows version 1",
+            "archive of version 2; this program supports version 1",
         ),
         (
             good.replace("\"message_count\":4,\"checksum", "\"message_count\":5,\"checksum"),
             "the number of messages before it",
         ),
-        (good.replace("\"kind\":\"message\"", "\"kind\":\"massage\""), "only messages and the end come here"),
+        (
+            good.replace("\"kind\":\"message\"", "\"kind\":\"massage\""),
+            "only messages and the end may follow",
+        ),
         (
             good.replace("\"role\":\"tool\"", "\"roll\":\"tool\""),
-            "line 8 is wrong: `role` of the message must be a string",
+            "line 8 is invalid: `role` of the message must be a string",
         ),
         (
             good.replace("\"kind\":\"state\",\"value\":{", "\"kind\":\"state\",\"value\":[{"),
-            "line 3 is wrong",
+            "line 3 is invalid",
         ),
         (good.replace("{\"n\":1.10}", "[]"), "it must hold a JSON object"),
     ];
     for (content, expected) in cases {
         let file = place.beside("bad.jsonl", &content);
         let before = testkit::folder::tree_without(&place.file(""), ".txn");
-        let result = place.contexts.import(&file, Some(&name("chat")), IfThere::Replace, None);
+        let result = place.contexts.import(&file, Some(&name("chat")), OnExisting::Replace, None);
         let error = assert_error(result, expected);
         assert!(chain(&error).starts_with("cannot import"), "{}", chain(&error));
-        assert_eq!(error.left(), Left::Nothing);
+        assert_eq!(error.outcome(), Outcome::Aborted);
         assert!(testkit::folder::tree_without(&place.file(""), ".txn") == before);
-        assert_error(place.contexts.import(&file, Some(&name("new")), IfThere::Refuse, None), expected);
+        assert_error(place.contexts.import(&file, Some(&name("new")), OnExisting::Fail, None), expected);
         assert_eq!(names(place.contexts.folder()), [".locks", ".trash", "chat"], "{expected}");
     }
     assert!(place.contexts.verify(&name("chat")).unwrap().is_sound());
@@ -172,7 +172,7 @@ fn lists_of_chat_messages_are_taken_by_their_content() {
         [("a.json", list.to_owned()), ("b.txt", format!("\n {{\"model\":\"m\",\"messages\":{list}}}"))]
     {
         let path = place.beside(file, content);
-        let chat = place.contexts.import(&path, None, IfThere::Refuse, None).unwrap();
+        let chat = place.contexts.import(&path, None, OnExisting::Fail, None).unwrap();
         assert_eq!(chat.name().as_str(), &file[..1], "without its ending");
         assert_eq!(texts(&chat), ["be kind", "hi"]);
         let second = chat.messages(1..).next().unwrap().unwrap().message;
@@ -185,33 +185,33 @@ fn lists_of_chat_messages_are_taken_by_their_content() {
 #[test]
 fn what_is_none_of_the_forms_is_refused() {
     let place = Place::new();
-    let unknown = "it is neither an archive, nor a list of chat messages, nor a folder with messages.json";
+    let unknown = "it is not an archive, a list of chat messages, or a folder with messages.json";
     for (content, expected) in [
         (&b"hello"[..], unknown),
         (b"", unknown),
         (b"{}", unknown),
         (b"{\"messages\":7}", unknown),
         (b"[\xff]", unknown),
-        (b"[1]", "message 1 is wrong: a message is a JSON object"),
-        (b"[{\"role\":\"user\"},{}]", "message 2 is wrong: `role` of the message must be a string"),
-        (b"[\n{]", "line 2 is wrong: it is not JSON"),
-        (b"{\"messages\":\n[}", "line 2 is wrong: it is not JSON"),
-        (b"{\"role\":\"user\"}\n{\"role\":\"user\"}\n", "line 2 is wrong: it is not JSON"),
+        (b"[1]", "message 1 is invalid: a message is a JSON object"),
+        (b"[{\"role\":\"user\"},{}]", "message 2 is invalid: `role` of the message must be a string"),
+        (b"[\n{]", "line 2 is invalid: it is not JSON"),
+        (b"{\"messages\":\n[}", "line 2 is invalid: it is not JSON"),
+        (b"{\"role\":\"user\"}\n{\"role\":\"user\"}\n", "line 2 is invalid: it is not JSON"),
     ] {
         let path = place.beside("odd", content);
-        assert_error(place.contexts.import(&path, None, IfThere::Refuse, None), expected);
+        assert_error(place.contexts.import(&path, None, OnExisting::Fail, None), expected);
     }
     let missing = place.folder.path().join("missing");
-    assert_error(place.contexts.import(&missing, None, IfThere::Refuse, None), "it cannot be read");
+    assert_error(place.contexts.import(&missing, None, OnExisting::Fail, None), "reading it failed");
     assert_error(
-        place.contexts.import(place.folder.path(), Some(&name("x")), IfThere::Refuse, None),
+        place.contexts.import(place.folder.path(), Some(&name("x")), OnExisting::Fail, None),
         unknown,
     );
     let socket = place.folder.path().join("socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    assert_error(place.contexts.import(&socket, Some(&name("x")), IfThere::Refuse, None), unknown);
+    assert_error(place.contexts.import(&socket, Some(&name("x")), OnExisting::Fail, None), unknown);
     let odd = place.beside("a b.json", "[]");
-    assert_error(place.contexts.import(&odd, None, IfThere::Refuse, None), "cannot be the name of a context");
+    assert_error(place.contexts.import(&odd, None, OnExisting::Fail, None), "is not a valid context name");
     assert!(place.contexts.list().unwrap().is_empty());
 }
 
@@ -226,7 +226,7 @@ fn the_old_layout_goes_out_and_comes_in() {
     assert!(messages.contains("\n        \"v\": 1.10\n"), "{messages}");
     assert!(messages.ends_with("\n  }\n]"));
     assert_eq!(fs::read_to_string(out.join("state.json")).unwrap(), "{\n  \"n\": 1.10\n}");
-    let back = place.contexts.import(&out, None, IfThere::Refuse, None).unwrap();
+    let back = place.contexts.import(&out, None, OnExisting::Fail, None).unwrap();
     assert_eq!(back.name().as_str(), "out");
     assert_eq!(lines(&back), lines(&chat));
     assert_eq!((back.state(), back.global_context()), (chat.state(), chat.global_context()));
@@ -244,12 +244,12 @@ fn the_old_layout_goes_out_and_comes_in() {
     );
     fs::write(out.join("state.json"), "[]").unwrap();
     assert_error(
-        place.contexts.import(&out, Some(&name("x")), IfThere::Refuse, None),
-        "its `state.json` is wrong: it must hold a JSON object",
+        place.contexts.import(&out, Some(&name("x")), OnExisting::Fail, None),
+        "its `state.json` is invalid: it must hold a JSON object",
     );
     fs::write(out.join("messages.json"), "x").unwrap();
     assert_error(
-        place.contexts.import(&out, Some(&name("x")), IfThere::Refuse, None),
+        place.contexts.import(&out, Some(&name("x")), OnExisting::Fail, None),
         "its `messages.json` is wrong",
     );
     assert_eq!(names(place.folder.path()), ["contexts", "out"], "no leftovers");
@@ -266,7 +266,7 @@ fn exports_for_chat_apis_and_for_people() {
     assert_eq!(value["messages"].as_array().unwrap().len(), 4);
     assert_eq!(value["messages"][0], serde_json::json!({"role": "user", "content": "m0"}));
     assert!(content.contains(r#""x":0.50"#) && !content.contains("metadata"));
-    let back = place.contexts.import(&file, Some(&name("back")), IfThere::Refuse, None).unwrap();
+    let back = place.contexts.import(&file, Some(&name("back")), OnExisting::Fail, None).unwrap();
     assert_eq!(texts(&back), texts(&chat));
     let mut out = Vec::new();
     chat.export(Format::Markdown, &mut out).unwrap();
@@ -322,7 +322,7 @@ fn messages_of_any_role_can_be_imported_and_ids_rise() {
     let list = format!(
         r#"[{{"id":"{id}","role":"user","content":"a"}},{{"id":"{id}","role":"function","content":"b"}}]"#
     );
-    let chat = place.contexts.import(&place.beside("x.json", list), None, IfThere::Refuse, None).unwrap();
+    let chat = place.contexts.import(&place.beside("x.json", list), None, OnExisting::Fail, None).unwrap();
     let all: Vec<_> = chat.messages(..).map(|one| one.unwrap().message).collect();
     assert_eq!(all[0].id().unwrap().to_string(), id);
     assert!(all[1].id() > all[0].id());

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use context::{Contexts, Error, Options, Query, Revision, Role};
+use context::{Contexts, Error, Options, Revision, Role, SearchQuery};
 use jiff::Timestamp;
 
 use super::support::{Place, assert_error, draft, drafts, json, name, names, texts};
@@ -20,8 +20,8 @@ fn search_streams_hits_over_all_contexts() {
         let _ = chat.save().unwrap();
     }
     fs::create_dir(place.contexts.folder().join("husk")).unwrap();
-    let mut query = Query::words("torn FILE");
-    query.around = 1;
+    let mut query = SearchQuery::words("torn FILE");
+    query.context_lines = 1;
     let hits: Vec<_> = place.contexts.search(&[], query.clone()).unwrap().map(Result::unwrap).collect();
     assert_eq!(hits.len(), 2);
     assert_eq!((hits[0].name.as_str(), hits[0].number, &hits[0].role), ("a", 0, &Role::User));
@@ -33,7 +33,7 @@ fn search_streams_hits_over_all_contexts() {
     );
     let hits = |names: &[&str]| {
         let names: Vec<_> = names.iter().map(|text| name(text)).collect();
-        place.contexts.search(&names, Query::words("file")).unwrap().collect::<Vec<_>>()
+        place.contexts.search(&names, SearchQuery::words("file")).unwrap().collect::<Vec<_>>()
     };
     assert_eq!(hits(&["b"]).len(), 2);
     assert!(matches!(&hits(&["husk", "a"])[..], [Err(Error::NotFound { .. }), Ok(_)]));
@@ -50,18 +50,19 @@ fn a_sound_context_has_no_problems() {
     let (place, chat) = Place::with_messages(130);
     let report = chat.verify().unwrap();
     assert!(report.is_sound() && report.notices.is_empty(), "{report:?}");
-    assert_eq!((report.messages, report.name.as_str()), (130, "chat"));
+    assert_eq!((report.message_count, report.name.as_str()), (130, "chat"));
     place.write_old("[{\"role\":\"user\"}]");
     fs::remove_file(place.file("messages.jsonl")).unwrap();
     let report = place.contexts.verify(&name("chat")).unwrap();
-    assert!(report.is_sound() && report.messages == 1, "{report:?}");
+    assert!(report.is_sound() && report.message_count == 1, "{report:?}");
     assert_error(place.contexts.verify(&name("no")), "there is no context `no`");
 }
 
 fn problems(place: &Place) -> Vec<(String, Option<u64>, String)> {
     let report = place.contexts.verify(&name("chat")).unwrap();
-    let file = |problem: &context::Problem| problem.file.file_name().unwrap().to_string_lossy().into_owned();
-    report.problems.iter().map(|problem| (file(problem), problem.line, problem.what.clone())).collect()
+    let file =
+        |problem: &context::VerifyFinding| problem.file.file_name().unwrap().to_string_lossy().into_owned();
+    report.problems.iter().map(|problem| (file(problem), problem.line, problem.message.clone())).collect()
 }
 
 #[test]
@@ -75,13 +76,13 @@ fn verify_names_what_is_wrong() {
     place.write("messages.jsonl", swapped.concat());
     let found = problems(&place);
     assert_eq!((found.len(), found[0].1), (1, Some(11)), "{found:?}");
-    assert!(found[0].2.contains("does not come after"));
+    assert!(found[0].2.contains("is not greater than"));
     place.write("messages.jsonl", good.replace("\"m5\"", "\"m5 ").replace("\"m7\"", "m\"7\""));
     let found = problems(&place);
     assert_eq!(found.iter().map(|one| one.1).collect::<Vec<_>>(), [Some(6), Some(8)], "{found:?}");
     assert!(found[0].2.starts_with("the message is not JSON: "), "{found:?}");
     place.write("messages.jsonl", lines[..120].concat());
-    assert_eq!(problems(&place)[0].2, "130 messages were left there, 120 are there now");
+    assert_eq!(problems(&place)[0].2, "130 messages were recorded, 120 were found");
     place.write("messages.jsonl", &good);
     place.write("messages.index", place.read("messages.index").replace('1', "2"));
     assert_eq!(problems(&place)[0].0, "messages.index");
@@ -100,7 +101,7 @@ fn repair_takes_over_lines_added_by_hand() {
     assert_error(place.contexts.repair(&name("chat"), Some(Revision(7))), "is at revision 2, not 7");
     let repaired = place.contexts.repair(&name("chat"), None).unwrap();
     assert_eq!((repaired.message_count, repaired.revision), (72, Revision(3)));
-    assert!(repaired.aside.is_empty());
+    assert!(repaired.preserved_at.is_empty());
     assert_eq!(place.read("messages.jsonl"), added + "\n");
     chat.append(draft("ours")).unwrap();
     assert_eq!(chat.save().unwrap().message_count, 73);
@@ -118,7 +119,7 @@ fn repair_sets_bad_lines_aside_and_keeps_the_rest() {
     place.write("messages.jsonl", &text);
     let repaired = place.contexts.repair(&name("chat"), None).unwrap();
     assert_eq!(repaired.message_count, 98);
-    assert_eq!(repaired.aside, [place.file("messages.jsonl.damaged")]);
+    assert_eq!(repaired.preserved_at, [place.file("messages.jsonl.damaged")]);
     let aside = place.read("messages.jsonl.damaged");
     let bad: Vec<&str> = text.lines().filter(|line| context::Message::read(line).is_err()).collect();
     assert_eq!(aside.lines().collect::<Vec<_>>(), bad);
@@ -158,7 +159,7 @@ fn prune_removes_what_nobody_changed_for_long_and_only_when_asked() {
     }
     let before = Timestamp::from_second(3 * 86_400).unwrap();
     let old = |contexts: &Contexts| -> Vec<(String, u64)> {
-        let found = contexts.older_than(before).unwrap().into_iter();
+        let found = contexts.stale(before).unwrap().into_iter();
         found.map(|one| (one.name.to_string(), one.message_count)).collect()
     };
     assert_eq!(old(&contexts), [("a".to_owned(), 2), ("b".to_owned(), 2)]);

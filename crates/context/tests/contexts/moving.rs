@@ -26,9 +26,9 @@ fn a_fork_shares_nothing() {
     assert_eq!(fork.state().as_str(), "{}", "what was staged is not in it");
     assert_eq!(fork.messages(66..67).next().unwrap().unwrap().number, 66);
     assert_eq!(texts(&place.open("chat")).len(), 5);
-    assert_error(chat.fork(&name("fork"), None), "there is a context `fork` already");
-    assert_error(chat.fork(&name("chat"), None), "there is a context `chat` already");
-    assert_error(chat.fork(&name("far"), Some(6)), "context `chat` has 5 messages, not 6");
+    assert_error(chat.fork(&name("fork"), None), "context `fork` already exists");
+    assert_error(chat.fork(&name("chat"), None), "context `chat` already exists");
+    assert_error(chat.fork(&name("far"), Some(6)), "context `chat` has 5 messages, fewer than 6");
     assert!(!place.contexts.folder().join("far").exists());
 }
 
@@ -49,7 +49,7 @@ fn remove_deletes_the_folder_and_others_are_told() {
     let mut other = place.open("chat");
     assert_error(place.contexts.remove(&name("chat"), Some(Revision(1))), "is at revision 2, not 1");
     let removed = place.contexts.remove(&name("chat"), Some(Revision(2))).unwrap();
-    assert!(removed.undeleted.is_none());
+    assert!(removed.delete_error.is_none());
     assert_eq!(names(place.contexts.folder()), [".locks", ".trash"]);
     assert_eq!(names(&place.contexts.folder().join(".trash")), [""; 0]);
     for chat in [&mut chat, &mut other] {
@@ -87,8 +87,8 @@ fn rename_moves_it_whole() {
     let _ = talk.save().unwrap();
     assert_eq!(texts(&place.open("talk")).len(), 4);
     let _ = place.contexts.create(&old).unwrap();
-    assert_error(place.contexts.rename(&old, &new, None), "there is a context `talk` already");
-    assert_error(place.contexts.rename(&old, &old, None), "there is a context `chat` already");
+    assert_error(place.contexts.rename(&old, &new, None), "context `talk` already exists");
+    assert_error(place.contexts.rename(&old, &old, None), "context `chat` already exists");
     assert_error(place.contexts.rename(&name("no"), &new, None), "there is no context `no`");
 }
 

@@ -27,7 +27,7 @@ fn it_is_converted_at_the_first_write_and_the_old_file_kept() {
     let mut chat = place.open("chat");
     chat.append(draft("three")).unwrap();
     let saved = chat.save().unwrap();
-    assert_eq!(saved.aside, [place.file("messages.json.old")]);
+    assert_eq!(saved.preserved_at, [place.file("messages.json.old")]);
     assert_eq!((saved.revision, saved.message_count), (Revision(1), 3));
     assert_eq!(place.read("messages.json.old"), OLD);
     assert!(!place.file("messages.json").exists());
@@ -79,5 +79,5 @@ fn what_is_wrong_with_it_is_named() {
     assert_error(place.again().open(&name("chat")), "it must hold a list of messages");
     place.write_old("[]");
     place.write("metadata.json", "{\"message_count\": 4}");
-    assert_error(place.again().open(&name("chat")), "4 messages were left there, 0 are there now");
+    assert_error(place.again().open(&name("chat")), "4 messages were recorded, 0 were found");
 }

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use context::{Error, Left, Notice};
+use context::{Error, Notice, Outcome};
 
 use super::support::{Place, assert_error, draft, json, name, names, texts};
 
@@ -24,12 +24,12 @@ fn a_line_added_by_hand_is_an_error_that_says_so() {
         place.again().open(&name("chat")).err().unwrap(),
         chat.refresh().unwrap_err(),
     ] {
-        assert!(matches!(error, Error::Edited { .. }));
+        assert!(matches!(error, Error::ModifiedExternally { .. }));
         let text = error.to_string();
         let expected =
-            "messages.jsonl` was changed by someone else: 2 messages were left there, 3 are there now";
+            "messages.jsonl` was modified by another program: 2 messages were recorded, 3 were found";
         assert!(text.ends_with(expected), "{text}");
-        assert_eq!(error.left(), Left::Nothing);
+        assert_eq!(error.outcome(), Outcome::Aborted);
     }
     assert_eq!(place.read("messages.jsonl"), there, "not overwritten");
     assert!(chat.is_staged() && chat.metadata().message_count() == 2, "the object is as it was");
@@ -43,10 +43,10 @@ fn a_line_removed_by_hand_is_an_error_too() {
     let cut = text.split_inclusive('\n').take(2).collect::<String>();
     fs::write(place.file("messages.jsonl"), &cut).unwrap();
     chat.append(draft("ours")).unwrap();
-    assert_error(chat.save(), "3 messages were left there, 2 are there now");
+    assert_error(chat.save(), "3 messages were recorded, 2 were found");
     assert_eq!(place.read("messages.jsonl"), cut);
     fs::remove_file(place.file("messages.jsonl")).unwrap();
-    assert_error(chat.save(), "3 messages were left there, 0 are there now");
+    assert_error(chat.save(), "3 messages were recorded, 0 were found");
     assert!(!place.file("messages.jsonl").exists());
 }
 
@@ -66,7 +66,7 @@ fn a_torn_last_line_is_reported_and_set_aside_and_the_rest_loads() {
         assert_eq!(place.read("messages.jsonl").len(), whole.len() + keep, "reading changes nothing");
         chat.append(draft("after")).unwrap();
         let saved = chat.save().unwrap();
-        assert_eq!(saved.aside, [place.file("messages.jsonl.torn")]);
+        assert_eq!(saved.preserved_at, [place.file("messages.jsonl.torn")]);
         assert_eq!(place.read("messages.jsonl.torn"), text[whole.len()..][..keep]);
         let chat = place.open("chat");
         assert!(chat.notices().is_empty());
@@ -104,7 +104,7 @@ fn lines_of_another_tool_are_taken_when_they_are_whole() {
     assert_eq!(texts(&place.open("chat")), ["a", "b", "c"]);
     // A count that is wrong is not taken.
     place.write("metadata.json", "{\"message_count\": 7}");
-    assert_error(place.again().open(&name("chat")), "7 messages were left there, 3 are there now");
+    assert_error(place.again().open(&name("chat")), "7 messages were recorded, 3 were found");
 }
 
 #[test]
@@ -117,12 +117,8 @@ fn damaged_files_are_named_by_line_and_column_and_left() {
         ("global_context.json", "[]", "global_context.json` is damaged: it must hold a JSON object"),
         ("metadata.json", "[]", "metadata.json` is damaged: it must hold a JSON object"),
         ("metadata.json", "{", "metadata.json`, line 1, column 1 is damaged"),
-        (
-            "metadata.json",
-            "{\"revision\":-1}",
-            "metadata.json` is damaged: it must hold a revision that can be",
-        ),
-        ("metadata.json", "{\"format\":99}", "has format 99; this program knows format 1"),
+        ("metadata.json", "{\"revision\":-1}", "metadata.json` is damaged: it must hold a revision"),
+        ("metadata.json", "{\"format\":99}", "has format 99; this program supports format 1"),
     ] {
         let before = fs::read(place.file(file)).unwrap();
         place.write(file, content);
@@ -149,7 +145,7 @@ fn a_revision_that_cannot_be_counted_on_from_is_not() {
     place.write("metadata.json", &last);
     assert_eq!(place.open("chat").metadata().revision(), context::Revision::MAX);
     chat.append(draft("one more")).unwrap();
-    assert_error(chat.save(), "it must hold a revision that can be counted on from");
+    assert_error(chat.save(), "it must hold a revision incremented");
     assert_eq!(place.read("metadata.json"), last);
     assert_eq!(texts(&place.open("chat")), ["m0", "m1"]);
 }
@@ -159,8 +155,8 @@ fn messages_of_two_layouts_are_refused() {
     let (place, mut chat) = Place::with_messages(1);
     place.write("messages.json", "[]");
     chat.append(draft("x")).unwrap();
-    assert_error(chat.save(), "has messages of two layouts");
-    assert_error(place.again().open(&name("chat")), "has messages of two layouts");
+    assert_error(chat.save(), "has both messages.json and messages.jsonl");
+    assert_error(place.again().open(&name("chat")), "has both messages.json and messages.jsonl");
 }
 
 #[test]
@@ -216,9 +212,9 @@ fn content_that_recovery_preserves_is_reported_by_the_write_that_recovers() {
     let saved = chat.save().unwrap();
     let file = preserved(&place);
     assert_eq!(fs::read_to_string(&file).unwrap(), "written by a person");
-    assert_eq!(saved.aside, std::slice::from_ref(&file));
+    assert_eq!(saved.preserved_at, std::slice::from_ref(&file));
     chat.append(draft("m3")).unwrap();
-    assert!(chat.save().unwrap().aside.is_empty(), "it is reported once");
+    assert!(chat.save().unwrap().preserved_at.is_empty(), "it is reported once");
 
     let notice = Notice::Preserved { name: name("chat"), preserved_at: file };
     assert_eq!(place.again().verify(&name("chat")).unwrap().notices, std::slice::from_ref(&notice));
@@ -232,18 +228,19 @@ fn a_write_that_recovers_and_fails_does_not_lose_the_report() {
     let mut chat = place.open("chat");
     chat.append(draft("m2")).unwrap();
     assert_error(chat.save_if(context::Revision(1)), "revision");
-    assert_eq!(chat.save().unwrap().aside, [preserved(&place)]);
+    assert_eq!(chat.save().unwrap().preserved_at, [preserved(&place)]);
 }
 
 #[test]
 fn every_write_reports_what_it_recovers_over() {
     let place = interrupted();
     let repaired = place.again().repair(&name("chat"), None).unwrap();
-    assert_eq!(repaired.aside, [preserved(&place)]);
+    assert_eq!(repaired.preserved_at, [preserved(&place)]);
 
     let place = interrupted();
     let export = place.folder.path().join("chat.archive");
     place.open("chat").export_to(context::Format::Archive, &export).unwrap();
-    let chat = place.again().import(&export, Some(&name("chat")), context::IfThere::Replace, None).unwrap();
+    let chat =
+        place.again().import(&export, Some(&name("chat")), context::OnExisting::Replace, None).unwrap();
     assert_eq!(chat.notices(), [Notice::Preserved { name: name("chat"), preserved_at: preserved(&place) }]);
 }

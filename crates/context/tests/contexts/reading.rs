@@ -92,7 +92,7 @@ fn a_reader_goes_on_beside_appends_and_ends_at_a_rewind() {
     let error = reading.find_map(Result::err).unwrap();
     assert!(matches!(error, Error::Rewritten { .. }));
     assert!(reading.next().is_none(), "an error is the last");
-    assert_eq!(error.to_string(), "context `chat` was rewound or replaced while it was read");
+    assert_eq!(error.to_string(), "context `chat` was rewound or replaced during the read");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use context::{BATCH_BYTES_MAX, Draft, Error, Left, Revision, Role};
+use context::{BATCH_BYTES_MAX, Draft, Error, Outcome, Revision, Role};
 
 use super::support::{Place, assert_error, draft, drafts, json, name, texts};
 
@@ -23,7 +23,7 @@ fn a_new_context_has_its_files_for_its_owner_alone() {
     }
     let locks = place.contexts.folder().join(".locks");
     assert_eq!(fs::metadata(&locks).unwrap().permissions().mode() & 0o7777, 0o700);
-    assert_error(place.contexts.create(&name("chat")), "there is a context `chat` already");
+    assert_error(place.contexts.create(&name("chat")), "context `chat` already exists");
     assert_eq!(place.open("chat").metadata().revision(), Revision(1));
 }
 
@@ -39,7 +39,7 @@ fn a_save_writes_everything_staged_in_one_revision() {
     assert!(chat.is_staged());
     assert_eq!(place.read("messages.jsonl"), "", "nothing is written before the save");
     let saved = chat.save().unwrap();
-    assert!(!chat.is_staged() && saved.pending.is_none() && saved.aside.is_empty());
+    assert!(!chat.is_staged() && saved.pending.is_none() && saved.preserved_at.is_empty());
     assert_eq!((saved.revision, saved.message_count, saved.ids.len()), (Revision(2), 2, 2));
     assert!(saved.ids[0] < saved.ids[1]);
     let other = place.open("chat");
@@ -93,7 +93,7 @@ fn a_writer_of_an_old_revision_is_refused_when_it_asked_to_be() {
     let error = two.save_if(seen).unwrap_err();
     assert!(matches!(&error, Error::Stale { expected: Revision(2), current: Revision(3), .. }), "{error}");
     assert_eq!(error.to_string(), "context `chat` is at revision 3, not 2");
-    assert_eq!(error.left(), Left::Nothing);
+    assert_eq!(error.outcome(), Outcome::Aborted);
     assert!(two.is_staged(), "nothing was lost");
     assert_eq!(two.metadata().revision(), seen, "the object is as it was");
     assert_eq!(two.save_if(Revision(3)).unwrap().revision, Revision(4));
@@ -117,7 +117,7 @@ fn rewind_cuts_messages_and_nothing_else() {
         assert_eq!(other.state().as_str(), r#"{"kept":true}"#);
         assert_eq!(place.read("messages.index").len() as u64, count.div_ceil(64) * 51);
     }
-    assert_error(chat.rewind(2, None), "context `chat` has 1 messages, not 2");
+    assert_error(chat.rewind(2, None), "context `chat` has 1 message, fewer than 2");
     chat.append(draft("after")).unwrap();
     let saved = chat.save().unwrap();
     assert!(Some(saved.ids[0]) > last, "ids never come again");
@@ -150,7 +150,7 @@ fn ids_that_are_given_rise_or_are_refused() {
     chat.append(given(later)).unwrap();
     assert_eq!(chat.save().unwrap().ids[0].to_string(), later);
     chat.append(given(later)).unwrap();
-    assert_error(chat.save(), "does not come after");
+    assert_error(chat.save(), "is not greater than");
     assert!(chat.is_staged());
     chat.discard();
     chat.append(draft("next")).unwrap();
@@ -167,7 +167,7 @@ fn what_cannot_be_saved_is_refused_when_it_is_staged() {
     assert_error(chat.patch_global(json("\"x\"")), "a patch of the global context must be a JSON object");
     let large = Draft::text(Role::User, &"x".repeat(BATCH_BYTES_MAX / 16));
     let error = chat.append_all(std::iter::repeat_n(large, 17));
-    assert_error(error, "messages of one save would pass the limit");
+    assert_error(error, "messages of one save would exceed the limit");
     assert!(!chat.is_staged());
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use context::{ContextManager, Contexts, Draft, Format, IfThere, Json, Name, Options, Role};
+use context::{ContextManager, Contexts, Draft, Format, Json, Name, OnExisting, Options, Role};
 use tempfile::TempDir;
 
 /// A target by its name.
@@ -23,13 +23,13 @@ pub(crate) fn archive(bytes: &[u8]) {
     let file = place.folder.path().join("archive");
     fs::write(&file, bytes).unwrap();
     let before = exported(&place.chat(2));
-    match place.contexts.import(&file, Some(&place.name), IfThere::Replace, None) {
+    match place.contexts.import(&file, Some(&place.name), OnExisting::Replace, None) {
         Err(_) => assert_eq!(exported(&place.open()), before, "what was there stays"),
         Ok(imported) => {
             assert!(imported.verify().unwrap().is_sound());
             let once = exported(&imported);
             fs::write(&file, &once).unwrap();
-            let again = place.contexts.import(&file, Some(&place.name), IfThere::Replace, None).unwrap();
+            let again = place.contexts.import(&file, Some(&place.name), OnExisting::Replace, None).unwrap();
             assert_eq!(content(&exported(&again)), content(&once), "it comes back the same");
         }
     }
@@ -58,7 +58,7 @@ pub(crate) fn old_layout(bytes: &[u8]) {
     assert!(after.verify().unwrap().is_sound());
     assert_eq!(lines(&after).len(), messages.len() + 1);
     let old = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-    assert!(saved.aside.iter().all(|aside| fs::read(aside).unwrap() == old), "the old file is kept");
+    assert!(saved.preserved_at.iter().all(|aside| fs::read(aside).unwrap() == old), "the old file is kept");
 }
 
 /// Anything in the place of the index: messages are found all the same, and it is never believed.
@@ -66,7 +66,7 @@ pub(crate) fn index(bytes: &[u8]) {
     let place = Place::new();
     let mut chat = place.chat(INDEXED);
     fs::write(place.file("messages.index"), bytes).unwrap();
-    let place_of = |message: &context::Numbered| message.message.content().text();
+    let place_of = |message: &context::NumberedMessage| message.message.content().text();
     for start in [0, 1, 63, 64, 65, 128, 191, 192, INDEXED - 1] {
         let first = chat.messages(start..).next().unwrap().unwrap();
         assert_eq!((first.number, place_of(&first)), (start, format!("m{start}")));

@@ -133,7 +133,7 @@ impl Agents {
         let contexts = self.contexts()?.inner;
         let listed = contexts.list()?;
         let mut checks = Vec::new();
-        for context::Listed { name, metadata } in &listed {
+        for context::ContextEntry { name, metadata } in &listed {
             if metadata.is_err() {
                 let remedy = Remedy::VerifyContext(name.clone());
                 checks.push(Check::problem("contexts", format!("`{name}` cannot be read"), remedy));

@@ -1,31 +1,33 @@
 //! `agents config edit`.
 //!
-//! The editor gets a copy in a folder of its own that others cannot read. No lock is held while it is open; what comes back is checked, merged
-//! with what others wrote meanwhile, and written under the lock. An edit is never lost: what is not taken is kept, and the message says where.
+//! The editor gets a copy in a private folder. No lock is held while it is open; the edited copy is
+//! checked, merged with concurrent changes, and written under the lock. An edit is never lost: a
+//! rejected one is saved, and the message names the file.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use api::{Agents, ConfigEdit, EditOutcome, Outcome, Problem};
+use api::{Agents, ConfigEdit, EditOutcome, EditReport, Problem};
 use tempfile::TempDir;
 
-use super::{ScopeName, names, warn_of, warn_of_still};
+use super::{ScopeName, names, warn_of, warn_of_shadowed};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
-/// Where neither VISUAL nor EDITOR says otherwise.
+/// Editor if neither VISUAL nor EDITOR is set.
 const USUAL_EDITOR: &str = if cfg!(windows) { "notepad" } else { "vi" };
 
 /// Edit a file with $VISUAL or $EDITOR
 ///
-/// The editor gets a copy. When it ends, the copy is checked and becomes the file, merged with what others wrote meanwhile. An edit
-/// that is wrong, or in the same lines as somebody else's, is kept beside the file. This is also the way to correct a file that does not parse.
+/// The editor gets a copy. When it exits, the copy is checked, merged with concurrent changes, and
+/// written. An invalid edit, or one that overlaps a concurrent change, is saved beside the file.
+/// Use this to fix a file that does not parse.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Which file is edited [default: the project's, where that file is there, else global]
+    /// File to edit [default: project if its file exists, else global]
     #[arg(long, value_enum, value_name = "SCOPE")]
     scope: Option<ScopeName>,
 }
@@ -40,8 +42,8 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
             tell(&outcome, output)?;
             Ok(Answer::of(&outcome))
         }
-        Err(Error::Api(error)) if error.is_kept() => Err(error.into()),
-        // What the person saved is nowhere else.
+        Err(Error::Api(error)) if error.edit_is_saved() => Err(error.into()),
+        // Only the copy has the edit.
         Err(error) if copy.read().is_ok_and(|saved| saved != edit.original) => {
             Err(Error::EditLeft { copy: copy.keep(), source: Box::new(error) })
         }
@@ -54,19 +56,19 @@ fn edit_and_commit(
     edit: &ConfigEdit,
     copy: &Copy,
     output: &mut Output,
-) -> Result<EditOutcome> {
+) -> Result<EditReport> {
     let edited = edit_until_right(writer, edit, copy, output)?;
     Ok(writer.edit(edit, &edited)?)
 }
 
-/// Opens the editor, again if what comes back is wrong and the person wants to.
+/// Opens the editor, again if the edit is invalid and the person agrees.
 fn edit_until_right(writer: &Agents, edit: &ConfigEdit, copy: &Copy, output: &mut Output) -> Result<Vec<u8>> {
     loop {
         open_editor(&copy.file)?;
         let edited = copy.read()?;
         let Err(error) = writer.check_edit(edit, &edited) else { return Ok(edited) };
         let problem = Problem::of(&error);
-        // Lines that others changed meanwhile do not get right by another look at one's own.
+        // Another edit does not resolve an overlap.
         if problem.code == "conflict" || !can_ask(output) {
             return Ok(edited);
         }
@@ -89,7 +91,7 @@ fn open_editor(file: &Path) -> Result<()> {
     }
 }
 
-/// The editor's words are a shell's, so that `EDITOR='code --wait'` and quoted paths work as they do for git.
+/// Runs the editor in a shell, so that `EDITOR='code --wait'` and quoted paths work as in git.
 #[cfg(unix)]
 fn command(editor: &str, file: &Path) -> Command {
     let mut command = Command::new("sh");
@@ -105,7 +107,7 @@ fn command(editor: &str, file: &Path) -> Command {
     command
 }
 
-/// What the editor works on.
+/// Copy for the editor.
 struct Copy {
     folder: TempDir,
     file: PathBuf,
@@ -129,19 +131,19 @@ impl Copy {
         std::fs::read(&self.file).map_err(failed)
     }
 
-    /// Leaves it there for the person, and says where.
+    /// Keeps the copy and returns its path.
     fn keep(self) -> PathBuf {
         let _ = self.folder.keep();
         self.file
     }
 }
 
-/// Whether a person can be asked.
+/// Returns true if a person can answer.
 fn can_ask(output: &Output) -> bool {
     !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks; an empty answer is a yes, no answer is a no.
+/// Asks a question; an empty answer is yes, end of input is no.
 fn ask(question: &str) -> bool {
     let _ = write!(io::stderr(), "{question}").and_then(|()| io::stderr().flush());
     let mut line = String::new();
@@ -151,19 +153,19 @@ fn ask(question: &str) -> bool {
     }
 }
 
-fn tell(outcome: &EditOutcome, output: &mut Output) -> Result<()> {
-    let EditOutcome { outcome, change } = outcome;
+fn tell(outcome: &EditReport, output: &mut Output) -> Result<()> {
+    let EditReport { outcome, change } = outcome;
     let written = &change.written;
     let (file, scope) = (written.file.display(), written.scope);
     let keys = if written.keys.is_empty() { String::new() } else { format!(": {}", names(&written.keys)) };
     output.confirm(match outcome {
-        Outcome::Unchanged => format!("nothing changed in {file} ({scope})"),
-        Outcome::Merged => {
+        EditOutcome::Unchanged => format!("nothing changed in {file} ({scope})"),
+        EditOutcome::Merged => {
             format!("changed {file} ({scope}), merged with what others wrote meanwhile{keys}")
         }
-        Outcome::Taken => format!("changed {file} ({scope}){keys}"),
+        EditOutcome::Applied => format!("changed {file} ({scope}){keys}"),
     })?;
-    warn_of_still(change, output);
+    warn_of_shadowed(change, output);
     warn_of(&change.problems, output);
     Ok(())
 }

@@ -8,28 +8,28 @@ use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
-/// Tell everything about a key: what it is for, what is allowed, who sets it
+/// Explain a key: help, valid values, and its value in every layer
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The key, such as `plan.concurrency`
+    /// Key, such as `plan.concurrency`
     key: String,
 }
 
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let explanation = session.reading.explain(&key(&args.key)?)?;
+    let explanation = session.config.explain(&key(&args.key)?)?;
     print(&explanation, output)?;
     warn_of(&explanation.problems, output);
     Ok(Answer::of(&explanation))
 }
 
 fn print(explanation: &Explanation, output: &mut Output) -> Result<()> {
-    let Explanation { key, help, kind, allowed, default, variable, scopes, secret, .. } = explanation;
+    let Explanation { key, help, value_type, allowed, default, variable, scopes, secret, .. } = explanation;
     let paint = output.paint();
     output.say(format!("{}: {help}", paint.strong(key)))?;
     output.say("")?;
     let mut line =
         |name: &str, text: &str| output.say(format!("  {}  {text}", paint.faint(format!("{name:<8}"))));
-    line("type", kind)?;
+    line("type", value_type)?;
     line("allowed", allowed)?;
     line("default", &default.as_ref().map_or_else(|| "none".to_owned(), Value::to_toml))?;
     line("variable", variable.as_deref().unwrap_or("none"))?;

@@ -1,6 +1,6 @@
 //! `agents config get`.
 
-use api::{Got, Key, LayerSays, Origin, Reveal};
+use api::{Key, LayerView, Lookup, Origin, Reveal};
 
 use super::{key, place, warn_of};
 use crate::error::Result;
@@ -8,26 +8,26 @@ use crate::output::{Answer, Output};
 
 /// Print the value of a key
 ///
-/// Ends with 3 when the key has no value.
+/// Exits with 3 if the key has no value.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The key, such as `plan.concurrency`
+    /// Key, such as `plan.concurrency`
     key: String,
-    /// Print where the value comes from, before it and a tab
+    /// Print the origin of the value and a tab first
     #[arg(long)]
     show_origin: bool,
-    /// Print what every layer says, the strongest first
+    /// Print the value in every layer, strongest first
     #[arg(long)]
     all_layers: bool,
-    /// Print a secret as it is
+    /// Print a secret in plain text
     #[arg(long)]
     reveal: bool,
 }
 
-/// `get` reads the files, or asks the run around.
+/// Gets a key from the files, or from the run of the sandbox.
 pub(super) fn run(
     args: &Args,
-    get: impl FnOnce(&Key, Reveal) -> std::result::Result<Got, api::Error>,
+    get: impl FnOnce(&Key, Reveal) -> std::result::Result<Lookup, api::Error>,
     output: &mut Output,
 ) -> Result<Answer> {
     let reveal = if args.reveal { Reveal::Yes } else { Reveal::No };
@@ -45,14 +45,14 @@ pub(super) fn run(
     Ok(Answer::of(&got))
 }
 
-/// A line for each layer; the one that decides is marked.
+/// Prints a line for each layer; marks the effective one.
 pub(super) fn print_layers(
-    layers: &[LayerSays],
+    layers: &[LayerView],
     deciding: Option<&Origin>,
     output: &mut Output,
 ) -> Result<()> {
     let paint = output.paint();
-    for LayerSays { layer, value, origin, problem } in layers {
+    for LayerView { layer, value, origin, problem } in layers {
         let decides = deciding.is_some_and(|origin| origin.layer() == *layer);
         let mark = if decides { paint.sign("→", ">") } else { " " };
         let says = match (value, problem) {

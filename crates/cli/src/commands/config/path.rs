@@ -5,12 +5,12 @@ use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
-/// Print which files are read, the strongest first
+/// Print the paths of the files, strongest first
 ///
-/// Works whatever is in them.
+/// Works even if they do not parse.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Print the path of this scope's file alone, whether it exists or not
+    /// Only the path of this scope's file, existing or not
     #[arg(long, value_enum, value_name = "SCOPE")]
     scope: Option<ScopeName>,
 }

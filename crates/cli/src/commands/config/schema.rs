@@ -7,10 +7,11 @@ use crate::session::Session;
 
 /// Print a JSON Schema of the files, for editors that check and complete TOML
 ///
-/// For instance `agents config schema > agents.schema.json`, and `#:schema ./agents.schema.json` as the first line of the file.
+/// For example: `agents config schema > agents.schema.json`, with `#:schema ./agents.schema.json`
+/// as the first line of the file.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Only with the keys that this scope may have [default: with every key]
+    /// Only keys that this scope can set [default: all keys]
     #[arg(long, value_enum, value_name = "SCOPE")]
     scope: Option<ScopeName>,
 }

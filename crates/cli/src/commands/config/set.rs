@@ -2,28 +2,28 @@
 
 use std::iter;
 
-use api::{Assignment, Given};
+use api::{Assignment, Exposure};
 
-use super::{ScopeName, key, names, warn_of, warn_of_still};
+use super::{ScopeName, key, names, warn_of, warn_of_shadowed};
 use crate::error::{Error, Result};
 use crate::input;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
-/// Set keys: KEY VALUE, or KEY=VALUE as often as you like
+/// Set one key (KEY VALUE) or several (KEY=VALUE...)
 ///
-/// Several keys are set together or not at all. A value is read by the type of its key; below `x.` as TOML if it is some, else as text.
-/// A value that begins with a dash goes after `--`.
+/// Sets all keys or none. The type of a key determines how its value is parsed; a value below `x.`
+/// is TOML if valid, else text. Put a value that begins with a dash after `--`.
 #[derive(clap::Args, Debug)]
 #[command(override_usage = USAGE, after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// KEY VALUE, or KEY=VALUE…
+    /// KEY VALUE, or KEY=VALUE...
     #[arg(required = true, allow_negative_numbers = true, value_name = "KEY VALUE | KEY=VALUE")]
     words: Vec<String>,
-    /// Which file is changed [default: the project's, where that file is there, else global]
+    /// File to change [default: project if its file exists, else global]
     #[arg(long, value_enum, value_name = "SCOPE")]
     scope: Option<ScopeName>,
-    /// Read the value from standard input: the way for secrets, which must not stand in arguments
+    /// Read the value from standard input; required for secrets
     #[arg(long)]
     stdin: bool,
 }
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         true => output.confirm(format!("set {keys} in {file} ({scope})"))?,
         false => output.confirm(format!("{keys}: already so in {file} ({scope})"))?,
     }
-    warn_of_still(&change, output);
+    warn_of_shadowed(&change, output);
     warn_of(&change.problems, output);
     Ok(Answer::of(&change))
 }
@@ -59,7 +59,7 @@ fn assignments(args: &Args) -> Result<Vec<Assignment>> {
             return Err(Error::Words { reason: "with `--stdin` there is one KEY and no VALUE" });
         }
         let key = key(first)?;
-        return Ok(vec![Assignment { text: input::value(&key)?, key, given: Given::Privately }]);
+        return Ok(vec![Assignment { text: input::value(&key)?, key, exposure: Exposure::Private }]);
     }
     match (first.parse::<Assignment>(), rest) {
         (Ok(first), rest) => {

@@ -9,12 +9,12 @@ use crate::session::Session;
 
 /// Remove a key from a file
 ///
-/// A key that is not there is no error: afterwards it is not set, as asked for.
+/// Succeeds if the key is not set.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The key
+    /// Key, such as `plan.concurrency`
     key: String,
-    /// Which file is changed [default: the project's, where that file is there, else global]
+    /// File to change [default: project if its file exists, else global]
     #[arg(long, value_enum, value_name = "SCOPE")]
     scope: Option<ScopeName>,
 }
@@ -27,9 +27,9 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         true => output.confirm(format!("unset {key} in {file} ({scope})"))?,
         false => output.confirm(format!("{key} was not set in {file} ({scope})"))?,
     }
-    for still in &change.still {
-        let text = format!("`{key}` is still `{}`, from {}", still.value, place(&still.origin));
-        let hint = match still.origin {
+    for shadowed in &change.shadowed {
+        let text = format!("`{key}` is still `{}`, from {}", shadowed.value, place(&shadowed.origin));
+        let hint = match shadowed.origin {
             Origin::File { scope, .. } => format!("`agents config unset {key} --scope {scope}` removes that"),
             _ => format!("see `agents config get {key} --all-layers`"),
         };

@@ -1,6 +1,6 @@
 //! `agents config watch`.
 
-use api::{Event, Held};
+use api::{ConfigEvent, SourcedValue};
 
 use super::{key, place};
 
@@ -9,11 +9,11 @@ use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
-/// Print a line for each change, whoever makes it, until Ctrl-C
+/// Print changes as they happen, until Ctrl-C
 ///
-/// Changes are noticed from whatever process or editor, however it saves, also of files and folders that do not exist yet. A value that was
-/// there for a moment only may go unnoticed. With `--format json` each line is a JSON object whose `event` is `watching` (once, when it has
-/// begun), `change`, `problem`, or `end`. Ends with 130 by Ctrl-C.
+/// Reports changes by any process or editor, also in files and folders that do not exist yet. May
+/// miss a value that exists for a moment only. With `--format json`, each line is a JSON object
+/// whose `event` is `watching` (once, first), `change`, `problem` or `end`. Ctrl-C exits with 130.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     /// Only this key and those below it, such as `plan`
@@ -22,8 +22,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let mut watch = session.agents().watch(args.prefix.as_deref().map(key).transpose()?.as_ref())?;
-    let stopper = watch.stopper();
-    let interrupt = Interrupt::listen_and(move || stopper.stop())?;
+    let stop_handle = watch.stop_handle();
+    let interrupt = Interrupt::listen_and(move || stop_handle.stop())?;
     let paths = session.agents().paths()?;
     output.begin_stream(&serde_json::json!({ "event": "watching", "files": paths.files }))?;
     let files: Vec<_> = paths.files.iter().map(|file| file.file.as_str()).collect();
@@ -37,13 +37,13 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     Ok(Answer { exit: Exit::Interrupted, data: serde_json::Value::Null.into() })
 }
 
-fn print(event: Event, output: &mut Output) -> Result<()> {
+fn print(event: ConfigEvent, output: &mut Output) -> Result<()> {
     output.stream(&event)?;
     match event {
-        Event::Change(changed) => {
+        ConfigEvent::Change(changed) => {
             let paint = output.paint();
-            let show = |held: &Option<Held>| match held {
-                Some(Held { value, origin }) => {
+            let show = |held: &Option<SourcedValue>| match held {
+                Some(SourcedValue { value, origin }) => {
                     format!("{} {}", value.to_toml(), paint.faint(format!("({})", place(origin))))
                 }
                 None => paint.faint("not set"),
@@ -51,7 +51,7 @@ fn print(event: Event, output: &mut Output) -> Result<()> {
             let (key, arrow) = (paint.strong(changed.key), paint.sign("→", "->"));
             output.say(format!("{key}: {} {arrow} {}", show(&changed.old), show(&changed.new)))
         }
-        Event::Problem(problem) => {
+        ConfigEvent::Problem(problem) => {
             output.told(problem);
             Ok(())
         }

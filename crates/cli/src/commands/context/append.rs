@@ -2,24 +2,24 @@
 
 use std::path::PathBuf;
 
-use api::{ContextName, Draft, Revision, Role, Saved};
+use api::{ContextName, Draft, Revision, Role, SaveSummary};
 
 use super::{IfRevision, from_stdin, given, warn_of_change};
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
 
-/// Append a message, or many in one commit
+/// Append one message, or many in one commit
 ///
-/// Prints the id of each message and the revision. `-` reads the text from standard input. With `--jsonl` each line is a message as a JSON object with
-/// any fields; all of them are appended, or none.
+/// In a pipe, prints the id of each message. With `--jsonl`, each line is a message as a JSON
+/// object with any fields; appends all of them or none.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The context
+    /// Context name
     name: ContextName,
-    /// Who speaks: system, developer, user, assistant or tool
+    /// Role of the author: system, developer, user, assistant or tool
     #[arg(long, required_unless_present = "jsonl", conflicts_with = "jsonl")]
     role: Option<Role>,
-    /// What is said; `-` reads it from standard input
+    /// Text of the message; `-` reads standard input
     #[arg(
         required_unless_present = "jsonl",
         conflicts_with = "jsonl",
@@ -27,14 +27,15 @@ pub(super) struct Args {
         value_parser = no_option
     )]
     text: Option<String>,
-    /// A file with one message a line; `-` is standard input
+    /// File with one message a line; `-` reads standard input
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     jsonl: Option<PathBuf>,
     #[command(flatten)]
     if_revision: IfRevision,
 }
 
-/// What is said may begin with a hyphen, as lists do; a word that could only be a mistaken option is not said by anybody.
+/// Accepts a text that begins with a hyphen, as lists do; rejects one that looks like a misspelled
+/// option.
 fn no_option(text: &str) -> std::result::Result<String, &'static str> {
     let word = text.strip_prefix("--").unwrap_or_default();
     let is_option = word.starts_with(|first: char| first.is_ascii_lowercase())
@@ -45,10 +46,10 @@ fn no_option(text: &str) -> std::result::Result<String, &'static str> {
     Ok(text.to_owned())
 }
 
-/// `append` is done by the context itself, or by the run around.
+/// Appends to the context, or asks the run of the sandbox to do so.
 pub(super) fn run(
     args: &Args,
-    append: impl FnOnce(&ContextName, &[Draft], Option<Revision>) -> std::result::Result<Saved, api::Error>,
+    append: impl FnOnce(&ContextName, &[Draft], Option<Revision>) -> std::result::Result<SaveSummary, api::Error>,
     output: &mut Output,
 ) -> Result<Answer> {
     let saved = append(&args.name, &drafts(args)?, args.if_revision.if_revision)?;
@@ -74,7 +75,7 @@ fn drafts(args: &Args) -> Result<Vec<Draft>> {
     Ok(Draft::parse_lines(&text).map_err(api::Error::from)?)
 }
 
-/// A shell ends what it pipes with a line break that nobody meant.
+/// Removes the line break that a shell adds to piped text.
 fn without_line_break(mut text: String, given: &str) -> String {
     if given == "-" && text.ends_with('\n') {
         text.pop();

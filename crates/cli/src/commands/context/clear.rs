@@ -9,10 +9,10 @@ use crate::output::{Answer, Output};
 
 /// Delete messages, state and global context, and keep the context
 ///
-/// Asks first; where nobody can be asked it needs `--yes`.
+/// Asks for confirmation; without a terminal it needs `--yes`.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The context
+    /// Context name
     name: ContextName,
     #[command(flatten)]
     yes: Yes,

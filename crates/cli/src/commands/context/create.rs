@@ -5,10 +5,10 @@ use api::{ContextName, Contexts};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Make an empty context
+/// Create an empty context
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Its name: letters, digits, `-`, `_` and `.`
+    /// Context name: letters, digits, `-`, `_` and `.`
     name: ContextName,
 }
 

@@ -1,6 +1,6 @@
 //! `agents context state` and `agents context global`.
 
-use api::{ContextName, Contexts, Document};
+use api::{ContextDocument, ContextName, Contexts};
 use clap::Subcommand;
 
 use super::{IfRevision, given, warn_of_change};
@@ -17,25 +17,25 @@ pub(super) struct Args {
 enum Command {
     /// Print it, or one value in it
     Get {
-        /// The context
+        /// Context name
         name: ContextName,
-        /// Where in it, as a JSON Pointer such as `/plan/steps/0`
+        /// JSON Pointer to a value, such as `/plan/steps/0`
         pointer: Option<String>,
     },
-    /// Put another JSON object in its place
+    /// Replace it with a JSON object
     Set {
-        /// The context
+        /// Context name
         name: ContextName,
-        /// The object; `-` reads it from standard input
+        /// JSON object; `-` reads standard input
         json: String,
         #[command(flatten)]
         if_revision: IfRevision,
     },
-    /// Change it by a JSON Merge Patch: null removes, objects go into objects
+    /// Apply a JSON Merge Patch: null removes a field, objects are merged
     Patch {
-        /// The context
+        /// Context name
         name: ContextName,
-        /// The patch; `-` reads it from standard input
+        /// JSON Merge Patch; `-` reads standard input
         json: String,
         #[command(flatten)]
         if_revision: IfRevision,
@@ -43,27 +43,27 @@ enum Command {
 }
 
 impl Args {
-    pub(super) fn name(&self, document: Document) -> &'static str {
+    pub(super) fn name(&self, document: ContextDocument) -> &'static str {
         match (document, &self.command) {
-            (Document::State, Command::Get { .. }) => "context state get",
-            (Document::State, Command::Set { .. }) => "context state set",
-            (Document::State, Command::Patch { .. }) => "context state patch",
-            (Document::Global, Command::Get { .. }) => "context global get",
-            (Document::Global, Command::Set { .. }) => "context global set",
-            (Document::Global, Command::Patch { .. }) => "context global patch",
+            (ContextDocument::State, Command::Get { .. }) => "context state get",
+            (ContextDocument::State, Command::Set { .. }) => "context state set",
+            (ContextDocument::State, Command::Patch { .. }) => "context state patch",
+            (ContextDocument::Global, Command::Get { .. }) => "context global get",
+            (ContextDocument::Global, Command::Set { .. }) => "context global set",
+            (ContextDocument::Global, Command::Patch { .. }) => "context global patch",
         }
     }
 }
 
 pub(super) fn run(
     args: &Args,
-    document: Document,
+    document: ContextDocument,
     contexts: &Contexts,
     output: &mut Output,
 ) -> Result<Answer> {
     let what = match document {
-        Document::State => "state",
-        Document::Global => "global context",
+        ContextDocument::State => "state",
+        ContextDocument::Global => "global context",
     };
     let change = match &args.command {
         Command::Get { name, pointer } => {

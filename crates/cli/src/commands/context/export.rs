@@ -9,15 +9,16 @@ use crate::args::GlobalArgs;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
 
-/// Write a conversation for other tools and machines
+/// Export a conversation for other tools and machines
 ///
-/// `--format archive` (the default) is one file with a checksum that `import` takes back without loss; `json4` is a folder with the four files of older
-/// tools; `openai` is a list of messages as the chat APIs take it; `markdown` is to be read. The context is not changed.
+/// Formats: `archive` (default) is one file with a checksum, which `import` restores without loss;
+/// `json4` is a folder with the four files of older tools; `openai` is a list of messages for the
+/// chat APIs; `markdown` is for people.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The context
+    /// Context name
     name: ContextName,
-    /// The file to write, or the folder for json4 [default: standard output]
+    /// File to write, or folder for json4 [default: standard output]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::AnyPath)]
     output: Option<PathBuf>,
 }

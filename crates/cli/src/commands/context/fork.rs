@@ -6,14 +6,14 @@ use super::counted;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Make a context with the messages, state and global context of another one
+/// Copy a context: messages, state and global context
 ///
-/// Nothing is shared: later changes of one do not touch the other.
+/// The two share nothing: later changes of one do not affect the other.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The context
+    /// Context name
     name: ContextName,
-    /// The name of the new one
+    /// Name of the copy
     new: ContextName,
     /// Only the first N messages
     #[arg(long, value_name = "N")]

@@ -8,18 +8,19 @@ use super::{IfRevision, counted};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Make a context of an archive, a list of chat messages, or a folder of an older tool
+/// Import an archive, a list of chat messages, or a folder of an older tool
 ///
-/// What it is, is told by its content. Nothing is changed unless all of it is right: the checksum of an archive, every message of a list.
+/// The content determines the format. Changes nothing unless all of it is valid: the checksum of an
+/// archive, every message of a list.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The file or folder
+    /// File or folder to import
     #[arg(value_hint = clap::ValueHint::AnyPath)]
     file: PathBuf,
-    /// The name of the context [default: that of the archive, or of the file]
+    /// Context name [default: from the archive, or the file name]
     #[arg(long = "as", value_name = "NAME")]
     name: Option<ContextName>,
-    /// Put it in the place of the context that has this name
+    /// Replace the context of this name
     #[arg(long)]
     replace: bool,
     #[command(flatten)]

@@ -1,13 +1,13 @@
 //! `agents context list`.
 
-use api::{Contexts, ListedContext};
+use api::{ContextSummary, Contexts};
 
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
 
-/// List contexts with their messages, revision and last change
+/// List contexts with messages, revision and last change
 ///
-/// Those that cannot be read are listed too, with why on standard error, and the command ends with 1.
+/// Reports unreadable contexts on standard error, and exits with 1.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {}
 
@@ -16,7 +16,7 @@ pub(super) fn run(_args: &Args, contexts: &Contexts, output: &mut Output) -> Res
     let width = listed.iter().map(|one| one.name.as_str().chars().count()).max().unwrap_or(0);
     let mut exit = Exit::Ok;
     for one in &listed {
-        let ListedContext { name, revision, message_count, last_updated, problem } = one;
+        let ContextSummary { name, revision, message_count, last_updated, problem } = one;
         let paint = output.paint();
         let name = format!("{:<width$}", name.as_str());
         match (message_count, revision, problem) {

@@ -8,16 +8,16 @@ use crate::ask::before_deleting;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
 
-/// Delete contexts that nobody changed for long
+/// Delete contexts without recent changes
 ///
-/// The only thing that deletes contexts by their age, and only when it is asked to. Asks first; where nobody can be asked it needs `--yes`. `--dry-run` tells what
-/// would go.
+/// Asks for confirmation; without a terminal it needs `--yes`. Nothing else deletes contexts by
+/// age.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Those that were last changed longer ago than this, such as 30d or 12h
+    /// Minimum time since the last change, such as 30d or 12h
     #[arg(long, value_name = "DURATION")]
     older_than: String,
-    /// Delete nothing, tell what would go
+    /// Only list what would be deleted
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let before = before(&args.older_than)?;
-    let old = contexts.older_than(before)?;
+    let old = contexts.stale(before)?;
     let mut removed = Vec::new();
     for one in &old {
         output.say(format!("{}  {}  {}", one.name, counted(one.message_count), one.last_updated))?;
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         };
         before_deleting(&what, args.yes.yes, output)?;
         for one in &old {
-            // One that was changed since the list stays.
+            // A context that changed since the list stays.
             if contexts.prune(&one.name, before)? {
                 removed.push(one.name.clone());
             }
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     Ok(Answer::ok(serde_json::json!({ "old": old, "removed": removed })))
 }
 
-/// The time so long ago. A day has 24 hours.
+/// Returns the time so long ago. A day has 24 hours.
 fn before(age: &str) -> Result<Timestamp> {
     let bad = || Error::Value { value: age.to_owned(), expected: "a duration such as 30d or 12h" };
     let age = api::parse_duration(age).and_then(|age| SignedDuration::try_from(age).ok()).ok_or_else(bad)?;

@@ -9,10 +9,10 @@ use crate::output::{Answer, Output};
 
 /// Delete a context with all of its files
 ///
-/// Asks first; where nobody can be asked it needs `--yes`.
+/// Asks for confirmation; without a terminal it needs `--yes`.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The context
+    /// Context name
     name: ContextName,
     #[command(flatten)]
     yes: Yes,
@@ -22,9 +22,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     before_deleting(&format!("deleting {}", args.name), args.yes.yes, output)?;
-    let undeleted = contexts.remove(&args.name, args.if_revision.if_revision)?;
+    let delete_error = contexts.remove(&args.name, args.if_revision.if_revision)?;
     output.confirm(format!("removed {}", args.name))?;
-    if let Some(why) = undeleted {
+    if let Some(why) = delete_error {
         output.warn("undeleted", format!("its files are not deleted yet: {why}"), None);
     }
     Ok(Answer::ok(serde_json::json!({ "name": args.name })))

@@ -6,12 +6,12 @@ use super::IfRevision;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Give a context another name
+/// Rename a context
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The context
+    /// Context name
     name: ContextName,
-    /// Its new name
+    /// New name
     new: ContextName,
     #[command(flatten)]
     if_revision: IfRevision,

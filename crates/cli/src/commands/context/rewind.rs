@@ -6,12 +6,12 @@ use super::{IfRevision, counted, warn_of_change};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Keep the first N messages and cut the rest; state and global context stay
+/// Keep the first N messages and delete the rest; state and global context stay
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The context
+    /// Context name
     name: ContextName,
-    /// How many messages to keep
+    /// Number of messages to keep
     #[arg(long, value_name = "N")]
     to: u64,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `agents context search`.
 
-use api::{ContextName, Contexts, Query, Role};
+use api::{ContextName, Contexts, Role, SearchQuery};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -8,44 +8,45 @@ use jiff::tz::TimeZone;
 use crate::error::{Error, Exit, Result};
 use crate::output::{Answer, Output};
 
-/// Find messages by words, role and time
+/// Search messages by words, role and time
 ///
-/// All words have to be in the message, in any order and whether large or small. Hits are printed as they are found. Ends with 3 when there is none.
+/// A message matches if it contains all words, in any order and any case. Exits with 3 if no
+/// message matches.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The words
+    /// Words to search for
     query: String,
-    /// Only in this context; may be repeated [default: all]
+    /// Only this context; repeatable [default: all]
     #[arg(long = "in", value_name = "NAME")]
     names: Vec<ContextName>,
-    /// Only what this role says
+    /// Only messages of this role
     #[arg(long)]
     role: Option<Role>,
-    /// Only what was said at this time or later, such as 2026-11-01 or 2026-11-01T12:00:00Z
+    /// Only messages at this time or later, such as 2026-11-01 or 2026-11-01T12:00:00Z
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only what was said before this time
+    /// Only messages before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// How many lines to print around a line that has one of the words
+    /// Number of lines to print around a matching line
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
     context: usize,
 }
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
-    let query = Query {
+    let query = SearchQuery {
         role: args.role.clone(),
         since: args.since.as_deref().map(time).transpose()?,
         until: args.until.as_deref().map(time).transpose()?,
-        around: args.context,
-        ..Query::words(&args.query)
+        context_lines: args.context,
+        ..SearchQuery::words(&args.query)
     };
     let (mut count, mut exit) = (0_u64, Exit::NotFound);
     output.begin_stream(&serde_json::json!({ "event": "search", "query": args.query }))?;
     for hit in contexts.search(&args.names, query)? {
         let hit = match hit {
             Ok(hit) => hit,
-            // The rest is searched all the same.
+            // The search continues with the next context.
             Err(error) => {
                 output.error(Error::from(error).problem());
                 exit = Exit::Error;
@@ -73,7 +74,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     Ok(Answer { exit, data: serde_json::json!({ "hits": count }).into() })
 }
 
-/// A time, or a day, which begins at midnight UTC.
+/// Parses a time, or a day, which begins at midnight UTC.
 fn time(text: &str) -> Result<Timestamp> {
     let day = || text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
     let time = text.parse().ok().or_else(|| Some(day()?.timestamp()));

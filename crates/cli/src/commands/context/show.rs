@@ -2,30 +2,30 @@
 
 use std::time::Duration;
 
-use api::{ContextName, Contexts, Conversation, Numbered, Selection};
+use api::{ContextName, Contexts, Conversation, MessageSelection, NumberedMessage};
 
 use crate::error::{Error, Exit, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
 
-/// How often a conversation is looked at that is followed.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Time between polls of a followed conversation.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Print messages
 ///
-/// Writers do not wait for this, however slowly it is read. With `--format json` each message is one line, and the envelope is the last. With
-/// `--follow` it goes on with what is appended, until Ctrl-C, and ends with 130.
+/// Writers do not wait for a slow reader. With `--format json`, each message is one line, and the
+/// envelope is the last line. With `--follow`, Ctrl-C exits with 130.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The context
+    /// Context name
     name: ContextName,
     /// Only the last N messages
     #[arg(long, value_name = "N", conflicts_with = "range")]
     last: Option<u64>,
-    /// Only messages A up to before B, counted from 0; either may be left out
+    /// Only messages A to before B, counted from 0; A and B are optional
     #[arg(long, value_name = "A..B")]
     range: Option<String>,
-    /// Go on with what is appended
+    /// Continue with new messages until Ctrl-C
     #[arg(short, long, conflicts_with = "range")]
     follow: bool,
 }
@@ -42,8 +42,8 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         return Ok(Answer::ok(serde_json::json!({ "name": args.name, "messages": count })));
     };
     while interrupt.check().is_ok() {
-        std::thread::sleep(LOOK_EVERY);
-        if conversation.look_again()? {
+        std::thread::sleep(POLL_INTERVAL);
+        if conversation.refresh()? {
             output.warn("rewound", format!("`{}` was rewound", args.name), None);
         }
         count += print(&mut conversation, output)?;
@@ -52,33 +52,33 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     Ok(Answer { exit: Exit::Interrupted, data: data.into() })
 }
 
-/// A line for programs, with the message as it is stored.
+/// A message as programs get it, as stored.
 #[derive(serde::Serialize)]
 struct Event<'a> {
     event: &'static str,
     #[serde(flatten)]
-    said: &'a Numbered,
+    message: &'a NumberedMessage,
 }
 
 fn print(conversation: &mut Conversation, output: &mut Output) -> Result<u64> {
     let mut count = 0;
-    for said in conversation {
-        let said = said?;
-        output.stream(&Event { event: "message", said: &said })?;
-        say(&said, output)?;
+    for message in conversation {
+        let message = message?;
+        output.stream(&Event { event: "message", message: &message })?;
+        say(&message, output)?;
         count += 1;
     }
     Ok(count)
 }
 
-fn say(said: &Numbered, output: &mut Output) -> Result<()> {
+fn say(entry: &NumberedMessage, output: &mut Output) -> Result<()> {
     let paint = output.paint();
-    let message = &said.message;
+    let message = &entry.message;
     let name = message.name().map(|name| format!(" {name}")).unwrap_or_default();
     let time = message.time().map(|time| format!(" {time}")).unwrap_or_default();
     output.say(format!(
         "{} {}{name}{}",
-        paint.faint(format!("[{}]", said.number)),
+        paint.faint(format!("[{}]", entry.number)),
         paint.strong(message.role()),
         paint.faint(time)
     ))?;
@@ -92,13 +92,13 @@ fn say(said: &Numbered, output: &mut Output) -> Result<()> {
     output.say("")
 }
 
-fn selection(args: &Args) -> Result<Selection> {
+fn selection(args: &Args) -> Result<MessageSelection> {
     let Some(range) = &args.range else {
-        return Ok(args.last.map_or(Selection::All, Selection::Last));
+        return Ok(args.last.map_or(MessageSelection::All, MessageSelection::Last));
     };
     let bad = || Error::Value { value: range.clone(), expected: "a range such as 2..5, 2.. or ..5" };
     let (start, end) = range.split_once("..").ok_or_else(bad)?;
     let number =
         |text: &str, missing| if text.is_empty() { Ok(missing) } else { text.parse().map_err(|_| bad()) };
-    Ok(Selection::Range { start: number(start, 0)?, end: number(end, u64::MAX)? })
+    Ok(MessageSelection::Range { start: number(start, 0)?, end: number(end, u64::MAX)? })
 }

@@ -1,24 +1,25 @@
 //! `agents context verify`.
 
-use api::{ContextName, Contexts, Report};
+use api::{ContextName, Contexts, VerifyReport};
 
 use super::{IfRevision, counted, warn_of_change};
 use crate::error::{Error, Exit, Result};
 use crate::output::{Answer, Output};
 
-/// Read everything and tell what is wrong
+/// Check all files of a context
 ///
-/// Ends with 1 when something is. With `--repair`, lines of messages that somebody else added or changed are taken over, lines that are no messages go to a file beside,
-/// and counts and index are made anew; nothing is thrown away.
+/// Exits with 1 if there is a problem. With `--repair`, accepts messages that another program added
+/// or changed, preserves lines that are not messages in another file, and rebuilds counts and
+/// index; no content is lost.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The context [default: all]
+    /// Context name [default: all]
     #[arg(conflicts_with = "all")]
     name: Option<ContextName>,
     /// All contexts
     #[arg(long)]
     all: bool,
-    /// Take over what somebody else changed
+    /// Accept changes of other programs
     #[arg(long, requires = "name")]
     repair: bool,
     #[command(flatten)]
@@ -48,17 +49,17 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     Ok(Answer { exit, ..Answer::of(&serde_json::json!({ "contexts": verified })) })
 }
 
-fn tell(one: &Report, output: &mut Output) -> Result<()> {
+fn tell(one: &VerifyReport, output: &mut Output) -> Result<()> {
     let paint = output.paint();
     let state = match one.problems.len() {
         0 => paint.good("sound"),
         1 => paint.bad("1 problem"),
         count => paint.bad(format!("{count} problems")),
     };
-    output.say(format!("{}: {}, {state}", paint.strong(&one.name), counted(one.messages)))?;
+    output.say(format!("{}: {}, {state}", paint.strong(&one.name), counted(one.message_count)))?;
     for problem in &one.problems {
         let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
-        output.say(format!("  {}{line}: {}", problem.file.display(), problem.what))?;
+        output.say(format!("  {}{line}: {}", problem.file.display(), problem.message))?;
     }
     for notice in &one.notices {
         output.warn("notice", notice.to_string(), None);

@@ -329,7 +329,7 @@ set x.a in [PLACE]/agents-home/config.toml (global)
     outside.write("secrets.toml", "x.mine = 1\n");
     symlink(outside.path("secrets.toml"), program.path(PROJECT_FILE)).unwrap();
     let run = program.run("config set x.a 1 --scope project").code(1).stdout_eq("");
-    assert!(told(&run).contains("leads out of the project"), "{}", told(&run));
+    assert!(told(&run).contains("is a symlink out of the project"), "{}", told(&run));
     assert_eq!(outside.text("secrets.toml"), "x.mine = 1\n");
 }
 
@@ -338,12 +338,12 @@ fn something_else_than_a_file_is_told() {
     let program = Program::new();
     program.write("agents-home/config.toml/inside", "");
     program.run("config get x.a").code(1).stdout_eq("").stderr_eq(str![[r#"
-error: `[PLACE]/agents-home/config.toml` is not a plain file
+error: `[PLACE]/agents-home/config.toml` is not a regular file
   hint: `agents config path` shows which files are read
 
 "#]]);
     program.run("config set x.a 1").code(1).stdout_eq("").stderr_eq(str![[r#"
-error: `[PLACE]/agents-home/config.toml` is not a plain file
+error: `[PLACE]/agents-home/config.toml` is not a regular file
   hint: `agents config path` shows which files are read
 
 "#]]);
@@ -405,7 +405,7 @@ set x.a in [PLACE]/here/config.toml (global)
 
 "#]]);
     program.run("config set x.a 1 --home not/there").code(3).stdout_eq("").stderr_eq(str![[r#"
-error: there is no folder `[PLACE]/not` to make the home folder in
+error: cannot create the home folder: there is no folder `[PLACE]/not`
   hint: name an existing folder with `--home DIR` or CLEVERAGENTS_HOME
 
 "#]]);

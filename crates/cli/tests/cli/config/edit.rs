@@ -115,8 +115,8 @@ fn an_edit_of_lines_that_others_changed_is_kept_beside() {
         .code(4)
         .stdout_eq("")
         .stderr_eq(str![[r#"
-error: the edit of `[PLACE]/agents-home/config.toml` was not taken; it is in `[PLACE]/agents-home/config.toml.edited`
-  because: `[PLACE]/agents-home/config.toml` was changed meanwhile, in the same lines
+error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited`
+  because: `[PLACE]/agents-home/config.toml` changed during the edit, in the same lines
   hint: take from `[PLACE]/agents-home/config.toml.edited` what you need with `agents config edit`
 
 "#]]);
@@ -129,7 +129,7 @@ error: the edit of `[PLACE]/agents-home/config.toml` was not taken; it is in `[P
 fn a_wrong_edit_is_kept_beside_and_told() {
     let program = with_original();
     edit(&program, "sed -i 's/x.b = 2/x.b = = 2/'").code(1).stdout_eq("").stderr_eq(str![[r#"
-error: the edit of `[PLACE]/agents-home/config.toml` was not taken; it is in `[PLACE]/agents-home/config.toml.edited`
+error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited`
    --> [PLACE]/agents-home/config.toml.edited:3:7 (byte 21)
     |
   3 | x.b = = 2
@@ -139,13 +139,13 @@ error: the edit of `[PLACE]/agents-home/config.toml` was not taken; it is in `[P
 
 "#]]);
     edit(&program, "sed -i 's/x.b = 2/plan.concurrency = 0/'").code(1).stdout_eq("").stderr_eq(str![[r#"
-error: the edit of `[PLACE]/agents-home/config.toml` was not taken; it is in `[PLACE]/agents-home/config.toml.edited-2`
+error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited-2`
   because: `plan.concurrency` must be an integer from 1 to 256; `0` is not allowed ([PLACE]/agents-home/config.toml.edited-2:3)
   hint: take from `[PLACE]/agents-home/config.toml.edited-2` what you need with `agents config edit`
 
 "#]]);
     edit(&program, "sed -i 's/x.b = 2/plan.concurency = 1/'").code(1).stdout_eq("").stderr_eq(str![[r#"
-error: the edit of `[PLACE]/agents-home/config.toml` was not taken; it is in `[PLACE]/agents-home/config.toml.edited-3`
+error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited-3`
   because: unknown key `plan.concurency` ([PLACE]/agents-home/config.toml.edited-3:3)
   hint: take from `[PLACE]/agents-home/config.toml.edited-3` what you need with `agents config edit`
 
@@ -177,7 +177,7 @@ error: the editor `false` ended with exit status: 1; nothing was changed
     assert_eq!(program.text(GLOBAL_FILE), ORIGINAL);
     // What was saved before it failed is not thrown away.
     edit(&program, "sh -c 'echo x.e = 5 >> \"$1\"; exit 3' -").code(1).stdout_eq("").stderr_eq(str![[r#"
-error: the edit was not taken; it is in `[TEMPORARY]/agents-edit-[..]/config.toml`
+error: the edit was not written; it is saved in `[TEMPORARY]/agents-edit-[..]/config.toml`
   because: the editor `sh -c 'echo x.e = 5 >> "$1"; exit 3' -` ended with exit status: 3; nothing was changed
   hint: name an editor with VISUAL or EDITOR, or use `agents config set`
 
@@ -193,8 +193,8 @@ fn an_edit_that_cannot_be_written_is_left_where_it_is() {
     let guard = lock.acquire(filetx::Mode::Exclusive, &filetx::Wait::default()).unwrap();
     let words = "config edit --scope global --lock-timeout 1ms";
     program.run_with("EDITOR", "sed -i s/4/40/", words).code(5).stdout_eq("").stderr_eq(str![[r#"
-error: the edit was not taken; it is in `[TEMPORARY]/agents-edit-[..]/config.toml`
-  because: `[PLACE]/agents-home/config.toml` is being written by someone else
+error: the edit was not written; it is saved in `[TEMPORARY]/agents-edit-[..]/config.toml`
+  because: `[PLACE]/agents-home/config.toml` is locked by another writer
   because: lock `[PLACE]/agents-home/.config.toml.lock` is still held by process [..] ([..]) after 0.0 s
   hint: try again, or wait longer with `--lock-timeout 2m`
 
@@ -209,5 +209,5 @@ fn programs_get_the_outcome() {
     let program = with_original();
     let run = program.run_with("EDITOR", "sed -i s/4/40/", "config edit --format json").success();
     let data = json(&run)["data"].clone();
-    assert_eq!((&data["outcome"], &data["keys"]), (&"taken".into(), &serde_json::json!(["x.d"])));
+    assert_eq!((&data["outcome"], &data["keys"]), (&"applied".into(), &serde_json::json!(["x.d"])));
 }

@@ -24,10 +24,10 @@ core.log = "off"
 # core.log-file is not set
 plan.concurrency = 2
 plan.merge = "three-way"
+sandbox.allow-write = []
 sandbox.cleanup = "applied"
 sandbox.confine = "auto"
 sandbox.strategy = "copy"
-sandbox.writable = []
 # server.token is not set
 # server.url is not set
 store.url = "postgres://me:[REDACTED]@db/x"
@@ -140,7 +140,7 @@ warning: unknown key `plan.concurency` ([PLACE]/agents-home/config.toml:1)
 
 "#]])
         .stderr_eq(str![[r#"
-warning: `server.url` may not be set in the project scope, only in: global
+warning: `server.url` cannot be set in the project scope, only in: global
   hint: try `agents config set server.url VALUE --scope global`
 
 "#]]);

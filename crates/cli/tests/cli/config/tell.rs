@@ -134,7 +134,7 @@ global   [PLACE]/agents-home/config.toml  (does not exist)
 
 "#]]);
     program.run("config path --scope local").code(3).stdout_eq("").stderr_eq(str![[r#"
-error: there is no project here, so there is no local scope
+error: the local scope needs a project, and there is none here
   hint: name a project with `--project DIR`, or use `--scope global`
 
 "#]]);
@@ -203,25 +203,25 @@ fn help_of_config() {
 Read and change configuration
 
 A key has a value in up to six layers. High to low: a flag (`-c KEY=VALUE`), the environment
-(`CLEVERAGENTS_<SECTION>_<KEY>`), and the files of three scopes: `local` (yours, in this project),
-`project` (shared with everybody who works on it), `global` (yours, everywhere); at last a default.
-`agents config list` shows all keys with their values; keys below `x.` are yours to choose.
+(`CLEVERAGENTS_<SECTION>_<KEY>`), the files of three scopes, and the default. The scopes are `local`
+(you, this project), `project` (everyone, this project) and `global` (you, all projects). Keys below
+`x.` are your own.
 
-Files are changed one key at a time, whoever else writes them: comments, order and formatting stay
-as they are, no write is lost, and what was acknowledged survives a power cut.
+A command changes one key and keeps comments, order and formatting. Concurrent writers lose no
+update, and an acknowledged write survives a power cut.
 
 Usage: agents config [OPTIONS] <COMMAND>
 
 Commands:
   get      Print the value of a key
-  set      Set keys: KEY VALUE, or KEY=VALUE as often as you like
+  set      Set one key (KEY VALUE) or several (KEY=VALUE...)
   unset    Remove a key from a file
   list     List keys with their values, as TOML
-  explain  Tell everything about a key: what it is for, what is allowed, who sets it
+  explain  Explain a key: help, valid values, and its value in every layer
   edit     Edit a file with $VISUAL or $EDITOR
-  path     Print which files are read, the strongest first
+  path     Print the paths of the files, strongest first
   schema   Print a JSON Schema of the files, for editors that check and complete TOML
-  watch    Print a line for each change, whoever makes it, until Ctrl-C
+  watch    Print changes as they happen, until Ctrl-C
   help     Print this message or the help of the given subcommand(s)
 
 Options:
@@ -279,10 +279,10 @@ Options of every command:
 #[test]
 fn help_of_set() {
     Program::new().run("config set --help").success().stderr_eq("").stdout_eq(str![[r#"
-Set keys: KEY VALUE, or KEY=VALUE as often as you like
+Set one key (KEY VALUE) or several (KEY=VALUE...)
 
-Several keys are set together or not at all. A value is read by the type of its key; below `x.` as
-TOML if it is some, else as text. A value that begins with a dash goes after `--`.
+Sets all keys or none. The type of a key determines how its value is parsed; a value below `x.` is
+TOML if valid, else text. Put a value that begins with a dash after `--`.
 
 Usage: agents config set [OPTIONS] <KEY> <VALUE>
        agents config set [OPTIONS] <KEY=VALUE>...
@@ -290,19 +290,19 @@ Usage: agents config set [OPTIONS] <KEY> <VALUE>
 
 Arguments:
   <KEY VALUE | KEY=VALUE>...
-          KEY VALUE, or KEY=VALUE…
+          KEY VALUE, or KEY=VALUE...
 
 Options:
       --scope <SCOPE>
-          Which file is changed [default: the project's, where that file is there, else global]
+          File to change [default: project if its file exists, else global]
 
           Possible values:
-          - global:  For all your projects
-          - project: For everybody who works on this project
-          - local:   For you in this project
+          - global:  You, all projects
+          - project: Everyone, this project
+          - local:   You, this project
 
       --stdin
-          Read the value from standard input: the way for secrets, which must not stand in arguments
+          Read the value from standard input; required for secrets
 
   -h, --help
           Print help (see a summary with '-h')

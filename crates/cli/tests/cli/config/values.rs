@@ -107,7 +107,7 @@ fn values_are_read_by_the_type_of_their_key() {
         assert!(program.text(GLOBAL_FILE).lines().any(|found| found == line), "{line}");
     };
     check(&["core.lock-timeout", "1m30s"], "core.lock-timeout = \"1m30s\"");
-    check(&["sandbox.writable", "/a, /b c"], "sandbox.writable = [\"/a\", \"/b c\"]");
+    check(&["sandbox.allow-write", "/a, /b c"], "sandbox.allow-write = [\"/a\", \"/b c\"]");
     check(&["x.number", "-5"], "x.number = -5");
     check(&["x.text", "two words"], "x.text = \"two words\"");
     check(&["x.text=a=b"], "x.text = \"a=b\"");
@@ -165,7 +165,7 @@ set server.url in [PLACE]/agents-home/config.toml (global)
 "#]])
         .stderr_eq("");
     program.run("config set server.url=a x.b=1").code(2).stdout_eq("").stderr_eq(str![[r#"
-error: `server.url` may not be set in the project scope, only in: global
+error: `server.url` cannot be set in the project scope, only in: global
   hint: try `agents config set server.url VALUE --scope global`
 
 "#]]);
@@ -260,8 +260,8 @@ warning: `plan.concurrency` is still `8`, from global [PLACE]/agents-home/config
 "#]]);
     let envelope =
         json(&program.run("-c plan.concurrency=2 config set plan.concurrency 5 --format json").success());
-    assert_eq!(envelope["data"]["still"][0]["origin"]["layer"], "flag");
-    assert_eq!(envelope["data"]["still"][0]["value"], 2);
+    assert_eq!(envelope["data"]["shadowed"][0]["origin"]["layer"], "flag");
+    assert_eq!(envelope["data"]["shadowed"][0]["value"], 2);
 }
 
 #[test]

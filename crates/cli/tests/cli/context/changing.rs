@@ -68,7 +68,7 @@ fn many_messages_are_one_commit_or_none() {
     program.run_reading(bad.as_bytes(), "context append chat --jsonl -").code(2).stdout_eq("").stderr_eq(
         str![[r#"
 error: message 3 cannot be appended
-  because: `nobody` is not a role: use system, developer, user, assistant or tool
+  because: `nobody` is not a role; use system, developer, user, assistant or tool
 
 "#]],
     );
@@ -168,7 +168,7 @@ fn rewind_fork_rename() {
     program.run("context fork chat side --at 2").success().stdout_eq("made side with 2 messages of chat\n");
     program.run("context rewind chat --to 1").success().stdout_eq("chat has 1 message now, revision 3\n");
     program.run("context rewind chat --to 9").code(2).stderr_eq(str![[r#"
-error: context `chat` has 1 messages, not 9
+error: context `chat` has 1 message, fewer than 9
 
 "#]]);
     program.run("context rename side talk").success().stdout_eq("side is talk now\n");
@@ -178,7 +178,7 @@ error: there is no context `side`
 
 "#]]);
     program.run("context fork chat talk").code(4).stderr_eq(str![[r#"
-error: there is a context `talk` already
+error: context `talk` already exists
   hint: choose another name; an import with `--replace` puts itself in its place
 
 "#]]);

@@ -20,7 +20,7 @@ wrote 3 messages of chat to chat.jsonl
         "bytes in every format"
     );
     program.run("context import chat.jsonl").code(4).stderr_eq(str![[r#"
-error: there is a context `chat` already
+error: context `chat` already exists
   hint: choose another name; an import with `--replace` puts itself in its place
 
 "#]]);
@@ -49,12 +49,12 @@ fn a_bad_import_leaves_what_is_there() {
     program.write("notes.txt", "hello");
     program.run("context import notes.txt").code(1).stderr_eq(str![[r#"
 error: cannot import `notes.txt`
-  because: it is neither an archive, nor a list of chat messages, nor a folder with messages.json
+  because: it is not an archive, a list of chat messages, or a folder with messages.json
 
 "#]]);
     program.run("context import missing").code(3).stderr_eq(str![[r#"
 error: cannot import `missing`
-  because: it cannot be read
+  because: reading it failed
   because: No such file or directory (os error 2)
 
 "#]]);

@@ -136,14 +136,14 @@ fn a_line_added_by_hand_is_told_and_repaired_when_asked() {
     text += "{\"role\":\"user\",\"content\":\"by hand\"}\n";
     program.write(MESSAGES, &text);
     program.run("context append chat --role user x").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: `[PLACE]/agents-home/contexts/chat/messages.jsonl` was changed by someone else: 2 messages were left there, 3 are there now
+error: `[PLACE]/agents-home/contexts/chat/messages.jsonl` was modified by another program: 2 messages were recorded, 3 were found
   hint: `agents context verify chat --repair` takes over what is there; nothing is thrown away
 
 "#]]);
     assert_eq!(program.text(MESSAGES), text, "not overwritten");
     program.run("context verify chat").code(1).stdout_eq(str![[r#"
 chat: 3 messages, 1 problem
-  [PLACE]/agents-home/contexts/chat/messages.jsonl: 2 messages were left there, 3 are there now
+  [PLACE]/agents-home/contexts/chat/messages.jsonl: 2 messages were recorded, 3 were found
 
 "#]]);
     program.run("context verify chat --repair").success().stdout_eq("chat has 3 messages now, revision 3\n");
@@ -155,7 +155,7 @@ chat: 3 messages, 1 problem
 fn a_torn_last_line_is_told_and_set_aside() {
     let program = with_messages(2);
     program.write(MESSAGES, program.text(MESSAGES) + "{\"role\":\"us");
-    let notice = "warning: line 3 of the messages of context `chat` is torn (11 bytes); the next write sets it aside\n";
+    let notice = "warning: line 3 of the messages of context `chat` is torn (11 bytes); the next write moves it to another file\n";
     assert_eq!(told(&program.run("context show chat").success()), notice);
     assert_eq!(told(&program.run("context verify chat").success()), notice);
     program.run("context append chat --role user x").success().stderr_eq(str![[r#"

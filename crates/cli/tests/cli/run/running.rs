@@ -134,7 +134,7 @@ fn actors_write_in_their_copy_and_in_folders_that_are_named() {
     program.write("other/here", "");
     let folder = program.path("").display().to_string();
     let script = format!("for name in user/known given other; do echo x > {folder}$name/made; done; true");
-    program.run_of(&["config", "set", "sandbox.writable", "[\"~/known\"]", "--scope", "global"]).success();
+    program.run_of(&["config", "set", "sandbox.allow-write", "[\"~/known\"]", "--scope", "global"]).success();
     let words = ["run", "--confine", "auto", "--writable", "given", "--", "sh", "-c", &script];
     program.check(program.command_of(&words).env("HOME", program.path("user"))).success();
     let shown = text(&program.run("plan show @latest").success());

@@ -14,7 +14,7 @@ Feature: A cloned project is not trusted
       """
     When I run "agents config get server.url"
     Then standard output is "https://mine.example"
-    And standard error contains "may not be set in the project scope"
+    And standard error contains "cannot be set in the project scope"
     When I run "agents config get sandbox.confine"
     Then standard output is "auto"
     When I run "agents config get store.url"

@@ -16,10 +16,10 @@ Feature: A bad import leaves the existing context intact
     Examples:
       | damage                                  | told                     |
       | has 'm7' where 'm0' was                 | its checksum is sha256:  |
-      | is cut in the middle                    | it is cut off after line |
-      | has '"roll":' where '"role":' was       | line 5 is wrong          |
+      | is cut in the middle                    | it ends after line       |
+      | has '"roll":' where '"role":' was       | line 5 is invalid        |
       | has '"version":9' where '"version":1' was | version 9              |
-      | has 'plain text' and nothing else       | it is neither an archive |
+      | has 'plain text' and nothing else       | it is not an archive     |
 
   Scenario: The form is told by its content, whatever the file is called
     Given a file "talk.txt" that has '[{"role":"user","content":"hello"}]'

@@ -4,7 +4,7 @@ Feature: Names that are not plain are refused before the disk is touched
   Scenario Outline: No folder is made
     When I make a context with the name "<name>"
     Then it ends with 2
-    And standard error contains "cannot be the name of a context"
+    And standard error contains "is not a valid context name"
     And the home folder is empty
 
     Examples:
@@ -20,5 +20,5 @@ Feature: Names that are not plain are refused before the disk is touched
   Scenario: Nor for a name of 300 bytes
     When I make a context with a name of 300 bytes
     Then it ends with 2
-    And standard error contains "cannot be the name of a context"
+    And standard error contains "is not a valid context name"
     And the home folder is empty
