@@ -81,7 +81,7 @@ pub enum Error {
     /// `store.url` has a scheme other than `sqlite` and `postgres`.
     #[error("`store.url` has the unsupported scheme `{scheme}`")]
     StoreUrl {
-        /// Part before the colon; the rest may hold a password.
+        /// Selection before the colon; the rest may hold a password.
         scheme: String,
     },
     /// An argument holds a password.
@@ -306,7 +306,7 @@ pub(crate) fn plan_details(error: &plan::Error) -> Vec<String> {
         E::Drifted { drifts, .. } => {
             drifts.iter().map(|drift| format!("`{}` is {}", drift.key.path.show(), drift.found)).collect()
         }
-        E::ChangedSince { files, .. } => files.iter().map(crate::plans::report::changed_line).collect(),
+        E::ModifiedSinceApply { files, .. } => files.iter().map(crate::plans::report::changed_line).collect(),
         _ => return Vec::new(),
     };
     let more = details.len().saturating_sub(DETAILS_MAX);

@@ -8,18 +8,20 @@ pub(crate) fn details(error: &E) -> Value {
     match error {
         E::Conflicts { plan, conflicts } => json!({ "plan": plan, "conflicts": conflicts }),
         E::Drifted { plan, drifts, .. } => json!({ "plan": plan, "files": drifts }),
-        E::ChangedSince { plan, files } => json!({ "plan": plan, "files": files }),
-        E::Entangled { plan, path, actors, others } => {
+        E::ModifiedSinceApply { plan, files } => json!({ "plan": plan, "files": files }),
+        E::DependentChanges { plan, path, actors, others } => {
             json!({ "plan": plan, "path": path, "actors": actors, "others": others })
         }
-        E::StillNeeded { plan, by } => json!({ "plan": plan, "by": by }),
+        E::HasDependents { plan, by } => json!({ "plan": plan, "by": by }),
         E::Unapplied { plan, state, changesets } => {
             json!({ "plan": plan, "state": state, "changesets": changesets })
         }
         E::IllegalStep { plan, state, to, allowed } => {
             json!({ "plan": plan, "state": state, "to": to, "allowed": allowed })
         }
-        E::NotTheirs { actor, path, actors } => json!({ "actor": actor, "path": path, "actors": actors }),
+        E::ActorNotInvolved { actor, path, actors } => {
+            json!({ "actor": actor, "path": path, "actors": actors })
+        }
         _ => Value::Null,
     }
 }

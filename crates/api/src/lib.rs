@@ -70,9 +70,9 @@ pub use filetx::ErrorKind as Kind;
 pub use invocation::{HOME_VARIABLE, Invocation};
 pub use plans::{
     Applied, ApplyOptions, ChangeEntry, Changeset, ChangesetDetail, Cleaning, Closed, Conflict, Credit,
-    Difference, Edit, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Operation, Part, Plan, PlanDetail,
-    PlanEvent, PlanExecutionContext, Plans, Purpose, RecordedEntry, Recovery, Resolution, What, actor,
-    conflict_line, counted, write_patch,
+    Difference, Edit, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Operation, Plan, PlanDetail,
+    PlanEvent, PlanExecutionContext, Plans, Purpose, RecordedEntry, Recovery, Resolution,
+    Selection as PlanSelection, What, actor, conflict_line, plural, write_patch,
 };
 pub use problem::{Location, Problem};
 pub use rpc::RunClient;

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cleveragents::{Agents, Edit, Health, Invocation, Kind, NewEntry, Part, Plan, Plans, Remedy, Resolution};
+use cleveragents::{
+    Agents, Edit, Health, Invocation, Kind, NewEntry, Plan, PlanSelection, Plans, Remedy, Resolution,
+};
 use tempfile::TempDir;
 
 fn agents(folder: &TempDir) -> Agents {
@@ -95,7 +97,7 @@ fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
     plans.apply(&work(&plans), &cleveragents::ApplyOptions::default()).unwrap();
     assert_eq!(fs::read_to_string(folder.path().join("app/b.txt")).unwrap(), "new\n");
     assert_eq!(fs::read_to_string(folder.path().join("app/new.txt")).unwrap(), "fresh\n");
-    let part = Part { paths: vec!["[".to_owned()], ..Part::default() };
+    let part = PlanSelection { paths: vec!["[".to_owned()], ..PlanSelection::default() };
     assert_eq!(plans.diff(&work(&plans), &part).unwrap_err().kind(), Kind::Usage);
 }
 
@@ -139,7 +141,7 @@ fn a_doctor_names_leases_that_ran_out() {
     let store = store::SqliteStore::open(&folder.path().join("home/state.db")).unwrap();
     let library = plan::Plans::open(Arc::new(store));
     let context = library.context(library.find("work").unwrap().id).unwrap();
-    let terms = plan::Terms { duration: Duration::ZERO, ..plan::Terms::default() };
+    let terms = plan::LeaseOptions { duration: Duration::ZERO, ..plan::LeaseOptions::default() };
     let held = context.start(&plan::Actor::parse("coder").unwrap(), None, &terms).unwrap();
     let checks = agents(&folder).doctor(false);
     let lease = checks.iter().find(|check| check.name == "leases").unwrap();
@@ -210,8 +212,9 @@ fn a_dry_run_of_clean_up_lists_what_the_real_run_removes() {
         plans.record(&changeset, &entry("app", path, Edit::Bytes(b"new\n".to_vec(), None))).unwrap();
     }
     plans.seal(&changeset).unwrap();
-    let only = |path: &str| Part { paths: vec![path.to_owned()], ..Part::default() };
-    let part = cleveragents::ApplyOptions { part: only("[ab].txt"), ..cleveragents::ApplyOptions::default() };
+    let only = |path: &str| PlanSelection { paths: vec![path.to_owned()], ..PlanSelection::default() };
+    let part =
+        cleveragents::ApplyOptions { selection: only("[ab].txt"), ..cleveragents::ApplyOptions::default() };
     plans.apply(&work(&plans), &part).unwrap();
     // The plan, which is not applied in full, tells by this undo what is left of it.
     plans.undo(&work(&plans), &only("a.txt"), false).unwrap();

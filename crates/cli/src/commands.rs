@@ -13,7 +13,7 @@ pub(crate) mod store;
 
 use std::process::ExitCode;
 
-use api::{Agents, Invocation, Opened, Plan, PlanSelector, Plans, Recovery, RunClient, counted};
+use api::{Agents, Invocation, Opened, Plan, PlanSelector, Plans, Recovery, RunClient, plural};
 
 use crate::args::{Args, Command};
 use crate::demo;

@@ -36,7 +36,7 @@ mod trees {
     use std::time::Instant;
 
     use cleveragents_plan::{
-        Actor, Change, Over, PathBytes, PlanId, Plans, Selection, StoredContents, Strategy, diffs,
+        Actor, Change, OverlaySource, PathBytes, PlanId, Plans, Selection, StoredBlobs, Strategy, diffs,
         write_patch,
     };
     use store::SqliteStore;
@@ -69,10 +69,10 @@ mod trees {
 
     fn diff(plans: &Plans, plan: PlanId) -> Result<Vec<u8>> {
         let combined = plans.combine(plan, &Selection::default(), Strategy::ThreeWay)?;
-        let stored = StoredContents(plans.store().as_ref());
-        let contents = Over { made: &combined.made, below: &stored };
+        let stored = StoredBlobs(plans.store().as_ref());
+        let contents = OverlaySource { overlay: &combined.unstored, base: &stored };
         let mut patch = Vec::new();
-        for shown in combined.shown() {
+        for shown in combined.diff_entries() {
             for diff in diffs(&shown, &contents)? {
                 write_patch(&mut patch, &diff)?;
             }

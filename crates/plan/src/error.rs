@@ -1,135 +1,133 @@
-//! What can go wrong, by what a caller may do about it, and what a failed call left.
+//! Errors of plans, one variant for each way in which a caller may react, and the outcome of failed
+//! calls.
 
 use std::path::PathBuf;
 
 use filetx::ErrorKind;
 use store::{Actor, ChangesetId, Outcome, PlanId};
 
-use crate::plural::counted_were;
-use crate::{ChangedSince, Conflict, Drift, Machine, State, counted};
+use crate::{Conflict, Drift, Machine, ModifiedFile, State, plural};
 
-/// What a call gives.
+/// The result of a call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a call failed. The cause, where there is one, is the `source`. What it left: [`Error::outcome`].
+/// The reason why a call failed. The underlying cause, if any, is the `source`; [`Error::outcome`]
+/// says whether the call had an effect.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The store refused, or failed.
+    /// The store refused the call, or failed.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// A folder that a plan changes could not be looked at.
-    #[error("cannot look at `{path}` in root `{}`", root.display())]
+    /// A path in a root could not be read.
+    #[error("cannot read `{path}` in root `{}`", root.display())]
     Root {
         /// The root.
         root: PathBuf,
-        /// The path below it, as people read it.
+        /// The path below the root, printable.
         path: String,
-        /// What the file transaction said.
+        /// The error of the file transaction.
         source: Box<filetx::Error>,
     },
     /// A folder cannot be a root of a plan.
     #[error("`{}` cannot be a root of a plan: {reason}", root.display())]
     BadRoot {
-        /// As it was given.
+        /// The folder, as given.
         root: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The plan does not change this folder.
+    /// The folder is not a root of the plan.
     #[error("`{root}` is not a root of plan {plan}")]
     ForeignRoot {
         /// The plan.
         plan: PlanId,
-        /// As it was given.
+        /// The folder, as given.
         root: String,
-        /// The roots that it has.
+        /// The roots of the plan.
         roots: Vec<String>,
     },
-    /// The path cannot be changed by a plan.
-    #[error("`{path}` cannot be changed by a plan: {reason}")]
+    /// A plan cannot change this path.
+    #[error("a plan cannot change `{path}`: {reason}")]
     BadPath {
-        /// As people read it.
+        /// The path, printable.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Nothing is at a path that is to be deleted, renamed or to get another mode.
-    #[error("there is nothing at `{path}` to {act}")]
-    NotThere {
+    /// A path to delete, rename or change the mode of does not exist.
+    #[error("cannot {action} `{path}`: it does not exist")]
+    PathNotFound {
         /// The path.
         path: String,
-        /// What was to be done.
-        act: &'static str,
+        /// The action, as a verb.
+        action: &'static str,
     },
-    /// Something is where a renamed file is to go.
-    #[error("`{path}` is there already")]
-    AlreadyThere {
+    /// The new path of a renamed file exists.
+    #[error("`{path}` already exists")]
+    PathExists {
         /// The path.
         path: String,
     },
-    /// A path holds something that plans do not record.
-    #[error("`{path}` is {found}; a plan records files and symlinks")]
+    /// A path holds neither a file nor a symlink.
+    #[error("`{path}` is {found}; plans record files and symlinks only")]
     WrongKind {
         /// The path.
         path: String,
-        /// What is there.
+        /// The kind that was found.
         found: &'static str,
     },
-    /// A base was given for a path that the changeset has changed already, and it is not what it changed it to.
-    #[error(
-        "`{path}` was recorded in this changeset before, and its content then is not the base that was given"
-    )]
-    OtherBase {
+    /// The given base differs from the content that the changeset recorded last for the path.
+    #[error("the base given for `{path}` differs from the content recorded last in this changeset")]
+    BaseMismatch {
         /// The path.
         path: String,
     },
-    /// Whether the last change of a path was recorded is not known, so neither is the base of the next one.
-    #[error("whether the last change of `{path}` was recorded is not known")]
-    Doubtful {
+    /// The outcome of the last change of a path is unknown, and so is the base of the next one.
+    #[error("the outcome of the last change of `{path}` is unknown")]
+    OutcomeUnknown {
         /// The path.
         path: String,
     },
-    /// There is no such step from the state that the plan is in.
-    #[error("plan {plan} cannot {}: it is {state} ({})", deed(*to), state.meaning())]
+    /// The table of states does not allow the step.
+    #[error("plan {plan} cannot {}: it is {state} ({})", action(*to), state.description())]
     IllegalStep {
         /// The plan.
         plan: PlanId,
-        /// Its state.
+        /// The state of the plan.
         state: State,
-        /// The state that was asked for.
+        /// The requested state.
         to: State,
-        /// The states that may follow.
+        /// The allowed states.
         allowed: &'static [State],
     },
-    /// There is no such state.
+    /// The word is not a state.
     #[error("`{text}` is not a state of a plan")]
     UnknownState {
         /// The word.
         text: String,
     },
-    /// A change was to be recorded into the changeset of the scope, and this thread is in none.
-    #[error(
-        "this thread is in no changeset's scope, so nobody would be credited with the change to `{path}`"
-    )]
+    /// A change was to be recorded into the changeset of the scope, and this thread is outside of
+    /// any scope.
+    #[error("cannot record the change of `{path}`: this thread is outside of any changeset scope")]
     OutsideScope {
         /// The path.
         path: String,
     },
-    /// Others started and ended changesets of the plan all the time, so that none could be started.
-    #[error("plan {plan} kept changing its state while a changeset was to be started")]
-    Unsettled {
+    /// Other processes kept changing the state of the plan while a changeset was started.
+    #[error("cannot start a changeset: other processes keep changing the state of plan {plan}")]
+    Contended {
         /// The plan.
         plan: PlanId,
     },
-    /// What is kept with a plan cannot be read; a newer program may have written it.
-    #[error("what is kept with plan {plan} cannot be read")]
+    /// The stored detail of a plan cannot be read; a newer version may have written it.
+    #[error("cannot read the detail of plan {plan}")]
     Detail {
         /// The plan.
         plan: PlanId,
-        /// What is wrong with it.
+        /// The error of the parser.
         source: serde_json::Error,
     },
-    /// There is no conflict at the path that was to be resolved.
+    /// The path to resolve has no conflict.
     #[error("plan {plan} has no conflict at `{path}`")]
     NoConflict {
         /// The plan.
@@ -137,25 +135,25 @@ pub enum Error {
         /// The path.
         path: String,
     },
-    /// The actor whose version was to be taken did not change the path.
+    /// The actor whose version was chosen did not change the path.
     #[error("{actor} did not change `{path}`")]
-    NotTheirs {
+    ActorNotInvolved {
         /// The actor.
         actor: Actor,
         /// The path.
         path: String,
-        /// Those who did.
+        /// The actors who did.
         actors: Vec<Actor>,
     },
-    /// The tool's name is kept for what this program records itself.
-    #[error("entries of changeset {changeset} cannot name the tool `{tool}`, which is the program's own")]
+    /// The name of the tool is reserved for entries that this program records itself.
+    #[error("entries of changeset {changeset} cannot name the tool `{tool}`: it is reserved")]
     ReservedTool {
         /// The changeset.
         changeset: ChangesetId,
         /// The tool.
         tool: String,
     },
-    /// The changeset is not one of the plan.
+    /// The changeset belongs to another plan.
     #[error("changeset {changeset} does not belong to plan {plan}")]
     ForeignChangeset {
         /// The changeset.
@@ -163,131 +161,134 @@ pub enum Error {
         /// The plan.
         plan: PlanId,
     },
-    /// A content is too long to be shown or merged as text.
-    #[error("a content of {bytes} bytes is more than the {limit} that are read into memory")]
-    TooLong {
-        /// How long it is.
+    /// A content is too large to show or merge as text.
+    #[error("a content of {bytes} bytes exceeds the limit of {limit} bytes for text")]
+    ContentTooLarge {
+        /// The length, in bytes.
         bytes: u64,
-        /// The limit.
+        /// The limit, in bytes.
         limit: u64,
     },
-    /// The plan has no changes, or none in the part that was asked for.
-    #[error("plan {plan} has nothing to {act}")]
-    Nothing {
+    /// The plan has no changes, or none that are selected.
+    #[error("plan {plan} has nothing to {action}")]
+    NothingToDo {
         /// The plan.
         plan: PlanId,
-        /// Apply, or undo.
-        act: &'static str,
+        /// `apply` or `undo`.
+        action: &'static str,
     },
-    /// A pattern of paths cannot be read.
-    #[error("`{pattern}` is not a pattern of paths: {reason}")]
+    /// A glob pattern is invalid.
+    #[error("invalid pattern `{pattern}`: {reason}")]
     BadPattern {
-        /// As it was given.
+        /// The pattern, as given.
         pattern: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Actors changed the same lines, or clash in another way. Nothing was touched.
-    #[error("plan {plan} has {}, {}; nothing was touched", counted(conflicts.len(), "conflict"), named(conflicts.len(), &first(conflicts)))]
+    /// Changes of actors conflict. No file was changed.
+    #[error("plan {plan} has {}: {}; no file was changed", plural(conflicts.len(), "conflict"), named(conflicts.len(), &first(conflicts)))]
     Conflicts {
         /// The plan.
         plan: PlanId,
         /// The conflicts.
         conflicts: Vec<Conflict>,
     },
-    /// An undo of a part says what is left of the plan that it undoes.
-    #[error("plan {plan} cannot be removed: plan {by} tells by it what is left in the files")]
-    StillNeeded {
+    /// Another plan needs the plan: its ledger refers to this partial undo.
+    #[error("plan {plan} cannot be removed: plan {by} depends on it")]
+    HasDependents {
         /// The undo.
         plan: PlanId,
-        /// The plan.
+        /// The plan that it undoes.
         by: PlanId,
     },
-    /// Some actors' changes cannot be taken out of a file that others changed on top of them. Nothing was touched.
+    /// The changes of some actors cannot be undone, because others changed the same lines or built
+    /// on them. No file was changed.
     #[error(
-        "`{path}` cannot be taken back for {} alone: {} changed the same lines, or built on them; nothing was touched",
+        "cannot undo the changes of {} to `{path}`: {} changed the same lines, or built on them; no file was changed",
         listed(actors),
         listed(others)
     )]
-    Entangled {
-        /// The plan that was to be undone.
+    DependentChanges {
+        /// The plan to undo.
         plan: PlanId,
         /// The file.
         path: String,
-        /// Whose changes were to be taken back.
+        /// The actors whose changes were to be undone.
         actors: Box<[Actor]>,
-        /// Who changed it too.
+        /// The other actors who changed it.
         others: Box<[Actor]>,
     },
-    /// Files are not what the plan was made for. Nothing was touched.
-    #[error("plan {plan} found {} changed since it was recorded, {}; nothing was touched", counted(drifts.len(), "file"), named(drifts.len(), &drifts[0].key.path.show()))]
+    /// Files differ from the bases that the plan recorded. No file was changed by the plan.
+    #[error("{} changed since plan {plan} was recorded: {}; nothing was applied", plural(drifts.len(), "file"), named(drifts.len(), &drifts[0].key.path.show()))]
     Drifted {
         /// The plan.
         plan: PlanId,
         /// The files; at least one.
         drifts: Vec<Drift>,
-        /// Whether edits of other lines were to be merged, so that only others are left.
+        /// Whether drift was to be merged: then these are edits of the same lines.
         is_merging: bool,
     },
-    /// Files were changed since a plan left them. Nothing was touched.
-    #[error("{} changed since plan {plan} was applied, {}; nothing was touched", counted_were(files.len(), "file"), named(files.len(), &files[0].drift.key.path.show()))]
-    ChangedSince {
-        /// The plan that was to be undone.
+    /// Files changed since the plan was applied. No file was changed by the undo.
+    #[error("{} changed since plan {plan} was applied: {}; nothing was undone", plural(files.len(), "file"), named(files.len(), &files[0].drift.key.path.show()))]
+    ModifiedSinceApply {
+        /// The plan to undo.
         plan: PlanId,
-        /// The files, with who changed them; at least one.
-        files: Vec<ChangedSince>,
+        /// The files, with the plans and actors that changed them; at least one.
+        files: Vec<ModifiedFile>,
     },
-    /// The plan's apply was begun on another machine, and only there it can be finished.
-    #[error("applying plan {plan} was begun on {machine} and can be finished only there")]
+    /// The apply of the plan started on another machine, and can be finished only there.
+    #[error("the apply of plan {plan} started on {machine} and can be finished only there")]
     OtherMachine {
         /// The plan.
         plan: PlanId,
         /// The machine.
         machine: Machine,
     },
-    /// Files could not be changed or looked at. It leaves all files as they were; after that point it is the source of [`Error::CutOff`].
-    #[error("the folders of the plan could not be used")]
+    /// Files could not be read or changed. All files are unchanged; after the commit point it is
+    /// the source of [`Error::ApplyIncomplete`].
+    #[error("cannot access the roots of the plan")]
     Files {
-        /// What the file transaction said.
+        /// The error of the file transaction.
         source: Box<filetx::Error>,
     },
-    /// An apply was cut off after the point from which it is always finished. The plan stays *applying* until then.
+    /// An apply was interrupted after its commit point. The plan stays *applying* until recovery
+    /// finishes the apply.
     #[error(
-        "applying plan {plan} was cut off; the next command that names the plan or its folders finishes it"
+        "the apply of plan {plan} was interrupted; the next command that names the plan or its roots finishes it"
     )]
-    CutOff {
+    ApplyIncomplete {
         /// The plan.
         plan: PlanId,
-        /// What cut it off.
+        /// The error that interrupted it.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// What is kept about applying a plan cannot be read.
-    #[error("what is kept about applying plan {plan} cannot be read")]
+    /// The stored intent of an apply cannot be read.
+    #[error("cannot read the apply intent of plan {plan}")]
     Intent {
         /// The plan.
         plan: PlanId,
-        /// What is wrong with it.
+        /// The error of the parser.
         source: serde_json::Error,
     },
-    /// The plan holds work that was not applied.
-    #[error("plan {plan} is {state} and holds {}", counted(*changesets, "unapplied changeset"))]
+    /// The plan has work that was not applied.
+    #[error("plan {plan} is {state} and has {}", plural(*changesets, "unapplied changeset"))]
     Unapplied {
         /// The plan.
         plan: PlanId,
-        /// Its state.
+        /// The state of the plan.
         state: State,
-        /// How many.
+        /// The number of changesets with unapplied work.
         changesets: usize,
     },
 }
 
 impl Error {
-    /// Class of the error.
+    /// The class of the error, which sets the exit code.
     pub fn kind(&self) -> ErrorKind {
         self.classify().0
     }
 
-    /// Stable name of the error, for scripts.
+    /// The stable name of the error, for scripts.
     pub fn code(&self) -> &'static str {
         self.classify().1
     }
@@ -299,46 +300,46 @@ impl Error {
             Self::BadRoot { .. } => (ErrorKind::NotFound, "bad-root"),
             Self::ForeignRoot { .. } => (ErrorKind::Usage, "foreign-root"),
             Self::BadPath { .. } => (ErrorKind::Usage, "bad-path"),
-            Self::NotThere { .. } => (ErrorKind::NotFound, "not-there"),
-            Self::AlreadyThere { .. } => (ErrorKind::Conflict, "already-there"),
+            Self::PathNotFound { .. } => (ErrorKind::NotFound, "path-not-found"),
+            Self::PathExists { .. } => (ErrorKind::Conflict, "path-exists"),
             Self::WrongKind { .. } => (ErrorKind::Conflict, "wrong-kind"),
-            Self::OtherBase { .. } => (ErrorKind::Conflict, "other-base"),
-            Self::Doubtful { .. } => (ErrorKind::OutcomeUnknown, "doubtful"),
+            Self::BaseMismatch { .. } => (ErrorKind::Conflict, "base-mismatch"),
+            Self::OutcomeUnknown { .. } => (ErrorKind::OutcomeUnknown, "outcome-unknown"),
             Self::IllegalStep { .. } => (ErrorKind::Conflict, "illegal-step"),
             Self::UnknownState { .. } => (ErrorKind::Usage, "unknown-state"),
             Self::OutsideScope { .. } => (ErrorKind::Bug, "outside-scope"),
-            Self::Unsettled { .. } => (ErrorKind::Busy, "unsettled"),
+            Self::Contended { .. } => (ErrorKind::Busy, "contended"),
             Self::Detail { .. } => (ErrorKind::Error, "plan-detail"),
             Self::NoConflict { .. } => (ErrorKind::NotFound, "no-conflict"),
-            Self::NotTheirs { .. } => (ErrorKind::Usage, "not-theirs"),
+            Self::ActorNotInvolved { .. } => (ErrorKind::Usage, "actor-not-involved"),
             Self::ReservedTool { .. } => (ErrorKind::Usage, "reserved-tool"),
             Self::ForeignChangeset { .. } => (ErrorKind::Conflict, "foreign-changeset"),
-            Self::TooLong { .. } => (ErrorKind::Error, "too-long"),
-            Self::Nothing { .. } => (ErrorKind::NotFound, "nothing-to-do"),
+            Self::ContentTooLarge { .. } => (ErrorKind::Error, "content-too-large"),
+            Self::NothingToDo { .. } => (ErrorKind::NotFound, "nothing-to-do"),
             Self::BadPattern { .. } => (ErrorKind::Usage, "bad-pattern"),
             Self::Conflicts { .. } => (ErrorKind::Conflict, "conflicts"),
-            Self::Entangled { .. } => (ErrorKind::Conflict, "entangled"),
-            Self::StillNeeded { .. } => (ErrorKind::Conflict, "still-needed"),
+            Self::DependentChanges { .. } => (ErrorKind::Conflict, "dependent-changes"),
+            Self::HasDependents { .. } => (ErrorKind::Conflict, "has-dependents"),
             Self::Drifted { .. } => (ErrorKind::Conflict, "drifted"),
-            Self::ChangedSince { .. } => (ErrorKind::Conflict, "changed-since"),
+            Self::ModifiedSinceApply { .. } => (ErrorKind::Conflict, "modified-since-apply"),
             Self::OtherMachine { .. } => (ErrorKind::Conflict, "other-machine"),
-            Self::CutOff { .. } => (ErrorKind::OutcomeUnknown, "cut-off"),
+            Self::ApplyIncomplete { .. } => (ErrorKind::OutcomeUnknown, "apply-incomplete"),
             Self::Intent { .. } => (ErrorKind::Error, "plan-intent"),
             Self::Unapplied { .. } => (ErrorKind::Conflict, "unapplied"),
         }
     }
 
-    /// What the failed call left.
+    /// The outcome of the failed call.
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Store(error) => error.outcome(),
-            Self::CutOff { .. } => Outcome::Unknown,
+            Self::ApplyIncomplete { .. } => Outcome::Unknown,
             _ => Outcome::Aborted,
         }
     }
 }
 
-/// Class of an error of the store, which does not know the classes of `filetx`.
+/// The class of an error of the store, which does not depend on `filetx`.
 fn store_kind(error: &store::Error) -> ErrorKind {
     use store::Error as E;
     match error {
@@ -377,23 +378,23 @@ fn listed(actors: &[Actor]) -> String {
     names.join(", ")
 }
 
-/// What was to be done with a plan that was to come to this state.
-fn deed(to: State) -> &'static str {
+/// The action that takes a plan to a state.
+fn action(to: State) -> &'static str {
     match to {
-        State::Queued => "begin again",
+        State::Queued => "be queued again",
         State::Running => "be worked on",
-        State::Ready => "be resolved, or made ready",
+        State::Ready => "become ready",
         State::Applying | State::Applied => "be applied",
-        State::Conflict => "be found in conflict",
+        State::Conflict => "be in conflict",
         State::Failed => "fail",
         State::Cancelled => "be cancelled",
         State::Undone => "be undone",
     }
 }
 
-/// The only path, or the first of several.
+/// Names the only path, or the first of several.
 fn named(count: usize, first: &str) -> String {
-    if count == 1 { format!("`{first}`") } else { format!("`{first}` among them") }
+    if count == 1 { format!("`{first}`") } else { format!("`{first}` and others") }
 }
 
 fn first(conflicts: &[Conflict]) -> String {
@@ -422,14 +423,14 @@ mod tests {
         vec![
             Error::Store(store::Error::Stopped { path: "state.db".into() }),
             Error::Root { root: "/srv".into(), path: path(), source: Box::new(bad_path()) },
-            Error::BadRoot { root: "/srv".into(), reason: "it is not a folder".into() },
+            Error::BadRoot { root: "/srv".into(), reason: "not a folder".into() },
             Error::ForeignRoot { plan, root: "/tmp".into(), roots: vec!["/srv".into()] },
             Error::BadPath { path: path(), reason: "`.git` is protected".into() },
-            Error::NotThere { path: path(), act: "delete" },
-            Error::AlreadyThere { path: path() },
+            Error::PathNotFound { path: path(), action: "delete" },
+            Error::PathExists { path: path() },
             Error::WrongKind { path: path(), found: "a folder" },
-            Error::OtherBase { path: path() },
-            Error::Doubtful { path: path() },
+            Error::BaseMismatch { path: path() },
+            Error::OutcomeUnknown { path: path() },
             Error::IllegalStep {
                 plan,
                 state: State::Queued,
@@ -438,38 +439,38 @@ mod tests {
             },
             Error::UnknownState { text: "flying".into() },
             Error::OutsideScope { path: path() },
-            Error::Unsettled { plan },
+            Error::Contended { plan },
             Error::Detail { plan, source: serde_json::from_str::<u8>("x").unwrap_err() },
             Error::NoConflict { plan, path: path() },
-            Error::NotTheirs { actor: actor.clone(), path: path(), actors: vec![actor.clone()] },
+            Error::ActorNotInvolved { actor: actor.clone(), path: path(), actors: vec![actor.clone()] },
             Error::ReservedTool { changeset, tool: "agents plan resolve".into() },
             Error::ForeignChangeset { changeset, plan },
-            Error::TooLong { bytes: 9, limit: 8 },
-            Error::Nothing { plan, act: "apply" },
-            Error::BadPattern { pattern: "[".into(), reason: "it ends too early".into() },
+            Error::ContentTooLarge { bytes: 9, limit: 8 },
+            Error::NothingToDo { plan, action: "apply" },
+            Error::BadPattern { pattern: "[".into(), reason: "unclosed character class".into() },
             Error::Conflicts { plan, conflicts: Vec::new() },
-            Error::StillNeeded { plan, by: plan },
-            Error::Entangled {
+            Error::HasDependents { plan, by: plan },
+            Error::DependentChanges {
                 plan,
                 path: path(),
                 actors: [actor.clone()].into(),
                 others: [actor.clone()].into(),
             },
             Error::Drifted { plan, drifts: vec![drift()], is_merging: false },
-            Error::ChangedSince { plan, files: vec![ChangedSince { drift: drift(), by: Vec::new() }] },
+            Error::ModifiedSinceApply { plan, files: vec![ModifiedFile { drift: drift(), by: Vec::new() }] },
             Error::OtherMachine { plan, machine: Machine { host: "far".into(), id: String::new() } },
             Error::Files { source: Box::new(bad_path()) },
-            Error::CutOff { plan, source: Box::new(bad_path()) },
+            Error::ApplyIncomplete { plan, source: Box::new(bad_path()) },
             Error::Intent { plan, source: serde_json::from_str::<u8>("x").unwrap_err() },
             Error::Unapplied { plan, state: State::Ready, changesets: 1 },
         ]
     }
 
     #[test]
-    fn each_kind_has_a_code_of_its_own_a_plain_text_and_perhaps_a_hint() {
+    fn codes_are_distinct_and_texts_do_not_repeat_their_cause() {
         let errors = all();
         let codes: BTreeSet<&str> = errors.iter().map(Error::code).collect();
-        assert_eq!(codes.len(), errors.len() - 2, "a root and the folders have the code of their cause");
+        assert_eq!(codes.len(), errors.len() - 2, "Root and Files have the code of their cause");
         for error in &errors {
             let text = error.to_string();
             assert!(!text.ends_with('.'), "{text}");
@@ -478,9 +479,9 @@ mod tests {
     }
 
     #[test]
-    fn only_the_store_and_an_apply_that_was_cut_off_leave_it_open_whether_something_changed() {
+    fn only_the_store_and_an_incomplete_apply_have_an_unknown_outcome() {
         let unknown: Vec<&str> =
             all().iter().filter(|error| error.outcome() == Outcome::Unknown).map(Error::code).collect();
-        assert_eq!(unknown, ["store-stopped", "cut-off"]);
+        assert_eq!(unknown, ["store-stopped", "apply-incomplete"]);
     }
 }

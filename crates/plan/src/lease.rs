@@ -1,4 +1,4 @@
-//! Taking leases: from whoever gave one back, let it expire, or has ended.
+//! Acquires leases that are released or expired, or whose owner has ended.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,41 +8,43 @@ use store::{ChangesetId, Holding, Lease, PlanId, Resource, Store};
 use crate::process_identity::{Liveness, liveness};
 use crate::{Plans, Result, retry};
 
-/// The longest pause between two looks at a lease that somebody else holds.
+/// The longest pause between two attempts to acquire a lease that another owner holds.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
-/// How often the lease on a plan is tried that changes hands all the time.
-const TRIES_MAX: usize = 10;
+/// Attempts to acquire the lease on a plan while its owner keeps changing.
+const ATTEMPTS_MAX: usize = 10;
 
 impl Plans {
-    /// Takes the lease on a plan. The error names whoever holds it.
+    /// Acquires the lease on a plan. The error names its holder.
     ///
-    /// A live process of this machine keeps its lease however expired it looks, as after a step of the clock; one that has ended is
-    /// replaced at once. Of any other process nothing is known, so its lease decides.
+    /// A live process of this machine keeps its lease even if it looks expired, as after a step of
+    /// the clock. The lease of a process that has ended is taken at once. The state of any other
+    /// process is unknown, so its lease decides.
     pub fn acquire_lease(&self, plan: PlanId, duration: Duration) -> Result<Lease> {
         let (store, resource) = (self.store(), Resource::Plan(plan));
         let holding = Holding { owner: self.owner().clone(), duration };
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
-            tries += 1;
+            attempts += 1;
             let held = lease_on(store.as_ref(), plan, resource)?.filter(|lease| lease.owner != holding.owner);
             match held.as_ref().map(|lease| liveness(&lease.owner)) {
                 Some(Liveness::Ended) => expire(store.as_ref(), held.as_ref())?,
                 Some(Liveness::Alive) => {
-                    let Lease { owner, expires_at, .. } = held.expect("somebody lives");
+                    let Lease { owner, expires_at, .. } = held.expect("a live owner has a lease");
                     return Err(store::Error::Held { resource, owner, expires_at }.into());
                 }
                 Some(Liveness::Unknown) | None => {}
             }
             match retry(|| store.acquire(resource, &holding)) {
-                // Somebody else was faster: look again who that is.
+                // Another process acquired the lease first: check its owner.
                 Err(store::Error::Held { owner, .. })
-                    if tries < TRIES_MAX && held.is_none_or(|held| held.owner != owner) => {}
+                    if attempts < ATTEMPTS_MAX && held.is_none_or(|held| held.owner != owner) => {}
                 acquired => return Ok(acquired?),
             }
         }
     }
 
-    /// The lease on a plan, unless its owner is known to have ended, or its lease has expired and nothing is known of its owner.
+    /// Returns the lease on a plan, unless its owner has ended, or the state of its owner is
+    /// unknown and the lease has expired.
     pub fn live_lease(&self, plan: PlanId) -> Result<Option<Lease>> {
         let lease = lease_on(self.store().as_ref(), plan, Resource::Plan(plan))?;
         Ok(lease.filter(|lease| match liveness(&lease.owner) {
@@ -53,7 +55,7 @@ impl Plans {
     }
 }
 
-/// Takes the lease on a changeset, waiting for its holder as long as `limit`.
+/// Acquires the lease on a changeset, waiting for its holder for at most `limit`.
 pub(crate) fn acquire_changeset(
     store: &dyn Store,
     plan: PlanId,
@@ -63,7 +65,7 @@ pub(crate) fn acquire_changeset(
 ) -> Result<Lease> {
     let (since, resource) = (Instant::now(), Resource::Changeset(id));
     let mut pause = Duration::from_millis(1);
-    // The last holder that was found to have ended.
+    // The last holder that had ended.
     let mut ended = None;
     loop {
         match retry(|| store.acquire(resource, holding)) {
@@ -86,11 +88,12 @@ fn lease_on(store: &dyn Store, plan: PlanId, resource: Resource) -> Result<Optio
     Ok(store.leases(plan)?.into_iter().find(|lease| lease.resource == resource))
 }
 
-/// Ends the time of a lease whose holder has ended, so that one of those who ask takes it over. Its epoch stays until then.
+/// Expires a lease whose holder has ended, so that one of the waiting processes acquires it. The
+/// epoch changes only then.
 fn expire(store: &dyn Store, lease: Option<&Lease>) -> Result<()> {
     let Some(lease) = lease else { return Ok(()) };
     match retry(|| store.renew(lease, Duration::ZERO)) {
-        // Somebody else has taken it by now.
+        // Another process has acquired it.
         Ok(_) | Err(store::Error::Stale { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }

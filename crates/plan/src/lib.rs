@@ -1,16 +1,21 @@
-//! Plans and changesets: who changed what, combined, shown, applied and undone.
+//! Plans and changesets: record, merge, review, apply and undo the changes of actors.
 //!
-//! A [`Plan`] changes folders of people. Each actor that works on it records through a [`Changeset`] of its own, started in the plan's
-//! [`PlanExecutionContext`]. When all are sealed the plan is *ready*: its changes are combined three-way ([`combine`]), shown as a diff
-//! and applied all-or-nothing.
+//! A [`Plan`] changes one or more root folders. Each actor records its changes in a [`Changeset`],
+//! started in the [`PlanExecutionContext`] of the plan. When all changesets are sealed, the plan is
+//! *ready*: its changes are merged three-way ([`combine`]), shown as a diff and applied all or
+//! nothing.
 //!
 //! # Promises
 //!
-//! - **Right attribution.** A change goes into the changeset whose handle recorded it, or is refused; nothing ambient decides.
-//! - **Durable when acknowledged.** A record that returned survives a power cut; threads that record at once share syncs.
-//! - **One winner.** Every step of a plan is checked against one table ([`State`]) and taken by compare-and-set.
-//! - **Nothing is guessed.** Edits that overlap are conflicts, as data; a resolution is recorded like any other change.
-//! - **Nothing leaves a root**, and protected folders such as `.git` are never changed.
+//! - **Attribution.** A change goes into the changeset whose handle records it, or fails. No
+//!   ambient state decides.
+//! - **Durability.** A record that returned survives a power cut. Concurrent records share syncs.
+//! - **One winner.** Every step of a plan is checked against one table ([`State`]) and taken by
+//!   compare-and-set.
+//! - **Conflicts are data.** Overlapping edits are conflicts; a resolution is recorded like any
+//!   other change.
+//! - **Confinement.** No change leaves its root, and protected folders such as `.git` are never
+//!   changed.
 
 mod apply;
 mod blob_source;
@@ -33,10 +38,10 @@ mod sync;
 mod timeline;
 mod undo;
 
-pub use apply::ApplyOrder;
+pub use apply::ApplyRequest;
 pub use apply::drift::Drift;
 pub use apply::report::{FileChange, FileOutcome, FileReport, Recovery, RecoveryEnd, Report};
-pub use blob_source::{Contents, Made, Over, StoredContents, TEXT_BYTES_MAX};
+pub use blob_source::{BlobSource, OverlaySource, StoredBlobs, TEXT_BYTES_MAX, UnstoredBlobs};
 pub use error::{Error, Result};
 pub use machine::Machine;
 pub use merge::conflict::{Clash, Conflict, ConflictHunk, OtherPath, Side};
@@ -44,22 +49,21 @@ pub use merge::delta::{Credit, FinalChange, Folded, PathKey, fold};
 pub use merge::node_order::NodeLinks;
 pub use merge::{Combined, CombinedChange, Settled, Strategy, combine};
 pub use plan::{Detail, Plan, Purpose, Step};
-pub use plural::counted;
+pub use plural::plural;
 pub use process_identity::{Liveness, ProcessStat, boot_id, liveness, process_owner};
-pub use prune::{Cleaned, Force};
-pub use record::change::{Act, Base, Change, Piece, Source};
-pub use record::changeset::{Changeset, LEASE, Terms};
+pub use prune::{Force, PruneReport};
+pub use record::change::{Act, Base, Change, ContentInput, ContentSource};
+pub use record::changeset::{Changeset, LEASE_DURATION, LeaseOptions};
 pub use record::context::PlanExecutionContext;
 pub use record::scope::{Scope, current_changeset, record_change};
 pub use retry::retry;
-pub use review::Selection;
-pub use review::diff::{FileDiff, FileSide, Hunk, Line, Shown, Sign, What, diffs, write_patch};
+pub use review::diff::{DiffEntry, FileDiff, FileSide, Hunk, Line, Sign, What, diffs, write_patch};
 pub use review::resolve::Choice;
 pub use roots::glob::{Patterns, may_overlap};
-pub use roots::host::Ground;
+pub use roots::host::Host;
 pub use roots::protect::protected;
 pub use roots::{TRANSACTION_HOME, checked_path, path_bytes, system_path, transaction_home};
-pub use selection::{Part, Paths};
+pub use selection::{PathFilter, Selection};
 pub use service::Plans;
 pub use state::{State, table_in_markdown};
 pub use store::{
@@ -67,4 +71,4 @@ pub use store::{
     Status, Tool,
 };
 pub use timeline::Event;
-pub use undo::{ChangedSince, Changer, UndoOrder};
+pub use undo::{ModifiedBy, ModifiedFile, UndoRequest};

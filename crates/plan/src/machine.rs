@@ -1,21 +1,22 @@
-//! Which machine this is. Whoever begins an apply is on the machine that has the roots, and only there it can be finished.
+//! Identifies a machine. An apply runs on the machine that has the roots, and can be finished only
+//! there.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A machine, told apart from others by its name and the id that its system was given.
+/// A machine, identified by host name and system id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The name of the host.
+    /// The host name.
     pub host: String,
-    /// The id of the installed system; empty where it has none.
+    /// The id of the installed system (`/etc/machine-id`); empty if the system has none.
     pub id: String,
 }
 
 impl Machine {
-    /// The one that this program runs on.
-    pub fn here() -> Self {
+    /// The machine that this program runs on.
+    pub fn local() -> Self {
         let id = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
         Self { host: host(), id: id.trim().to_owned() }
     }

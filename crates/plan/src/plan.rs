@@ -1,4 +1,4 @@
-//! A plan as this layer sees it, with its state and detail read.
+//! A plan as read from the store, with its state and detail parsed.
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -8,67 +8,67 @@ use store::{Actor, Epoch, Kind, Name, OpenChangesets, PathBytes, PlanId, Request
 
 use crate::{Error, Result, State, Strategy};
 
-/// A plan as it was when it was read. What happens to it next is compared with its version.
+/// A plan as it was when it was read. A later step fails if the version has changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Its id.
+    /// The id.
     pub id: PlanId,
-    /// Its name.
+    /// The name.
     pub name: Option<Name>,
-    /// Its state, as it was persisted.
+    /// The stored state.
     pub state: State,
-    /// How often it has changed.
+    /// The number of changes so far.
     pub version: Version,
-    /// Work, or the undoing of other work.
+    /// Work of actors, or the undo of another plan.
     pub purpose: Purpose,
-    /// The folders that it changes, absolute and without symlinks.
+    /// The roots, absolute and without symlinks.
     pub roots: Vec<PathBytes>,
-    /// What else is kept with it.
+    /// Further stored data.
     pub detail: Detail,
-    /// Who made it.
+    /// The actor who created it.
     pub created_by: Actor,
-    /// When.
+    /// The time of its creation.
     pub created_at: Time,
-    /// Who changed it last.
+    /// The actor who changed it last.
     pub changed_by: Actor,
-    /// When.
+    /// The time of its last change.
     pub changed_at: Time,
 }
 
-/// What a plan is for.
+/// The purpose of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Changes that actors make.
+    /// Applies changes that actors record.
     Work,
-    /// Taking back what another plan changed.
+    /// Undoes another plan.
     Undo {
-        /// The plan that is undone.
+        /// The plan to undo.
         of: PlanId,
     },
 }
 
-/// What is kept with a plan beside its state. Fields that this program does not know are kept as they are.
+/// The detail of a plan, stored beside its state. Unknown fields are preserved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Detail {
-    /// Why it failed, or what the conflict is, in a sentence.
+    /// The reason of a failure or conflict, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What is made of a path that several actors changed, if the plan says so.
+    /// The merge strategy, if the plan sets one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge: Option<Strategy>,
-    /// Everything else.
+    /// All other fields.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
 impl Detail {
     pub(crate) fn to_json(&self) -> Value {
-        serde_json::to_value(self).expect("texts and JSON have a form in JSON")
+        serde_json::to_value(self).expect("strings and JSON values serialize")
     }
 }
 
 impl Plan {
-    /// Reads what the store has.
+    /// Parses a stored plan.
     pub fn from_stored(plan: store::Plan) -> Result<Self> {
         let detail = match plan.detail {
             Value::Null => Detail::default(),
@@ -93,18 +93,20 @@ impl Plan {
 }
 
 impl Plan {
-    /// Whether it was made, or worked on, in the last day and holds no result yet: somebody may be about to start a changeset in it.
+    /// Returns whether the plan is queued or running and changed within the last day: a process may
+    /// be about to start a changeset in it.
     pub fn is_new(&self) -> bool {
         matches!(self.state, State::Queued | State::Running) && self.changed_at.plus(GRACE) > Time::now()
     }
 
-    /// Whether it names an undo: one that is under way, or whose end is to be noted ([`Plans::note_undone`](crate::Plans::note_undone)).
-    pub fn is_being_undone(&self) -> bool {
+    /// Returns whether an undo of the plan is in progress, or its result is not recorded in the
+    /// plan yet ([`Plans::note_undone`](crate::Plans::note_undone)).
+    pub fn has_pending_undo(&self) -> bool {
         self.detail.more.contains_key(crate::apply::intent::UNDOING)
     }
 }
 
-/// As programs are told of it.
+/// The form of a plan in JSON output.
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let roots: Vec<_> = self.roots.iter().map(PathBytes::show).collect();
@@ -112,7 +114,7 @@ impl Serialize for Plan {
         form.serialize_entry("id", &self.id)?;
         form.serialize_entry("name", &self.name)?;
         form.serialize_entry("state", &self.state)?;
-        form.serialize_entry("meaning", self.state.meaning())?;
+        form.serialize_entry("state_description", self.state.description())?;
         if let Purpose::Undo { of } = &self.purpose {
             form.serialize_entry("undo_of", of)?;
         }
@@ -128,34 +130,35 @@ impl Serialize for Plan {
     }
 }
 
-/// A step to take: [`Plans::step`](crate::Plans::step).
+/// A step of a plan to another state: [`Plans::step`](crate::Plans::step).
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The state to enter.
     pub to: State,
-    /// Who.
-    pub who: Actor,
-    /// What the audit record is called; `plan.step` unless said otherwise.
+    /// The actor who takes the step.
+    pub actor: Actor,
+    /// The kind of the audit record; by default `plan.step`.
     pub kind: Kind,
-    /// What else the audit record says.
+    /// Further data for the audit record.
     pub note: Value,
-    /// New detail, if it changes.
+    /// The new detail; `None` keeps the old one.
     pub detail: Option<Detail>,
-    /// What happens to open changesets, in the same transaction.
+    /// The effect on open changesets, in the same transaction.
     pub open: OpenChangesets,
-    /// The epoch of a lease on the plan, which must not have changed hands.
+    /// The fencing token of a lease on the plan: the step fails if another process has taken the
+    /// lease.
     pub epoch: Option<Epoch>,
-    /// The wish. It happens once, however often it is asked for.
+    /// Idempotency key: repeating the step has no further effect.
     pub request: RequestId,
 }
 
 impl Step {
-    /// A step of its own that leaves detail and changesets as they are.
-    pub fn to(state: State, who: &Actor) -> Self {
+    /// Creates a step that keeps the detail and leaves changesets open.
+    pub fn to(state: State, actor: &Actor) -> Self {
         Self {
             to: state,
-            who: who.clone(),
-            kind: Kind::parse("plan.step").expect("words with a dot"),
+            actor: actor.clone(),
+            kind: Kind::parse("plan.step").expect("a valid kind"),
             note: Value::Null,
             detail: None,
             open: OpenChangesets::Leave,
@@ -164,31 +167,31 @@ impl Step {
         }
     }
 
-    /// What the audit record is called.
+    /// Sets the kind of the audit record.
     #[must_use]
     pub fn kind(self, kind: Kind) -> Self {
         Self { kind, ..self }
     }
 
-    /// What else the audit record says.
+    /// Sets further data for the audit record.
     #[must_use]
     pub fn note(self, note: Value) -> Self {
         Self { note, ..self }
     }
 
-    /// New detail.
+    /// Sets the new detail.
     #[must_use]
     pub fn detail(self, detail: Detail) -> Self {
         Self { detail: Some(detail), ..self }
     }
 
-    /// Only while the lease on the plan has this epoch.
+    /// Fences the step with the epoch of a lease on the plan.
     #[must_use]
     pub fn epoch(self, epoch: Epoch) -> Self {
         Self { epoch: Some(epoch), ..self }
     }
 
-    /// What happens to open changesets.
+    /// Sets the effect on open changesets.
     #[must_use]
     pub fn open(self, open: OpenChangesets) -> Self {
         Self { open, ..self }

@@ -1,13 +1,13 @@
-//! Numbers of things, in words for people.
+//! Numbers of things, in words.
 
-/// `1 file`, `2 files`.
-pub fn counted(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+/// Formats a number with its noun: `1 file`, `2 files`.
+pub fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// The same with the verb that goes with it: `1 file was`, `2 files were`.
-pub(crate) fn counted_were(count: usize, one: &str) -> String {
-    format!("{} {}", counted(count, one), if count == 1 { "was" } else { "were" })
+/// Formats a number with its noun and verb: `1 file was`, `2 files were`.
+pub(crate) fn plural_were(count: usize, noun: &str) -> String {
+    format!("{} {}", plural(count, noun), if count == 1 { "was" } else { "were" })
 }
 
 #[cfg(test)]
@@ -15,8 +15,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_one() {
-        assert_eq!([0, 1, 2].map(|count| counted(count, "file")), ["0 files", "1 file", "2 files"]);
-        assert_eq!([1, 2].map(|count| counted_were(count, "file")), ["1 file was", "2 files were"]);
+    fn only_one_is_singular() {
+        assert_eq!([0, 1, 2].map(|count| plural(count, "file")), ["0 files", "1 file", "2 files"]);
+        assert_eq!([1, 2].map(|count| plural_were(count, "file")), ["1 file was", "2 files were"]);
     }
 }

@@ -1,36 +1,38 @@
-//! Process identity: in whose name leases are held, and whether that process lives.
+//! Process identity: the owner of leases, and whether that process lives.
 //!
-//! Process ids are reused, so an identity is the id together with the start time, the boot, and the PID namespace that the id is in:
-//! containers number their own processes. Where one of these is unknown, or is another one than the reader's, it cannot be known whether
-//! the process lives, and leases expire by time. A wrong answer does no harm: whoever lost a lease is refused by its epoch.
+//! The system reuses process ids, so an identity also has the start time, the boot id and the PID
+//! namespace: containers number their own processes. If one of these is unknown, or differs from
+//! that of the reader, the liveness is unknown, and leases expire by time. A wrong answer is
+//! harmless: the epoch fences a process that lost its lease.
 
 use store::Owner;
 use ulid::Ulid;
 
 use crate::Machine;
 
-/// What is known of the process that an owner names.
+/// The liveness of the process that an owner names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveness {
-    /// It runs on this machine.
+    /// The process runs on this machine.
     Alive,
-    /// It has ended, or this machine was restarted since.
+    /// The process has ended, or this machine has restarted since.
     Ended,
-    /// It is of another machine or PID namespace, hidden, or not named by the text.
+    /// The process is on another machine or in another PID namespace, or is hidden, or the text
+    /// names none.
     Unknown,
 }
 
-/// The name of this process, with something drawn at random: each call gives another owner.
+/// Returns an owner that names this process. Each call returns a different owner, with a random id.
 pub fn process_owner() -> Owner {
     let (pid, id) = (std::process::id(), Ulid::generate());
     let text = match Identity::own() {
         Some(own) => format!("{own}, {id}"),
         None => format!("process {pid}, {id}"),
     };
-    Owner::parse(text).expect("numbers and plain names are a line")
+    Owner::parse(text).expect("a valid owner")
 }
 
-/// Whether the process that an owner names lives.
+/// Returns whether the process that an owner names lives.
 pub fn liveness(owner: &Owner) -> Liveness {
     match (Identity::parse(owner.as_str()), Identity::own()) {
         (Some(identity), Some(own)) => identity.liveness(&own),
@@ -38,16 +40,16 @@ pub fn liveness(owner: &Owner) -> Liveness {
     }
 }
 
-/// A process that can be told from every other one.
+/// The identity of a process, unique over time and machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Identity {
     pid: u32,
-    /// In ticks since the boot.
+    /// The start time, in clock ticks since the boot.
     started_ticks: u64,
     boot: String,
-    /// The PID namespace. Version 0.1 did not write it for runs.
+    /// The PID namespace; absent in runs of version 0.1.
     namespace: Option<u64>,
-    /// Host and machine id. Version 0.1 did not write them for changesets.
+    /// Host name and machine id; absent in changesets of version 0.1.
     machine: Option<String>,
 }
 
@@ -60,7 +62,7 @@ impl std::fmt::Display for Identity {
 }
 
 impl Identity {
-    /// That of this process; none where the system does not tell.
+    /// The identity of this process; `None` if the system does not provide it.
     fn own() -> Option<Self> {
         let pid = std::process::id();
         Some(Self {
@@ -72,7 +74,7 @@ impl Identity {
         })
     }
 
-    /// From the text of an owner:
+    /// Parses the text of an owner:
     ///
     /// ```text
     /// process 7 on vm/3d1219c7, started 168 in 39eebdd4-…, namespace 4026531836, 01M7…
@@ -105,7 +107,7 @@ impl Identity {
         })
     }
 
-    /// Whether it lives, seen from the process `own`.
+    /// Returns the liveness, as seen from the process `own`.
     fn liveness(&self, own: &Self) -> Liveness {
         if self.boot != own.boot {
             let is_restarted = self.machine.is_some() && self.machine == own.machine;
@@ -113,23 +115,23 @@ impl Identity {
         }
         let is_same = |stat: ProcessStat| stat.started_ticks == self.started_ticks && !stat.is_zombie;
         match ProcessStat::read(self.pid).map(is_same) {
-            // Of another namespace, the id is that of another process, or of none.
+            // In another namespace, the id belongs to another process or to none.
             _ if self.namespace.is_some_and(|namespace| Some(namespace) != own.namespace) => {
                 Liveness::Unknown
             }
             Some(true) => Liveness::Alive,
             _ if self.namespace.is_none() => Liveness::Unknown,
             Some(false) => Liveness::Ended,
-            // A system may hide the processes of other users in /proc.
+            // A system may hide processes of other users in /proc.
             None if is_gone(self.pid) => Liveness::Ended,
             None => Liveness::Unknown,
         }
     }
 }
 
-/// Host and machine id, short and without what could be read as something else.
+/// Host name and machine id, shortened, without characters that the text of an owner uses.
 fn machine() -> String {
-    let Machine { host, id } = Machine::here();
+    let Machine { host, id } = Machine::local();
     let plain = |text: String, most: usize| -> String {
         text.chars()
             .filter(|character| character.is_ascii_alphanumeric() || ".-_".contains(*character))
@@ -139,7 +141,7 @@ fn machine() -> String {
     format!("{}/{}", plain(host, 40), plain(id, 8))
 }
 
-/// The id of this boot of the system; empty where the system has none.
+/// Returns the boot id of the system; empty if the system has none.
 pub fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
@@ -149,7 +151,7 @@ fn pid_namespace() -> Option<u64> {
     link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// Whether no process of this namespace has an id.
+/// Returns whether no process of this namespace has this id.
 #[cfg(target_os = "linux")]
 fn is_gone(pid: u32) -> bool {
     use rustix::process::{Pid, test_kill_process};
@@ -162,26 +164,27 @@ fn is_gone(_: u32) -> bool {
     false
 }
 
-/// A process as `/proc/PID/stat` shows it.
+/// The fields of `/proc/PID/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessStat {
-    /// Its id.
+    /// The process id.
     pub pid: u32,
-    /// Its process group.
+    /// The process group.
     pub group: u32,
-    /// When it was started, in ticks since the boot.
+    /// The start time, in clock ticks since the boot.
     pub started_ticks: u64,
-    /// Whether it has ended and nobody has waited for it.
+    /// Whether the process has ended and its parent has not waited for it.
     pub is_zombie: bool,
 }
 
 impl ProcessStat {
-    /// Reads it; none where there is no such process, or it is hidden.
+    /// Reads the fields; `None` if the process does not exist or is hidden.
     pub fn read(pid: u32) -> Option<Self> {
         Self::parse(pid, &std::fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The name is in parentheses and may hold anything, parentheses too; plain words follow the last one.
+    /// Parses the fields. The name is in parentheses and may contain parentheses; the fields follow
+    /// the last one.
     fn parse(pid: u32, stat: &[u8]) -> Option<Self> {
         let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
         let words: Vec<&str> = std::str::from_utf8(&stat[after_name..]).ok()?.split_whitespace().collect();
@@ -203,7 +206,8 @@ mod tests {
         assert_eq!(liveness(&Owner::parse(owner).expect("a line")), expected, "{owner}");
     }
 
-    /// In all forms, the last of which has no namespace.
+    /// All formats of an owner: current, changeset of version 0.1, run of version 0.1 (without
+    /// namespace).
     fn forms(identity: &Identity) -> [String; 3] {
         let Identity { pid, started_ticks, boot, namespace, .. } = identity;
         let no_namespace = Identity { namespace: None, ..identity.clone() };
@@ -215,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_lives() {
+    fn this_process_is_alive() {
         let own = Identity::own().unwrap();
         assert_eq!(Identity::parse(process_owner().as_str()), Some(own.clone()));
         assert_ne!(process_owner(), process_owner(), "two handles of a process are two owners");
@@ -225,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ended_process_is_known_by_start_and_id() {
+    fn an_ended_process_is_detected_by_id_and_start_time() {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let own = Identity::own().unwrap();
         let started_ticks = ProcessStat::read(child.id()).unwrap().started_ticks;
@@ -254,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn another_boot_of_this_machine_has_ended() {
+    fn a_process_of_an_earlier_boot_has_ended() {
         let [now, changeset, run] =
             forms(&Identity { boot: "another-boot".to_owned(), ..Identity::own().unwrap() });
         check(&now, Ended);
@@ -264,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn another_namespace_is_unknown() {
+    fn a_process_in_another_namespace_is_unknown() {
         let own = Identity::own().unwrap();
         let elsewhere = Identity { namespace: Some(1), ..own.clone() };
         let gone = Identity { pid: u32::MAX >> 1, ..elsewhere.clone() };
@@ -280,12 +284,12 @@ mod tests {
 
     #[test]
     fn a_hidden_process_is_unknown() {
-        // As when /proc does not show it: only the id is known to be in use.
+        // As if /proc hid it: the id is in use.
         assert!(!is_gone(1) && !is_gone(std::process::id()) && is_gone(i32::MAX as u32));
     }
 
     #[test]
-    fn other_texts_are_unknown() {
+    fn owners_in_other_formats_are_unknown() {
         for text in ["all of us", "process 1", "process 1, x", "process 1 (2/3, x", "process x (1/2/y)"] {
             check(text, Unknown);
         }
@@ -294,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_read_whatever_its_name() {
+    fn stat_parses_any_process_name() {
         let rest = "S 1 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4242 99";
         for name in ["sh", "a) R 1 1 (b", "(", "\u{fc}"] {
             let stat = format!("5 ({name}) {rest}\n");

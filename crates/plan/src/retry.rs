@@ -1,24 +1,26 @@
-//! Asking again when it is not known how a call ended. Every write of the store happens once for one id, so this is safe.
+//! Repeats calls whose outcome is unknown. This is safe: every write of the store is idempotent by
+//! its request id.
 
 use store::Outcome;
 
-/// How often a call is asked whose outcome is unknown, before the caller is told so.
+/// Attempts of a call whose outcome stays unknown.
 const ATTEMPTS_MAX: usize = 3;
 
-/// Calls until the outcome is known, a few times.
+/// Repeats a call until its outcome is known, at most three times.
 ///
-/// A later attempt that failed before it could look says nothing about an earlier one: that stays unknown. One that the store refuses
-/// answers for all of them, since the store looks for the id first.
+/// An attempt that fails before it reads the store says nothing about an earlier attempt, whose
+/// outcome stays unknown. A refusal of the store is the outcome of all attempts, because the store
+/// looks for the request id first.
 pub fn retry<T>(mut call: impl FnMut() -> store::Result<T>) -> store::Result<T> {
-    let mut doubt = None;
+    let mut unknown = None;
     for _ in 0..ATTEMPTS_MAX {
         match call() {
-            Err(error) if error.outcome() == Outcome::Unknown => doubt = Some(error),
-            Err(error) if !error.is_refusal() => return Err(doubt.unwrap_or(error)),
+            Err(error) if error.outcome() == Outcome::Unknown => unknown = Some(error),
+            Err(error) if !error.is_refusal() => return Err(unknown.unwrap_or(error)),
             ended => return ended,
         }
     }
-    Err(doubt.expect("the loop goes on only after a failure whose outcome is unknown"))
+    Err(unknown.expect("the loop goes on only after a failure whose outcome is unknown"))
 }
 
 #[cfg(test)]
@@ -29,29 +31,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_unknown_is_asked_again_a_few_times() {
+    fn a_call_with_an_unknown_outcome_is_repeated_three_times() {
         let stopped = || store::Error::Stopped { path: "state.db".into() };
-        let mut asked = 0;
+        let mut attempts = 0;
         let ended = retry(|| {
-            asked += 1;
-            if asked < 3 { Err(stopped()) } else { Ok(asked) }
+            attempts += 1;
+            if attempts < 3 { Err(stopped()) } else { Ok(attempts) }
         });
         assert_eq!(ended.unwrap(), 3);
-        let mut asked = 0;
+        let mut attempts = 0;
         let ended: store::Result<()> = retry(|| {
-            asked += 1;
+            attempts += 1;
             Err(stopped())
         });
-        assert_eq!((ended.unwrap_err().code(), asked), ("store-stopped", ATTEMPTS_MAX));
-        let mut asked = 0;
+        assert_eq!((ended.unwrap_err().code(), attempts), ("store-stopped", ATTEMPTS_MAX));
+        let mut attempts = 0;
         let ended: store::Result<()> = retry(|| {
-            asked += 1;
+            attempts += 1;
             Err(store::Error::Gone { path: "state.db".into() })
         });
-        assert_eq!((ended.unwrap_err().code(), asked), ("store-gone", 1));
+        assert_eq!((ended.unwrap_err().code(), attempts), ("store-gone", 1));
     }
 
-    /// The end of a call whose first attempt is unknown, and whose second one fails like this.
+    /// The error of a call whose first attempt is unknown and whose second attempt fails like this.
     fn unknown_then(second: store::Error) -> store::Error {
         let stopped = store::Error::Stopped { path: "state.db".into() };
         let mut failures = vec![second, stopped];
@@ -60,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_unknown_stays_so_when_a_later_attempt_changes_nothing() {
+    fn an_unknown_outcome_stays_unknown_when_a_later_attempt_fails() {
         let cause = || Arc::new(std::io::Error::other("no room"));
         let path = || "state.db".into();
         for second in [
@@ -68,7 +70,7 @@ mod tests {
             store::Error::Busy { path: path(), doing: "record entries", waited: Duration::ZERO },
             store::Error::Gone { path: path() },
             store::Error::Unreachable { path: path(), source: cause() },
-            // Who had recorded may have removed it since.
+            // The changeset may have been removed after the first attempt recorded into it.
             store::Error::NotFound { what: "changeset", name: "x".into() },
         ] {
             assert_eq!(second.outcome(), Outcome::Aborted);
@@ -77,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_answers_for_the_attempts_before_it() {
+    fn a_refusal_is_the_outcome_of_all_attempts() {
         let (changeset, status) = (store::ChangesetId::new(), store::Status::Sealed);
         let ended = unknown_then(store::Error::Closed { changeset, status });
         assert_eq!((ended.code(), ended.outcome()), ("changeset-closed", Outcome::Aborted));

@@ -1,52 +1,56 @@
-//! Which part of a plan: actors and paths.
+//! Selects changes of a plan by actor, changeset and path.
 
-use store::Actor;
+use store::{Actor, ChangesetId};
 
 use crate::roots::system_path;
 use crate::{CombinedChange, PathKey, Patterns, Result};
 
-/// A part of a plan's changes.
+/// Changes of a plan. The default selects all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// Only what these actors changed; everybody's when empty.
+pub struct Selection {
+    /// Only changes of these actors; of all actors when empty.
     pub actors: Vec<Actor>,
-    /// Only paths that one of these [`Patterns`] fits. All paths when empty.
+    /// Only changes of these changesets; of all changesets when empty.
+    pub changesets: Vec<ChangesetId>,
+    /// Only paths that match one of these [`Patterns`]; all paths when empty.
     pub paths: Vec<String>,
 }
 
-impl Part {
-    /// Whether it is everything.
-    pub fn is_whole(&self) -> bool {
-        self.actors.is_empty() && self.paths.is_empty()
+impl Selection {
+    /// Returns whether a changeset is selected, whatever its paths.
+    pub(crate) fn matches(&self, actor: &Actor, changeset: ChangesetId) -> bool {
+        (self.actors.is_empty() || self.actors.contains(actor))
+            && (self.changesets.is_empty() || self.changesets.contains(&changeset))
     }
 
-    /// Whether what an actor changed is in it.
-    pub(crate) fn has(&self, actor: &Actor) -> bool {
-        self.actors.is_empty() || self.actors.contains(actor)
+    /// Returns whether every changeset is selected.
+    pub(crate) fn has_all_changesets(&self) -> bool {
+        self.actors.is_empty() && self.changesets.is_empty()
     }
 
-    /// Reads the patterns.
-    pub fn paths(&self) -> Result<Paths> {
+    /// Parses the patterns of the paths.
+    pub fn path_filter(&self) -> Result<PathFilter> {
         match self.paths.as_slice() {
-            [] => Ok(Paths(None)),
-            paths => Patterns::new(paths).map(|patterns| Paths(Some(patterns))),
+            [] => Ok(PathFilter(None)),
+            paths => Patterns::new(paths).map(|patterns| PathFilter(Some(patterns))),
         }
     }
 }
 
-/// The patterns of a part.
+/// The paths of a [`Selection`].
 #[derive(Debug)]
-pub struct Paths(Option<Patterns>);
+pub struct PathFilter(Option<Patterns>);
 
-impl Paths {
-    /// Whether a path is one of the part.
-    pub fn takes(&self, key: &PathKey) -> bool {
-        self.0.as_ref().is_none_or(|patterns| patterns.fit(&system_path(&key.path)))
+impl PathFilter {
+    /// Returns whether a path is selected.
+    pub fn matches(&self, key: &PathKey) -> bool {
+        self.0.as_ref().is_none_or(|patterns| patterns.matches(&system_path(&key.path)))
     }
 
-    /// A renamed file goes with its old name.
-    pub(crate) fn takes_change(&self, key: &PathKey, change: &CombinedChange) -> bool {
+    /// Returns whether the path of a change is selected, or the path that its file had before a
+    /// rename.
+    pub(crate) fn matches_change(&self, key: &PathKey, change: &CombinedChange) -> bool {
         let old = change.renamed_from.clone().map(|path| PathKey { root: key.root.clone(), path });
-        self.takes(key) || old.is_some_and(|old| self.takes(&old))
+        self.matches(key) || old.is_some_and(|old| self.matches(&old))
     }
 }

@@ -1,4 +1,4 @@
-//! `Plans`: making, finding and stepping plans. The one place of this crate that decides what is asked of the store about them.
+//! `Plans`: creates, finds and steps plans.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,16 +13,18 @@ use crate::record::changeset::reopen;
 use crate::roots::{canonical, system_path};
 use crate::timeline::{Event, timeline};
 use crate::{
-    Changeset, Detail, Error, Plan, PlanExecutionContext, Purpose, Result, State, Step, Terms, retry,
+    Changeset, Detail, Error, LeaseOptions, Plan, PlanExecutionContext, Purpose, Result, State, Step, retry,
 };
 
 /// The plans of a store.
 ///
-/// **Threads and processes.** Cheap to clone; any number of threads and processes use one store at the same time. Every change of a plan
-/// is one compare-and-set in the store: of two that try, one wins, and the other's error names the winner.
+/// **Threads and processes.** Cheap to clone. Any number of threads and processes use one store at
+/// the same time. Every change of a plan is one compare-and-set in the store: one of two concurrent
+/// changes wins, and the error of the other names the winner.
 ///
-/// **Failures.** A call that fails changed nothing, unless [`Error::outcome`] says that it is not known; such calls have been asked again
-/// with the same request id a few times before they give up. What a call returns was read back from the store.
+/// **Failures.** A failed call changes nothing, unless [`Error::outcome`] is unknown; such a call
+/// was repeated with the same request id before it failed. Returned plans are read from the store
+/// after the change.
 #[derive(Clone, Debug)]
 pub struct Plans {
     store: Arc<dyn Store>,
@@ -30,12 +32,12 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// Over a store. Leases are held in the name of this process and something drawn at random.
+    /// Opens the plans of a store. The owner of leases is this process with a random id.
     pub fn open(store: Arc<dyn Store>) -> Self {
         Self { store, owner: crate::process_identity::process_owner() }
     }
 
-    /// The same, holding leases in another name.
+    /// Sets the owner of leases.
     #[must_use]
     pub fn with_owner(self, owner: Owner) -> Self {
         Self { owner, ..self }
@@ -46,35 +48,36 @@ impl Plans {
         &self.store
     }
 
-    /// In whose name leases are held.
+    /// The owner of leases.
     pub fn owner(&self) -> &Owner {
         &self.owner
     }
 
-    /// Makes a plan that changes these folders, which must be there. It is *queued*, and durable when this returns.
-    pub fn create(&self, name: Option<Name>, roots: &[&Path], who: &Actor) -> Result<Plan> {
-        self.create_for(Purpose::Work, name, roots, who)
+    /// Creates a plan over these roots, which must exist. The plan is *queued*, and durable when
+    /// this returns.
+    pub fn create(&self, name: Option<Name>, roots: &[&Path], actor: &Actor) -> Result<Plan> {
+        self.create_for(Purpose::Work, name, roots, actor)
     }
 
-    /// Makes a plan for a purpose. One that undoes another is not what `@latest` means.
+    /// Creates a plan for a purpose. `@latest` does not select undo plans.
     pub fn create_for(
         &self,
         purpose: Purpose,
         name: Option<Name>,
         roots: &[&Path],
-        who: &Actor,
+        actor: &Actor,
     ) -> Result<Plan> {
-        self.create_with(purpose, name, roots, &Detail::default(), who)
+        self.create_with(purpose, name, roots, &Detail::default(), actor)
     }
 
-    /// The same, with something that is kept with it.
+    /// Creates a plan with a detail.
     pub fn create_with(
         &self,
         purpose: Purpose,
         name: Option<Name>,
         roots: &[&Path],
         detail: &Detail,
-        who: &Actor,
+        actor: &Actor,
     ) -> Result<Plan> {
         let paths = distinct(roots)?;
         let undo_of = match purpose {
@@ -88,28 +91,29 @@ impl Plans {
             undo_of,
             roots: paths,
             detail: detail.to_json(),
-            who: who.clone(),
+            who: actor.clone(),
         };
         Plan::from_stored(retry(|| self.store.create_plan(&plan))?)
     }
 
-    /// The plan with this id.
+    /// Reads a plan by id.
     pub fn get(&self, id: PlanId) -> Result<Plan> {
         Plan::from_stored(self.store.plan(id)?)
     }
 
-    /// The plan that a person means: by id, name, the beginning of one id, or `@latest`, the newest that is not an undo.
+    /// Finds a plan by id, name, unique prefix of an id, or `@latest`: the newest plan that is not
+    /// an undo.
     pub fn find(&self, selector: impl Into<PlanSelector>) -> Result<Plan> {
         Plan::from_stored(self.store.find_plan(&selector.into())?)
     }
 
-    /// Plans, newest first: those in one of these states, or all when none is given; at most `limit`, or all.
+    /// Lists plans, newest first: those in one of `states`, or all if it is empty; at most `limit`.
     pub fn list(&self, states: &[State], limit: Option<usize>) -> Result<Vec<Plan>> {
-        self.listed(states, None, limit.unwrap_or(usize::MAX))
+        self.list_since(states, None, limit.unwrap_or(usize::MAX))
     }
 
-    /// The same of those that were changed at a time or later.
-    pub(crate) fn listed(
+    /// Lists plans that changed at `changed_since` or later.
+    pub(crate) fn list_since(
         &self,
         states: &[State],
         changed_since: Option<Time>,
@@ -122,34 +126,37 @@ impl Plans {
             let after = plans.last().map(|plan| plan.id);
             let query = PlanQuery { states: states.clone(), changed_since, after, limit: Some(page) };
             let found = self.store.plans(&query)?;
-            let whole = found.len() == PAGE_MAX;
+            let is_full_page = found.len() == PAGE_MAX;
             for plan in found {
                 plans.push(Plan::from_stored(plan)?);
             }
-            if !whole || plans.len() == limit {
+            if !is_full_page || plans.len() == limit {
                 return Ok(plans);
             }
         }
     }
 
-    /// Takes a plan to another state, if the table allows it and nobody has changed the plan since it was read.
+    /// Takes a plan to another state, if the table allows it and the plan has not changed since it
+    /// was read.
     ///
-    /// A step that the table does not allow is refused before the store is asked, with the steps that are allowed. When this returns the
-    /// step is durable with its audit record, and the plan is what was read back ([pln-swallow], [pln-twice], [pln-illegal]).
+    /// A step that the table does not allow is [`Error::IllegalStep`], which names the allowed
+    /// states. When this returns, the step is durable with its audit record ([pln-swallow],
+    /// [pln-twice], [pln-illegal]).
     pub fn step(&self, plan: &Plan, step: &Step) -> Result<Plan> {
         let (state, to) = (plan.state, step.to);
         if !state.allows(to) {
             return Err(Error::IllegalStep { plan: plan.id, state, to, allowed: state.next() });
         }
-        self.take(plan, step)
+        self.store_step(plan, step)
     }
 
-    /// Changes only what is kept with a plan, in whatever state it is, if nobody has changed the plan since it was read.
+    /// Changes only the detail of a plan, in any state, if the plan has not changed since it was
+    /// read.
     pub(crate) fn annotate(&self, plan: &Plan, step: &Step) -> Result<Plan> {
-        self.take(plan, &Step { to: plan.state, ..step.clone() })
+        self.store_step(plan, &Step { to: plan.state, ..step.clone() })
     }
 
-    fn take(&self, plan: &Plan, step: &Step) -> Result<Plan> {
+    fn store_step(&self, plan: &Plan, step: &Step) -> Result<Plan> {
         let stored = PlanStep {
             plan: plan.id,
             request: step.request,
@@ -160,111 +167,111 @@ impl Plans {
             open: step.open,
             detail: step.detail.as_ref().map(Detail::to_json),
             kind: step.kind.clone(),
-            who: step.who.clone(),
+            who: step.actor.clone(),
             note: step.note.clone(),
         };
         retry(|| self.store.step_plan(&stored))?;
         self.get(plan.id)
     }
 
-    /// Gives a plan up. Open changesets are abandoned in the same step, and their holders are refused from then on; what was recorded is
-    /// kept.
-    pub fn cancel(&self, plan: &Plan, who: &Actor, reason: &str) -> Result<Plan> {
-        let step = Step::to(State::Cancelled, who)
-            .kind(Kind::parse("plan.cancelled").expect("words with a dot"))
+    /// Cancels a plan. Open changesets are abandoned in the same step, and later calls of their
+    /// holders fail. Recorded changes are kept.
+    pub fn cancel(&self, plan: &Plan, actor: &Actor, reason: &str) -> Result<Plan> {
+        let step = Step::to(State::Cancelled, actor)
+            .kind(Kind::parse("plan.cancelled").expect("a valid kind"))
             .note(json!({ "reason": reason }))
             .open(OpenChangesets::Abandon);
         self.step(plan, &step)
     }
 
-    /// Makes a running plan *ready* when all its changesets are closed. Gives the plan as it is then; it stays running when one is open.
-    ///
-    /// Asked by many at once, one step is taken.
-    pub fn settle(&self, id: PlanId, who: &Actor) -> Result<Plan> {
+    /// Makes a running plan *ready* if all its changesets are closed, and returns the plan.
+    /// Concurrent calls take one step.
+    pub fn mark_ready(&self, id: PlanId, actor: &Actor) -> Result<Plan> {
         let plan = self.get(id)?;
         if plan.state != State::Running {
             return Ok(plan);
         }
-        match self.step(&plan, &Step::to(State::Ready, who).open(OpenChangesets::Refuse)) {
+        match self.step(&plan, &Step::to(State::Ready, actor).open(OpenChangesets::Refuse)) {
             Err(Error::Store(store::Error::StillOpen { .. } | store::Error::Conflict { .. })) => self.get(id),
             stepped => stepped,
         }
     }
 
-    /// A plan, unless it was removed.
-    pub(crate) fn get_if_there(&self, id: PlanId) -> Result<Option<Plan>> {
+    /// Reads a plan; `None` if it was removed.
+    pub(crate) fn try_get(&self, id: PlanId) -> Result<Option<Plan>> {
         match self.get(id) {
             Err(Error::Store(store::Error::NotFound { .. })) => Ok(None),
             plan => plan.map(Some),
         }
     }
 
-    /// Everything that happened to a plan, from its audit chain, in order.
+    /// Reads the events of a plan from its audit chain, in order.
     pub fn timeline(&self, id: PlanId) -> Result<Vec<Event>> {
         timeline(self.store.as_ref(), id)
     }
 
-    /// The context in which a plan's actors record.
+    /// Returns the context in which actors start changesets.
     pub fn context(&self, id: PlanId) -> Result<PlanExecutionContext> {
         let plan = self.get(id)?;
         Ok(PlanExecutionContext::new(self.clone(), &plan))
     }
 
-    /// Takes a changeset over, to go on recording into it: in another process, or after the one that had it ended. See [`Changeset`].
+    /// Takes over an open changeset, to continue recording in another process or after its holder
+    /// ended. See [`Changeset`].
     ///
-    /// Its entries are read once, so that later changes build on them. Whoever reopens what it holds already gets the same epoch and a handle
-    /// that does not see what the other one records from then on: within a process, clone the handle instead. A failure leaves the
-    /// changeset as it was, or leased to the caller.
-    pub fn reopen(&self, id: ChangesetId, terms: &Terms) -> Result<Changeset> {
-        reopen(self, id, terms)
+    /// An owner that reopens its own changeset gets the same epoch and a handle that does not see
+    /// later records of the other handle: within a process, clone the handle instead. A failure
+    /// leaves the changeset unchanged, or leased to the caller.
+    pub fn reopen(&self, id: ChangesetId, options: &LeaseOptions) -> Result<Changeset> {
+        reopen(self, id, options)
     }
 
-    /// A changeset, as it is now.
+    /// Reads a changeset.
     pub fn changeset(&self, id: ChangesetId) -> Result<store::Changeset> {
         Ok(self.store.changeset(id)?)
     }
 
-    /// The changeset that a person means: by its id, or the beginning of one.
+    /// Finds a changeset by id, or unique prefix of an id.
     pub fn find_changeset(&self, text: &str) -> Result<store::Changeset> {
         Ok(self.store.find_changeset(text)?)
     }
 
-    /// The changesets of a plan, in the order in which they were started.
+    /// Lists the changesets of a plan, in the order in which they were started.
     pub fn changesets(&self, plan: PlanId) -> Result<Vec<store::Changeset>> {
         Ok(self.store.changesets(plan)?)
     }
 
-    /// Those of actors: without what applies wrote down.
+    /// Lists the changesets of actors, without the target logs of applies.
     pub fn changesets_of_actors(&self, plan: PlanId) -> Result<Vec<store::Changeset>> {
-        let mut theirs = Vec::new();
+        let mut changesets = Vec::new();
         for changeset in self.changesets(plan)? {
             if !self.is_written_down(&changeset)? {
-                theirs.push(changeset);
+                changesets.push(changeset);
             }
         }
-        Ok(theirs)
+        Ok(changesets)
     }
 
-    /// All entries of a changeset, in order.
+    /// Reads all entries of a changeset, in order.
     pub fn entries(&self, changeset: ChangesetId) -> Result<Vec<ChangeEntry>> {
         all_entries(self.store.as_ref(), changeset)
     }
 }
 
-/// All entries of a changeset, in order.
+/// Reads all entries of a changeset, in order.
 pub(crate) fn all_entries(store: &dyn Store, changeset: ChangesetId) -> Result<Vec<ChangeEntry>> {
     let mut entries = Vec::new();
     loop {
         let page = store.entries(changeset, entries.len() as u64, PAGE_MAX)?;
-        let whole = page.len() == PAGE_MAX;
+        let is_full_page = page.len() == PAGE_MAX;
         entries.extend(page);
-        if !whole {
+        if !is_full_page {
             return Ok(entries);
         }
     }
 }
 
-/// The roots, each once. One inside another would give a file two names.
+/// Removes duplicate roots. A root inside another one is an error: its files would have two paths.
 fn distinct(roots: &[&Path]) -> Result<Vec<PathBytes>> {
     let mut paths: Vec<PathBytes> = Vec::with_capacity(roots.len());
     for root in roots {
@@ -272,9 +279,9 @@ fn distinct(roots: &[&Path]) -> Result<Vec<PathBytes>> {
         if paths.contains(&path) {
             continue;
         }
-        let (own, mut others) = (system_path(&path), paths.iter().map(system_path));
-        if let Some(other) = others.find(|other| own.starts_with(other) || other.starts_with(&own)) {
-            let reason = format!("one of it and `{}` is inside the other", other.display());
+        let (this, mut others) = (system_path(&path), paths.iter().map(system_path));
+        if let Some(other) = others.find(|other| this.starts_with(other) || other.starts_with(&this)) {
+            let reason = format!("it overlaps with `{}`", other.display());
             return Err(Error::BadRoot { root: (*root).to_owned(), reason });
         }
         paths.push(path);

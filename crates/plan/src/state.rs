@@ -1,7 +1,7 @@
-//! The states of a plan, and which may follow which: one table.
+//! The states of a plan and the allowed steps between them, as one table.
 //!
-//! A step is checked against the table here and taken in the store by compare-and-set, so of two that try one wins. `docs/design/plans.md`
-//! shows the same table; a test keeps the two alike.
+//! A step is checked against the table here and taken in the store by compare-and-set, so one of
+//! two concurrent steps wins. `docs/design/plans.md` shows the same table; a test compares the two.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,27 +10,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// Where a plan stands.
+/// The state of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Made; nobody works on it yet.
+    /// Created; no actor works on it yet.
     Queued,
-    /// Changesets are started and recorded into.
+    /// Actors record changes.
     Running,
-    /// All changesets are closed; to be reviewed and applied.
+    /// All changesets are closed; the plan can be reviewed and applied.
     Ready,
-    /// Its changes are on their way into the roots.
+    /// An apply is in progress, or was interrupted.
     Applying,
-    /// All its changes are in the roots.
+    /// All changes are in the roots.
     Applied,
-    /// Its changes clash with each other, or with what somebody made of the files. An apply that met this while it wrote has changed others.
+    /// Changes conflict with each other, or with edits of the files. If an apply met the conflict
+    /// while it wrote, other files have changed.
     Conflict,
-    /// Its work could not be finished.
+    /// The work failed.
     Failed,
-    /// Given up. What was recorded is kept.
+    /// Given up. Recorded changes are kept.
     Cancelled,
-    /// It was applied, and then undone.
+    /// Applied, and later undone.
     Undone,
 }
 
@@ -38,68 +39,68 @@ pub enum State {
 struct Row {
     state: State,
     word: &'static str,
-    meaning: &'static str,
+    description: &'static str,
     next: &'static [State],
 }
 
-/// The table. A step that is not in it is an error that names the steps that are.
+/// The table of states. A step that it does not allow is an error that names the allowed steps.
 const TABLE: [Row; 9] = {
     use State::*;
     [
         Row {
             state: Queued,
             word: "queued",
-            meaning: "made; nobody works on it yet",
+            description: "created; no actor works on it yet",
             next: &[Running, Cancelled],
         },
         Row {
             state: Running,
             word: "running",
-            meaning: "changesets are started and recorded into",
+            description: "actors record changes",
             next: &[Ready, Conflict, Failed, Cancelled],
         },
         Row {
             state: Ready,
             word: "ready",
-            meaning: "all changesets are closed; to be reviewed, resolved and applied",
+            description: "all changesets are closed; it can be reviewed and applied",
             next: &[Ready, Running, Applying, Conflict, Cancelled],
         },
         Row {
             state: Applying,
             word: "applying",
-            meaning: "its changes are on their way into the roots; only the machine that has them resolves it",
+            description: "its changes are being applied; only the machine that has the roots can finish this",
             next: &[Applied, Ready, Conflict, Failed],
         },
         Row {
             state: Applied,
             word: "applied",
-            meaning: "its changes are in the roots, but for what was undone since",
+            description: "its changes are in the roots, except those undone since",
             next: &[Undone],
         },
         Row {
             state: Conflict,
             word: "conflict",
-            meaning: "its changes clash with each other, or with what somebody made of the files",
+            description: "its changes conflict with each other, or with edits of the files",
             next: &[Conflict, Ready, Running, Applying, Cancelled],
         },
         Row {
             state: Failed,
             word: "failed",
-            meaning: "its work could not be finished; what was recorded is kept",
+            description: "its work failed; recorded changes are kept",
             next: &[Running, Cancelled],
         },
         Row {
             state: Cancelled,
             word: "cancelled",
-            meaning: "given up; what was recorded is kept",
+            description: "given up; recorded changes are kept",
             next: &[],
         },
-        Row { state: Undone, word: "undone", meaning: "it was applied, and then undone", next: &[Applied] },
+        Row { state: Undone, word: "undone", description: "applied, and later undone", next: &[Applied] },
     ]
 };
 
 impl State {
-    /// All of them, in the order of the table.
+    /// All states, in the order of the table.
     pub const ALL: [Self; 9] = [
         Self::Queued,
         Self::Running,
@@ -116,32 +117,33 @@ impl State {
         &TABLE[self as usize]
     }
 
-    /// The word for it.
+    /// The word for the state.
     pub fn as_str(self) -> &'static str {
         self.row().word
     }
 
-    /// What it means, in a sentence for people.
-    pub fn meaning(self) -> &'static str {
-        self.row().meaning
+    /// A description of the state, in one sentence.
+    pub fn description(self) -> &'static str {
+        self.row().description
     }
 
-    /// The states that may follow. A state that may follow itself takes steps that change only the plan's detail.
+    /// The states that may follow. A state that may follow itself allows steps that change only the
+    /// detail of the plan.
     pub fn next(self) -> &'static [State] {
         self.row().next
     }
 
-    /// Whether `to` may follow.
+    /// Returns whether `to` may follow.
     pub fn allows(self, to: State) -> bool {
         self.next().contains(&to)
     }
 
-    /// Whether nothing can follow.
+    /// Returns whether no state may follow.
     pub fn is_final(self) -> bool {
         self.next().is_empty()
     }
 
-    /// As the store keeps it.
+    /// The state as stored.
     pub fn stored(self) -> store::State {
         store::State::parse(self.as_str()).expect("the words of the table are words")
     }
@@ -162,13 +164,13 @@ impl FromStr for State {
     }
 }
 
-/// The table as it stands in the documentation, in Markdown.
+/// Formats the table in Markdown, as in the documentation.
 pub fn table_in_markdown() -> String {
-    let mut text = String::from("| state | what it means | what may follow |\n|---|---|---|\n");
+    let mut text = String::from("| state | description | next states |\n|---|---|---|\n");
     for row in &TABLE {
         let next: Vec<&str> = row.next.iter().map(|state| state.as_str()).collect();
-        let next = if next.is_empty() { "nothing".to_owned() } else { next.join(", ") };
-        text += &format!("| {} | {} | {next} |\n", row.word, row.meaning);
+        let next = if next.is_empty() { "none".to_owned() } else { next.join(", ") };
+        text += &format!("| {} | {} | {next} |\n", row.word, row.description);
     }
     text
 }
@@ -178,19 +180,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_has_a_row_for_each_state_in_order() {
+    fn table_has_one_row_per_state_in_order() {
         for (state, row) in State::ALL.into_iter().zip(&TABLE) {
             assert_eq!(state, row.state);
             assert_eq!(state.as_str().parse::<State>().unwrap(), state);
             assert_eq!(state.stored().as_str(), state.to_string());
             assert_eq!(serde_json::to_string(&state).unwrap(), format!("\"{state}\""));
-            assert!(!state.meaning().is_empty());
+            assert!(!state.description().is_empty());
         }
         assert_eq!("nowhere".parse::<State>().unwrap_err().code(), "unknown-state");
     }
 
     #[test]
-    fn every_state_is_reached_from_the_first() {
+    fn every_state_is_reachable_from_queued() {
         let mut reached = vec![State::Queued];
         let mut next = 0;
         while next < reached.len() {
@@ -207,14 +209,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_applying_is_not_cancelled_or_taken_over() {
+    fn an_apply_in_progress_cannot_be_cancelled_or_restarted() {
         assert!(!State::Applying.allows(State::Cancelled));
         assert!(!State::Applying.allows(State::Applying));
         assert!(!State::Running.allows(State::Applying));
     }
 
     #[test]
-    fn the_documentation_shows_the_table() {
+    fn documentation_shows_the_table() {
         let page = include_str!("../../../docs/design/plans.md");
         let table = table_in_markdown();
         assert!(page.contains(&table), "docs/design/plans.md must contain:\n{table}");

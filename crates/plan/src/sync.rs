@@ -1,4 +1,5 @@
-//! The synchronisation primitives of this crate: std's, or shuttle's under the feature `shuttle`, which explores schedules.
+//! Synchronisation primitives: those of std, or of shuttle under the feature `shuttle`, which
+//! explores thread schedules.
 
 use std::sync::PoisonError;
 
@@ -13,12 +14,13 @@ pub(crate) use std::{
     thread_local,
 };
 
-/// Locks a mutex, also after a panic of an owner: every critical section of this crate leaves its data whole.
+/// Locks a mutex, even if a holder panicked: every critical section of this crate leaves its data
+/// consistent.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until somebody notifies, or for no reason: the caller looks at its condition again.
+/// Waits for a notification. May wake spuriously, so the caller checks its condition again.
 pub(crate) fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
     condvar.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What happened to a plan: its audit chain, read for people and programs.
+//! The timeline of a plan: the events of its audit chain.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,37 +6,37 @@ use store::{AuditQuery, AuditRecord, ChangesetId, PlanId, Store, Time};
 
 use crate::{Result, State};
 
-/// One thing that happened to a plan.
+/// An event of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
-    /// Its place in the plan's audit chain, from 1.
+    /// The sequence number in the audit chain of the plan, from 1.
     pub sequence: u64,
-    /// When, by the store's clock.
+    /// The time, by the clock of the store.
     pub at: Time,
-    /// What: `plan.created`, `plan.step`, `changeset.sealed`, …
+    /// The kind: `plan.created`, `plan.step`, `changeset.sealed`, …
     pub kind: String,
-    /// Who: a person, an actor.
-    pub who: String,
-    /// The state before, of a step.
+    /// The actor.
+    pub actor: String,
+    /// The state before a step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<State>,
-    /// The state after, of a step, and the first one of a plan that was made.
+    /// The state after a step, or the first state of a new plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<State>,
-    /// The changeset that it is about.
+    /// The changeset that the event is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changeset: Option<ChangesetId>,
-    /// How many entries the changeset had then.
+    /// The number of entries of the changeset at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entries: Option<u64>,
-    /// Why it failed, was abandoned or cancelled.
+    /// The reason of a failure, an abandonment or a cancellation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Everything the record says.
+    /// The body of the audit record.
     pub body: Value,
 }
 
-/// All of a plan, in order.
+/// Reads the events of a plan, in order.
 pub(crate) fn timeline(store: &dyn Store, plan: PlanId) -> Result<Vec<Event>> {
     store.plan(plan)?;
     let query = AuditQuery { plan: Some(plan), ..AuditQuery::default() };
@@ -47,7 +47,7 @@ pub(crate) fn timeline(store: &dyn Store, plan: PlanId) -> Result<Vec<Event>> {
     Ok(events)
 }
 
-/// Reads one record. What does not fit is left out: whether the chain is sound is for `verify` to say.
+/// Reads one record. Omits fields that do not parse: only `verify` checks the chain.
 pub(crate) fn event(record: &AuditRecord) -> Event {
     let body: Value = serde_json::from_str(&record.body.0).unwrap_or(Value::Null);
     let state = |field: &str| body[field].as_str().and_then(|word| word.parse::<State>().ok());
@@ -59,7 +59,7 @@ pub(crate) fn event(record: &AuditRecord) -> Event {
         sequence: record.sequence,
         at: record.at,
         kind: record.kind.clone(),
-        who: record.who.clone(),
+        actor: record.who.clone(),
         from: state("from"),
         to: state("to").or_else(|| state("state")),
         changeset: body["changeset"].as_str().and_then(|id| id.parse().ok()),

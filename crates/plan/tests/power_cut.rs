@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use filetx::Wait;
-use plan::{Actor, ApplyOrder, Change, ChangesetId, Ground, PathBytes, PlanId, Plans, State};
+use plan::{Actor, ApplyRequest, Change, ChangesetId, Host, PathBytes, PlanId, Plans, State};
 use store::SqliteStore;
 use testkit::children::{command, role, say};
 use testkit::folder::scratch;
@@ -71,8 +71,8 @@ fn apply_next(home: &Path, number: u64) -> plan::Result<()> {
     changeset.record_many(changes)?;
     say(&format!("recorded {}", changeset.id()));
     changeset.seal()?;
-    plans.settle(plan.id, &who())?;
-    let report = plans.apply(&ground(), plan.id, &ApplyOrder::by(&who()))?;
+    plans.mark_ready(plan.id, &who())?;
+    let report = plans.apply(&host(), plan.id, &ApplyRequest::by(&who()))?;
     assert_eq!(report.plan.state, State::Applied, "nobody else was here: {report:?}");
     say(&format!("applied {number} {}", plan.id));
     Ok(())
@@ -86,8 +86,8 @@ fn who() -> Actor {
     Actor::parse("ana").unwrap()
 }
 
-fn ground() -> Ground {
-    Ground::here(Wait::default())
+fn host() -> Host {
+    Host::local(Wait::default())
 }
 
 fn survive(skip: &str, system: FileSystem) {
@@ -131,7 +131,7 @@ fn check(home: &Path, last: u64, heard: &Heard, cut_off: &mut u64) -> Result<u64
     let plans = open(home).map_err(|error| testkit::chain(&error))?;
     for plan in plans.list(&[State::Applying], None).unwrap() {
         let recovered =
-            plans.recover_plan(&ground(), plan.id, &who()).map_err(|error| testkit::chain(&error))?;
+            plans.recover_plan(&host(), plan.id, &who()).map_err(|error| testkit::chain(&error))?;
         if recovered.is_none_or(|recovery| !recovery.kept.is_empty()) {
             return Err(format!("nobody else was here, but plan {} was not finished alone", plan.id));
         }

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use model::ModelStore;
 use plan::{
-    Act, Actor, Change, Changeset, Content, ContentKind, Operation, PathBytes, Plans, Source, State, Status,
-    record_change,
+    Act, Actor, Change, Changeset, Content, ContentKind, ContentSource, Operation, PathBytes, Plans, State,
+    Status, record_change,
 };
 use shuttle::sync::Mutex;
 use shuttle::thread;
@@ -33,11 +33,11 @@ fn actor(number: usize) -> Actor {
 }
 
 /// A change whose content and path say who made it.
-fn change(path: &str, by: usize, base: Option<plan::Piece>) -> Change {
+fn change(path: &str, by: usize, base: Option<plan::ContentInput>) -> Change {
     let text = format!("{by}");
     let content =
         Content { kind: ContentKind::File, blob: BlobHash::of(text.as_bytes()), bytes: 1, mode: 0o644 };
-    let act = Act::Write { content: Source::Stored(content), mode: None };
+    let act = Act::Write { content: ContentSource::Stored(content), mode: None };
     let change = Change::new(PathBytes::parse(path).unwrap(), act);
     Change { base: plan::Base::Given(base), ..change }
 }
@@ -69,7 +69,7 @@ fn own_changesets() {
                     changeset.record(change("x", number, None)).unwrap_err().code(),
                     "changeset-closed"
                 );
-                plans.settle(context.plan(), &actor(number)).unwrap();
+                plans.mark_ready(context.plan(), &actor(number)).unwrap();
             })
         })
         .collect();
@@ -121,13 +121,13 @@ fn one_changeset() {
 }
 
 #[test]
-fn every_entry_is_in_the_changeset_its_actor_started() {
+fn every_entry_is_in_the_changeset_of_its_actor() {
     shuttle::check_random(own_changesets, schedules());
     figure("shuttle schedules, changesets of 4 threads", schedules());
 }
 
 #[test]
-fn changes_of_one_path_build_on_each_other_until_it_is_sealed() {
+fn changes_of_one_path_build_on_each_other_until_sealed() {
     shuttle::check_random(one_changeset, schedules());
     figure("shuttle schedules, one changeset of 4 threads", schedules());
 }
@@ -136,7 +136,7 @@ fn changes_of_one_path_build_on_each_other_until_it_is_sealed() {
 type List = Mutex<Vec<(usize, Vec<usize>)>>;
 
 /// `changesets[-1].append(entry)`, with a mutex around the list.
-fn the_usual_way() {
+fn append_to_last_started() {
     let list: Arc<List> = Arc::default();
     let threads: Vec<_> = (0..THREADS)
         .map(|number| {
@@ -152,6 +152,6 @@ fn the_usual_way() {
 }
 
 #[test]
-fn the_usual_way_is_caught() {
-    assert!(catch_unwind(|| shuttle::check_random(the_usual_way, 1_000)).is_err());
+fn shuttle_finds_the_misattribution_of_the_control() {
+    assert!(catch_unwind(|| shuttle::check_random(append_to_last_started, 1_000)).is_err());
 }

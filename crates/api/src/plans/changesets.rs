@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use filetx::{Look, RelPath, Snapshot};
 use plan::{
-    Act, Actor, Base, Change, Changeset, ChangesetId, Content, ContentKind, Contents, PathBytes, PathKey,
-    Piece, Plan, Source, Status, StoredContents, Terms, Tool,
+    Act, Actor, Base, BlobSource, Change, Changeset, ChangesetId, Content, ContentInput, ContentKind,
+    ContentSource, LeaseOptions, PathBytes, PathKey, Plan, Status, StoredBlobs, Tool,
 };
 use store::Store;
 use store::limits::CHUNK_BYTES;
@@ -129,12 +129,12 @@ impl Plans {
     }
 
     fn closed(&self, changeset: store::Changeset) -> Result<Closed, Error> {
-        let plan = self.inner.settle(changeset.plan, &changeset.actor)?;
+        let plan = self.inner.mark_ready(changeset.plan, &changeset.actor)?;
         Ok(Closed { changeset, plan_state: plan.state })
     }
 
     fn take_over(&self, id: ChangesetId) -> Result<Changeset, Error> {
-        let terms = Terms { duration: HELD, wait: self.agents.wait().timeout };
+        let terms = LeaseOptions { duration: HELD, wait: self.agents.wait().timeout };
         Ok(self.inner.reopen(id, &terms)?)
     }
 
@@ -147,15 +147,17 @@ impl Plans {
         root: Option<&PathBytes>,
         path: &PathBytes,
         edit: &Edit,
-        content: Option<Source>,
-        given: Option<Option<Piece>>,
+        content: Option<ContentSource>,
+        given: Option<Option<ContentInput>>,
     ) -> Result<(Act, Base), Error> {
         let base = given.clone().map_or(Base::Found, Base::Given);
         let act = match edit {
             Edit::Content(_, mode) => {
-                Act::Write { content: content.unwrap_or(Source::Bytes(Vec::new())), mode: *mode }
+                Act::Write { content: content.unwrap_or(ContentSource::Bytes(Vec::new())), mode: *mode }
             }
-            Edit::Bytes(bytes, mode) => Act::Write { content: Source::Bytes(bytes.clone()), mode: *mode },
+            Edit::Bytes(bytes, mode) => {
+                Act::Write { content: ContentSource::Bytes(bytes.clone()), mode: *mode }
+            }
             Edit::Delete => Act::Delete,
             Edit::RenameTo(to) => {
                 // Below the same root, so an absolute path must lead into that.
@@ -171,7 +173,10 @@ impl Plans {
                 };
                 let bytes =
                     patched(path, now.as_ref(), bytes(self.inner.store().as_ref(), now.as_ref())?, patch)?;
-                return Ok((Act::Write { content: Source::Bytes(bytes), mode: None }, Base::Given(now)));
+                return Ok((
+                    Act::Write { content: ContentSource::Bytes(bytes), mode: None },
+                    Base::Given(now),
+                ));
             }
         };
         Ok((act, base))
@@ -184,10 +189,10 @@ impl Plans {
         plan: &Plan,
         root: Option<&PathBytes>,
         path: &PathBytes,
-    ) -> Result<Option<Piece>, Error> {
+    ) -> Result<Option<ContentInput>, Error> {
         let Some(root) = root.or_else(|| plan.roots.first()) else { return Ok(None) };
-        if let Some(left) = handle.left_at(&PathKey { root: root.clone(), path: path.clone() })? {
-            return Ok(left.map(Piece::stored));
+        if let Some(left) = handle.last_content(&PathKey { root: root.clone(), path: path.clone() })? {
+            return Ok(left.map(ContentInput::stored));
         }
         let relative = plan::checked_path(path)?;
         let snapshot =
@@ -200,7 +205,7 @@ impl Plans {
                     return Err(too_long_to_patch(path));
                 }
                 let bytes = body.read_range(0, body.len())?;
-                Ok(Some(Piece::of_reader(self.inner.store().as_ref(), mode, &mut bytes.as_slice())?))
+                Ok(Some(ContentInput::from_reader(self.inner.store().as_ref(), mode, &mut bytes.as_slice())?))
             }
             _ => Ok(None),
         }
@@ -213,7 +218,7 @@ impl Plans {
         plan: &Plan,
         root: Option<&PathBytes>,
         path: &PathBytes,
-    ) -> Result<Option<Piece>, Error> {
+    ) -> Result<Option<ContentInput>, Error> {
         if file == Path::new("/dev/null") {
             return Ok(None);
         }
@@ -230,36 +235,36 @@ impl Plans {
     }
 
     /// The content of a file that the caller named; a long one goes into the store at once.
-    fn content(&self, file: &Path) -> Result<Source, Error> {
+    fn content(&self, file: &Path) -> Result<ContentSource, Error> {
         let path = self.agents.absolute(file);
         let mut reader = open(&path)?;
         let mut bytes = Vec::new();
         let failed = |source| Error::File { action: "read", path: path.clone(), source };
         (&mut reader).take(CHUNK_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() <= CHUNK_BYTES {
-            return Ok(Source::Bytes(bytes));
+            return Ok(ContentSource::Bytes(bytes));
         }
         let mut all = bytes.as_slice().chain(reader);
-        let piece = Piece::of_reader(self.inner.store().as_ref(), USUAL_MODE, &mut all)?;
-        Ok(Source::Stored(piece.content))
+        let piece = ContentInput::from_reader(self.inner.store().as_ref(), USUAL_MODE, &mut all)?;
+        Ok(ContentSource::Stored(piece.content))
     }
 }
 
 /// The bytes of what a path holds.
-pub(crate) fn bytes(store: &dyn Store, piece: Option<&Piece>) -> Result<Vec<u8>, Error> {
+pub(crate) fn bytes(store: &dyn Store, piece: Option<&ContentInput>) -> Result<Vec<u8>, Error> {
     let Some(piece) = piece else { return Ok(Vec::new()) };
     if let Some(packed) = &piece.packed {
         let unpacked = packed.chunk().unpack();
         let damaged = |reason| store::Error::DamagedBlob { hash: packed.hash(), reason };
         return Ok(unpacked.map_err(|reason| plan::Error::from(damaged(reason)))?);
     }
-    Ok(StoredContents(store).bytes(&piece.content)?.to_vec())
+    Ok(StoredBlobs(store).bytes(&piece.content)?.to_vec())
 }
 
 /// A text with a unified diff laid over it.
 pub(crate) fn patched(
     path: &PathBytes,
-    now: Option<&Piece>,
+    now: Option<&ContentInput>,
     bytes: Vec<u8>,
     patch: &[u8],
 ) -> Result<Vec<u8>, Error> {

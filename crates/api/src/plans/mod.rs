@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use plan::{
-    Actor, Change, Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Part, Plan,
-    PlanExecutionContext, Purpose, Recovery, What, counted, write_patch,
+    Actor, Change, Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Plan, PlanExecutionContext,
+    Purpose, Recovery, Selection, What, plural, write_patch,
 };
-use plan::{ApplyOrder, Cleaned, Event, Force, Ground, PathKey, Selection, State, Strategy, UndoOrder};
+use plan::{ApplyRequest, Event, Force, Host, PathKey, PruneReport, State, Strategy, UndoRequest};
 use store::{Name, PlanSelector};
 
 pub use changesets::{Edit, NewEntry};
@@ -59,7 +59,7 @@ pub struct Opened {
 #[derive(Clone, Default, Debug)]
 pub struct ApplyOptions {
     /// Which part of it.
-    pub part: Part,
+    pub selection: Selection,
     /// Whether texts that people changed since are merged.
     pub merge_drift: bool,
     /// Whether to look only.
@@ -127,25 +127,25 @@ impl Plans {
     /// Applies a plan, or a part of it: every file of every folder, or none.
     #[track_caller]
     pub fn apply(&self, plan: &Plan, options: &ApplyOptions) -> Result<Applied, Error> {
-        let order = ApplyOrder {
-            who: self.who.clone(),
-            part: options.part.clone(),
+        let request = ApplyRequest {
+            actor: self.who.clone(),
+            selection: options.selection.clone(),
             strategy: self.strategy_of(plan),
             merge_drift: options.merge_drift,
             dry_run: options.dry_run,
         };
         self.make_project_folders(plan, options.dry_run)?;
-        let report = self.inner.apply(&self.ground(), plan.id, &order)?;
+        let report = self.inner.apply(&self.host(), plan.id, &request)?;
         self.clean_sandboxes(&report.plan)?;
         self.applied(report, plan)
     }
 
     /// Takes back what a plan left, or a part of it.
     #[track_caller]
-    pub fn undo(&self, plan: &Plan, part: &Part, dry_run: bool) -> Result<Applied, Error> {
-        let order = UndoOrder { who: self.who.clone(), part: part.clone(), dry_run };
+    pub fn undo(&self, plan: &Plan, selection: &Selection, dry_run: bool) -> Result<Applied, Error> {
+        let request = UndoRequest { actor: self.who.clone(), selection: selection.clone(), dry_run };
         self.make_project_folders(plan, dry_run)?;
-        let report = self.inner.undo(&self.ground(), plan.id, &order)?;
+        let report = self.inner.undo(&self.host(), plan.id, &request)?;
         self.applied(report, plan)
     }
 
@@ -165,13 +165,13 @@ impl Plans {
     pub fn clean(&self, plan: Option<&Plan>, force: bool, dry_run: bool) -> Result<Cleaning, Error> {
         let runs = self.runs()?;
         let Some(plan) = plan else {
-            let plans = self.inner.clean(&self.who, dry_run, |plan| runs.remove_files(plan))?;
+            let plans = self.inner.prune(&self.who, dry_run, |plan| runs.remove_files(plan))?;
             return Ok(Cleaning { plans, dry_run });
         };
         let force = if force { Force::Yes } else { Force::No };
         let idle = runs.check_idle(plan.id).map_err(Error::from);
         let checked = idle.and_then(|()| Ok(self.inner.check_removal(plan, force, &self.who)?));
-        let mut plans = Cleaned::default();
+        let mut plans = PruneReport::default();
         match checked {
             Err(error) if dry_run && matches!(error.kind(), Kind::Conflict | Kind::Busy) => {
                 plans.kept.push(plan.clone())
@@ -222,14 +222,14 @@ impl Plans {
     /// Finishes what was cut off: applies in a plan's folders, and noting what an undo did to it.
     fn recover(&self, plan: Plan) -> Result<Opened, Error> {
         let wait = Wait { timeout: Duration::ZERO, ..self.agents.wait() };
-        let recovered = self.inner.recover(&Ground::here(wait), &plan.roots, &self.who);
-        let noted = match plan.is_being_undone() {
+        let recovered = self.inner.recover(&Host::local(wait), &plan.roots, &self.who);
+        let noted = match plan.has_pending_undo() {
             true => self.inner.note_undone(plan.id, &self.who),
             false => Ok(()),
         };
         match noted.and(recovered) {
             Ok(recovered) => {
-                let is_changed = !recovered.is_empty() || plan.is_being_undone();
+                let is_changed = !recovered.is_empty() || plan.has_pending_undo();
                 let plan = if is_changed { self.inner.get(plan.id)? } else { plan };
                 Ok(Opened { plan, recovered, problem: None })
             }
@@ -250,14 +250,14 @@ impl Plans {
         roots.try_for_each(|root| Ok(config::create_project_folder(&root, &self.agents.wait())?))
     }
 
-    pub(crate) fn ground(&self) -> Ground {
-        Ground::here(self.agents.wait())
+    pub(crate) fn host(&self) -> Host {
+        Host::local(self.agents.wait())
     }
 
     /// The content of a file that the caller named.
-    pub(crate) fn piece(&self, file: &Path, mode: u32) -> Result<plan::Piece, Error> {
+    pub(crate) fn piece(&self, file: &Path, mode: u32) -> Result<plan::ContentInput, Error> {
         let mut reader = open(&self.agents.absolute(file))?;
-        Ok(plan::Piece::of_reader(self.inner.store().as_ref(), mode, &mut reader)?)
+        Ok(plan::ContentInput::from_reader(self.inner.store().as_ref(), mode, &mut reader)?)
     }
 
     fn applied(&self, report: plan::Report, plan: &Plan) -> Result<Applied, Error> {
@@ -275,7 +275,9 @@ impl Plans {
     /// What a plan renames, or the one that it undoes does, forwards and backwards: a report of either is told by one of them.
     fn renames(&self, plan: &Plan) -> Result<Vec<Rename>, Error> {
         let mut renames = Vec::new();
-        for shown in self.inner.combine(plan.id, &Selection::default(), self.strategy_of(plan))?.shown() {
+        for shown in
+            self.inner.combine(plan.id, &Selection::default(), self.strategy_of(plan))?.diff_entries()
+        {
             if let Some(path) = shown.renamed_from {
                 let from = PathKey { root: shown.key.root.clone(), path };
                 renames.push((from.clone(), shown.key.clone()));

@@ -1,8 +1,8 @@
 //! What comes back about plans and changesets.
 
 use plan::{
-    ChangedSince, Changer, Clash, Cleaned, Conflict, ConflictHunk, Credit, FileChange, FileOutcome,
-    FileReport, PathKey, Plan, Recovery, State,
+    Clash, Conflict, ConflictHunk, Credit, FileChange, FileOutcome, FileReport, ModifiedBy, ModifiedFile,
+    PathKey, Plan, PruneReport, Recovery, State,
 };
 use serde::{Deserialize, Serialize};
 use store::{ChangeEntry, Changeset};
@@ -165,7 +165,7 @@ fn outcome(report: &FileReport) -> (&'static str, Option<String>) {
 pub struct Cleaning {
     /// The plans.
     #[serde(flatten)]
-    pub plans: Cleaned,
+    pub plans: PruneReport,
     /// Whether nothing was done, only looked at.
     pub dry_run: bool,
 }
@@ -190,14 +190,14 @@ pub fn conflict_line(conflict: &Conflict) -> String {
 }
 
 /// Who changed a file since, in a line.
-pub(crate) fn changed_line(changed: &ChangedSince) -> String {
+pub(crate) fn changed_line(changed: &ModifiedFile) -> String {
     let by = changed.by.iter().map(|changer| match changer {
-        Changer::Plan { plan, actors } => {
+        ModifiedBy::Plan { plan, actors } => {
             let actors: Vec<&str> = actors.iter().map(plan::Actor::as_str).collect();
             format!("by plan {plan} ({})", actors.join(", "))
         }
-        Changer::Outside => "outside of any plan".to_owned(),
-        Changer::Cleaned { plans } => {
+        ModifiedBy::Outside => "outside of any plan".to_owned(),
+        ModifiedBy::Pruned { plans } => {
             let plans: Vec<String> = plans.iter().map(ToString::to_string).collect();
             format!("outside of any plan, or by one that was cleaned up ({})", plans.join(", "))
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use plan::{
-    Actor, Choice, Conflict, FileDiff, Over, Part, PathKey, Plan, PlanId, Selection, Status, StoredContents,
+    Actor, Choice, Conflict, FileDiff, OverlaySource, PathKey, Plan, PlanId, Selection, Status, StoredBlobs,
 };
 
 use crate::plans::root_path::{Below, below};
@@ -36,22 +36,21 @@ pub struct Difference {
 
 impl Plans {
     /// What a plan changes, or a part of it.
-    pub fn diff(&self, plan: &Plan, part: &Part) -> Result<Difference, Error> {
-        let paths = part.paths()?;
+    pub fn diff(&self, plan: &Plan, selection: &Selection) -> Result<Difference, Error> {
+        let paths = selection.path_filter()?;
         let changesets = self.inner.changesets(plan.id)?;
-        check_actors(plan.id, &part.actors, &changesets)?;
-        let selection = Selection { actors: part.actors.clone(), ..Selection::default() };
-        let combined = self.inner.combine(plan.id, &selection, self.strategy_of(plan))?;
-        let stored = StoredContents(self.inner.store().as_ref());
-        let contents = Over { made: &combined.made, below: &stored };
+        check_actors(plan.id, &selection.actors, &changesets)?;
+        let combined = self.inner.combine(plan.id, selection, self.strategy_of(plan))?;
+        let stored = StoredBlobs(self.inner.store().as_ref());
+        let contents = OverlaySource { overlay: &combined.unstored, base: &stored };
         let mut files = Vec::new();
-        for shown in combined.shown() {
+        for shown in combined.diff_entries() {
             let from = shown.renamed_from.clone().map(|path| PathKey { root: shown.key.root.clone(), path });
-            if paths.takes(&shown.key) || from.is_some_and(|from| paths.takes(&from)) {
+            if paths.matches(&shown.key) || from.is_some_and(|from| paths.matches(&from)) {
                 files.extend(plan::diffs(&shown, &contents)?);
             }
         }
-        let conflicts = combined.conflicts().filter(|conflict| paths.takes(&conflict.key)).cloned();
+        let conflicts = combined.conflicts().filter(|conflict| paths.matches(&conflict.key)).cloned();
         let open = changesets.iter().filter(|changeset| changeset.status == Status::Open).count();
         Ok(Difference { plan: plan.clone(), files, conflicts: conflicts.collect(), open })
     }

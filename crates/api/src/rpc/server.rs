@@ -9,7 +9,7 @@ use std::path::Path;
 use config::Key;
 use executor::rpc::{Answers, Append, Bodies, Call, Deed, Get, Given, Record, Seat, Turn};
 use filetx::Wait;
-use plan::{Act, PathBytes, Piece, Source, Tool};
+use plan::{Act, ContentInput, ContentSource, PathBytes, Tool};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -44,8 +44,9 @@ impl Answering {
         let act = match deed {
             Deed::Patch => return self.record_patch(seat, changeset, path, base, tool, bodies),
             Deed::Content { mode } => {
-                let piece = Piece::of_reader(seat.store(), mode.unwrap_or(USUAL_MODE), &mut bodies.next()?)?;
-                Act::Write { content: Source::Piece(piece), mode }
+                let piece =
+                    ContentInput::from_reader(seat.store(), mode.unwrap_or(USUAL_MODE), &mut bodies.next()?)?;
+                Act::Write { content: ContentSource::Input(piece), mode }
             }
             Deed::Delete => Act::Delete,
             Deed::RenameTo(to) => Act::Rename { to: path_of(&to)? },
@@ -79,7 +80,7 @@ impl Answering {
             crate::plans::changesets::bytes(seat.store(), now.as_ref())?,
             &patch,
         )?;
-        let act = Act::Write { content: Source::Bytes(bytes), mode: None };
+        let act = Act::Write { content: ContentSource::Bytes(bytes), mode: None };
         let sequence = turn.record(path, act, Some(now), tool)?;
         Ok(said(&RecordedEntry { changeset, sequence }))
     }
@@ -147,9 +148,15 @@ fn path_of(text: &str) -> Result<PathBytes, Error> {
 }
 
 /// The base that follows a request, if one does. Its permission bits are those of what is there, which is not known yet.
-fn base_piece(seat: &Seat, base: Option<Given>, bodies: &mut Bodies<'_>) -> Result<Option<Piece>, Error> {
+fn base_piece(
+    seat: &Seat,
+    base: Option<Given>,
+    bodies: &mut Bodies<'_>,
+) -> Result<Option<ContentInput>, Error> {
     match base {
-        Some(Given::Content) => Ok(Some(Piece::of_reader(seat.store(), USUAL_MODE, &mut bodies.next()?)?)),
+        Some(Given::Content) => {
+            Ok(Some(ContentInput::from_reader(seat.store(), USUAL_MODE, &mut bodies.next()?)?))
+        }
         _ => Ok(None),
     }
 }
@@ -159,8 +166,8 @@ fn given(
     turn: &Turn<'_>,
     path: &PathBytes,
     base: Option<Given>,
-    piece: Option<Piece>,
-) -> Result<Option<Option<Piece>>, Error> {
+    piece: Option<ContentInput>,
+) -> Result<Option<Option<ContentInput>>, Error> {
     let Some(base) = base else { return Ok(None) };
     let Some(mut piece) = piece.filter(|_| base == Given::Content) else { return Ok(Some(None)) };
     if let Some(now) = turn.now(path)? {

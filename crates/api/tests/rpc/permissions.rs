@@ -55,10 +55,10 @@ fn everything_that_can_be_recorded_is() {
             NewEntry { base: Some("/dev/null".into()), ..entry("x", Edit::Bytes(Vec::new(), None)) };
         actor.client.record(&id, &nothing).unwrap();
         let other = NewEntry { base: Some(base), ..entry("x", Edit::Delete) };
-        assert_eq!(code(actor.client.record(&id, &other)), ("other-base", Kind::Conflict));
+        assert_eq!(code(actor.client.record(&id, &other)), ("base-mismatch", Kind::Conflict));
         let taken = actor.record("new", Edit::RenameTo("file".to_owned()));
-        assert_eq!(code(taken), ("already-there", Kind::Conflict));
-        assert_eq!(code(actor.record("nobody", Edit::Delete)), ("not-there", Kind::NotFound));
+        assert_eq!(code(taken), ("path-exists", Kind::Conflict));
+        assert_eq!(code(actor.record("nobody", Edit::Delete)), ("path-not-found", Kind::NotFound));
     });
     let expected = [
         "create long - 3145728",

@@ -6,7 +6,7 @@ use api::errors::PlanId;
 use api::{Finding, PlanSelector, Plans};
 use clap::Subcommand;
 
-use super::{counted, known_plans, open};
+use super::{known_plans, open, plural};
 use crate::error::{Error, Exit, Result};
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -138,7 +138,7 @@ fn verify(args: &VerifyArgs, plans: &Plans, output: &mut Output) -> Result<Answe
         output.say(format!("plan {plan}, record {sequence}: {}{on}", output.paint().bad(fault)))?;
     }
     let (records, chains) =
-        (counted(verdict.records as usize, "record"), counted(verdict.chains as usize, "chain"));
+        (plural(verdict.records as usize, "record"), plural(verdict.chains as usize, "chain"));
     let is_sound = verdict.findings.is_empty();
     let state = if is_sound { "sound".to_owned() } else { format!("{} bad", verdict.findings.len()) };
     output.confirm(format!("{records} in {chains}: {state}"))?;
@@ -160,7 +160,7 @@ fn export(args: &ExportArgs, plans: &Plans, output: &mut Output) -> Result<Answe
 
 fn checkpoint(args: &CheckpointArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let written = plans.checkpoint(args.out.as_deref())?;
-    let chains = counted(written.chains, "chain");
+    let chains = plural(written.chains, "chain");
     output.confirm(format!("wrote the ends of {chains} to {}", written.file))?;
     Ok(Answer::of(&written))
 }

@@ -10,7 +10,7 @@ mod start;
 use api::RunClient;
 use clap::Subcommand;
 
-use super::{counted, known_plans, open};
+use super::{known_plans, open, plural};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;

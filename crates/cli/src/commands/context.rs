@@ -145,7 +145,7 @@ struct Yes {
 
 /// `1 message`, `2 messages`.
 fn counted(count: u64) -> String {
-    super::counted(count as usize, "message")
+    super::plural(count as usize, "message")
 }
 
 /// Warns of preserved files and pending publishing.

@@ -14,10 +14,10 @@ mod resolve;
 mod show;
 mod undo;
 
-use api::{Applied, FileDiff, Part, Plan, actor};
+use api::{Applied, FileDiff, Plan, PlanSelection, actor};
 use clap::Subcommand;
 
-use super::{counted, known_plans, open, opened, tell_recovered};
+use super::{known_plans, open, opened, plural, tell_recovered};
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -109,9 +109,9 @@ struct PartArgs {
 }
 
 impl PartArgs {
-    fn part(&self) -> Result<Part> {
+    fn selection(&self) -> Result<PlanSelection> {
         let actors = self.actor.iter().map(|name| Ok(actor(name)?)).collect::<Result<_>>()?;
-        Ok(Part { actors, paths: self.path.clone() })
+        Ok(PlanSelection { actors, paths: self.path.clone(), ..PlanSelection::default() })
     }
 }
 

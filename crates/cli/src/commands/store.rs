@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{counted, known_plans};
+use super::{known_plans, plural};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -100,10 +100,8 @@ fn migrate(session: &Session<'_>, output: &mut Output) -> Result<Answer> {
 
 fn copy(args: &CopyArgs, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let state = session.writer().copy_store(&args.from, &args.to)?;
-    let (plans, changesets) = (
-        counted(state.counts.plans as usize, "plan"),
-        counted(state.counts.changesets as usize, "changeset"),
-    );
+    let (plans, changesets) =
+        (plural(state.counts.plans as usize, "plan"), plural(state.counts.changesets as usize, "changeset"));
     output.confirm(format!("copied {plans} with {changesets} to {}, and verified", state.place))?;
     Ok(Answer::of(&state))
 }
@@ -111,8 +109,8 @@ fn copy(args: &CopyArgs, session: &Session<'_>, output: &mut Output) -> Result<A
 fn gc(args: &GcArgs, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let collected = known_plans(session)?.collect(args.dry_run)?;
     let verb = if args.dry_run { "would be removed" } else { "removed" };
-    let contents = counted(collected.blobs as usize, "content");
-    let uploads = counted(collected.uploads as usize, "unfinished upload");
+    let contents = plural(collected.blobs as usize, "content");
+    let uploads = plural(collected.uploads as usize, "unfinished upload");
     output.confirm(format!("{contents} of {} bytes and {uploads} {verb}", collected.bytes))?;
     Ok(Answer::of(&collected))
 }

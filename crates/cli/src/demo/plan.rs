@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use api::{Agents, Cancel, Invocation, NodeOutcome, NodeReport, NodeState, Part, Plans, RunOptions};
+use api::{Agents, Cancel, Invocation, NodeOutcome, NodeReport, NodeState, PlanSelection, Plans, RunOptions};
 use serde::Serialize;
 
 use super::{Demo, LABEL, failed};
@@ -122,7 +122,11 @@ impl Demo<'_> {
         let opened = plans.open(NAME)?;
         let told = opened.recovered.first().map(ToString::to_string);
         let (after_next, merged) = (look(place)?, notes(place)? == NOTES_MERGED);
-        plans.undo(&opened.plan, &Part { actors: vec![api::actor(UNDONE)?], ..Part::default() }, false)?;
+        plans.undo(
+            &opened.plan,
+            &PlanSelection { actors: vec![api::actor(UNDONE)?], ..PlanSelection::default() },
+            false,
+        )?;
         let (after_undo, other_edit_kept) = (look(place)?, notes(place)? == NOTES_UNDONE);
         let verdict = plans.verify(&[])?;
         let succeeded = |node: &NodeReport| node.state == NodeState::Ended(NodeOutcome::Succeeded);

@@ -14,22 +14,24 @@ pub(super) fn hint(error: &E) -> Option<String> {
             return Some(format!("its roots are {}; name one with --root", roots.join(", ")));
         }
         E::BadPath { .. } => "name a path below the root, outside of protected folders such as .git",
-        E::NotThere { .. } => "`agents changeset show ID` lists what was recorded before",
-        E::AlreadyThere { .. } => "delete it first with `agents changeset record ID --path P --delete`",
-        E::OtherBase { .. } => "leave out --base: later changes build on the earlier ones",
-        E::Doubtful { .. } => "reopen the changeset; `agents changeset show ID` lists what was recorded",
+        E::PathNotFound { .. } => "`agents changeset show ID` lists what was recorded before",
+        E::PathExists { .. } => "delete it first with `agents changeset record ID --path P --delete`",
+        E::BaseMismatch { .. } => "leave out --base: later changes build on the earlier ones",
+        E::OutcomeUnknown { .. } => {
+            "reopen the changeset; `agents changeset show ID` lists what was recorded"
+        }
         E::IllegalStep { plan, state, to, .. } => return Some(way_out(*plan, *state, *to)),
         E::OutsideScope { .. } => {
             "enter a changeset's scope first, or record through its handle; `agents changeset start PLAN --actor NAME` starts one"
         }
-        E::Unsettled { .. } => "try again; `agents plan log PLAN` shows who changes it",
+        E::Contended { .. } => "try again; `agents plan log PLAN` shows who changes it",
         E::Detail { .. } => "use the newer program, or look with `agents doctor`",
         E::NoConflict { .. } => "`agents plan conflicts PLAN` lists the conflicts there are",
-        E::NotTheirs { actors, .. } => {
+        E::ActorNotInvolved { actors, .. } => {
             let actors: Vec<&str> = actors.iter().map(Actor::as_str).collect();
             return Some(format!("it was changed by {}; take one of them", actors.join(" and ")));
         }
-        E::Nothing { .. } => "`agents plan show PLAN` lists its changesets",
+        E::NothingToDo { .. } => "`agents plan show PLAN` lists its changesets",
         E::BadPattern { .. } => {
             "name paths below the root like `src/**` or `*.md`; `*` and `?` are within a name, `**` is over folders, `[…]` and `{a,b}` are choices"
         }
@@ -42,18 +44,18 @@ pub(super) fn hint(error: &E) -> Option<String> {
         E::Drifted { is_merging: true, .. } => {
             "these cannot be merged: put the files back as they were, leave them out with `--path GLOB`, or take back what has landed of them with `agents plan undo PLAN --path GLOB`"
         }
-        E::ChangedSince { .. } => {
+        E::ModifiedSinceApply { .. } => {
             "`agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first"
         }
-        E::StillNeeded { by, .. } => {
+        E::HasDependents { by, .. } => {
             return Some(format!("remove that first: `agents plan clean {by}`"));
         }
-        E::Entangled { plan, actors, others, .. } => {
+        E::DependentChanges { plan, actors, others, .. } => {
             let actor = |actor: &Actor| format!(" --actor {actor}");
             let all: String = actors.iter().chain(&**others).map(actor).collect();
             return Some(format!("`agents plan undo {plan}{all}` takes back both"));
         }
-        E::OtherMachine { .. } | E::CutOff { .. } => {
+        E::OtherMachine { .. } | E::ApplyIncomplete { .. } => {
             "run `agents doctor --fix` on the machine that has the folders"
         }
         E::Unapplied { .. } => "apply it, or remove it for good with `agents plan clean PLAN --force`",

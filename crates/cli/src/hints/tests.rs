@@ -165,9 +165,9 @@ fn plans() {
     check_hinted(P::Files { source: files() }, Kind::Busy, "busy");
     check_hinted(P::Root { root: path(), path: text(), source: files() }, Kind::Busy, "busy");
     check_hinted(P::BadRoot { root: path(), reason: text() }, Kind::NotFound, "bad-root");
-    check_hinted(P::NotThere { path: text(), act: "delete" }, Kind::NotFound, "not-there");
+    check_hinted(P::PathNotFound { path: text(), action: "delete" }, Kind::NotFound, "path-not-found");
     check_hinted(P::NoConflict { plan: id(), path: text() }, Kind::NotFound, "no-conflict");
-    check_hinted(P::Nothing { plan: id(), act: "apply" }, Kind::NotFound, "nothing-to-do");
+    check_hinted(P::NothingToDo { plan: id(), action: "apply" }, Kind::NotFound, "nothing-to-do");
     check_hinted(
         P::ForeignRoot { plan: id(), root: text(), roots: vec![text()] },
         Kind::Usage,
@@ -176,23 +176,27 @@ fn plans() {
     check_hinted(P::BadPath { path: text(), reason: text() }, Kind::Usage, "bad-path");
     check(P::UnknownState { text: text() }, Kind::Usage, "unknown-state");
     check_hinted(P::BadPattern { pattern: text(), reason: text() }, Kind::Usage, "bad-pattern");
-    check_hinted(P::AlreadyThere { path: text() }, Kind::Conflict, "already-there");
-    check_hinted(P::OtherBase { path: text() }, Kind::Conflict, "other-base");
+    check_hinted(P::PathExists { path: text() }, Kind::Conflict, "path-exists");
+    check_hinted(P::BaseMismatch { path: text() }, Kind::Conflict, "base-mismatch");
     let (state, to) = (plan::State::Cancelled, plan::State::Applying);
     check_hinted(P::IllegalStep { plan: id(), state, to, allowed: &[] }, Kind::Conflict, "illegal-step");
     check_hinted(P::Conflicts { plan: id(), conflicts: Vec::new() }, Kind::Conflict, "conflicts");
     check_hinted(P::Unapplied { plan: id(), state, changesets: 1 }, Kind::Conflict, "unapplied");
-    check_hinted(P::StillNeeded { plan: id(), by: id() }, Kind::Conflict, "still-needed");
+    check_hinted(P::HasDependents { plan: id(), by: id() }, Kind::Conflict, "has-dependents");
     let one = || [plan::Actor::parse("one").unwrap()].into();
-    let entangled = P::Entangled { plan: id(), path: text(), actors: one(), others: one() };
-    check_hinted(entangled, Kind::Conflict, "entangled");
+    let entangled = P::DependentChanges { plan: id(), path: text(), actors: one(), others: one() };
+    check_hinted(entangled, Kind::Conflict, "dependent-changes");
     let machine = plan::Machine { host: text(), id: text() };
     check_hinted(P::OtherMachine { plan: id(), machine }, Kind::Conflict, "other-machine");
-    check_hinted(P::Unsettled { plan: id() }, Kind::Busy, "unsettled");
-    check_hinted(P::CutOff { plan: id(), source: files() }, Kind::OutcomeUnknown, "cut-off");
-    check_hinted(P::Doubtful { path: text() }, Kind::OutcomeUnknown, "doubtful");
+    check_hinted(P::Contended { plan: id() }, Kind::Busy, "contended");
+    check_hinted(
+        P::ApplyIncomplete { plan: id(), source: files() },
+        Kind::OutcomeUnknown,
+        "apply-incomplete",
+    );
+    check_hinted(P::OutcomeUnknown { path: text() }, Kind::OutcomeUnknown, "outcome-unknown");
     check_hinted(P::OutsideScope { path: text() }, Kind::Bug, "outside-scope");
-    check(P::TooLong { bytes: 2, limit: 1 }, Kind::Error, "too-long");
+    check(P::ContentTooLarge { bytes: 2, limit: 1 }, Kind::Error, "content-too-large");
     for nearest in [None, Some(text())] {
         check_hinted(Error::UnknownPlan { name: text(), nearest }, Kind::NotFound, "not-found");
     }
@@ -364,17 +368,17 @@ fn hints_of_plans() {
     let actor = |name: &str| plan::Actor::parse(name).unwrap();
     says(P::BadPattern { pattern: text(), reason: text() }, "`**`");
     let actors = vec![actor("one"), actor("two")];
-    let not_theirs = P::NotTheirs { actor: actor("three"), path: text(), actors };
+    let not_theirs = P::ActorNotInvolved { actor: actor("three"), path: text(), actors };
     says(not_theirs, "it was changed by one and two; take one of them");
     says(P::ForeignRoot { plan: id(), root: text(), roots: vec!["/other".to_owned()] }, "/other");
-    says(P::Doubtful { path: text() }, "reopen");
+    says(P::OutcomeUnknown { path: text() }, "reopen");
     let (actors, others) = ([actor("one")].into(), [actor("two")].into());
-    says(P::Entangled { plan: id(), path: text(), actors, others }, "--actor one --actor two");
+    says(P::DependentChanges { plan: id(), path: text(), actors, others }, "--actor one --actor two");
     says(P::Unapplied { plan: id(), state: State::Ready, changesets: 1 }, "--force");
     says(P::Conflicts { plan: id(), conflicts: Vec::new() }, "agents plan resolve");
     says(P::Drifted { plan: id(), drifts: Vec::new(), is_merging: false }, "--merge-drift");
     says(P::Drifted { plan: id(), drifts: Vec::new(), is_merging: true }, "agents plan undo");
-    says(P::ChangedSince { plan: id(), files: Vec::new() }, "undo the later plans first");
+    says(P::ModifiedSinceApply { plan: id(), files: Vec::new() }, "undo the later plans first");
     let refused = |state, to| P::IllegalStep { plan: id(), state, to, allowed: &[] };
     says(refused(State::Queued, State::Applied), "`agents changeset start");
     says(refused(State::Running, State::Applied), "agents changeset seal");

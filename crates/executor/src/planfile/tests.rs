@@ -122,7 +122,7 @@ fn what_has_the_right_shape_must_make_sense() {
             "3:8: node `a`: `env`: `A=B` cannot be a variable",
             "3:8: node `a`: `run` names no program",
             "3:8: node `a`: `workdir`: `../x` is not a path below a root: it is absolute, or has an empty, `.` or `..` part",
-            "3:8: node `a`: `writes`: `/etc` is not a pattern of paths: it is not below the root",
+            "3:8: node `a`: `writes`: invalid pattern `/etc`: it is not below the root",
             "8:8: node `b`: `run` contains a NUL character",
         ],
     );

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use plan::{
-    Act, Base, Change, Changeset, PathBytes, PathKey, Patterns, Piece, Tool, checked_path, system_path,
+    Act, Base, Change, Changeset, ContentInput, PathBytes, PathKey, Patterns, Tool, checked_path, system_path,
 };
 use store::Store;
 
@@ -77,7 +77,7 @@ impl Seat {
     pub fn check_path(&self, path: &PathBytes) -> Result<()> {
         let below = checked_path(path)?;
         match &self.place.writes {
-            Some(writes) if !writes.fit(below.as_path()) => {
+            Some(writes) if !writes.matches(below.as_path()) => {
                 Err(Error::RefusedWrites { node: self.place.node.clone(), path: path.show().into_owned() })
             }
             _ => Ok(()),
@@ -147,11 +147,11 @@ pub struct Turn<'a> {
 
 impl Turn<'_> {
     /// What a path holds for this node: what it recorded before, or else what its actor started from.
-    pub fn now(&self, path: &PathBytes) -> Result<Option<Piece>> {
+    pub fn now(&self, path: &PathBytes) -> Result<Option<ContentInput>> {
         let Place { store, changeset, front, base, tree, manifest, .. } = &self.seat.place;
         let key = PathKey { root: front.root().clone(), path: path.clone() };
-        if let Some(left) = changeset.left_at(&key)? {
-            return Ok(left.map(Piece::stored));
+        if let Some(left) = changeset.last_content(&key)? {
+            return Ok(left.map(ContentInput::stored));
         }
         let recorder = Recorder { store: store.as_ref(), changeset, front, base, tree };
         recorder.started(manifest, &checked_path(path)?)
@@ -163,14 +163,14 @@ impl Turn<'_> {
         &self,
         path: PathBytes,
         act: Act,
-        given: Option<Option<Piece>>,
+        given: Option<Option<ContentInput>>,
         tool: Option<Tool>,
     ) -> Result<u64> {
         self.seat.check_path(&path)?;
         if let Act::Rename { to } = &act {
             self.seat.check_path(to)?;
             if self.now(to)?.is_some() {
-                return Err(plan::Error::AlreadyThere { path: to.show().into_owned() }.into());
+                return Err(plan::Error::PathExists { path: to.show().into_owned() }.into());
             }
         }
         let base = Base::Given(given.map_or_else(|| self.now(&path), Ok)?);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use filetx::RelPath;
 use plan::{
-    ChangesetId, Combined, Content, ContentKind, PathBytes, Piece, PlanId, Plans, Selection, Strategy,
+    ChangesetId, Combined, Content, ContentInput, ContentKind, PathBytes, PlanId, Plans, Selection, Strategy,
     checked_path,
 };
 use store::{BlobReader, Store, read_blob};
@@ -75,7 +75,7 @@ impl Front {
         for (path, content) in self.paths() {
             let Some(content) = content else { continue };
             let path = checked_path(path)?;
-            match (content.kind, self.combined.made.get(content)) {
+            match (content.kind, self.combined.unstored.get(content)) {
                 (ContentKind::Symlink, _) => {
                     let target = read_blob(store, content.blob, TARGET_BYTES_MAX)?;
                     files("change", tree, edit.symlink(&path, OsStr::from_bytes(&target)))?;
@@ -97,10 +97,10 @@ impl Front {
         self.paths().map(|(path, _)| Ok(checked_path(path)?)).collect()
     }
 
-    pub(super) fn piece(&self, content: &Content) -> Result<Piece> {
-        match self.combined.made.get(content) {
-            Some(bytes) => Ok(Piece::file(bytes, content.mode)?),
-            None => Ok(Piece::stored(content.clone())),
+    pub(super) fn piece(&self, content: &Content) -> Result<ContentInput> {
+        match self.combined.unstored.get(content) {
+            Some(bytes) => Ok(ContentInput::file(bytes, content.mode)?),
+            None => Ok(ContentInput::stored(content.clone())),
         }
     }
 }

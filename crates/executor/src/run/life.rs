@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use filetx::error_chain;
 use plan::{
-    Actor, Combined, Over, Plan, PlanId, Plans, Selection, State, Step, StoredContents, process_owner, retry,
+    Actor, Combined, OverlaySource, Plan, PlanId, Plans, Selection, State, Step, StoredBlobs, process_owner,
+    retry,
 };
 use serde_json::json;
 use store::{Kind, NewNode, NodeId, OpenChangesets};
@@ -269,9 +270,9 @@ impl Engine<'_> {
 
     fn summary(&self, combined: &Combined) -> Result<Summary> {
         let plan = self.plans.get(self.plan)?;
-        let stored = StoredContents(self.store());
-        let contents = Over { made: &combined.made, below: &stored };
-        let shown = combined.shown();
+        let stored = StoredBlobs(self.store());
+        let contents = OverlaySource { overlay: &combined.unstored, base: &stored };
+        let shown = combined.diff_entries();
         let (mut added, mut removed) = (0, 0);
         for shown in &shown {
             for file in plan::diffs(shown, &contents)? {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use filetx::error_chain;
-use plan::{Actor, Changeset, NodeLinks, Patterns, Terms};
+use plan::{Actor, Changeset, LeaseOptions, NodeLinks, Patterns};
 
 use super::Event;
 use super::context::Engine;
@@ -73,7 +73,7 @@ impl Engine<'_> {
             let builds_on = self.builds_on(node)?;
             let actor = Actor::parse(&spec.name)?;
             let id = self.node(node).node.id;
-            let changeset = self.context.start(&actor, Some(id), &Terms::default())?;
+            let changeset = self.context.start(&actor, Some(id), &LeaseOptions::default())?;
             self.step(node, NodeState::Running, |record| {
                 record.attempts += 1;
                 record.changeset = Some(changeset.id());

@@ -6,7 +6,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use filetx::{Kind, RelPath};
-use plan::{Act, Base, Change, Changeset, Content, PathKey, Patterns, Piece, Source, path_bytes, protected};
+use plan::{
+    Act, Base, Change, Changeset, Content, ContentInput, ContentSource, PathKey, Patterns, path_bytes,
+    protected,
+};
 use store::Store;
 
 use super::inputs::Front;
@@ -43,7 +46,7 @@ impl Found {
         if !kept.is_empty() {
             notes.push(format!("{} changes in protected folders are not recorded", kept.len()));
         }
-        let is_refused = |path: &&RelPath| writes.is_some_and(|writes| !writes.fit(path.as_path()));
+        let is_refused = |path: &&RelPath| writes.is_some_and(|writes| !writes.matches(path.as_path()));
         let refused = edits.iter().flat_map(paths).filter(is_refused).map(ToString::to_string).collect();
         Ok(Self { edits, refused, notes })
     }
@@ -79,7 +82,7 @@ impl Recorder<'_> {
     pub(crate) fn record(&self, found: &Found) -> Result<usize> {
         let base = files("look through", self.base, Survey::open(self.base))?;
         let tree = files("look through", self.tree, Survey::open(self.tree))?;
-        let told = self.changeset.left()?;
+        let told = self.changeset.last_contents()?;
         let (mut batch, mut batch_bytes) = (Vec::new(), 0);
         for edit in &found.edits {
             let mut is_told = false;
@@ -107,7 +110,7 @@ impl Recorder<'_> {
     }
 
     /// What the actor started from at a path.
-    pub(crate) fn started(&self, manifest: &Manifest, path: &RelPath) -> Result<Option<Piece>> {
+    pub(crate) fn started(&self, manifest: &Manifest, path: &RelPath) -> Result<Option<ContentInput>> {
         let Some(state) = manifest.get(path) else { return Ok(None) };
         let base = files("look through", self.base, Survey::open(self.base))?;
         self.before(&base, path, state).map(Some)
@@ -156,7 +159,7 @@ impl Recorder<'_> {
         }
         for (path, was, now) in paths {
             let left = match (told.get(&self.key(path)?), was) {
-                (Some(left), _) => left.clone().map(Piece::stored),
+                (Some(left), _) => left.clone().map(ContentInput::stored),
                 (None, Some(was)) => Some(self.before(base, path, was)?),
                 (None, None) => None,
             };
@@ -174,11 +177,17 @@ impl Recorder<'_> {
     }
 
     /// What makes a path what it is in the tree, from what was recorded of it; nothing when it is that already.
-    fn added(&self, tree: &Survey, path: &RelPath, now: &State, left: Option<&Piece>) -> Result<Option<Act>> {
+    fn added(
+        &self,
+        tree: &Survey,
+        path: &RelPath,
+        now: &State,
+        left: Option<&ContentInput>,
+    ) -> Result<Option<Act>> {
         let act = self.after(tree, path, now)?;
         let content = match &act {
-            Act::Symlink { target } => Piece::symlink(target)?.content,
-            Act::Write { content: Source::Piece(piece), .. } => piece.content.clone(),
+            Act::Symlink { target } => ContentInput::symlink(target)?.content,
+            Act::Write { content: ContentSource::Input(piece), .. } => piece.content.clone(),
             _ => return Ok(Some(act)),
         };
         Ok(match left.map(|piece| &piece.content) {
@@ -190,7 +199,7 @@ impl Recorder<'_> {
         })
     }
 
-    fn on(&self, path: &RelPath, act: Act, given: Option<Piece>) -> Result<Change> {
+    fn on(&self, path: &RelPath, act: Act, given: Option<ContentInput>) -> Result<Change> {
         let (root, path) = (Some(self.front.root().clone()), path_bytes(path.as_path())?);
         Ok(Change { root, path, act, base: Base::Given(given), tool: None })
     }
@@ -201,25 +210,25 @@ impl Recorder<'_> {
             let target = files("look through", self.tree, tree.read_link(path))?;
             return Ok(Act::Symlink { target: target.into_vec() });
         }
-        let content = Source::Piece(self.piece(self.tree, tree, path, state)?);
+        let content = ContentSource::Input(self.piece(self.tree, tree, path, state)?);
         Ok(Act::Write { content, mode: Some(state.mode) })
     }
 
     /// What the actor started from at a path: what a needed node left there, or the base.
-    fn before(&self, base: &Survey, path: &RelPath, state: &State) -> Result<Piece> {
+    fn before(&self, base: &Survey, path: &RelPath, state: &State) -> Result<ContentInput> {
         match self.front.laid.get(&path_bytes(path.as_path())?) {
             Some(content) => self.front.piece(content),
             None if state.kind == Kind::Symlink => {
                 let target = files("look through", self.base, base.read_link(path))?;
-                Ok(Piece::symlink(target.as_bytes())?)
+                Ok(ContentInput::symlink(target.as_bytes())?)
             }
             None => self.piece(self.base, base, path, state),
         }
     }
 
     /// A file's content; a long one goes into the store at once.
-    fn piece(&self, folder: &Path, survey: &Survey, path: &RelPath, state: &State) -> Result<Piece> {
+    fn piece(&self, folder: &Path, survey: &Survey, path: &RelPath, state: &State) -> Result<ContentInput> {
         let mut reader = files("look through", folder, survey.read(path))?;
-        Ok(Piece::of_reader(self.store, state.mode, &mut reader as &mut dyn Read)?)
+        Ok(ContentInput::from_reader(self.store, state.mode, &mut reader as &mut dyn Read)?)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plan::{Status, Terms};
+use plan::{LeaseOptions, Status};
 
 use super::Event;
 use super::context::Engine;
@@ -44,7 +44,7 @@ impl Engine<'_> {
                 continue;
             }
             // Its lease went with that of the plan.
-            let handle = self.plans.reopen(changeset.id, &Terms::default())?;
+            let handle = self.plans.reopen(changeset.id, &LeaseOptions::default())?;
             let is_whole = (0..self.nodes.len()).any(|node| {
                 let tracked = self.node(node);
                 tracked.state.outcome().is_some() && tracked.record.changeset == Some(changeset.id)

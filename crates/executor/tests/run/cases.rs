@@ -66,9 +66,9 @@ fn the_base_is_what_the_actor_started_from() {
     assert_eq!(bytes(b[0].before.as_ref().unwrap()), LINES.replace("one", "ONE"));
     // The person's edit is noticed, and can be merged as one of other lines.
     assert_eq!(ground.apply(summary.plan).unwrap_err().code(), "drifted");
-    let mut order = plan::ApplyOrder::by(&crate::fixture::who());
+    let mut order = plan::ApplyRequest::by(&crate::fixture::who());
     order.merge_drift = true;
-    let _ = ground.plans.apply(&plan::Ground::here(Default::default()), summary.plan, &order).unwrap();
+    let _ = ground.plans.apply(&plan::Host::local(Default::default()), summary.plan, &order).unwrap();
     assert_eq!(ground.file("file"), "ONE\nTWO\nthree\nfour\nfive\nsix\nSEVEN\n");
 }
 

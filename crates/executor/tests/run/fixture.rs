@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use executor::run::{Cancel, Checked, Event, NodeReport, NodeState, Options, Outcome, Runs, Summary, check};
 use executor::{Confine, Ignored, Merge};
-use plan::{Actor, ApplyOrder, Ground as Land, PlanId, Plans, Report};
+use plan::{Actor, ApplyRequest, Host, PlanId, Plans, Report};
 use store::SqliteOptions;
 use tempfile::TempDir;
 
@@ -72,7 +72,7 @@ impl Ground {
     }
 
     pub(crate) fn apply(&self, plan: PlanId) -> plan::Result<Report> {
-        self.plans.apply(&Land::here(Default::default()), plan, &ApplyOrder::by(&who()))
+        self.plans.apply(&Host::local(Default::default()), plan, &ApplyRequest::by(&who()))
     }
 
     /// All files of the project.

@@ -249,7 +249,7 @@ fn what_a_dead_run_left_is_put_in_order() {
     // A changeset that was started for a node that never ran.
     let node = ground.plans.store().nodes(plan.id).unwrap()[0].id;
     let context = ground.plans.context(plan.id).unwrap();
-    let stray = context.start(&who(), Some(node), &plan::Terms::default()).unwrap().id();
+    let stray = context.start(&who(), Some(node), &plan::LeaseOptions::default()).unwrap().id();
     let (summary, _) = ground.resume(plan.id).unwrap();
     assert_eq!(summary.state, State::Ready);
     assert_eq!(ground.plans.changeset(stray).unwrap().status, Status::Abandoned);

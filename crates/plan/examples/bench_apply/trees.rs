@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cleveragents_plan::{Actor, ApplyOrder, Change, Ground, PathBytes, PlanId, Plans, State, UndoOrder};
+use cleveragents_plan::{Actor, ApplyRequest, Change, Host, PathBytes, PlanId, Plans, State, UndoRequest};
 use filetx::Wait;
 use store::SqliteStore;
 use testkit::bench::{Result, settle, timed};
@@ -84,7 +84,7 @@ pub(crate) fn change(root: &Path, load: Load) -> Result<()> {
 /// A plan over a tree.
 pub(crate) struct Ours {
     pub plans: Plans,
-    pub ground: Ground,
+    pub host: Host,
     pub plan: PlanId,
     place: PathBuf,
 }
@@ -110,15 +110,15 @@ impl Ours {
             changeset.record_many(std::mem::replace(&mut changes, rest))?;
         }
         changeset.seal()?;
-        plans.settle(plan.id, &ana()?)?;
-        Ok(Self { plans, ground: Ground::here(Wait::default()), plan: plan.id, place: place.to_owned() })
+        plans.mark_ready(plan.id, &ana()?)?;
+        Ok(Self { plans, host: Host::local(Wait::default()), plan: plan.id, place: place.to_owned() })
     }
 
     /// Applies it.
     pub(crate) fn apply(&self) -> Result<Duration> {
         settle(&self.place)?;
         timed(|| {
-            let report = self.plans.apply(&self.ground, self.plan, &ApplyOrder::by(&ana()?))?;
+            let report = self.plans.apply(&self.host, self.plan, &ApplyRequest::by(&ana()?))?;
             if report.plan.state != State::Applied {
                 return Err("it was not applied".into());
             }
@@ -128,7 +128,7 @@ impl Ours {
 
     /// Takes it back, and makes the plan anew, so that it can be applied again.
     pub(crate) fn again(&mut self) -> Result<()> {
-        let undo = self.plans.undo(&self.ground, self.plan, &UndoOrder::by(&ana()?))?;
+        let undo = self.plans.undo(&self.host, self.plan, &UndoRequest::by(&ana()?))?;
         let redo = self.plans.get(self.plan)?;
         let new = self.plans.create(None, &[&self.place.join("root")], &ana()?)?;
         let changeset = self.plans.context(new.id)?.start_changeset(&ana()?)?;
@@ -139,13 +139,13 @@ impl Ours {
                     Some(after) => Change::new(
                         entry.path,
                         cleveragents_plan::Act::Write {
-                            content: cleveragents_plan::Source::Stored(after.clone()),
+                            content: cleveragents_plan::ContentSource::Stored(after.clone()),
                             mode: Some(after.mode),
                         },
                     ),
                     None => Change::delete(entry.path),
                 };
-                changes.push(change.on(entry.before.map(cleveragents_plan::Piece::stored)));
+                changes.push(change.with_base(entry.before.map(cleveragents_plan::ContentInput::stored)));
             }
         }
         while !changes.is_empty() {
@@ -153,7 +153,7 @@ impl Ours {
             changeset.record_many(std::mem::replace(&mut changes, rest))?;
         }
         changeset.seal()?;
-        self.plans.settle(new.id, &ana()?)?;
+        self.plans.mark_ready(new.id, &ana()?)?;
         drop(undo);
         self.plan = new.id;
         Ok(())

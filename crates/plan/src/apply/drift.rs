@@ -10,10 +10,10 @@ use filetx::{At, Print, RelPath, Seen, Snapshot, TreeTransaction};
 use serde::Serialize;
 use store::{BlobHash, Content, ContentKind, PathBytes};
 
-use crate::blob_source::{Contents, Made, TEXT_BYTES_MAX};
+use crate::blob_source::{BlobSource, TEXT_BYTES_MAX, UnstoredBlobs};
 use crate::merge::content::merge;
 use crate::roots::{SYMLINK_MODE, checked_path};
-use crate::{Credit, Error, Over, PathKey, Result};
+use crate::{Credit, Error, OverlaySource, PathKey, Result};
 
 /// A file that is not what the plan was made for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -44,16 +44,16 @@ pub(crate) struct Target {
 pub(crate) type Targets = BTreeMap<PathKey, Target>;
 
 /// Something that looks at files.
-pub(crate) trait Sight {
-    fn see(&mut self, at: &At) -> filetx::Result<Seen>;
+pub(crate) trait RootReader {
+    fn observe(&mut self, at: &At) -> filetx::Result<Seen>;
     fn read(&self, at: &At) -> filetx::Result<Option<Vec<u8>>>;
     fn list(&self, at: &At) -> filetx::Result<Vec<OsString>>;
 }
 
 /// Under the lock, with what will be staged compared with what was seen.
-impl Sight for TreeTransaction<'_> {
-    fn see(&mut self, at: &At) -> filetx::Result<Seen> {
-        self.observe(at).cloned()
+impl RootReader for TreeTransaction<'_> {
+    fn observe(&mut self, at: &At) -> filetx::Result<Seen> {
+        TreeTransaction::observe(self, at).cloned()
     }
 
     fn read(&self, at: &At) -> filetx::Result<Option<Vec<u8>>> {
@@ -66,8 +66,8 @@ impl Sight for TreeTransaction<'_> {
 }
 
 /// Without writing anything; one snapshot per root.
-impl Sight for Vec<Snapshot> {
-    fn see(&mut self, at: &At) -> filetx::Result<Seen> {
+impl RootReader for Vec<Snapshot> {
+    fn observe(&mut self, at: &At) -> filetx::Result<Seen> {
         self[at.root].see(&at.path)
     }
 
@@ -90,7 +90,7 @@ pub(crate) struct Checked {
     /// What is neither.
     pub drifts: Vec<Drift>,
     /// Contents that merging made, and those of people that it was made from.
-    pub made: Made,
+    pub unstored: UnstoredBlobs,
 }
 
 impl Checked {
@@ -117,8 +117,8 @@ pub(crate) fn place(roots: &[PathBytes], key: &PathKey) -> Result<At> {
 pub(crate) fn check(
     roots: &[PathBytes],
     targets: &Targets,
-    sight: &mut dyn Sight,
-    contents: Option<&dyn Contents>,
+    reader: &mut dyn RootReader,
+    contents: Option<&dyn BlobSource>,
 ) -> Result<Checked> {
     let mut checked = Checked::default();
     let removed: Vec<At> = targets
@@ -130,8 +130,8 @@ pub(crate) fn check(
     for (key, target) in targets {
         let (key, target) = (key.clone(), target.clone());
         let at = place(roots, &key)?;
-        let seen = sight.see(&at).map_err(files)?;
-        if let Some(found) = in_the_way(&at, &target, sight, &removed, &mut folders)? {
+        let seen = reader.observe(&at).map_err(files)?;
+        if let Some(found) = in_the_way(&at, &target, reader, &removed, &mut folders)? {
             checked.drifts.push(Drift { key, expected: target.expected, seen: as_content(&seen), found });
         } else if holds(&seen, target.expected.as_ref()) {
             // What others brought there may be what is wanted.
@@ -142,10 +142,10 @@ pub(crate) fn check(
             checked.there.insert(key, target);
         } else if matches!(seen, Seen::Folder { .. })
             && target.expected.is_none()
-            && is_cleared(sight, &at, &removed)?
+            && is_cleared(reader, &at, &removed)?
         {
             checked.todo.insert(key, target);
-        } else if let Some(merged) = merged(&target, &seen, &at, sight, contents, &mut checked.made)? {
+        } else if let Some(merged) = merged(&target, &seen, &at, reader, contents, &mut checked.unstored)? {
             checked.todo.insert(key, merged);
         } else {
             checked.drifts.push(Drift {
@@ -163,7 +163,7 @@ pub(crate) fn check(
 fn in_the_way(
     at: &At,
     target: &Target,
-    sight: &mut dyn Sight,
+    reader: &mut dyn RootReader,
     removed: &[At],
     folders: &mut BTreeSet<At>,
 ) -> Result<Option<String>> {
@@ -175,7 +175,7 @@ fn in_the_way(
         if folders.contains(&above) {
             break;
         }
-        let seen = sight.see(&above).map_err(files)?;
+        let seen = reader.observe(&above).map_err(files)?;
         if matches!(seen, Seen::File { .. }) && !removed.contains(&above) {
             return Ok(Some(format!("below `{}`, which is {seen}", above.path)));
         }
@@ -221,11 +221,11 @@ pub(crate) fn has_landed(seen: &Seen, key: &PathKey, targets: &Targets) -> bool 
 }
 
 /// Whether all that is in a folder is removed.
-pub(crate) fn is_cleared(sight: &mut dyn Sight, folder: &At, removed: &[At]) -> Result<bool> {
-    for name in sight.list(folder).map_err(files)? {
+pub(crate) fn is_cleared(reader: &mut dyn RootReader, folder: &At, removed: &[At]) -> Result<bool> {
+    for name in reader.list(folder).map_err(files)? {
         let child = At { root: folder.root, path: folder.path.join(name) };
-        let is_folder = matches!(sight.see(&child).map_err(files)?, Seen::Folder { .. });
-        let goes = if is_folder { is_cleared(sight, &child, removed)? } else { removed.contains(&child) };
+        let is_folder = matches!(reader.observe(&child).map_err(files)?, Seen::Folder { .. });
+        let goes = if is_folder { is_cleared(reader, &child, removed)? } else { removed.contains(&child) };
         if !goes {
             return Ok(false);
         }
@@ -238,20 +238,20 @@ fn merged(
     target: &Target,
     seen: &Seen,
     at: &At,
-    sight: &dyn Sight,
-    contents: Option<&dyn Contents>,
-    made: &mut Made,
+    reader: &dyn RootReader,
+    contents: Option<&dyn BlobSource>,
+    unstored: &mut UnstoredBlobs,
 ) -> Result<Option<Target>> {
     let (Some(contents), Seen::File { mode, len, .. }) = (contents, seen) else { return Ok(None) };
     if *len > TEXT_BYTES_MAX || target.expected.is_none() || target.after.is_none() {
         return Ok(None);
     }
-    let Some(bytes) = sight.read(at).map_err(files)? else { return Ok(None) };
-    let found = made.keep(bytes, *mode);
-    let mut new = Made::default();
-    let over = Over { made, below: contents };
+    let Some(bytes) = reader.read(at).map_err(files)? else { return Ok(None) };
+    let found = unstored.add(bytes, *mode);
+    let mut new = UnstoredBlobs::default();
+    let over = OverlaySource { overlay: unstored, base: contents };
     let ended = merge(target.expected.as_ref(), Some(&found), target.after.as_ref(), &over, &mut new)?;
-    made.extend(new);
+    unstored.extend(new);
     let after = match ended {
         Ok(after) if holds(seen, Some(&found)) => after,
         _ => return Ok(None),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use store::{ChangesetId, Content, PlanId};
 
 use crate::apply::drift::Targets;
-use crate::blob_source::Made;
+use crate::blob_source::UnstoredBlobs;
 use crate::merge::subsets::{Declared, DeclaredOutcome, Set, Subsets};
 use crate::{PathKey, Plan, Plans, Result, Selection};
 
@@ -88,7 +88,7 @@ impl LedgerPath {
 pub(crate) struct Ledger {
     pub paths: BTreeMap<PathKey, LedgerPath>,
     /// Contents that merging made, which are not in the store.
-    pub made: Made,
+    pub unstored: UnstoredBlobs,
 }
 
 impl Ledger {
@@ -173,8 +173,8 @@ impl Plans {
     pub(crate) fn ledger(&self, plan: &Plan) -> Result<Ledger> {
         let mut ledger = Ledger::default();
         for mut event in crate::apply::intent::events(plan)? {
-            let (mut targets, made) = self.targets_of(plan, event.target_log)?;
-            ledger.made.extend(made);
+            let (mut targets, unstored) = self.targets_of(plan, event.target_log)?;
+            ledger.unstored.extend(unstored);
             if event.target_log.is_none() {
                 let folded = self.folded(plan.id, &Selection::default())?;
                 event.applied = folded.iter().map(|folded| folded.credit.changeset).collect();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn text(text: &[u8]) -> Option<Content> {
-        Some(Made::default().keep(text.to_vec(), 0o644))
+        Some(UnstoredBlobs::default().add(text.to_vec(), 0o644))
     }
 
     fn target(before: &Option<Content>, after: &Option<Content>) -> Target {

@@ -20,21 +20,21 @@ use crate::apply::intent::{Intent, begun, ended, transaction_text};
 use crate::apply::ledger::{Ledger, LedgerEvent};
 use crate::apply::remaining::{ApplySet, apply_set};
 use crate::apply::staging::stage;
-use crate::blob_source::{Contents, Made};
+use crate::blob_source::{BlobSource, UnstoredBlobs};
 use crate::merge::subsets::Subsets;
-use crate::plural::counted_were;
+use crate::plural::plural_were;
 use crate::{
-    Error, FileChange, FileOutcome, FileReport, Ground, Over, Part, PathKey, Plan, PlanId, Plans, Purpose,
-    Recovery, Report, Result, Selection, State, Step, StoredContents, Strategy,
+    Error, FileChange, FileOutcome, FileReport, Host, OverlaySource, PathKey, Plan, PlanId, Plans, Purpose,
+    Recovery, Report, Result, Selection, State, Step, StoredBlobs, Strategy,
 };
 
 /// How a plan is to be applied.
 #[derive(Clone, Debug)]
-pub struct ApplyOrder {
-    /// Who.
-    pub who: Actor,
+pub struct ApplyRequest {
+    /// The actor who applies the plan.
+    pub actor: Actor,
     /// Which part of it; the rest stays ready.
-    pub part: Part,
+    pub selection: Selection,
     /// What is made of a path that several actors changed.
     pub strategy: Strategy,
     /// Whether texts that people changed since are merged, where other lines were edited.
@@ -43,12 +43,12 @@ pub struct ApplyOrder {
     pub dry_run: bool,
 }
 
-impl ApplyOrder {
+impl ApplyRequest {
     /// All of it, three-way, refusing what was changed since.
-    pub fn by(who: &Actor) -> Self {
+    pub fn by(actor: &Actor) -> Self {
         Self {
-            who: who.clone(),
-            part: Part::default(),
+            actor: actor.clone(),
+            selection: Selection::default(),
             strategy: Strategy::default(),
             merge_drift: false,
             dry_run: false,
@@ -63,7 +63,7 @@ pub(crate) struct End<'a, 'b> {
     /// What was as it was to be already.
     pub there: Targets,
     /// Contents that may not be in the store.
-    pub made: Made,
+    pub unstored: UnstoredBlobs,
     /// The ledger before it.
     pub ledger: Ledger,
     /// The changesets that count.
@@ -77,28 +77,28 @@ impl Plans {
     /// [`Error::Drifted`]. Interrupted applies in the same roots are finished first. Of two that apply one plan one does; the other gets
     /// a conflict that names it. Applies to one root wait for each other, those to disjoint roots do not.
     ///
-    /// A failure leaves all files as they were, unless it is [`Error::CutOff`]: then the plan stays *applying*, and whoever names it or
+    /// A failure leaves all files as they were, unless it is [`Error::ApplyIncomplete`]: then the plan stays *applying*, and whoever names it or
     /// its roots next finishes it.
     #[track_caller]
-    pub fn apply(&self, ground: &Ground, id: PlanId, order: &ApplyOrder) -> Result<Report> {
+    pub fn apply(&self, host: &Host, id: PlanId, request: &ApplyRequest) -> Result<Report> {
         let _span = tracing::info_span!("plan", %id, doing = "apply").entered();
         let plan = self.get(id)?;
-        if order.dry_run {
-            return self.preview(ground, &plan, order);
+        if request.dry_run {
+            return self.preview(host, &plan, request);
         }
         // 1. From here on nobody else applies to these roots.
-        let (mut trees, recovered) = self.open_settled(ground, &plan.roots, &order.who)?;
-        self.note_undone(id, &order.who)?;
+        let (mut trees, recovered) = self.open_settled(host, &plan.roots, &request.actor)?;
+        self.note_undone(id, &request.actor)?;
         let plan = self.get(id)?;
         allow(&plan)?;
-        self.apply_locked(ground, &plan, order, &mut trees, recovered)
+        self.apply_locked(host, &plan, request, &mut trees, recovered)
     }
 
     fn apply_locked(
         &self,
-        ground: &Ground,
+        host: &Host,
         plan: &Plan,
-        order: &ApplyOrder,
+        request: &ApplyRequest,
         trees: &mut Trees,
         recovered: Vec<Recovery>,
     ) -> Result<Report> {
@@ -106,13 +106,13 @@ impl Plans {
         // 2. Combine, and look at every path.
         let store = self.store().as_ref();
         let folded = self.folded(plan.id, &Selection::default())?;
-        let mut subsets = Subsets::new(&folded, order.strategy, store);
+        let mut subsets = Subsets::new(&folded, request.strategy, store);
         let ledger = self.ledger(plan)?;
-        let set = apply_set(plan, order, &ledger, &mut subsets);
-        let checked = set.and_then(|set| Ok((self.checked(plan, order, &set, &mut tx)?, set)));
+        let set = apply_set(plan, request, &ledger, &mut subsets);
+        let checked = set.and_then(|set| Ok((self.checked(plan, request, &set, &mut tx)?, set)));
         let (checked, set) = match checked {
             Err(error @ (Error::Conflicts { .. } | Error::Drifted { .. })) => {
-                self.note_conflict(plan, order, &error)?;
+                self.note_conflict(plan, request, &error)?;
                 return Err(error);
             }
             checked => checked?,
@@ -120,16 +120,16 @@ impl Plans {
         // 3. From here on the plan is *applying*, for everybody and over every crash.
         let written = ChangesetId::new();
         let intent = Intent {
-            machine: ground.machine().clone(),
+            machine: host.machine().clone(),
             process: std::process::id(),
             transaction: transaction_text(tx.id()),
             changeset: Some(written),
             applied: set.applied.into_iter().collect(),
             carried: set.carried,
-            who: order.who.clone(),
+            who: request.actor.clone(),
             from: plan.state,
         };
-        let step = Step::to(State::Applying, &order.who)
+        let step = Step::to(State::Applying, &request.actor)
             .kind(kind("plan.applying"))
             .note(json!({ "files": checked.todo.len(), "transaction": intent.transaction, "machine": intent.machine }))
             .detail(begun(plan, &intent))
@@ -138,9 +138,11 @@ impl Plans {
         // 4. What it does is written down.
         let transaction = tx.id();
         let staged = self
-            .begin_undoing(&applying, &order.who)
-            .and_then(|()| self.log_targets(&applying, written, &checked.all(), &checked.made, &order.who))
-            .and_then(|()| stage(&mut tx, &plan.roots, &checked.todo, &checked.made, store));
+            .begin_undoing(&applying, &request.actor)
+            .and_then(|()| {
+                self.log_targets(&applying, written, &checked.all(), &checked.unstored, &request.actor)
+            })
+            .and_then(|()| stage(&mut tx, &plan.roots, &checked.todo, &checked.unstored, store));
         // 5. One transaction over all roots.
         let committed = match staged {
             Err(error) => {
@@ -155,13 +157,15 @@ impl Plans {
                 let error = files(failure.error);
                 return self.back(&applying, &intent, &error).and(Err(error));
             }
-            Err(failure) => return Err(Error::CutOff { plan: plan.id, source: Box::new(failure.error) }),
+            Err(failure) => {
+                return Err(Error::ApplyIncomplete { plan: plan.id, source: Box::new(failure.error) });
+            }
         };
         if let Some(source) = committed.pending {
-            return Err(Error::CutOff { plan: plan.id, source: Box::new(source) });
+            return Err(Error::ApplyIncomplete { plan: plan.id, source: Box::new(source) });
         }
         // From here on files are changed, whatever fails.
-        let cut_off = |source: Error| Error::CutOff { plan: plan.id, source: Box::new(source) };
+        let cut_off = |source: Error| Error::ApplyIncomplete { plan: plan.id, source: Box::new(source) };
         // 6. Every declared path holds what was declared, or somebody else's.
         let mut reports =
             verify(&plan.roots, &checked.todo, &mut trees.begin(), plan.purpose).map_err(cut_off)?;
@@ -175,7 +179,7 @@ impl Plans {
         let end = End {
             reports: &reports,
             there: checked.there.clone(),
-            made: Made::default(),
+            unstored: UnstoredBlobs::default(),
             ledger,
             subsets: &mut subsets,
         };
@@ -187,14 +191,14 @@ impl Plans {
     }
 
     /// What an apply would do. Looks at the roots as they are, and at what an interrupted apply would leave; writes nothing anywhere.
-    fn preview(&self, ground: &Ground, plan: &Plan, order: &ApplyOrder) -> Result<Report> {
+    fn preview(&self, host: &Host, plan: &Plan, request: &ApplyRequest) -> Result<Report> {
         allow(plan)?;
         let folded = self.folded(plan.id, &Selection::default())?;
-        let mut subsets = Subsets::new(&folded, order.strategy, self.store().as_ref());
+        let mut subsets = Subsets::new(&folded, request.strategy, self.store().as_ref());
         let mut ledger = self.ledger(plan)?;
-        let set = apply_set(plan, order, &ledger, &mut subsets)?;
-        let mut sight = plan.roots.iter().map(|root| ground.look(root)).collect::<Result<Vec<_>>>()?;
-        let checked = self.checked(plan, order, &set, &mut sight)?;
+        let set = apply_set(plan, request, &ledger, &mut subsets)?;
+        let mut reader = plan.roots.iter().map(|root| host.snapshot(root)).collect::<Result<Vec<_>>>()?;
+        let checked = self.checked(plan, request, &set, &mut reader)?;
         let done = if plan.purpose == Purpose::Work { FileOutcome::Done } else { FileOutcome::Restored };
         let mut files: Vec<FileReport> =
             checked.todo.iter().map(|(key, target)| report(key, target, done.clone())).collect();
@@ -210,28 +214,28 @@ impl Plans {
     fn checked(
         &self,
         plan: &Plan,
-        order: &ApplyOrder,
+        request: &ApplyRequest,
         set: &ApplySet,
-        sight: &mut dyn drift::Sight,
+        reader: &mut dyn drift::RootReader,
     ) -> Result<Checked> {
-        let stored = StoredContents(self.store().as_ref());
-        let over = Over { made: &set.made, below: &stored };
-        let contents: Option<&dyn Contents> = if order.merge_drift { Some(&over) } else { None };
-        let mut checked = check(&plan.roots, &set.targets, sight, contents)?;
+        let stored = StoredBlobs(self.store().as_ref());
+        let over = OverlaySource { overlay: &set.unstored, base: &stored };
+        let contents: Option<&dyn BlobSource> = if request.merge_drift { Some(&over) } else { None };
+        let mut checked = check(&plan.roots, &set.targets, reader, contents)?;
         if !checked.drifts.is_empty() {
             return Err(Error::Drifted {
                 plan: plan.id,
                 drifts: checked.drifts,
-                is_merging: order.merge_drift,
+                is_merging: request.merge_drift,
             });
         }
-        checked.made.extend(set.made.clone());
+        checked.unstored.extend(set.unstored.clone());
         checked.there.extend(set.unchanged.clone());
         Ok(checked)
     }
 
     /// Notes in the plan's chain that applying it met a conflict. Nothing was touched.
-    fn note_conflict(&self, plan: &Plan, order: &ApplyOrder, error: &Error) -> Result<()> {
+    fn note_conflict(&self, plan: &Plan, request: &ApplyRequest, error: &Error) -> Result<()> {
         let paths: Vec<String> = match error {
             Error::Conflicts { conflicts, .. } => conflicts
                 .iter()
@@ -244,7 +248,7 @@ impl Plans {
             _ => Vec::new(),
         };
         let text = error.to_string();
-        let step = Step::to(State::Conflict, &order.who)
+        let step = Step::to(State::Conflict, &request.actor)
             .kind(kind("plan.conflict"))
             .note(json!({ "error": text, "paths": paths }))
             .detail(ended(plan, None, Some(text))?);
@@ -270,7 +274,7 @@ impl Plans {
         intent: &Intent,
         end: End<'_, '_>,
     ) -> Result<(Plan, usize)> {
-        let End { reports, there, made, mut ledger, subsets } = end;
+        let End { reports, there, unstored, mut ledger, subsets } = end;
         let (kept, mismatched): (Vec<&FileReport>, Vec<&FileReport>) = reports
             .iter()
             .filter(|report| report.outcome.is_left())
@@ -286,7 +290,7 @@ impl Plans {
             // What is written down is more than what was done.
             false => {
                 let id = ChangesetId::new();
-                self.log_targets(applying, id, &done, &made, &intent.who)?;
+                self.log_targets(applying, id, &done, &unstored, &intent.who)?;
                 Some(id)
             }
         };
@@ -298,7 +302,7 @@ impl Plans {
         }
         let left = remaining::count(&ledger, subsets)?;
         let told = |reports: &[&FileReport], what: &str| {
-            (!reports.is_empty()).then(|| format!("{} {what}", counted_were(reports.len(), "file")))
+            (!reports.is_empty()).then(|| format!("{} {what}", plural_were(reports.len(), "file")))
         };
         let error = told(&mismatched, "written and held something else afterwards")
             .or_else(|| told(&kept, "changed by somebody else meanwhile, and left"));

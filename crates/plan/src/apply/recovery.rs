@@ -11,10 +11,10 @@ use crate::apply::drift::{Targets, files, has_landed, holds, is_cleared, place};
 use crate::apply::intent::{Intent, intent, transaction_text};
 use crate::apply::staging::stage;
 use crate::apply::{End, verify};
-use crate::blob_source::Made;
+use crate::blob_source::UnstoredBlobs;
 use crate::merge::subsets::Subsets;
 use crate::{
-    Error, FileChange, FileOutcome, FileReport, Ground, PathKey, Plan, Plans, Recovery, RecoveryEnd, Result,
+    Error, FileChange, FileOutcome, FileReport, Host, PathKey, Plan, Plans, Recovery, RecoveryEnd, Result,
     Selection, State, Strategy,
 };
 
@@ -23,10 +23,10 @@ impl Plans {
     ///
     /// Any number of processes may ask at the same time: one finishes it. A failure leaves it to the next.
     #[track_caller]
-    pub fn recover(&self, ground: &Ground, roots: &[PathBytes], who: &Actor) -> Result<Vec<Recovery>> {
+    pub fn recover(&self, host: &Host, roots: &[PathBytes], who: &Actor) -> Result<Vec<Recovery>> {
         let mut recovered = Vec::new();
         for plan in self.applying_in(roots)? {
-            match self.recover_plan(ground, plan.id, who) {
+            match self.recover_plan(host, plan.id, who) {
                 // Another machine's folders have the same names as ours.
                 Err(Error::OtherMachine { .. }) => {}
                 end => recovered.extend(end?),
@@ -39,20 +39,20 @@ impl Plans {
     #[track_caller]
     pub(crate) fn open_settled(
         &self,
-        ground: &Ground,
+        host: &Host,
         roots: &[PathBytes],
         who: &Actor,
     ) -> Result<(Trees, Vec<Recovery>)> {
         let mut recovered = Vec::new();
         loop {
-            recovered.extend(self.recover(ground, roots, who)?);
-            let mut trees = ground.open(roots)?;
+            recovered.extend(self.recover(host, roots, who)?);
+            let mut trees = host.open(roots)?;
             // Nobody begins one any more; but somebody may have been cut off before we had the locks.
             let mut is_left = false;
             for plan in self.applying_in(roots)? {
                 // Looking for the journal would want the locks that we hold; opening the roots has found it.
                 is_left |= intent(&plan)?.is_some_and(|begun| {
-                    begun.machine == *ground.machine() || found(&trees, &begun.transaction).is_some()
+                    begun.machine == *host.machine() || found(&trees, &begun.transaction).is_some()
                 });
             }
             if !is_left {
@@ -69,15 +69,15 @@ impl Plans {
     }
 
     /// Whether an apply that is under way is this machine's: it says so, or a root has its journal. A machine may have got another name.
-    pub fn is_here(&self, ground: &Ground, plan: &Plan) -> Result<bool> {
+    pub fn is_here(&self, host: &Host, plan: &Plan) -> Result<bool> {
         let Some(begun) = intent(plan)? else { return Ok(false) };
-        if begun.machine == *ground.machine() {
+        if begun.machine == *host.machine() {
             return Ok(true);
         }
         let Ok(id) = u128::from_str_radix(&begun.transaction, 16) else { return Ok(false) };
         for root in &plan.roots {
             // A root that cannot be looked at is not here.
-            if ground.look(root).is_ok_and(|snapshot| snapshot.knows(id).unwrap_or(false)) {
+            if host.snapshot(root).is_ok_and(|snapshot| snapshot.knows(id).unwrap_or(false)) {
                 return Ok(true);
             }
         }
@@ -86,18 +86,18 @@ impl Plans {
 
     /// Finishes an interrupted apply of one plan, if there is one.
     #[track_caller]
-    pub fn recover_plan(&self, ground: &Ground, id: PlanId, who: &Actor) -> Result<Option<Recovery>> {
+    pub fn recover_plan(&self, host: &Host, id: PlanId, who: &Actor) -> Result<Option<Recovery>> {
         let plan = self.get(id)?;
         let Some(begun) = intent(&plan)?.filter(|_| plan.state == State::Applying) else {
             self.note_undone(id, who)?;
             self.end_undoing(&plan, who)?;
             return Ok(None);
         };
-        if !self.is_here(ground, &plan)? {
+        if !self.is_here(host, &plan)? {
             return Err(Error::OtherMachine { plan: id, machine: begun.machine });
         }
         // Whoever applies it holds these locks to the end. So when we have them and it is *applying* still, they are gone.
-        let mut trees = ground.open(&plan.roots)?;
+        let mut trees = host.open(&plan.roots)?;
         let plan = self.get(id)?;
         let Some(begun) = intent(&plan)?.filter(|_| plan.state == State::Applying) else { return Ok(None) };
         self.finish(&plan, &begun, &mut trees).map(Some)
@@ -112,7 +112,7 @@ impl Plans {
             .collect();
         for (transaction, owner) in marks {
             // One that is not there is another store's.
-            let Some(plan) = self.get_if_there(owner)? else { continue };
+            let Some(plan) = self.try_get(owner)? else { continue };
             if intent(&plan)?.is_none_or(|begun| begun.transaction != transaction_text(transaction)) {
                 trees.acknowledge(transaction).map_err(files)?;
             }
@@ -121,11 +121,11 @@ impl Plans {
     }
 
     /// All plans with something interrupted that is this machine's to finish: an apply, or noting what an undo did.
-    pub fn interrupted(&self, ground: &Ground) -> Result<Vec<Plan>> {
+    pub fn interrupted(&self, host: &Host) -> Result<Vec<Plan>> {
         let mut plans = self.list(&[], None)?;
         plans.retain(|plan| match plan.state {
-            State::Applying => matches!(self.is_here(ground, plan), Ok(true)),
-            _ => plan.is_being_undone(),
+            State::Applying => matches!(self.is_here(host, plan), Ok(true)),
+            _ => plan.has_pending_undo(),
         });
         Ok(plans)
     }
@@ -134,8 +134,8 @@ impl Plans {
         let found = found(trees, &begun.transaction);
         let (transaction, kept) = found.map(|found| (found.id, found.kept.clone())).unzip();
         let untouched = || {
-            let act = "finish: the apply was cut off before anything was touched";
-            self.back(plan, begun, &Error::Nothing { plan: plan.id, act })?;
+            let action = "finish: the apply was interrupted before it changed files";
+            self.back(plan, begun, &Error::NothingToDo { plan: plan.id, action })?;
             Ok(recovery(plan, begun, RecoveryEnd::Untouched, &[]))
         };
         // No file is touched before all is written down.
@@ -144,7 +144,7 @@ impl Plans {
         {
             return untouched();
         }
-        let (targets, made) = self.targets_of(plan, begun.changeset)?;
+        let (targets, unstored) = self.targets_of(plan, begun.changeset)?;
         let split = match transaction {
             Some(_) => None,
             None => Some(split(&plan.roots, &targets, trees)?),
@@ -155,10 +155,10 @@ impl Plans {
         // From here on files are changed, whatever fails.
         let todo = split.map(|split| split.todo);
         let kept = kept.unwrap_or_default();
-        let reports = self.complete(plan, begun, trees, Journal { targets, made, todo, kept });
+        let reports = self.complete(plan, begun, trees, Journal { targets, unstored, todo, kept });
         let reports = reports.map_err(|error| match error {
-            cut_off @ Error::CutOff { .. } => cut_off,
-            source => Error::CutOff { plan: plan.id, source: Box::new(source) },
+            cut_off @ Error::ApplyIncomplete { .. } => cut_off,
+            source => Error::ApplyIncomplete { plan: plan.id, source: Box::new(source) },
         })?;
         if let Some(transaction) = transaction {
             drop(trees.acknowledge(transaction));
@@ -176,10 +176,10 @@ impl Plans {
         trees: &mut Trees,
         journal: Journal,
     ) -> Result<Vec<FileReport>> {
-        let Journal { targets, made, todo, kept } = journal;
+        let Journal { targets, unstored, todo, kept } = journal;
         if let Some(todo) = todo.as_ref().filter(|todo| !todo.is_empty()) {
             let mut tx = trees.begin();
-            stage(&mut tx, &plan.roots, todo, &made, self.store().as_ref())?;
+            stage(&mut tx, &plan.roots, todo, &unstored, self.store().as_ref())?;
             let committed = tx.commit().map_err(|failure| files(failure.error))?;
             if let Some(source) = committed.pending {
                 return Err(files(source));
@@ -194,7 +194,7 @@ impl Plans {
         let all = || folded.iter().map(|folded| folded.credit.changeset).collect();
         let applied = if begun.changeset.is_some() { begun.applied.clone() } else { all() };
         let (there, ledger) = (Targets::new(), self.ledger(plan)?);
-        let end = End { reports: &reports, there, made, ledger, subsets: &mut subsets };
+        let end = End { reports: &reports, there, unstored, ledger, subsets: &mut subsets };
         self.conclude(plan, &Intent { applied, ..begun.clone() }, end)?;
         Ok(reports)
     }
@@ -203,7 +203,7 @@ impl Plans {
 /// An interrupted apply that has changed files.
 struct Journal {
     targets: Targets,
-    made: Made,
+    unstored: UnstoredBlobs,
     /// Targets that are not in the files yet, when there is no journal that has brought them.
     todo: Option<Targets>,
     kept: Vec<filetx::Kept>,

@@ -11,14 +11,14 @@ use store::Content;
 use crate::apply::drift::{Drift, Target, Targets};
 use crate::apply::intent::{Unchanged, reverts};
 use crate::apply::ledger::{Carried, Ledger, LedgerPath};
-use crate::blob_source::Made;
+use crate::blob_source::UnstoredBlobs;
 use crate::merge::claims::beside;
 use crate::merge::content::{Merged, merge};
 use crate::merge::subsets::{DeclaredOutcome, Set, Subsets};
-use crate::selection::Paths;
+use crate::selection::PathFilter;
 use crate::{
-    ApplyOrder, Combined, CombinedChange, Conflict, Contents, Credit, Error, Over, Part, PathKey, Plan,
-    Result, Settled,
+    ApplyRequest, BlobSource, Combined, CombinedChange, Conflict, Credit, Error, OverlaySource, PathKey,
+    Plan, Result, Selection, Settled,
 };
 
 /// The part of a plan that is asked for.
@@ -26,16 +26,16 @@ pub(crate) struct RemainingQuery<'a> {
     pub ledger: &'a Ledger,
     /// The changesets that the paths are to hold.
     pub chosen: Set,
-    pub paths: Paths,
+    pub paths: PathFilter,
 }
 
 /// Targets, and what is in their way.
 #[derive(Default)]
 pub(crate) struct Remaining {
     pub targets: Targets,
-    pub made: Made,
+    pub unstored: UnstoredBlobs,
     pub conflicts: Vec<Conflict>,
-    /// Changes that clash with edits of people which were merged with an earlier part.
+    /// Changes that clash with edits of people which were merged with an earlier selection.
     pub edited: Vec<Drift>,
     /// Changesets that single paths hold from then on, beside the chosen ones: resolutions, and what was applied under an old name.
     pub carried: Vec<Carried>,
@@ -44,7 +44,7 @@ pub(crate) struct Remaining {
 /// The changes that an apply brings, as far as the store knows.
 pub(crate) struct ApplySet {
     pub targets: Targets,
-    pub made: Made,
+    pub unstored: UnstoredBlobs,
     /// Of an undo, the paths that keep their content without the changesets that it reverts.
     pub unchanged: Targets,
     /// The changesets whose changes these are.
@@ -55,11 +55,11 @@ pub(crate) struct ApplySet {
 /// The changes of a plan that are to be applied. Conflicts in it are an error, and so is nothing.
 pub(crate) fn apply_set(
     plan: &Plan,
-    order: &ApplyOrder,
+    request: &ApplyRequest,
     ledger: &Ledger,
     subsets: &mut Subsets<'_>,
 ) -> Result<ApplySet> {
-    let query = RemainingQuery::of(&order.part, ledger, subsets)?;
+    let query = RemainingQuery::of(&request.selection, ledger, subsets)?;
     let remaining = query.remaining(subsets)?;
     if !remaining.conflicts.is_empty() {
         return Err(Error::Conflicts { plan: plan.id, conflicts: remaining.conflicts });
@@ -67,30 +67,30 @@ pub(crate) fn apply_set(
     if !remaining.edited.is_empty() {
         return Err(Error::Drifted { plan: plan.id, drifts: remaining.edited, is_merging: true });
     }
-    let Remaining { targets, made, carried, .. } = remaining;
+    let Remaining { targets, unstored, carried, .. } = remaining;
     let unchanged = reverts(plan)?.unchanged.into_iter().map(|unchanged| {
         let Unchanged { key, content } = unchanged;
         (key, Target { expected: content.clone(), after: content, credits: Vec::new() })
     });
     let unchanged: Targets = unchanged.collect();
     if targets.is_empty() && unchanged.is_empty() {
-        return Err(Error::Nothing { plan: plan.id, act: "apply" });
+        return Err(Error::NothingToDo { plan: plan.id, action: "apply" });
     }
-    Ok(ApplySet { targets, made, unchanged, applied: query.chosen, carried })
+    Ok(ApplySet { targets, unstored, unchanged, applied: query.chosen, carried })
 }
 
 /// The number of paths that do not hold all changes of their plan.
 pub(crate) fn count(ledger: &Ledger, subsets: &mut Subsets<'_>) -> Result<usize> {
-    let left = RemainingQuery::of(&Part::default(), ledger, subsets)?.remaining(subsets)?;
+    let left = RemainingQuery::of(&Selection::default(), ledger, subsets)?.remaining(subsets)?;
     Ok(left.targets.len() + left.conflicts.len() + left.edited.len())
 }
 
 impl<'a> RemainingQuery<'a> {
-    fn of(part: &Part, ledger: &'a Ledger, subsets: &Subsets<'_>) -> Result<Self> {
+    fn of(selection: &Selection, ledger: &'a Ledger, subsets: &Subsets<'_>) -> Result<Self> {
         Ok(Self {
             ledger,
-            chosen: subsets.ids(|folded| part.has(&folded.credit.actor)),
-            paths: part.paths()?,
+            chosen: subsets.ids(|folded| selection.matches(&folded.credit.actor, folded.credit.changeset)),
+            paths: selection.path_filter()?,
         })
     }
 
@@ -109,7 +109,7 @@ impl<'a> RemainingQuery<'a> {
             group.add_conflicts(subsets, &mut remaining);
             group.add_changes(subsets, &mut remaining)?;
             group.add_reverts(subsets, &mut remaining)?;
-            remaining.made.extend(combined.made.clone());
+            remaining.unstored.extend(combined.unstored.clone());
         }
         for (key, set) in sets.iter().filter(|(key, _)| remaining.targets.contains_key(key)) {
             let held = self.ledger.held(key).map(|there| &there.changesets);
@@ -179,7 +179,7 @@ impl PathGroup<'_> {
             let is_held = holds(&conflict.key, &sides)
                 && others.all(|other| holds(&beside(&conflict.key, &other.path), &other.credits));
             let is_asked = keys(conflict).any(|key| self.has(&key))
-                && keys(conflict).any(|key| self.query.paths.takes(&key));
+                && keys(conflict).any(|key| self.query.paths.matches(&key));
             if is_asked && !is_held {
                 remaining.conflicts.push(conflict.clone());
             }
@@ -189,7 +189,7 @@ impl PathGroup<'_> {
     fn add_changes(&self, subsets: &mut Subsets<'_>, remaining: &mut Remaining) -> Result<()> {
         let old_names = old_names(self.combined, &self.query.paths);
         for (key, change) in self.combined.changes().filter(|(key, _)| self.has(key)) {
-            if !self.query.paths.takes_change(key, change) && !old_names.contains(key) {
+            if !self.query.paths.matches_change(key, change) && !old_names.contains(key) {
                 continue;
             }
             let target = match self.query.ledger.held(key) {
@@ -226,9 +226,9 @@ impl PathGroup<'_> {
         if is_held && held.after == change.after {
             return Ok(None);
         }
-        let held_made = Over { made: &held.combined.made, below: &subsets.contents };
-        let contents = Over { made: &self.combined.made, below: &held_made };
-        let after = over_edits(there, &held.after, change.after.clone(), &contents, &mut remaining.made)?;
+        let held_made = OverlaySource { overlay: &held.combined.unstored, base: &subsets.contents };
+        let contents = OverlaySource { overlay: &self.combined.unstored, base: &held_made };
+        let after = over_edits(there, &held.after, change.after.clone(), &contents, &mut remaining.unstored)?;
         let Ok(after) = after else {
             let found = "a file with edits of people, merged before, that clash with what is left".to_owned();
             let drift = Drift { key: key.clone(), expected: held.after, seen: there.after.clone(), found };
@@ -263,7 +263,7 @@ impl PathGroup<'_> {
         let conflicted: BTreeSet<PathKey> = self.combined.conflicts().flat_map(keys).collect();
         for key in self.keys.iter().filter(|key| !self.combined.paths.contains_key(key)) {
             let Some(there) = self.query.ledger.held(key) else { continue };
-            let is_taken = self.query.paths.takes(key) && !conflicted.contains(*key);
+            let is_taken = self.query.paths.matches(key) && !conflicted.contains(*key);
             if is_taken
                 && there.after != there.original
                 && there.declared(key, subsets)?.outcome != DeclaredOutcome::Nothing
@@ -282,18 +282,18 @@ pub(crate) fn over_edits(
     there: &LedgerPath,
     declared: &Option<Content>,
     after: Option<Content>,
-    contents: &dyn Contents,
-    made: &mut Made,
+    contents: &dyn BlobSource,
+    unstored: &mut UnstoredBlobs,
 ) -> Result<Merged> {
     if there.after == *declared {
         return Ok(Ok(after));
     }
-    merge(declared.as_ref(), there.after.as_ref(), after.as_ref(), contents, made)
+    merge(declared.as_ref(), there.after.as_ref(), after.as_ref(), contents, unstored)
 }
 
 /// The old names of renamed files that are taken: they go with the new ones.
-fn old_names(combined: &Combined, paths: &Paths) -> BTreeSet<PathKey> {
-    let taken = combined.changes().filter(|(key, change)| paths.takes_change(key, change));
+fn old_names(combined: &Combined, paths: &PathFilter) -> BTreeSet<PathKey> {
+    let taken = combined.changes().filter(|(key, change)| paths.matches_change(key, change));
     taken.filter_map(|(key, change)| Some(beside(key, change.renamed_from.as_ref()?))).collect()
 }
 

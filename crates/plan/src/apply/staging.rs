@@ -11,7 +11,7 @@ use store::{BlobHash, BlobReader, Content, ContentKind, PathBytes, Store, read_b
 
 use crate::Result;
 use crate::apply::drift::{Target, Targets, files, folders_above, place};
-use crate::blob_source::Made;
+use crate::blob_source::UnstoredBlobs;
 
 /// Bytes of contents that are held in memory at a time.
 const BATCH_BYTES_MAX: u64 = 8 << 20;
@@ -23,7 +23,7 @@ pub(crate) fn stage(
     tx: &mut TreeTransaction<'_>,
     roots: &[PathBytes],
     targets: &Targets,
-    made: &Made,
+    unstored: &UnstoredBlobs,
     store: &dyn Store,
 ) -> Result<()> {
     let mut comes = Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn stage(
     let mut rest = comes.as_slice();
     while !rest.is_empty() {
         let (batch, behind) = rest.split_at(batch_len(rest));
-        stage_batch(tx, batch, made, store)?;
+        stage_batch(tx, batch, unstored, store)?;
         rest = behind;
     }
     Ok(())
@@ -96,13 +96,13 @@ fn batch_len(rest: &[Coming<'_>]) -> usize {
 fn stage_batch(
     tx: &mut TreeTransaction<'_>,
     batch: &[Coming<'_>],
-    made: &Made,
+    unstored: &UnstoredBlobs,
     store: &dyn Store,
 ) -> Result<()> {
     let asked: Vec<BlobHash> = batch
         .iter()
         .filter(|(_, target, after)| {
-            made.get(after).is_none() && !is_mode_only(target, after) && after.bytes < CHUNK_BYTES as u64
+            unstored.get(after).is_none() && !is_mode_only(target, after) && after.bytes < CHUNK_BYTES as u64
         })
         .map(|(_, _, after)| after.blob)
         .collect();
@@ -114,7 +114,7 @@ fn stage_batch(
         if is_mode_only(target, after) {
             tx.set_mode(at, after.mode).map_err(files)?;
         } else if let Some(bytes) =
-            made.get(after).map(|bytes| &bytes[..]).or(stored.get(&after.blob).map(Vec::as_slice))
+            unstored.get(after).map(|bytes| &bytes[..]).or(stored.get(&after.blob).map(Vec::as_slice))
         {
             put(tx, at, after, bytes)?;
         } else if after.kind == ContentKind::Symlink {

@@ -11,9 +11,9 @@ use store::{
 };
 
 use crate::apply::drift::{Target, Targets};
-use crate::blob_source::Made;
+use crate::blob_source::UnstoredBlobs;
 use crate::record::WRITTEN_DOWN;
-use crate::{PathKey, Piece, Plan, Plans, Result, Selection, State, Strategy, retry};
+use crate::{ContentInput, PathKey, Plan, Plans, Result, Selection, State, Strategy, retry};
 
 /// Why a changeset that says what an apply does is abandoned: it is whole.
 const REASON: &str = "what an apply changes, written down before it begins";
@@ -24,7 +24,11 @@ const BYTES_MAX: usize = 8 << 20;
 
 impl Plans {
     /// The targets of an apply that began, from its target log.
-    pub(crate) fn targets_of(&self, plan: &Plan, changeset: Option<ChangesetId>) -> Result<(Targets, Made)> {
+    pub(crate) fn targets_of(
+        &self,
+        plan: &Plan,
+        changeset: Option<ChangesetId>,
+    ) -> Result<(Targets, UnstoredBlobs)> {
         let Some(changeset) = changeset else {
             let combined = self.combine(plan.id, &Selection::default(), Strategy::ThreeWay)?;
             let targets = combined.changes().map(|(key, change)| {
@@ -35,13 +39,13 @@ impl Plans {
                 };
                 (key.clone(), target)
             });
-            return Ok((targets.collect(), combined.made));
+            return Ok((targets.collect(), combined.unstored));
         };
         let target = |entry: store::ChangeEntry| {
             let key = PathKey { root: entry.root, path: entry.path };
             (key, Target { expected: entry.before, after: entry.after, credits: Vec::new() })
         };
-        Ok((self.entries(changeset)?.into_iter().map(target).collect(), Made::default()))
+        Ok((self.entries(changeset)?.into_iter().map(target).collect(), UnstoredBlobs::default()))
     }
 
     /// Logs the targets of an apply, while the plan is *applying*: no other changeset of it is open then.
@@ -50,7 +54,7 @@ impl Plans {
         plan: &Plan,
         id: ChangesetId,
         targets: &Targets,
-        made: &Made,
+        unstored: &UnstoredBlobs,
         who: &Actor,
     ) -> Result<()> {
         let store = self.store();
@@ -73,8 +77,8 @@ impl Plans {
         let (mut entries, mut blobs, mut bytes) = (Vec::new(), Vec::new(), 0);
         for (key, target) in targets {
             for content in [&target.expected, &target.after].into_iter().flatten() {
-                if let Some(content) = made.get(content) {
-                    let piece = Piece::of_reader(store.as_ref(), 0, &mut &content[..])?;
+                if let Some(content) = unstored.get(content) {
+                    let piece = ContentInput::from_reader(store.as_ref(), 0, &mut &content[..])?;
                     bytes += content.len();
                     blobs.extend(piece.packed);
                 }

@@ -3,18 +3,18 @@
 use store::{Content, ContentKind};
 
 use crate::merge::lines::{is_text, merge as merge_text};
-use crate::{Clash, ConflictHunk, Contents, Error, Made, Result};
+use crate::{BlobSource, Clash, ConflictHunk, Error, Result, UnstoredBlobs};
 
 /// How a merge ended.
 pub(crate) type Merged = std::result::Result<Option<Content>, (Clash, Vec<ConflictHunk>)>;
 
-/// Lays the change from `base` to `theirs` over `ours`. New content goes to `made`.
+/// Lays the change from `base` to `theirs` over `ours`. New content goes to `unstored`.
 pub(crate) fn merge(
     base: Option<&Content>,
     ours: Option<&Content>,
     theirs: Option<&Content>,
-    contents: &dyn Contents,
-    made: &mut Made,
+    contents: &dyn BlobSource,
+    unstored: &mut UnstoredBlobs,
 ) -> Result<Merged> {
     if ours == theirs || theirs == base {
         return Ok(Ok(ours.cloned()));
@@ -35,19 +35,19 @@ pub(crate) fn merge(
     }
     let mut texts = Vec::with_capacity(3);
     for content in [base, ours, theirs] {
-        match text(content, &crate::Over { made, below: contents })? {
+        match text(content, &crate::OverlaySource { overlay: unstored, base: contents })? {
             Some(bytes) => texts.push(bytes),
             None => return clash(Clash::Binary),
         }
     }
     Ok(match merge_text(&texts[0], &texts[1], &texts[2]) {
-        Ok(bytes) => Ok(Some(made.keep(bytes, mode))),
+        Ok(bytes) => Ok(Some(unstored.add(bytes, mode))),
         Err(hunks) => Err((Clash::Lines, hunks)),
     })
 }
 
 /// Two that made a file where there was none. What differs in its permission bits alone is no other content, but a clash all the same.
-fn both_made(ours: &Content, theirs: &Content, contents: &dyn Contents) -> Result<Merged> {
+fn both_made(ours: &Content, theirs: &Content, contents: &dyn BlobSource) -> Result<Merged> {
     if ours.kind != theirs.kind || ours.kind == ContentKind::Symlink {
         return Ok(Err((Clash::Kind, Vec::new())));
     }
@@ -62,10 +62,10 @@ fn both_made(ours: &Content, theirs: &Content, contents: &dyn Contents) -> Resul
 }
 
 /// The bytes of a content that can be merged by lines.
-pub(crate) fn text(content: &Content, contents: &dyn Contents) -> Result<Option<std::sync::Arc<[u8]>>> {
+pub(crate) fn text(content: &Content, contents: &dyn BlobSource) -> Result<Option<std::sync::Arc<[u8]>>> {
     match contents.bytes(content) {
         Ok(bytes) => Ok(Some(bytes).filter(|bytes| is_text(bytes))),
-        Err(Error::TooLong { .. }) => Ok(None),
+        Err(Error::ContentTooLarge { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

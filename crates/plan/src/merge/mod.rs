@@ -1,4 +1,4 @@
-//! The changesets of a plan, combined: per path one final change, or a conflict. Pure: contents come in through [`Contents`].
+//! The changesets of a plan, combined: per path one final change, or a conflict. Pure: contents come in through [`BlobSource`].
 
 pub(crate) mod claims;
 pub(crate) mod conflict;
@@ -17,7 +17,7 @@ use store::{Content, PathBytes};
 
 use crate::merge::claims::{Claim, Claims, beside, conflict, credits, root_base};
 use crate::merge::three_way::three_way;
-use crate::{Clash, Conflict, Contents, Credit, Folded, Made, OtherPath, PathKey, Result, Side};
+use crate::{BlobSource, Clash, Conflict, Credit, Folded, OtherPath, PathKey, Result, Side, UnstoredBlobs};
 
 /// What is made of a path that several actors changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ pub struct Combined {
     /// Per path, in order.
     pub paths: BTreeMap<PathKey, Settled>,
     /// Contents that merging made, which are not in the store.
-    pub made: Made,
+    pub unstored: UnstoredBlobs,
 }
 
 impl Combined {
@@ -97,7 +97,7 @@ impl Combined {
 }
 
 /// Combines changesets, each behind those that it builds on. Whoever finished first changes nothing about the result.
-pub fn combine(changesets: &[Folded], strategy: Strategy, contents: &dyn Contents) -> Result<Combined> {
+pub fn combine(changesets: &[Folded], strategy: Strategy, contents: &dyn BlobSource) -> Result<Combined> {
     let mut claims = Claims::of(changesets);
     let mut conflicts = claims.clashes_of_names();
     match strategy {
@@ -106,7 +106,7 @@ pub fn combine(changesets: &[Folded], strategy: Strategy, contents: &dyn Content
     }
     let mut combined = Combined::default();
     for (key, claims) in claims.paths.into_iter().filter(|(_, claims)| !claims.is_empty()) {
-        let settled = settle(&key, &claims, strategy, contents, &mut combined.made)?;
+        let settled = settle(&key, &claims, strategy, contents, &mut combined.unstored)?;
         let nothing = matches!(&settled, Settled::Change(change) if change.base == change.after);
         if !nothing {
             combined.paths.insert(key, settled);
@@ -125,8 +125,8 @@ fn settle(
     key: &PathKey,
     claims: &[Claim],
     strategy: Strategy,
-    contents: &dyn Contents,
-    made: &mut Made,
+    contents: &dyn BlobSource,
+    unstored: &mut UnstoredBlobs,
 ) -> Result<Settled> {
     // Who gave a file another name and nothing else has no say in its content.
     let edits: Vec<&Claim> = claims.iter().filter(|claim| claim.from != claim.after).collect();
@@ -139,7 +139,7 @@ fn settle(
         return Ok(one(key, claims, root_base(claims), last.and_then(|claim| claim.after.clone())));
     }
     match strategy {
-        Strategy::ThreeWay => Ok(match three_way(key, claims, contents, made)? {
+        Strategy::ThreeWay => Ok(match three_way(key, claims, contents, unstored)? {
             Ok((base, after)) => one(key, claims, base, after),
             Err(conflict) => Settled::Conflict(conflict),
         }),

@@ -63,9 +63,9 @@ impl Links {
             let below = self.builds_on(&changeset).iter().filter_map(|below| levels.get(below)).max();
             let level = below.map_or(0, |below| below + 1);
             levels.insert(changeset.id, level);
-            let ground = changeset.node.map(|node| self.0.get(&node).and_then(|link| link.base.as_deref()));
-            part += usize::from(ground.is_none() || last != Some(ground));
-            last = Some(ground);
+            let host = changeset.node.map(|node| self.0.get(&node).and_then(|link| link.base.as_deref()));
+            part += usize::from(host.is_none() || last != Some(host));
+            last = Some(host);
             placed.push(((part, level, changeset.node), changeset));
         }
         placed.sort_by_key(|(place, _)| *place);

@@ -11,7 +11,7 @@ use store::{ChangesetId, Content, Store};
 
 use crate::merge::claims::beside;
 use crate::{
-    Combined, CombinedChange, Credit, Folded, PathBytes, PathKey, Result, Settled, StoredContents, Strategy,
+    Combined, CombinedChange, Credit, Folded, PathBytes, PathKey, Result, Settled, StoredBlobs, Strategy,
     combine,
 };
 
@@ -20,7 +20,7 @@ pub(crate) type Set = BTreeSet<ChangesetId>;
 /// The changesets of a plan, with what subsets of them combine to. Each subset is combined once.
 pub(crate) struct Subsets<'a> {
     pub changesets: &'a [Folded],
-    pub contents: StoredContents<'a>,
+    pub contents: StoredBlobs<'a>,
     strategy: Strategy,
     groups: Vec<BTreeSet<PathKey>>,
     combined: BTreeMap<Set, Rc<Combined>>,
@@ -47,7 +47,7 @@ pub(crate) enum DeclaredOutcome {
 impl<'a> Subsets<'a> {
     pub(crate) fn new(changesets: &'a [Folded], strategy: Strategy, store: &'a dyn Store) -> Self {
         let (groups, combined) = (resolution_groups(changesets), BTreeMap::new());
-        Self { changesets, contents: StoredContents(store), strategy, groups, combined }
+        Self { changesets, contents: StoredBlobs(store), strategy, groups, combined }
     }
 
     /// The ids of those that `filter` accepts.

@@ -5,7 +5,7 @@ use store::Content;
 use crate::merge::claims::{Claim, conflict};
 use crate::merge::content::{merge, text};
 use crate::merge::lines::differs_at;
-use crate::{Clash, Conflict, ConflictHunk, Contents, Credit, Made, PathKey, Result};
+use crate::{BlobSource, Clash, Conflict, ConflictHunk, Credit, PathKey, Result, UnstoredBlobs};
 
 /// What the root must hold, and what is to be there.
 type Laid = (Option<Content>, Option<Content>);
@@ -14,8 +14,8 @@ type Laid = (Option<Content>, Option<Content>);
 pub(crate) fn three_way(
     key: &PathKey,
     claims: &[Claim],
-    contents: &dyn Contents,
-    made: &mut Made,
+    contents: &dyn BlobSource,
+    unstored: &mut UnstoredBlobs,
 ) -> Result<std::result::Result<Laid, Conflict>> {
     let [first, rest @ ..] = claims else { return Ok(Ok((None, None))) };
     let mut pile = Pile {
@@ -27,7 +27,7 @@ pub(crate) fn three_way(
         clash: None,
         hunks: Vec::new(),
         contents,
-        made,
+        unstored,
     };
     for (place, claim) in rest.iter().enumerate() {
         let is_known = claim.builds
@@ -61,15 +61,15 @@ struct Pile<'a> {
     /// The worst clash, so that it does not depend on the order.
     clash: Option<Clash>,
     hunks: Vec<ConflictHunk>,
-    contents: &'a dyn Contents,
-    made: &'a mut Made,
+    contents: &'a dyn BlobSource,
+    unstored: &'a mut UnstoredBlobs,
 }
 
 impl<'a> Pile<'a> {
     /// Somebody outside changed the file before this claim. What was merged so far goes over that.
     fn lay_over_outside(&mut self, claim: &'a Claim) -> Result<()> {
         let outside = claim.from.clone();
-        match merge(self.from.as_ref(), self.now.as_ref(), outside.as_ref(), self.contents, self.made)? {
+        match merge(self.from.as_ref(), self.now.as_ref(), outside.as_ref(), self.contents, self.unstored)? {
             Ok(merged) => self.now = merged,
             Err((clash, hunks)) => {
                 let base = self.from.clone();
@@ -85,9 +85,9 @@ impl<'a> Pile<'a> {
 
     fn lay(&mut self, claim: &'a Claim) -> Result<()> {
         let (base, after) = (claim.from.as_ref(), claim.after.as_ref());
-        let laid = merge(base, self.now.as_ref(), after, self.contents, self.made)?;
+        let laid = merge(base, self.now.as_ref(), after, self.contents, self.unstored)?;
         // Two of which neither was merged may clash with each other as well.
-        let mut no_use = Made::default();
+        let mut no_use = UnstoredBlobs::default();
         for other in self.apart.clone().into_iter().filter(|other| other.from == claim.from) {
             if let Err((clash, hunks)) = merge(base, other.after.as_ref(), after, self.contents, &mut no_use)?
             {

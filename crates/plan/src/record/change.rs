@@ -1,4 +1,4 @@
-//! Changes to record: what callers say, and what becomes of it.
+//! Changes to record, as callers give them.
 
 use std::fmt;
 use std::io::Read;
@@ -8,34 +8,35 @@ use store::{Content, ContentKind, PackedBlob, PathBytes, Store, Tool, put_blob};
 
 use crate::Result;
 
-/// A content with its bytes, when they are not in the store yet.
+/// A content, with its bytes if they are not in the store yet.
 #[derive(Clone, Debug)]
-pub struct Piece {
-    /// What it is.
+pub struct ContentInput {
+    /// Kind, hash, length and permission bits.
     pub content: Content,
-    /// Its bytes, to go into the store together with the entry; not needed when they are there.
+    /// The packed bytes, stored together with the entry; `None` if the store has them.
     pub packed: Option<PackedBlob>,
 }
 
-impl Piece {
-    /// A file of up to one chunk ([`CHUNK_BYTES`]), hashed and compressed in this thread. It goes into the store with its entry.
+impl ContentInput {
+    /// Packs a file of at most one chunk ([`CHUNK_BYTES`]): hashes and compresses it in this
+    /// thread.
     pub fn file(bytes: &[u8], mode: u32) -> Result<Self> {
         Self::pack(ContentKind::File, mode, bytes)
     }
 
-    /// A symlink.
+    /// Packs a symlink.
     pub fn symlink(target: &[u8]) -> Result<Self> {
         Self::pack(ContentKind::Symlink, crate::roots::SYMLINK_MODE, target)
     }
 
-    /// A content that is in the store already.
+    /// Refers to a content in the store.
     pub fn stored(content: Content) -> Self {
         Self { content, packed: None }
     }
 
-    /// A file of any length, read to its end. A longer one is streamed into the store at once, and is durable when this returns; memory
-    /// is bounded by a few chunks.
-    pub fn of_reader(store: &dyn Store, mode: u32, reader: &mut dyn Read) -> Result<Self> {
+    /// Packs a file of any length, read to its end. A file of more than one chunk is streamed into
+    /// the store and is durable when this returns; memory is bounded by a few chunks.
+    pub fn from_reader(store: &dyn Store, mode: u32, reader: &mut dyn Read) -> Result<Self> {
         let mut first = Vec::new();
         let source = |source| store::Error::Source { source: std::sync::Arc::new(source) };
         (&mut *reader).take(CHUNK_BYTES as u64 + 1).read_to_end(&mut first).map_err(source)?;
@@ -54,88 +55,90 @@ impl Piece {
     }
 }
 
-/// Where new content comes from.
-pub enum Source {
+/// A source of new content.
+pub enum ContentSource {
     /// Bytes in memory.
     Bytes(Vec<u8>),
     /// A stream, read to its end when the change is recorded.
     Reader(Box<dyn Read + Send>),
-    /// A content that is in the store already.
+    /// A content in the store.
     Stored(Content),
-    /// A content that was read and packed already.
-    Piece(Piece),
+    /// A packed content.
+    Input(ContentInput),
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for ContentSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
             Self::Reader(_) => f.write_str("a stream"),
-            Self::Stored(content) | Self::Piece(Piece { content, .. }) => content.fmt(f),
+            Self::Stored(content) | Self::Input(ContentInput { content, .. }) => content.fmt(f),
         }
     }
 }
 
-/// What is done to a path.
+/// A change of one path.
 #[derive(Debug)]
 pub enum Act {
-    /// It gets this content, whether it was there or not.
+    /// Create or overwrite the file.
     Write {
-        /// The content.
-        content: Source,
-        /// Permission bits; those it had, or 0644, when not given.
+        /// The new content.
+        content: ContentSource,
+        /// Permission bits; by default those of the old file, or 0644.
         mode: Option<u32>,
     },
-    /// It goes.
+    /// Delete the file or symlink.
     Delete,
-    /// It gets another name below the same root, where nothing is.
+    /// Rename the file or symlink within its root, to a path that does not exist.
     Rename {
         /// The new path.
         to: PathBytes,
     },
-    /// It gets other permission bits.
+    /// Set the permission bits.
     Mode(u32),
-    /// It becomes a symlink, whether it was there or not.
+    /// Create a symlink, or replace the file or symlink by one.
     Symlink {
-        /// Where it points; any bytes, never followed.
+        /// The target: any bytes, never followed.
         target: Vec<u8>,
     },
 }
 
-/// What was at the path before.
+/// The content of a path before a change.
 #[derive(Clone, Debug)]
 pub enum Base {
-    /// What the changeset recorded for the path before, or else what is in the root at the moment of recording.
+    /// The content that the changeset recorded last for the path, or else the content in the root
+    /// when the change is recorded.
     Found,
-    /// This, or nothing. When the changeset has recorded the path before, it must be what it recorded. Of a rename it says too that nothing was
-    /// at the new path.
-    Given(Option<Piece>),
+    /// This content; `None` if the path did not exist. If the changeset has recorded the path, it
+    /// must be the content recorded last. For a rename it also states that the new path did not
+    /// exist.
+    Given(Option<ContentInput>),
 }
 
 /// One change to record: [`Changeset::record`](crate::Changeset::record).
 #[derive(Debug)]
 pub struct Change {
-    /// The root, as it stands in the plan; the plan's only one when not given.
+    /// The root, as in the plan; by default the only root of the plan.
     pub root: Option<PathBytes>,
-    /// The path below it.
+    /// The path below the root.
     pub path: PathBytes,
-    /// What is done.
+    /// The operation.
     pub act: Act,
-    /// What was there.
+    /// The content before the change.
     pub base: Base,
-    /// With what it is done.
+    /// The tool that makes the change.
     pub tool: Option<Tool>,
 }
 
 impl Change {
-    /// Does this to a path of the plan's only root, with the base that is found.
+    /// Changes a path of the only root of the plan, with the base [`Base::Found`].
     pub fn new(path: PathBytes, act: Act) -> Self {
         Self { root: None, path, act, base: Base::Found, tool: None }
     }
 
     /// Writes bytes to a file.
     pub fn write(path: PathBytes, bytes: impl Into<Vec<u8>>) -> Self {
-        Self::new(path, Act::Write { content: Source::Bytes(bytes.into()), mode: None })
+        Self::new(path, Act::Write { content: ContentSource::Bytes(bytes.into()), mode: None })
     }
 
     /// Deletes a file or symlink.
@@ -143,7 +146,7 @@ impl Change {
         Self::new(path, Act::Delete)
     }
 
-    /// Gives a file or symlink another name.
+    /// Renames a file or symlink.
     pub fn rename(path: PathBytes, to: PathBytes) -> Self {
         Self::new(path, Act::Rename { to })
     }
@@ -153,24 +156,24 @@ impl Change {
         Self::new(path, Act::Mode(mode))
     }
 
-    /// Makes a symlink.
+    /// Creates a symlink.
     pub fn symlink(path: PathBytes, target: impl Into<Vec<u8>>) -> Self {
         Self::new(path, Act::Symlink { target: target.into() })
     }
 
-    /// In this root.
+    /// Sets the root.
     #[must_use]
     pub fn in_root(self, root: PathBytes) -> Self {
         Self { root: Some(root), ..self }
     }
 
-    /// With this base instead of the one that is found.
+    /// Sets the base.
     #[must_use]
-    pub fn on(self, base: Option<Piece>) -> Self {
+    pub fn with_base(self, base: Option<ContentInput>) -> Self {
         Self { base: Base::Given(base), ..self }
     }
 
-    /// Made with this tool.
+    /// Sets the tool.
     #[must_use]
     pub fn with_tool(self, tool: Tool) -> Self {
         Self { tool: Some(tool), ..self }

@@ -1,4 +1,4 @@
-//! `Changeset`: the handle through which one actor's changes are recorded.
+//! `Changeset`: records the changes of one actor.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,43 +10,47 @@ use store::{
 };
 
 use crate::lease::acquire_changeset;
-use crate::record::path_cache::{Held, Key, Known};
+use crate::record::path_cache::{CachedContent, Key, PathCache};
 use crate::record::{Prepared, draft, keys, with_folders};
 use crate::roots::Roots;
 use crate::service::all_entries;
 use crate::{Change, Error, PathKey, Plans, Result, retry};
 
-/// How long a lease is held unless said otherwise. A holder that nobody replaced goes on after that.
-pub const LEASE: Duration = Duration::from_secs(60);
+/// The default duration of a lease. After that time another process may take the lease; until one
+/// does, the holder goes on.
+pub const LEASE_DURATION: Duration = Duration::from_secs(60);
 
-/// On what terms a changeset is held.
+/// Options of the lease on a changeset.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// From when on somebody else may take it over; [`LEASE`] unless said otherwise. Zero: at once.
+pub struct LeaseOptions {
+    /// The time after which another process may take the lease; by default [`LEASE_DURATION`].
     pub duration: Duration,
-    /// How long to wait for somebody else who holds it; not at all unless said otherwise.
+    /// The time to wait for another holder; by default zero.
     pub wait: Duration,
 }
 
-impl Default for Terms {
+impl Default for LeaseOptions {
     fn default() -> Self {
-        Self { duration: LEASE, wait: Duration::ZERO }
+        Self { duration: LEASE_DURATION, wait: Duration::ZERO }
     }
 }
 
-/// A changeset that this process may record into: the changes of one actor.
+/// A handle that records the changes of one actor.
 ///
-/// **Threads.** `Send + Sync`, and cheap to clone: clones are the same changeset. Any number of threads may record at the same time, and
-/// their records share syncs. Changes of one path are recorded one after the other, each building on the one before; changes of
-/// different paths do not wait for each other. An entry goes into this changeset or is refused: no call of any thread can send it to
-/// another one.
+/// **Threads.** `Send + Sync`, and cheap to clone: clones are the same changeset. Any number of
+/// threads may record at the same time, and their records share syncs. Changes of one path are
+/// recorded one after the other, each on top of the previous one; changes of different paths do not
+/// wait for each other. An entry goes into this changeset or fails: no call of any thread can
+/// redirect it to another changeset.
 ///
-/// **Processes.** One process holds a changeset at a time, by a lease with an epoch. Another one takes it over with
-/// [`Plans::reopen`] when the lease was given back, has expired, or its holder was a process of this machine that has ended; from then on every call of the first is refused
-/// ([`lease-stale`](store::Error::Stale)), however late it wakes up. A forked child must reopen.
+/// **Processes.** One process holds a changeset at a time, by a lease with an epoch. Another
+/// process takes it over with [`Plans::reopen`] once the lease is released or expired, or once its
+/// holder, a process of this machine, has ended. After that every call of the former holder fails
+/// with [`lease-stale`](store::Error::Stale). A forked child must reopen.
 ///
-/// **Failures.** A call that fails recorded nothing, unless [`Error::outcome`] says that it is not known; then the path is refused with
-/// [`Error::Doubtful`] until the changeset is reopened. Dropping the handle changes nothing: the changeset stays open, and its lease runs out.
+/// **Failures.** A failed call records nothing, unless [`Error::outcome`] is unknown; then further
+/// changes of its paths fail with [`Error::OutcomeUnknown`] until the changeset is reopened.
+/// Dropping the handle leaves the changeset open, and its lease expires.
 #[derive(Clone, Debug)]
 pub struct Changeset {
     inner: Arc<Inner>,
@@ -60,7 +64,7 @@ struct Inner {
     actor: Actor,
     lease: Lease,
     roots: Arc<Roots>,
-    known: Known,
+    cache: PathCache,
 }
 
 impl Changeset {
@@ -72,37 +76,38 @@ impl Changeset {
             actor: new.actor.clone(),
             lease,
             roots,
-            known: Known::default(),
+            cache: PathCache::default(),
         };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Its id, by which other processes find it.
+    /// The id of the changeset.
     pub fn id(&self) -> ChangesetId {
         self.inner.id
     }
 
-    /// Its plan.
+    /// The plan of the changeset.
     pub fn plan(&self) -> PlanId {
         self.inner.plan
     }
 
-    /// To whom every entry is credited.
+    /// The actor to whom every entry is attributed.
     pub fn actor(&self) -> &Actor {
         &self.inner.actor
     }
 
-    /// The epoch of its lease: calls with an older one are refused.
+    /// The epoch of the lease: the fencing token of every call.
     pub fn epoch(&self) -> Epoch {
         self.inner.lease.epoch
     }
 
-    /// Records a change, and gives its sequence number, from 1. When this returns the entry is durable.
+    /// Records a change, and returns its sequence number, from 1. When this returns, the entry is
+    /// durable.
     pub fn record(&self, change: Change) -> Result<u64> {
         Ok(self.record_many(vec![change])?.first)
     }
 
-    /// Records changes in order: all of them or none, with sequence numbers without gaps.
+    /// Records changes in order, with consecutive sequence numbers: all of them or none.
     pub fn record_many(&self, changes: Vec<Change>) -> Result<Recorded> {
         let Inner { id, store, roots, .. } = &*self.inner;
         let prepare = |change| Prepared::new(*id, store.as_ref(), roots, change);
@@ -110,98 +115,101 @@ impl Changeset {
     }
 
     pub(crate) fn record_prepared(&self, prepared: Vec<Prepared>) -> Result<Recorded> {
-        let Inner { id, store, lease, roots, known, .. } = &*self.inner;
+        let Inner { id, store, lease, roots, cache, .. } = &*self.inner;
         let keys = keys(&prepared);
-        let turn = known.take(keys.clone());
+        let guard = cache.lock(keys.clone());
         self.look_up(with_folders(keys)?)?;
-        let drafted = draft(store.as_ref(), roots, &turn, prepared)?;
-        match retry(|| store.record(*id, lease.epoch, &drafted.recording)) {
+        let draft = draft(store.as_ref(), roots, &guard, prepared)?;
+        match retry(|| store.record(*id, lease.epoch, &draft.recording)) {
             Ok(recorded) => {
-                turn.settle(drafted.changed);
+                guard.commit(draft.changed);
                 Ok(recorded)
             }
             Err(error) => {
                 if error.outcome() == Outcome::Unknown {
-                    turn.doubt();
+                    guard.poison();
                 }
                 Err(error.into())
             }
         }
     }
 
-    /// What this changeset left at a path: a content or nothing, if it ever changed it.
-    pub fn left_at(&self, key: &PathKey) -> Result<Option<Option<Content>>> {
+    /// Returns the content that the changeset recorded last for a path: `None` if it never changed
+    /// the path, `Some(None)` if it deleted it.
+    pub fn last_content(&self, key: &PathKey) -> Result<Option<Option<Content>>> {
         let key = (key.root.clone(), key.path.clone());
         self.look_up([key.clone()])?;
-        self.inner.known.at(&key).map(|held| sure(&key, held)).transpose()
+        self.inner.cache.get(&key).map(|cached| known(&key, cached)).transpose()
     }
 
-    /// What this changeset left at every path that it changed.
-    pub fn left(&self) -> Result<BTreeMap<PathKey, Option<Content>>> {
-        let Inner { store, id, known, .. } = &*self.inner;
-        if known.has_earlier() {
-            known.add_all(all_entries(store.as_ref(), *id)?);
+    /// Returns the content that the changeset recorded last for each path that it changed; `None`
+    /// for a deleted path.
+    pub fn last_contents(&self) -> Result<BTreeMap<PathKey, Option<Content>>> {
+        let Inner { store, id, cache, .. } = &*self.inner;
+        if cache.has_prior_entries() {
+            cache.add_all(all_entries(store.as_ref(), *id)?);
         }
-        let all = known.all().into_iter();
-        let left = all.map(|(key, held)| {
-            let content = sure(&key, held)?;
+        let all = cache.all().into_iter();
+        let contents = all.map(|(key, cached)| {
+            let content = known(&key, cached)?;
             Ok((PathKey { root: key.0, path: key.1 }, content))
         });
-        left.collect()
+        contents.collect()
     }
 
-    /// Looks up what entries from before this handle left at paths, where that is not known yet.
+    /// Loads the last entries of paths that are not in the cache.
     fn look_up(&self, keys: impl IntoIterator<Item = Key>) -> Result<()> {
-        let Inner { store, id, known, .. } = &*self.inner;
-        let missing = known.missing(keys);
+        let Inner { store, id, cache, .. } = &*self.inner;
+        let missing = cache.missing(keys);
         if !missing.is_empty() {
             let found = store.last_entries(*id, &missing)?;
-            known.add(missing.into_iter().zip(found));
+            cache.add(missing.into_iter().zip(found));
         }
         Ok(())
     }
 
-    /// Closes the changeset as whole, and gives its lease back. Late records of any thread or process are refused from then on. Sealing
-    /// again changes nothing. The plan is not touched: [`Plans::settle`] makes it ready.
+    /// Seals the changeset and releases its lease. Later records of any thread or process fail.
+    /// Sealing again has no effect. The plan keeps its state: [`Plans::mark_ready`] makes it ready.
     pub fn seal(&self) -> Result<store::Changeset> {
         Ok(retry(|| self.inner.store.seal(self.inner.id, self.inner.lease.epoch))?)
     }
 
-    /// Closes the changeset as given up, with a reason, and gives its lease back. Its entries are kept and do not count.
+    /// Abandons the changeset with a reason, and releases its lease. Its entries stay in the store
+    /// and are never applied.
     pub fn abandon(&self, reason: &str) -> Result<store::Changeset> {
         Ok(retry(|| self.inner.store.abandon(self.inner.id, self.inner.lease.epoch, reason))?)
     }
 
-    /// More time before somebody else may take it over. Refused when somebody has.
+    /// Renews the lease. Fails if another process has taken it.
     pub fn renew(&self, duration: Duration) -> Result<Lease> {
         Ok(retry(|| self.inner.store.renew(&self.inner.lease, duration))?)
     }
 
-    /// Gives the lease back and leaves the changeset open, for another process to reopen at once. All clones of this handle are refused
-    /// from then on.
+    /// Releases the lease and leaves the changeset open for another process. All clones of this
+    /// handle fail from then on.
     pub fn release(self) -> Result<()> {
         Ok(self.inner.store.release(&self.inner.lease)?)
     }
 }
 
-/// What is known of a path; an error when that is not sure.
-fn sure(key: &Key, held: Held) -> Result<Option<Content>> {
-    match held {
-        Held::As(content) => Ok(content),
-        Held::Doubtful => Err(Error::Doubtful { path: key.1.show().into_owned() }),
+/// Returns a known content; an unknown one is an error.
+fn known(key: &Key, cached: CachedContent) -> Result<Option<Content>> {
+    match cached {
+        CachedContent::Known(content) => Ok(content),
+        CachedContent::Unknown => Err(Error::OutcomeUnknown { path: key.1.show().into_owned() }),
     }
 }
 
-/// Takes over a changeset that is open, waiting for its holder as long as the terms say.
-pub(crate) fn reopen(plans: &Plans, id: ChangesetId, terms: &Terms) -> Result<Changeset> {
+/// Takes over an open changeset, waiting for its holder for `options.wait`.
+pub(crate) fn reopen(plans: &Plans, id: ChangesetId, options: &LeaseOptions) -> Result<Changeset> {
     let store = plans.store();
     let changeset = store.changeset(id)?;
     if changeset.status != Status::Open {
         return Err(store::Error::Closed { changeset: id, status: changeset.status }.into());
     }
     let plan = plans.get(changeset.plan)?;
-    let holding = Holding { owner: plans.owner().clone(), duration: terms.duration };
-    let lease = acquire_changeset(store.as_ref(), plan.id, id, &holding, terms.wait)?;
+    let holding = Holding { owner: plans.owner().clone(), duration: options.duration };
+    let lease = acquire_changeset(store.as_ref(), plan.id, id, &holding, options.wait)?;
     let inner = Inner {
         store: Arc::clone(store),
         id,
@@ -209,8 +217,8 @@ pub(crate) fn reopen(plans: &Plans, id: ChangesetId, terms: &Terms) -> Result<Ch
         actor: changeset.actor,
         lease,
         roots: Arc::new(Roots::new(plan.id, plan.roots)),
-        // Nobody else records from here on, so what is looked up later is as it is now.
-        known: Known::of_reopened(),
+        // Only this handle records from now on, so later lookups see the same entries.
+        cache: PathCache::reopened(),
     };
     Ok(Changeset { inner: Arc::new(inner) })
 }

@@ -1,26 +1,27 @@
-//! `PlanExecutionContext`: where the actors of a plan start their changesets.
+//! `PlanExecutionContext`: starts changesets for the actors of a plan.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use store::{Actor, ChangesetId, Epoch, Holding, NewChangeset, NodeId, OpenChangesets, PathBytes, PlanId};
 
-use crate::record::changeset::{Changeset, Terms};
+use crate::record::changeset::{Changeset, LeaseOptions};
 use crate::roots::{Roots, canonical};
 use crate::{Error, Plan, Plans, Result, State, Step, retry};
 
-/// How often a start is tried while others keep ending the plan's last changesets.
+/// Attempts to start a changeset while other processes keep ending the last changesets of the plan.
 const STARTS_MAX: usize = 100;
 
 /// A plan that actors work on.
 ///
-/// **Threads.** `Send + Sync`, and cheap to clone: one context is shared by as many threads as like. Starting a changeset sets nothing
-/// ambient, neither for the thread nor for the context: the handle that comes back is the only way to record into it. So there is no
-/// *last started* changeset that an entry could go to by mistake.
+/// **Threads.** `Send + Sync`, and cheap to clone. Any number of threads share one context.
+/// Starting a changeset sets no ambient state, neither in the thread nor in the context: only the
+/// returned handle records into it. No entry can go to the changeset that was started last by
+/// mistake.
 ///
 /// **Processes.** Any number of processes may have a context of the same plan.
 ///
-/// **Failures.** A changeset that could not be started is not there, and the plan is as it was, or *running*.
+/// **Failures.** A failed start leaves no changeset, and the plan unchanged or *running*.
 #[derive(Clone, Debug)]
 pub struct PlanExecutionContext {
     plans: Plans,
@@ -35,47 +36,50 @@ impl PlanExecutionContext {
         Self { plans, plan: plan.id, roots, epoch: None }
     }
 
-    /// The same for whoever holds the lease on the plan: once it has changed hands, no changeset is started.
+    /// Fences the context with the epoch of a lease on the plan: once another process takes the
+    /// lease, no changeset is started.
     #[must_use]
     pub fn fenced(self, epoch: Epoch) -> Self {
         Self { epoch: Some(epoch), ..self }
     }
 
-    /// The plan.
+    /// The id of the plan.
     pub fn plan(&self) -> PlanId {
         self.plan
     }
 
-    /// The plans that it is one of.
+    /// The plans of the store.
     pub fn plans(&self) -> &Plans {
         &self.plans
     }
 
-    /// The folders that it changes.
+    /// The roots of the plan.
     pub fn roots(&self) -> &[PathBytes] {
         self.roots.paths()
     }
 
-    /// The root that a person means by a folder. Another folder than the plan's is refused.
+    /// Returns the root at a folder. A folder that is not a root of the plan is
+    /// [`Error::ForeignRoot`].
     pub fn root(&self, folder: &Path) -> Result<PathBytes> {
         self.roots.choose(Some(&canonical(folder)?)).cloned()
     }
 
-    /// Starts a changeset for an actor. When this returns it is durable with its plan, which is *running*: any process finds it.
+    /// Starts a changeset for an actor. When this returns, the changeset is durable and its plan is
+    /// *running*.
     ///
-    /// Any number of threads may start changesets at the same time, for the same actor too. A failure leaves none.
+    /// Any number of threads may start changesets at the same time, for the same actor too.
     pub fn start_changeset(&self, actor: &Actor) -> Result<Changeset> {
-        self.start(actor, None, &Terms::default())
+        self.start(actor, None, &LeaseOptions::default())
     }
 
-    /// The same, for a node of the plan, and on other terms.
-    pub fn start(&self, actor: &Actor, node: Option<NodeId>, terms: &Terms) -> Result<Changeset> {
+    /// Starts a changeset for a node of the plan, with lease options.
+    pub fn start(&self, actor: &Actor, node: Option<NodeId>, options: &LeaseOptions) -> Result<Changeset> {
         let new = NewChangeset {
             id: ChangesetId::new(),
             plan: self.plan,
             node,
             actor: actor.clone(),
-            holding: Holding { owner: self.plans.owner().clone(), duration: terms.duration },
+            holding: Holding { owner: self.plans.owner().clone(), duration: options.duration },
             plan_states: vec![State::Running.stored()],
             plan_epoch: self.epoch,
         };
@@ -84,15 +88,15 @@ impl PlanExecutionContext {
                 Ok(lease) => {
                     return Ok(Changeset::started(&self.plans, &new, lease, Arc::clone(&self.roots)));
                 }
-                // The usual case is one call. Only the first changeset, and one behind a plan that was settled, come here.
+                // Only the first changeset of a plan, and one after `mark_ready`, take this path.
                 Err(store::Error::WrongState { .. }) => self.run(actor)?,
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(Error::Unsettled { plan: self.plan })
+        Err(Error::Contended { plan: self.plan })
     }
 
-    /// Makes the plan *running*, whoever does it first.
+    /// Makes the plan *running*. A concurrent step to *running* is a success.
     fn run(&self, actor: &Actor) -> Result<()> {
         let plan = self.plans.get(self.plan)?;
         if plan.state == State::Running {

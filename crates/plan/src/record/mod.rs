@@ -1,4 +1,4 @@
-//! From what callers say to entries: bases are found, operations named, contents packed.
+//! Turns changes into entries: finds their bases, names their operations and packs their contents.
 
 pub(crate) mod change;
 pub(crate) mod changeset;
@@ -14,20 +14,22 @@ use store::{
     RequestId, Store, Tool,
 };
 
-use crate::record::path_cache::{Held, Key, Turn};
+use crate::record::path_cache::{CachedContent, Key, PathGuard};
 use crate::roots::{Roots, ancestors, checked_path, path_bytes};
-use crate::{Act, Base, Change, Error, Piece, Result, Source};
+use crate::{Act, Base, Change, ContentInput, ContentSource, Error, Result};
 
-/// The mode of a new file when none is given.
+/// The default permission bits of a new file.
 const FILE_MODE: u32 = 0o644;
-/// Bytes of contents that go into the store in one transaction with their entries; what is more is stored first.
-const TOGETHER_BYTES_MAX: usize = 8 << 20;
-/// The tool of entries that resolve a conflict, which no other entry may name.
+/// Packed bytes that go into the store in one transaction with their entries. Further contents are
+/// stored before that transaction.
+const INLINE_BYTES_MAX: usize = 8 << 20;
+/// The tool of entries that resolve a conflict. Reserved.
 pub(crate) const RESOLUTION: &str = "agents plan resolve";
-/// The tool of entries that say what an apply does (`intent`), which no other entry may name: they are nobody's work.
+/// The tool of entries that log the targets of an apply. Reserved: these entries are not the work
+/// of an actor.
 pub(crate) const WRITTEN_DOWN: &str = "agents plan apply";
 
-/// A change that was looked at as far as that is possible without its base.
+/// A change that was checked as far as possible without its base.
 pub(crate) struct Prepared {
     root: PathBytes,
     path: PathBytes,
@@ -37,14 +39,15 @@ pub(crate) struct Prepared {
 }
 
 enum Done {
-    Written { piece: Piece, mode: Option<u32> },
+    Written { input: ContentInput, mode: Option<u32> },
     Deleted,
     Renamed { to: PathBytes },
     Mode(u32),
 }
 
 impl Prepared {
-    /// Checks root and path, and packs new content in the caller's thread. A content of more than a chunk goes into the store now.
+    /// Checks root, path and tool, and packs new content in the caller's thread. A content of more
+    /// than one chunk goes into the store now.
     pub(crate) fn new(
         changeset: ChangesetId,
         store: &dyn Store,
@@ -52,31 +55,31 @@ impl Prepared {
         change: Change,
     ) -> Result<Self> {
         let Change { root, path, act, base, tool } = change;
-        let is_ours = |tool: &&Tool| [RESOLUTION, WRITTEN_DOWN].contains(&tool.as_str());
-        if let Some(tool) = tool.as_ref().filter(is_ours) {
+        let is_reserved = |tool: &&Tool| [RESOLUTION, WRITTEN_DOWN].contains(&tool.as_str());
+        if let Some(tool) = tool.as_ref().filter(is_reserved) {
             return Err(Error::ReservedTool { changeset, tool: tool.to_string() });
         }
         Self::unchecked(store, roots, Change { root, path, act, base, tool })
     }
 
-    /// The same for an entry that may name any tool.
+    /// Prepares a change that may name a reserved tool.
     pub(crate) fn unchecked(store: &dyn Store, roots: &Roots, change: Change) -> Result<Self> {
         let root = roots.choose(change.root.as_ref())?.clone();
         checked_path(&change.path)?;
         let done = match change.act {
-            Act::Write { content, mode } => Done::Written { piece: new_piece(store, content, mode)?, mode },
+            Act::Write { content, mode } => Done::Written { input: new_content(store, content, mode)?, mode },
             Act::Delete => Done::Deleted,
             Act::Rename { to } => {
                 checked_path(&to)?;
                 Done::Renamed { to }
             }
             Act::Mode(mode) => Done::Mode(mode & 0o7777),
-            Act::Symlink { target } => Done::Written { piece: symlink(&change.path, &target)?, mode: None },
+            Act::Symlink { target } => Done::Written { input: symlink(&change.path, &target)?, mode: None },
         };
         Ok(Self { root, path: change.path, done, base: change.base, tool: change.tool })
     }
 
-    /// The paths that it changes.
+    /// The paths that the change affects.
     pub(crate) fn keys(&self) -> impl Iterator<Item = Key> {
         let to = match &self.done {
             Done::Renamed { to } => Some((self.root.clone(), to.clone())),
@@ -86,87 +89,89 @@ impl Prepared {
     }
 }
 
-fn new_piece(store: &dyn Store, content: Source, mode: Option<u32>) -> Result<Piece> {
+fn new_content(store: &dyn Store, content: ContentSource, mode: Option<u32>) -> Result<ContentInput> {
     let mode = mode.unwrap_or(FILE_MODE) & 0o7777;
     match content {
-        Source::Bytes(bytes) if bytes.len() <= CHUNK_BYTES => Piece::file(&bytes, mode),
-        Source::Bytes(bytes) => Piece::of_reader(store, mode, &mut bytes.as_slice()),
-        Source::Reader(mut reader) => Piece::of_reader(store, mode, &mut reader),
-        Source::Stored(content) => Ok(Piece::stored(Content { mode, ..content })),
-        Source::Piece(Piece { content, packed }) => {
-            Ok(Piece { content: Content { mode, ..content }, packed })
+        ContentSource::Bytes(bytes) if bytes.len() <= CHUNK_BYTES => ContentInput::file(&bytes, mode),
+        ContentSource::Bytes(bytes) => ContentInput::from_reader(store, mode, &mut bytes.as_slice()),
+        ContentSource::Reader(mut reader) => ContentInput::from_reader(store, mode, &mut reader),
+        ContentSource::Stored(content) => Ok(ContentInput::stored(Content { mode, ..content })),
+        ContentSource::Input(ContentInput { content, packed }) => {
+            Ok(ContentInput { content: Content { mode, ..content }, packed })
         }
     }
 }
 
-fn symlink(path: &PathBytes, target: &[u8]) -> Result<Piece> {
+fn symlink(path: &PathBytes, target: &[u8]) -> Result<ContentInput> {
     if target.is_empty() || target.contains(&0) {
         let reason = "a symlink's target is not empty and has no zero byte".to_owned();
         return Err(Error::BadPath { path: path.show().into_owned(), reason });
     }
-    Piece::symlink(target)
+    ContentInput::symlink(target)
 }
 
-/// What goes to the store, and what the changeset's paths are after it.
-pub(crate) struct Drafted {
+/// Entries to store, and the contents of the paths after them.
+pub(crate) struct Draft {
     pub recording: Recording,
     pub changed: HashMap<Key, Option<Content>>,
 }
 
-/// Finds the bases and writes the entries. The paths are taken, so nobody else of this handle changes them meanwhile.
+/// Finds the bases and drafts the entries. `guard` locks the paths, so no other thread of this
+/// handle changes them.
 pub(crate) fn draft(
     store: &dyn Store,
     roots: &Roots,
-    turn: &Turn<'_>,
+    guard: &PathGuard<'_>,
     prepared: Vec<Prepared>,
-) -> Result<Drafted> {
-    let mut draft = Draft {
+) -> Result<Draft> {
+    let mut builder = DraftBuilder {
         store,
         roots,
-        turn,
+        guard,
         changed: HashMap::new(),
         blobs: HashMap::new(),
-        together_bytes: 0,
+        inline_bytes: 0,
         entries: Vec::with_capacity(prepared.len()),
     };
     for change in prepared {
-        draft.add(change)?;
+        builder.add(change)?;
     }
-    let Draft { changed, blobs, entries, .. } = draft;
+    let DraftBuilder { changed, blobs, entries, .. } = builder;
     let recording = Recording { request: RequestId::new(), entries, blobs: blobs.into_values().collect() };
-    Ok(Drafted { recording, changed })
+    Ok(Draft { recording, changed })
 }
 
-struct Draft<'a> {
+struct DraftBuilder<'a> {
     store: &'a dyn Store,
     roots: &'a Roots,
-    turn: &'a Turn<'a>,
+    guard: &'a PathGuard<'a>,
     changed: HashMap<Key, Option<Content>>,
     blobs: HashMap<BlobHash, PackedBlob>,
-    together_bytes: usize,
+    inline_bytes: usize,
     entries: Vec<NewEntry>,
 }
 
-impl Draft<'_> {
+impl DraftBuilder<'_> {
     fn add(&mut self, change: Prepared) -> Result<()> {
         let Prepared { root, path, done, base, tool } = change;
         let key = (root.clone(), path.clone());
-        // Who says what was at the old name says as well that nothing was at the new one.
+        // A given base of a rename also states that the new path does not exist.
         let new_base = if matches!(base, Base::Given(_)) { Base::Given(None) } else { Base::Found };
         let before = self.before(&key, base)?;
-        let there =
-            |act| before.clone().ok_or_else(|| Error::NotThere { path: path.show().into_owned(), act });
+        let existing = |action| {
+            before.clone().ok_or_else(|| Error::PathNotFound { path: path.show().into_owned(), action })
+        };
         let (operation, after) = match done {
-            Done::Written { piece, mode } => {
+            Done::Written { input, mode } => {
                 let operation = if before.is_some() { Operation::Modify } else { Operation::Create };
-                (operation, Some(self.written(piece, mode, before.as_ref())?))
+                (operation, Some(self.written(input, mode, before.as_ref())?))
             }
             Done::Deleted => {
-                there("delete")?;
+                existing("delete")?;
                 (Operation::Delete, None)
             }
             Done::Mode(mode) => {
-                let content = there("give another mode")?;
+                let content = existing("set the mode of")?;
                 if content.kind == ContentKind::Symlink {
                     return Err(Error::WrongKind {
                         path: path.show().into_owned(),
@@ -176,24 +181,29 @@ impl Draft<'_> {
                 (Operation::Mode, Some(Content { mode, ..content }))
             }
             Done::Renamed { to } => {
-                let content = there("rename")?;
+                let content = existing("rename")?;
                 let new_key = (root.clone(), to.clone());
                 if self.before(&new_key, new_base)?.is_some() {
-                    return Err(Error::AlreadyThere { path: to.show().into_owned() });
+                    return Err(Error::PathExists { path: to.show().into_owned() });
                 }
                 self.changed.insert(new_key, Some(content.clone()));
                 (Operation::Rename { to }, Some(content))
             }
         };
-        let left = if matches!(operation, Operation::Rename { .. }) { None } else { after.clone() };
-        self.changed.insert(key, left);
+        let content = if matches!(operation, Operation::Rename { .. }) { None } else { after.clone() };
+        self.changed.insert(key, content);
         self.entries.push(NewEntry { root, path, operation, before, after, tool });
         Ok(())
     }
 
-    /// A new content: a file keeps the mode that it had unless another is given.
-    fn written(&mut self, piece: Piece, mode: Option<u32>, before: Option<&Content>) -> Result<Content> {
-        let mut content = self.bring(piece)?;
+    /// Returns the new content of a written path. A file keeps its mode unless `mode` is given.
+    fn written(
+        &mut self,
+        input: ContentInput,
+        mode: Option<u32>,
+        before: Option<&Content>,
+    ) -> Result<Content> {
+        let mut content = self.store_with_entry(input)?;
         if let Some(before) = before
             && mode.is_none()
             && (before.kind, content.kind) == (ContentKind::File, ContentKind::File)
@@ -203,67 +213,68 @@ impl Draft<'_> {
         Ok(content)
     }
 
-    /// What was at a path: what this changeset left there, or what is given, or what is in the root now.
+    /// Returns the content of a path before the change: the content that this changeset recorded
+    /// last, or the given base, or the content in the root now.
     fn before(&mut self, key: &Key, base: Base) -> Result<Option<Content>> {
         let show = || key.1.show().into_owned();
-        let held = match self.changed.get(key) {
+        let recorded = match self.changed.get(key) {
             Some(content) => Some(content.clone()),
-            None => match self.turn.held(key) {
-                Some(Held::As(content)) => Some(content),
-                Some(Held::Doubtful) => return Err(Error::Doubtful { path: show() }),
+            None => match self.guard.get(key) {
+                Some(CachedContent::Known(content)) => Some(content),
+                Some(CachedContent::Unknown) => return Err(Error::OutcomeUnknown { path: show() }),
                 None => None,
             },
         };
-        match (held, base) {
-            (Some(held), Base::Found) => Ok(held),
-            (Some(held), Base::Given(given)) => {
-                if given.map(|piece| piece.content) != held {
-                    return Err(Error::OtherBase { path: show() });
+        match (recorded, base) {
+            (Some(recorded), Base::Found) => Ok(recorded),
+            (Some(recorded), Base::Given(given)) => {
+                if given.map(|input| input.content) != recorded {
+                    return Err(Error::BaseMismatch { path: show() });
                 }
-                Ok(held)
+                Ok(recorded)
             }
-            (None, Base::Given(given)) => given.map(|piece| self.bring(piece)).transpose(),
-            // Where this changeset removed a file or symlink there was no folder, so nothing is below it.
-            (None, Base::Found) if self.is_below_removed(key)? => Ok(None),
+            (None, Base::Given(given)) => given.map(|input| self.store_with_entry(input)).transpose(),
+            // The changeset deleted a file or symlink above this path, so the path does not exist.
+            (None, Base::Found) if self.is_below_deleted(key)? => Ok(None),
             (None, Base::Found) => {
                 let found = self.roots.read(self.store, &key.0, &key.1)?;
-                found.map(|piece| self.bring(piece)).transpose()
+                found.map(|input| self.store_with_entry(input)).transpose()
             }
         }
     }
 
-    fn is_below_removed(&self, key: &Key) -> Result<bool> {
+    fn is_below_deleted(&self, key: &Key) -> Result<bool> {
         for folder in ancestors(&checked_path(&key.1)?) {
             let above = (key.0.clone(), path_bytes(folder.as_path())?);
-            let is_gone = match self.changed.get(&above) {
+            let is_deleted = match self.changed.get(&above) {
                 Some(content) => content.is_none(),
-                None => self.turn.held(&above) == Some(Held::As(None)),
+                None => self.guard.get(&above) == Some(CachedContent::Known(None)),
             };
-            if is_gone {
+            if is_deleted {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Sees to it that a content's bytes are in the store when its entry is.
-    fn bring(&mut self, piece: Piece) -> Result<Content> {
-        if let Some(packed) = piece.packed
+    /// Stores the bytes of a content before its entry or together with it.
+    fn store_with_entry(&mut self, input: ContentInput) -> Result<Content> {
+        if let Some(packed) = input.packed
             && !self.blobs.contains_key(&packed.hash())
         {
             let bytes = packed.chunk().stored().len();
-            if self.together_bytes + bytes > TOGETHER_BYTES_MAX {
+            if self.inline_bytes + bytes > INLINE_BYTES_MAX {
                 self.store.put_blob(&packed)?;
             } else {
-                self.together_bytes += bytes;
+                self.inline_bytes += bytes;
                 self.blobs.insert(packed.hash(), packed);
             }
         }
-        Ok(piece.content)
+        Ok(input.content)
     }
 }
 
-/// Paths, and the folders above them: a change below a file that was removed has nothing as its base.
+/// Adds the folders above paths: a path below a deleted file does not exist.
 pub(crate) fn with_folders(keys: BTreeSet<Key>) -> Result<BTreeSet<Key>> {
     let mut all = BTreeSet::new();
     for (root, path) in keys {
@@ -275,7 +286,7 @@ pub(crate) fn with_folders(keys: BTreeSet<Key>) -> Result<BTreeSet<Key>> {
     Ok(all)
 }
 
-/// All the paths of these changes.
+/// The paths of all changes.
 pub(crate) fn keys(prepared: &[Prepared]) -> BTreeSet<Key> {
     prepared.iter().flat_map(Prepared::keys).collect()
 }

@@ -1,8 +1,10 @@
-//! The paths that a handle has recorded, so that a later change of a path builds on the earlier one without reading entries back. Of a
-//! changeset that was reopened, each path is looked up when it is asked for first.
+//! Caches the last recorded content of each path of a changeset, so that a later change of a path
+//! builds on the earlier one without reading entries. A reopened changeset looks each path up in
+//! the store on first use.
 //!
-//! A path is in flight from the moment its base is decided until its entry is durable; others that change the same path wait that
-//! long, and others that change other paths do not. A batch takes all its paths at once or none, so nobody waits in a circle.
+//! A path is in flight from the choice of its base until its entry is durable. A change of a path
+//! in flight waits; changes of other paths do not. A batch locks all its paths or none, so threads
+//! never wait in a cycle.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -10,62 +12,63 @@ use store::{ChangeEntry, Content, Operation, PathBytes};
 
 use crate::sync::{Condvar, Mutex, lock, wait};
 
-/// A path of a plan: root, and path below it.
+/// A root, and a path below it.
 pub(crate) type Key = (PathBytes, PathBytes);
 
-/// What is known of a path that was recorded.
+/// The cached content of a path that the changeset recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
-    /// The changeset left it so: with this content, or gone.
-    As(Option<Content>),
-    /// Whether the last change of it was recorded is not known.
-    Doubtful,
+pub(crate) enum CachedContent {
+    /// The content after the last change; `None` after a deletion.
+    Known(Option<Content>),
+    /// The outcome of the last change is unknown.
+    Unknown,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct PathCache {
     paths: Mutex<Paths>,
-    landed: Condvar,
+    released: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Paths {
-    /// None of a path that was looked up and never changed.
-    held: HashMap<Key, Option<Held>>,
+    /// `None` for a path that was looked up and never changed.
+    contents: HashMap<Key, Option<CachedContent>>,
     in_flight: HashSet<Key>,
-    /// There may be entries that this handle neither recorded nor looked up.
-    has_earlier: bool,
+    /// The store may have entries that are not in the cache.
+    has_prior_entries: bool,
 }
 
-impl Known {
-    /// Of a changeset that may have entries already.
-    pub(crate) fn of_reopened() -> Self {
-        let paths = Paths { has_earlier: true, ..Paths::default() };
-        Self { paths: Mutex::new(paths), landed: Condvar::new() }
+impl PathCache {
+    /// Returns the cache of a changeset that may have entries.
+    pub(crate) fn reopened() -> Self {
+        let paths = Paths { has_prior_entries: true, ..Paths::default() };
+        Self { paths: Mutex::new(paths), released: Condvar::new() }
     }
 
-    /// The paths among these that have to be looked up in the store.
+    /// Returns the paths that the store must be asked for.
     pub(crate) fn missing(&self, keys: impl IntoIterator<Item = Key>) -> Vec<Key> {
         let paths = lock(&self.paths);
-        let is_missing = |key: &Key| paths.has_earlier && !paths.held.contains_key(key);
+        let is_missing = |key: &Key| paths.has_prior_entries && !paths.contents.contains_key(key);
         keys.into_iter().filter(is_missing).collect()
     }
 
-    /// Whether all paths have to be looked up in the store.
-    pub(crate) fn has_earlier(&self) -> bool {
-        lock(&self.paths).has_earlier
+    /// Returns whether the store may have entries that are not in the cache.
+    pub(crate) fn has_prior_entries(&self) -> bool {
+        lock(&self.paths).has_prior_entries
     }
 
-    /// Adds paths with the last entries that changed them, as the store has them. What was recorded meanwhile is newer.
+    /// Adds paths with the last entries that changed them in the store. A newer cached content
+    /// stays.
     pub(crate) fn add(&self, found: impl IntoIterator<Item = (Key, Option<ChangeEntry>)>) {
         let mut paths = lock(&self.paths);
         for (key, entry) in found {
-            let held = entry.map(|entry| Held::As(left_at(entry, &key.1)));
-            paths.held.entry(key).or_insert(held);
+            let content = entry.map(|entry| CachedContent::Known(content_after(entry, &key.1)));
+            paths.contents.entry(key).or_insert(content);
         }
     }
 
-    /// Adds all paths of all entries, in order.
+    /// Adds the paths of all entries, which come in order of their sequence numbers.
     pub(crate) fn add_all(&self, entries: Vec<ChangeEntry>) {
         let mut last = HashMap::new();
         for entry in entries {
@@ -75,70 +78,72 @@ impl Known {
             last.insert((entry.root.clone(), entry.path.clone()), Some(entry));
         }
         self.add(last);
-        lock(&self.paths).has_earlier = false;
+        lock(&self.paths).has_prior_entries = false;
     }
 
-    /// What the changeset left at a path, if it ever changed it.
-    pub(crate) fn at(&self, key: &Key) -> Option<Held> {
-        lock(&self.paths).held.get(key).cloned().flatten()
+    /// Returns the content of a path; `None` if the changeset never changed it.
+    pub(crate) fn get(&self, key: &Key) -> Option<CachedContent> {
+        lock(&self.paths).contents.get(key).cloned().flatten()
     }
 
-    /// The same of all paths.
-    pub(crate) fn all(&self) -> HashMap<Key, Held> {
+    /// Returns the contents of all paths that the changeset changed.
+    pub(crate) fn all(&self) -> HashMap<Key, CachedContent> {
         let paths = lock(&self.paths);
-        let changed = paths.held.iter().filter_map(|(key, held)| Some((key.clone(), held.clone()?)));
+        let changed =
+            paths.contents.iter().filter_map(|(key, content)| Some((key.clone(), content.clone()?)));
         changed.collect()
     }
 
-    /// Takes the paths, as soon as nobody else has one of them.
-    pub(crate) fn take(&self, keys: BTreeSet<Key>) -> Turn<'_> {
+    /// Locks paths, waiting until none of them is in flight.
+    pub(crate) fn lock(&self, keys: BTreeSet<Key>) -> PathGuard<'_> {
         let mut paths = lock(&self.paths);
         while keys.iter().any(|key| paths.in_flight.contains(key)) {
-            paths = wait(&self.landed, paths);
+            paths = wait(&self.released, paths);
         }
         paths.in_flight.extend(keys.iter().cloned());
-        Turn { known: self, keys }
+        PathGuard { cache: self, keys }
     }
 }
 
-/// Paths that nobody else changes meanwhile.
-#[must_use = "the paths are taken as long as this lives"]
-pub(crate) struct Turn<'a> {
-    known: &'a Known,
+/// Paths that no other thread changes.
+#[must_use = "the paths are locked as long as this lives"]
+pub(crate) struct PathGuard<'a> {
+    cache: &'a PathCache,
     keys: BTreeSet<Key>,
 }
 
-impl Turn<'_> {
-    /// What the changeset left at the path, if it ever changed it.
-    pub(crate) fn held(&self, key: &Key) -> Option<Held> {
-        self.known.at(key)
+impl PathGuard<'_> {
+    /// Returns the content of a path; `None` if the changeset never changed it.
+    pub(crate) fn get(&self, key: &Key) -> Option<CachedContent> {
+        self.cache.get(key)
     }
 
-    /// These are the changeset's from now on.
-    pub(crate) fn settle(self, changed: HashMap<Key, Option<Content>>) {
-        let mut paths = lock(&self.known.paths);
-        paths.held.extend(changed.into_iter().map(|(key, content)| (key, Some(Held::As(content)))));
+    /// Caches the contents of a recorded change.
+    pub(crate) fn commit(self, changed: HashMap<Key, Option<Content>>) {
+        let mut paths = lock(&self.cache.paths);
+        let known = changed.into_iter().map(|(key, content)| (key, Some(CachedContent::Known(content))));
+        paths.contents.extend(known);
     }
 
-    /// Nobody knows what these are.
-    pub(crate) fn doubt(self) {
-        let mut paths = lock(&self.known.paths);
-        paths.held.extend(self.keys.iter().map(|key| (key.clone(), Some(Held::Doubtful))));
+    /// Marks all locked paths as unknown, after a change whose outcome is unknown.
+    pub(crate) fn poison(self) {
+        let mut paths = lock(&self.cache.paths);
+        paths.contents.extend(self.keys.iter().map(|key| (key.clone(), Some(CachedContent::Unknown))));
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for PathGuard<'_> {
     fn drop(&mut self) {
-        let mut paths = lock(&self.known.paths);
+        let mut paths = lock(&self.cache.paths);
         for key in &self.keys {
             paths.in_flight.remove(key);
         }
-        self.known.landed.notify_all();
+        self.cache.released.notify_all();
     }
 }
 
-/// What an entry left at a path that it changed.
-fn left_at(entry: ChangeEntry, path: &PathBytes) -> Option<Content> {
+/// The content of a path after an entry that changed it.
+fn content_after(entry: ChangeEntry, path: &PathBytes) -> Option<Content> {
     match &entry.operation {
         Operation::Rename { to } if to != path => None,
         _ => entry.after,

@@ -1,7 +1,9 @@
-//! Recording without passing the handle: a scope names the changeset for the code that runs inside it, on this thread.
+//! Scopes: record changes without passing the changeset. A scope sets the changeset of the code
+//! that runs inside it, on this thread.
 //!
-//! Nothing else is ambient. A scope ends when its guard is dropped, so a pooled thread does not keep the last user's; a thread that is
-//! started inside a scope is in none; and outside of any scope recording is an error, never a guess.
+//! Nothing else is ambient. A scope ends when its guard is dropped, so a pooled thread does not
+//! keep the scope of its last task. A new thread starts outside of any scope. Recording outside of
+//! a scope is an error.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -14,20 +16,20 @@ thread_local! {
     static NEXT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// This thread is in a changeset's scope as long as this lives.
+/// Keeps this thread in the scope of a changeset.
 ///
-/// It cannot go to another thread. Scopes nest: the innermost one counts, and when it ends the one around it does again.
+/// The guard is not `Send`. Scopes nest: the innermost scope applies.
 #[must_use = "the scope ends when this is dropped"]
 #[derive(Debug)]
 pub struct Scope<'a> {
     token: u64,
     _changeset: PhantomData<&'a Changeset>,
-    // The guard belongs to the thread that made it.
+    // The guard belongs to the thread that created it.
     _thread: PhantomData<*const ()>,
 }
 
 impl Changeset {
-    /// Makes this the changeset of [`record_change`] on this thread, until the guard is dropped.
+    /// Sets the changeset of [`record_change`] on this thread, until the guard is dropped.
     pub fn enter(&self) -> Scope<'_> {
         let token = NEXT.with(|next| next.replace(next.get() + 1));
         SCOPES.with(|scopes| scopes.borrow_mut().push((token, self.clone())));
@@ -37,24 +39,25 @@ impl Changeset {
 
 impl Drop for Scope<'_> {
     fn drop(&mut self) {
-        // Its own entry, wherever it is: guards may be dropped in any order. When the thread is ending there is nothing left to clear.
-        let left = SCOPES.try_with(|scopes| {
+        // Guards may be dropped in any order. The list is gone while the thread ends.
+        let removed = SCOPES.try_with(|scopes| {
             let mut scopes = scopes.borrow_mut();
-            let place = scopes.iter().position(|(token, _)| *token == self.token);
-            place.map(|place| scopes.remove(place))
+            let index = scopes.iter().position(|(token, _)| *token == self.token);
+            index.map(|index| scopes.remove(index))
         });
-        drop(left);
+        drop(removed);
     }
 }
 
-/// The changeset whose scope this thread is in.
+/// Returns the changeset of the current scope of this thread.
 pub fn current_changeset() -> Option<Changeset> {
     SCOPES.with(|scopes| scopes.borrow().last().map(|(_, changeset)| changeset.clone()))
 }
 
-/// Records a change into the changeset whose scope this thread is in, and gives its sequence number.
+/// Records a change into the changeset of the current scope, as [`Changeset::record`] does, and
+/// returns its sequence number.
 ///
-/// Outside of a scope this is an error, and nothing is recorded. Everything else is as [`Changeset::record`] has it.
+/// Outside of a scope this fails with [`Error::OutsideScope`] and records nothing.
 pub fn record_change(change: Change) -> Result<u64> {
     match current_changeset() {
         Some(changeset) => changeset.record(change),

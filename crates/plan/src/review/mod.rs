@@ -1,34 +1,21 @@
-//! What a plan's changesets come to: loaded from the store, and combined.
+//! Review: loads the sealed changesets of a plan from the store and combines them.
 
 pub(crate) mod diff;
 pub(crate) mod resolve;
 
-use store::{Actor, Changeset, ChangesetId, PlanId, Status};
+use store::{ChangesetId, PlanId, Status};
 
 use crate::merge::delta::{Credit, Folded, fold};
 use crate::merge::node_order::Links;
 use crate::merge::subsets::Subsets;
-use crate::{Combined, Error, Plans, Result, StoredContents, Strategy, combine};
-
-/// Which changesets to look at.
-#[derive(Clone, Debug, Default)]
-pub struct Selection {
-    /// Only those of these actors; all when empty.
-    pub actors: Vec<Actor>,
-    /// Only those with these ids; all when empty.
-    pub changesets: Vec<ChangesetId>,
-}
-
-impl Selection {
-    fn takes(&self, changeset: &Changeset) -> bool {
-        (self.actors.is_empty() || self.actors.contains(&changeset.actor))
-            && (self.changesets.is_empty() || self.changesets.contains(&changeset.id))
-    }
-}
+use crate::{Combined, Error, Plans, Result, Selection, StoredBlobs, Strategy, combine};
 
 impl Plans {
-    /// The sealed changesets of a plan, folded: those of nodes in the order of the plan, each behind those that it builds on, others in the order in which they
-    /// were started. One that is named and belongs to another plan is refused ([chg-foreign]).
+    /// Folds each sealed changeset of a plan into one change per path. Changesets of nodes come in
+    /// the order of the plan, each after those that it builds on; all others come in the order in
+    /// which they were started. `selection.paths` has no effect.
+    ///
+    /// A selected changeset of another plan is [`Error::ForeignChangeset`] ([chg-foreign]).
     pub fn folded(&self, plan: PlanId, selection: &Selection) -> Result<Vec<Folded>> {
         let changesets = self.changesets(plan)?;
         let is_ours = |id: &ChangesetId| changesets.iter().any(|changeset| changeset.id == *id);
@@ -41,7 +28,7 @@ impl Plans {
         };
         let mut folded = Vec::new();
         for changeset in links.in_order(changesets) {
-            if changeset.status == Status::Sealed && selection.takes(&changeset) {
+            if changeset.status == Status::Sealed && selection.matches(&changeset.actor, changeset.id) {
                 let builds_on = links.builds_on(&changeset).to_vec();
                 let credit = Credit { actor: changeset.actor, changeset: changeset.id };
                 folded.push(Folded { builds_on, ..fold(credit, &self.entries(changeset.id)?) });
@@ -50,10 +37,12 @@ impl Plans {
         Ok(folded)
     }
 
-    /// The sealed changesets of a plan, combined. What was resolved is part of what each actor made of these paths; of changesets that are
-    /// named it is not, unless it is one of them.
+    /// Combines the sealed changesets of a plan. `selection.paths` has no effect.
+    ///
+    /// A selection by actor includes the resolutions of paths that these actors changed; a
+    /// selection by changeset does not.
     pub fn combine(&self, plan: PlanId, selection: &Selection, strategy: Strategy) -> Result<Combined> {
-        let contents = StoredContents(self.store().as_ref());
+        let contents = StoredBlobs(self.store().as_ref());
         if selection.actors.is_empty() || !selection.changesets.is_empty() {
             return combine(&self.folded(plan, selection)?, strategy, &contents);
         }
@@ -69,7 +58,7 @@ impl Plans {
                 Some(settled) => drop(combined.paths.insert(key, settled.clone())),
                 None => drop(combined.paths.remove(&key)),
             }
-            combined.made.extend(whole.made.clone());
+            combined.unstored.extend(whole.unstored.clone());
         }
         Ok(combined)
     }

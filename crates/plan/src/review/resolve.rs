@@ -10,9 +10,9 @@ use store::{
 
 use crate::merge::delta::{Folded, PathKey};
 use crate::record::RESOLUTION;
-use crate::record::changeset::LEASE;
+use crate::record::changeset::LEASE_DURATION;
 use crate::{
-    Clash, Conflict, Detail, Error, Piece, Plan, Plans, Result, Selection, State, Step, StoredContents,
+    Clash, Conflict, ContentInput, Detail, Error, Plan, Plans, Result, Selection, State, Step, StoredBlobs,
     Strategy, combine, retry,
 };
 
@@ -22,7 +22,7 @@ pub enum Choice {
     /// What this actor made of the path.
     Take(Actor),
     /// This content, or nothing.
-    Content(Option<Piece>),
+    Content(Option<ContentInput>),
 }
 
 impl Plans {
@@ -58,7 +58,7 @@ impl Plans {
     /// A resolution that others built on stays, and so does one that was about other paths as well: what was taken back with it is settled
     /// by more than another content.
     pub fn resolvable(&self, plan: PlanId, path: &PathBytes, strategy: Strategy) -> Result<Vec<Conflict>> {
-        let contents = StoredContents(self.store().as_ref());
+        let contents = StoredBlobs(self.store().as_ref());
         let all = self.folded(plan, &Selection::default())?;
         let is_here = |key: &&PathKey| key.path == *path;
         let now = combine(&all, strategy, &contents)?;
@@ -82,7 +82,7 @@ impl Plans {
         plan: &Plan,
         who: &Actor,
         entries: Vec<NewEntry>,
-        pieces: Vec<Piece>,
+        pieces: Vec<ContentInput>,
     ) -> Result<()> {
         let store = self.store();
         let new = NewChangeset {
@@ -90,7 +90,7 @@ impl Plans {
             plan: plan.id,
             node: None,
             actor: who.clone(),
-            holding: Holding { owner: self.owner().clone(), duration: LEASE },
+            holding: Holding { owner: self.owner().clone(), duration: LEASE_DURATION },
             plan_states: vec![State::Ready.stored(), State::Conflict.stored()],
             plan_epoch: None,
         };
@@ -150,13 +150,13 @@ fn resolves_only(folded: &Folded, key: &PathKey) -> bool {
 
 /// The entries that a choice comes to: the path itself, and other paths of those who were not taken, which go. A renamed file that is to go
 /// goes under its old name too; of different files under one name each stays under its own.
-fn resolution(conflict: &Conflict, choice: &Choice) -> Result<(Vec<NewEntry>, Vec<Piece>)> {
+fn resolution(conflict: &Conflict, choice: &Choice) -> Result<(Vec<NewEntry>, Vec<ContentInput>)> {
     let key = &conflict.key;
     let (after, taken, pieces) = match choice {
         Choice::Content(piece) => (piece.as_ref().map(|piece| piece.content.clone()), None, piece.clone()),
         Choice::Take(actor) => {
             let side = conflict.sides.iter().rev().find(|side| side.credit.actor == *actor);
-            let side = side.ok_or_else(|| Error::NotTheirs {
+            let side = side.ok_or_else(|| Error::ActorNotInvolved {
                 actor: actor.clone(),
                 path: key.path.show().into_owned(),
                 actors: conflict.sides.iter().map(|side| side.credit.actor.clone()).collect(),

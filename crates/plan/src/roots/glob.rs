@@ -1,8 +1,9 @@
-//! Patterns of paths: what an actor may change, which part of a plan is meant; and whether two may have a path in common.
+//! Glob patterns of paths, and whether two patterns may overlap.
 //!
-//! The dialect is that of the crate `globset` with `/` matched by `**` alone: `*` and `?` stay within a name, `**` goes over folders,
-//! `[a-z]` and `[!a]` are one character, `{a,b}` is a choice, `\` takes the next character as it is. A pattern is anchored at the root. A
-//! folder stands for all that is in it, with or without a slash at the end.
+//! The dialect is that of the crate `globset`, where only `**` matches `/`: `*` and `?` match
+//! within a name, `**` matches any number of folders, `[a-z]` and `[!a]` match one character,
+//! `{a,b}` matches one of several alternatives, and `\` escapes the next character. A pattern is
+//! anchored at the root. A folder, with or without a slash at the end, matches everything below it.
 
 use std::path::Path;
 
@@ -10,9 +11,9 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{Error, Result};
 
-/// The most patterns of one set.
+/// The maximum number of patterns in a set.
 const PATTERNS_MAX: usize = 1000;
-/// The most alternatives that the choices of one pattern may come to when overlaps are looked for.
+/// The maximum number of alternatives of one pattern that an overlap check expands.
 const ALTERNATIVES_MAX: usize = 64;
 
 /// A set of patterns.
@@ -20,11 +21,11 @@ const ALTERNATIVES_MAX: usize = 64;
 pub struct Patterns(GlobSet);
 
 impl Patterns {
-    /// Reads patterns. A set of none fits nothing.
+    /// Parses patterns. An empty set matches nothing.
     pub fn new(patterns: &[String]) -> Result<Self> {
         let bad = |pattern: &str, reason: String| Error::BadPattern { pattern: pattern.to_owned(), reason };
         if patterns.len() > PATTERNS_MAX {
-            return Err(bad(&patterns[0], format!("it is one of more than {PATTERNS_MAX}")));
+            return Err(bad(&patterns[0], format!("there are more than {PATTERNS_MAX} patterns")));
         }
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
@@ -40,23 +41,24 @@ impl Patterns {
                 set.add(glob.map_err(|error| bad(pattern, error.kind().to_string()))?);
             }
         }
-        // What can fail here is a set that is too large altogether.
+        // This fails only if the set is too large.
         set.build().map(Self).map_err(|error| bad(&patterns.join(" "), error.kind().to_string()))
     }
 
-    /// Whether a path below the root fits one of them.
-    pub fn fit(&self, path: &Path) -> bool {
+    /// Returns whether a path below the root matches one of the patterns.
+    pub fn matches(&self, path: &Path) -> bool {
         self.0.is_match(path)
     }
 }
 
-/// Whether some path could fit both patterns. In doubt it says yes: it is asked for warnings.
+/// Returns whether a path may match both patterns. May return `true` for patterns that do not
+/// overlap: it is used for warnings.
 pub fn may_overlap(one: &str, other: &str) -> bool {
     let (one, other) = (alternatives(one), alternatives(other));
-    one.iter().any(|one| other.iter().any(|other| names_meet(&names(one), &names(other))))
+    one.iter().any(|one| other.iter().any(|other| names_overlap(&names(one), &names(other))))
 }
 
-/// A pattern without choices: one per alternative, or `**` when there are too many.
+/// Expands the alternatives of a pattern; `**` if there are too many.
 fn alternatives(pattern: &str) -> Vec<String> {
     let mut open = vec![pattern.to_owned()];
     let mut done = Vec::new();
@@ -64,7 +66,7 @@ fn alternatives(pattern: &str) -> Vec<String> {
         if open.len() + done.len() > ALTERNATIVES_MAX {
             return vec!["**".to_owned()];
         }
-        match innermost_choice(&pattern) {
+        match innermost_group(&pattern) {
             None => done.push(pattern),
             Some((start, end)) => open.extend(
                 pattern[start + 1..end]
@@ -76,8 +78,8 @@ fn alternatives(pattern: &str) -> Vec<String> {
     done
 }
 
-/// Where the first choice that holds no other begins and ends.
-fn innermost_choice(pattern: &str) -> Option<(usize, usize)> {
+/// The start and end of the first group of alternatives that contains no other.
+fn innermost_group(pattern: &str) -> Option<(usize, usize)> {
     let end = pattern.find('}')?;
     pattern[..end].rfind('{').map(|start| (start, end))
 }
@@ -86,9 +88,10 @@ fn names(pattern: &str) -> Vec<&str> {
     pattern.trim_end_matches('/').split('/').collect()
 }
 
-/// Whether a path fits both, or one lies in a folder that fits the other.
-fn names_meet(one: &[&str], other: &[&str]) -> bool {
-    // Like the usual table for two wildcards, row by row: whether the rests from here can meet. A pattern that ended stands for all below.
+/// Returns whether a path may match both, or be below a folder that matches the other.
+fn names_overlap(one: &[&str], other: &[&str]) -> bool {
+    // Dynamic programming over both patterns, row by row: whether the suffixes overlap. A pattern
+    // that ended matches everything below.
     let mut below = vec![true; other.len() + 1];
     for left in one.iter().rev() {
         let mut row = vec![true; other.len() + 1];
@@ -96,7 +99,7 @@ fn names_meet(one: &[&str], other: &[&str]) -> bool {
             row[at] = if *left == "**" || *right == "**" {
                 row[at + 1] || below[at]
             } else {
-                below[at + 1] && name_meets(left, right)
+                below[at + 1] && name_overlaps(left, right)
             };
         }
         below = row;
@@ -104,18 +107,18 @@ fn names_meet(one: &[&str], other: &[&str]) -> bool {
     below[0]
 }
 
-/// Whether some name could fit both. A class or an escape counts as any character.
-fn name_meets(one: &str, other: &str) -> bool {
-    let (one, other) = (letters(one), letters(other));
-    let ends = |rest: &[Letter]| rest.iter().all(|letter| *letter == Letter::Many);
+/// Returns whether a name may match both. A class or an escape counts as any character.
+fn name_overlaps(one: &str, other: &str) -> bool {
+    let (one, other) = (tokens(one), tokens(other));
+    let ends = |rest: &[Token]| rest.iter().all(|token| *token == Token::Many);
     let mut below: Vec<bool> = (0..=other.len()).map(|at| ends(&other[at..])).collect();
     for (index, left) in one.iter().enumerate().rev() {
         let mut row = vec![false; other.len() + 1];
         row[other.len()] = ends(&one[index..]);
         for (at, right) in other.iter().enumerate().rev() {
             row[at] = match (left, right) {
-                (Letter::Many, _) | (_, Letter::Many) => row[at + 1] || below[at],
-                (Letter::Exactly(left), Letter::Exactly(right)) => left == right && below[at + 1],
+                (Token::Many, _) | (_, Token::Many) => row[at + 1] || below[at],
+                (Token::Exactly(left), Token::Exactly(right)) => left == right && below[at + 1],
                 _ => below[at + 1],
             };
         }
@@ -125,35 +128,35 @@ fn name_meets(one: &str, other: &str) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Letter {
+enum Token {
     Exactly(char),
     Any,
     Many,
 }
 
-fn letters(name: &str) -> Vec<Letter> {
-    let mut letters = Vec::new();
+fn tokens(name: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
     let mut rest = name.chars();
     while let Some(character) = rest.next() {
-        letters.push(match character {
-            '*' => Letter::Many,
-            '?' => Letter::Any,
+        tokens.push(match character {
+            '*' => Token::Many,
+            '?' => Token::Any,
             '[' => {
-                // A `]` that comes first is a member of the class.
+                // A leading `]` is a member of the class.
                 let negated = matches!(rest.clone().next(), Some('!' | '^'));
                 let skipped = 1 + usize::from(negated);
                 rest.by_ref().take(skipped).for_each(drop);
                 rest.by_ref().find(|character| *character == ']');
-                Letter::Any
+                Token::Any
             }
             '\\' => {
                 rest.next();
-                Letter::Any
+                Token::Any
             }
-            plain => Letter::Exactly(plain),
+            plain => Token::Exactly(plain),
         });
     }
-    letters
+    tokens
 }
 
 #[cfg(test)]
@@ -166,12 +169,12 @@ mod tests {
         Patterns::new(&patterns.iter().map(|pattern| (*pattern).to_owned()).collect::<Vec<_>>())
     }
 
-    fn fits(pattern: &str, path: &str) -> bool {
-        set(&[pattern]).unwrap().fit(Path::new(path))
+    fn matches(pattern: &str, path: &str) -> bool {
+        set(&[pattern]).unwrap().matches(Path::new(path))
     }
 
     #[test]
-    fn the_dialect() {
+    fn patterns_match_paths() {
         for (pattern, path) in [
             ("src", "src/a/b.rs"),
             ("src/", "src/a.rs"),
@@ -185,7 +188,7 @@ mod tests {
             ("\\*", "*"),
             ("**", "any/thing"),
         ] {
-            assert!(fits(pattern, path), "{pattern} {path}");
+            assert!(matches(pattern, path), "{pattern} {path}");
         }
         for (pattern, path) in [
             ("*.md", "docs/a.md"),
@@ -194,13 +197,13 @@ mod tests {
             ("[!a]x", "ax"),
             ("src/*.rs", "src/x/a.rs"),
         ] {
-            assert!(!fits(pattern, path), "{pattern} {path}");
+            assert!(!matches(pattern, path), "{pattern} {path}");
         }
-        assert!(!set(&[]).unwrap().fit(Path::new("a")));
+        assert!(!set(&[]).unwrap().matches(Path::new("a")));
     }
 
     #[test]
-    fn what_is_no_pattern_is_refused() {
+    fn invalid_patterns_are_rejected() {
         for bad in ["", "/", "/etc", "../x", "a/../b", "./a", "a[", "{a"] {
             let error = set(&[bad]).unwrap_err();
             assert!(matches!(&error, Error::BadPattern { pattern, .. } if pattern == bad), "{error}");
@@ -210,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn overlaps() {
+    fn overlapping_patterns_are_detected() {
         for (one, other) in [
             ("src/**", "src/a.rs"),
             ("src", "src/a.rs"),
@@ -237,18 +240,18 @@ mod tests {
             assert!(!may_overlap(one, other) && !may_overlap(other, one), "{one} {other}");
         }
         let many = "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}";
-        assert!(may_overlap(many, "z"), "too many alternatives to tell");
+        assert!(may_overlap(many, "z"), "too many alternatives to expand");
     }
 
     proptest! {
-        /// A path that fits both patterns is never missed.
+        /// Patterns that match a common path overlap.
         #[test]
         fn no_overlap_is_missed(
             one in "(a|b|\\*|\\?|\\*\\*)(/(a|b|ab|\\*|a\\*|\\*\\*)){0,2}",
             other in "(a|b|\\*|\\?|\\*\\*)(/(a|b|ab|\\*|a\\*|\\*\\*)){0,2}",
             path in "(a|b)(/(a|b|ab)){0,3}",
         ) {
-            if fits(&one, &path) && fits(&other, &path) {
+            if matches(&one, &path) && matches(&other, &path) {
                 prop_assert!(may_overlap(&one, &other), "{} {} {}", one, other, path);
             }
         }

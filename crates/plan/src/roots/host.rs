@@ -1,4 +1,4 @@
-//! The ground that plans are applied to: where roots are found, how they are locked, and on which machine.
+//! Access to the roots of plans on one machine.
 
 use std::path::{Path, PathBuf};
 
@@ -8,27 +8,27 @@ use store::PathBytes;
 use crate::roots::{system_path, transaction_home};
 use crate::{Error, Machine, Result};
 
-/// Where roots are. Cheap to clone.
+/// The machine that holds the roots, with the options for its file transactions. Cheap to clone.
 #[derive(Clone)]
-pub struct Ground {
+pub struct Host {
     options: TreeOptions,
     finder: Option<Finder>,
     machine: Machine,
 }
 
-impl Ground {
-    /// The disks of this machine. Locks are waited for like this.
-    pub fn here(wait: Wait) -> Self {
+impl Host {
+    /// The disks of this machine. `wait` limits the wait for locks.
+    pub fn local(wait: Wait) -> Self {
         let options = TreeOptions { home: transaction_home(), wait, ..TreeOptions::default() };
-        Self { options, finder: None, machine: Machine::here() }
+        Self { options, finder: None, machine: Machine::local() }
     }
 
-    /// Any storage. The caller sees to it that nobody else uses it.
+    /// Any storage, such as a simulated disk. The caller makes sure that no other process uses it.
     pub fn on_storage(finder: Finder, machine: Machine) -> Self {
-        Self { finder: Some(finder), machine, ..Self::here(Wait::default()) }
+        Self { finder: Some(finder), machine, ..Self::local(Wait::default()) }
     }
 
-    /// With other options: how many files are synced together, modes of folders.
+    /// Changes the options of file transactions.
     #[must_use]
     pub fn with_options(self, change: impl FnOnce(&mut TreeOptions)) -> Self {
         let mut options = self.options.clone();
@@ -36,12 +36,12 @@ impl Ground {
         Self { options, ..self }
     }
 
-    /// On which machine it is.
+    /// The machine.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    /// Locks roots, and finishes what an earlier process left unfinished in them.
+    /// Locks roots, and finishes interrupted transactions in them.
     #[track_caller]
     pub(crate) fn open(&self, roots: &[PathBytes]) -> Result<Trees> {
         let paths: Vec<PathBuf> = roots.iter().map(system_path).collect();
@@ -53,9 +53,9 @@ impl Ground {
         opened.map_err(|source| Error::Files { source: Box::new(source) })
     }
 
-    /// Looks at a root as it will be when what was left unfinished is finished. Nothing is written.
+    /// Reads a root as it will be once interrupted transactions are finished. Writes nothing.
     #[track_caller]
-    pub(crate) fn look(&self, root: &PathBytes) -> Result<Snapshot> {
+    pub(crate) fn snapshot(&self, root: &PathBytes) -> Result<Snapshot> {
         let path = system_path(root);
         let opened = match &self.finder {
             None => Snapshot::of_tree(&path, &self.options.home, &self.options.wait),

@@ -1,7 +1,7 @@
-//! The folders that a plan changes: their names, paths below them, and what is there now.
+//! The roots of a plan: their paths, and the contents of the files below them.
 //!
-//! Reading goes through a [`Snapshot`], so a path never leads out of its root, a FIFO is never opened, and what an interrupted apply is
-//! about to publish is seen as if it were there.
+//! Reads go through a [`Snapshot`], so a path never leads out of its root, a FIFO is never opened,
+//! and the changes of an interrupted apply are visible as if they were published.
 
 pub(crate) mod glob;
 pub(crate) mod host;
@@ -14,47 +14,47 @@ use filetx::{Body, Look, RelPath, Snapshot, Wait};
 use store::{ContentKind, PathBytes, PlanId, Store};
 
 use crate::roots::protect::protected;
-use crate::{Error, Piece, Result};
+use crate::{ContentInput, Error, Result};
 
-/// The transaction folder below each root of a plan.
+/// The transaction folder below each root.
 pub const TRANSACTION_HOME: &str = ".cleveragents/.txn";
-/// The permission bits that git and most people give a symlink.
+/// The permission bits of symlinks, as in git.
 pub(crate) const SYMLINK_MODE: u32 = 0o777;
 
-/// The transaction folder below each root, as `filetx` wants it.
+/// The transaction folder below each root, as a path for `filetx`.
 pub fn transaction_home() -> RelPath {
     RelPath::new(TRANSACTION_HOME).expect("a plain path")
 }
 
-/// A folder as it is written into a plan: absolute, without symlinks.
+/// The path of a folder as stored in plans: absolute, without symlinks.
 pub(crate) fn canonical(root: &Path) -> Result<PathBytes> {
     let refuse = |reason: String| Error::BadRoot { root: root.to_owned(), reason };
     let path = root.canonicalize().map_err(|error| refuse(error.to_string()))?;
     if !path.is_dir() {
-        return Err(refuse("it is not a folder".to_owned()));
+        return Err(refuse("not a folder".to_owned()));
     }
     path_bytes(&path).map_err(|error| refuse(error.to_string()))
 }
 
-/// A path of the system as the store keeps it.
+/// Converts a path of the system to a stored path.
 pub fn path_bytes(path: &Path) -> Result<PathBytes> {
     Ok(PathBytes::parse(path.as_os_str().as_encoded_bytes())?)
 }
 
-/// A path of the store as the system wants it.
+/// Converts a stored path to a path of the system.
 #[cfg(unix)]
 pub fn system_path(path: &PathBytes) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     PathBuf::from(std::ffi::OsStr::from_bytes(path.as_bytes()))
 }
 
-/// A path of the store as the system wants it.
+/// Converts a stored path to a path of the system.
 #[cfg(not(unix))]
 pub fn system_path(path: &PathBytes) -> PathBuf {
     PathBuf::from(path.show().into_owned())
 }
 
-/// Checks a path below a root: it must not lead out of it, nor into a protected folder.
+/// Checks a path below a root: it must not lead out of the root, nor into a protected folder.
 pub fn checked_path(path: &PathBytes) -> Result<RelPath> {
     let refuse = |reason: String| Error::BadPath { path: path.show().into_owned(), reason };
     if let Some(folder) = protected(path.as_bytes()) {
@@ -79,7 +79,7 @@ impl Roots {
         &self.paths
     }
 
-    /// The root that is meant: the one that is named, or the only one.
+    /// Returns the named root; the only root if `named` is `None`.
     pub(crate) fn choose(&self, named: Option<&PathBytes>) -> Result<&PathBytes> {
         let found = match (named, self.paths.as_slice()) {
             (None, [only]) => Some(only),
@@ -88,18 +88,18 @@ impl Roots {
         };
         found.ok_or_else(|| Error::ForeignRoot {
             plan: self.plan,
-            root: named.map_or_else(|| "(none named)".to_owned(), |root| root.show().into_owned()),
+            root: named.map_or_else(|| "(no root given)".to_owned(), |root| root.show().into_owned()),
             roots: self.paths.iter().map(|root| root.show().into_owned()).collect(),
         })
     }
 
-    /// What a path holds now. A content of more than a chunk is streamed into the store on the way.
+    /// Reads the content of a path. A content of more than one chunk is streamed into the store.
     pub(crate) fn read(
         &self,
         store: &dyn Store,
         root: &PathBytes,
         path: &PathBytes,
-    ) -> Result<Option<Piece>> {
+    ) -> Result<Option<ContentInput>> {
         let relative = checked_path(path)?;
         let folder = system_path(root);
         let failed = |source: filetx::Error| Error::Root {
@@ -111,7 +111,7 @@ impl Roots {
         let snapshot = Snapshot::of_tree(&folder, &transaction_home(), &Wait::default()).map_err(failed)?;
         for above in ancestors(&relative) {
             if let Look::Symlink { .. } = snapshot.look(above.as_path()).map_err(failed)? {
-                let reason = format!("it leads through the symlink `{above}`");
+                let reason = format!("`{above}` is a symlink");
                 return Err(Error::BadPath { path: path.show().into_owned(), reason });
             }
         }
@@ -120,24 +120,24 @@ impl Roots {
             Look::Absent => Ok(None),
             Look::Folder { .. } => wrong("a folder"),
             Look::Symlink { target } => {
-                Piece::pack(ContentKind::Symlink, SYMLINK_MODE, target.as_encoded_bytes()).map(Some)
+                ContentInput::pack(ContentKind::Symlink, SYMLINK_MODE, target.as_encoded_bytes()).map(Some)
             }
             Look::File { mode, .. } => {
                 let body = snapshot.open(at).map_err(failed)?;
                 let mut reader = body.map(|body| BodyReader { body, offset: 0 });
-                reader.as_mut().map(|reader| Piece::of_reader(store, mode, reader)).transpose()
+                reader.as_mut().map(|reader| ContentInput::from_reader(store, mode, reader)).transpose()
             }
             _ => wrong("a FIFO, socket or device"),
         }
     }
 }
 
-/// The folders that a path is in, without the root.
+/// The folders above a path, without the root.
 pub(crate) fn ancestors(path: &RelPath) -> impl Iterator<Item = RelPath> {
     std::iter::successors(path.parent(), RelPath::parent).filter(|folder| !folder.is_root())
 }
 
-/// A file's content, from the beginning to the end.
+/// Reads the content of a file from start to end.
 struct BodyReader {
     body: Body,
     offset: u64,

@@ -1,28 +1,29 @@
-//! Folders that no plan writes to: what version control and this program keep for themselves.
+//! Protected folders, which no plan writes to: those of version control and of this program.
 //!
-//! Names are compared as the most forgiving file system would: without case, without characters that some systems do not see, without
-//! what others cut off. So `.GIT`, `.git.`, `.g<zero-width joiner>it`, `git~1` and `.git::$INDEX_ALLOCATION` are `.git` as well.
+//! Names are compared as the most lenient file system does: without case, without characters that
+//! some systems ignore, without suffixes that others strip. So `.GIT`, `.git.`, `.g<zero-width
+//! joiner>it`, `git~1` and `.git::$INDEX_ALLOCATION` all mean `.git`.
 
-/// The protected names, at any depth.
+/// Protected names, at any depth.
 const PROTECTED: [&str; 8] = [".git", "git~1", ".cleveragents", ".txn", ".hg", ".svn", ".jj", ".bzr"];
 
-/// The protected folder that a path leads into or names, if any.
+/// Returns the protected folder that a path is in or names, if any.
 pub fn protected(path: &[u8]) -> Option<&'static str> {
     path.split(|byte| *byte == b'/').find_map(|name| {
-        let plain = plain(name);
-        PROTECTED.into_iter().find(|protected| *protected == plain)
+        let name = normalized(name);
+        PROTECTED.into_iter().find(|protected| *protected == name)
     })
 }
 
-/// A name as the most forgiving file system reads it.
-fn plain(name: &[u8]) -> String {
+/// A name as the most lenient file system reads it.
+fn normalized(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
-    let seen: String = text.chars().filter(|character| !is_ignored(*character)).collect();
-    let seen = seen.split(':').next().unwrap_or_default();
-    seen.trim_end_matches(['.', ' ']).to_ascii_lowercase()
+    let visible: String = text.chars().filter(|character| !is_ignored(*character)).collect();
+    let stem = visible.split(':').next().unwrap_or_default();
+    stem.trim_end_matches(['.', ' ']).to_ascii_lowercase()
 }
 
-/// Characters that HFS+ leaves out when it compares names.
+/// Characters that HFS+ ignores when it compares names.
 fn is_ignored(character: char) -> bool {
     matches!(character, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
@@ -32,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn protected_folders_are_known_by_all_their_spellings() {
+    fn all_spellings_of_protected_folders_are_protected() {
         for path in [
             ".git",
             ".git/config",
@@ -52,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_not() {
+    fn other_names_are_not_protected() {
         for path in
             [".gitignore", ".github/workflows/ci.yml", "git", "a/.gitmodules", ".git-hooks/x", "x.git/y"]
         {

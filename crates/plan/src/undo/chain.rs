@@ -58,7 +58,7 @@ impl Plans {
             let marks = undoing(plan)?;
             let (mut under_way, mut new) = (Vec::new(), Vec::new());
             for undo in &marks {
-                match self.get_if_there(*undo)? {
+                match self.try_get(*undo)? {
                     Some(undo) if undo.state == State::Applying => under_way.push(undo.id),
                     Some(undo) => new.extend(self.done_by(&undo, plan)?),
                     None => {}
@@ -88,7 +88,7 @@ impl Plans {
     pub(crate) fn needed_by(&self, undo: &Plan, gone: &BTreeSet<PlanId>) -> Result<Option<PlanId>> {
         for link in self.undo_chain(undo)? {
             if !gone.contains(&link.plan)
-                && let Some(plan) = self.get_if_there(link.plan)?
+                && let Some(plan) = self.try_get(link.plan)?
                 && events(&plan)?.iter().any(|event| event.undo_plan == Some(undo.id))
             {
                 return Ok(Some(plan.id));
@@ -124,7 +124,7 @@ impl Plans {
         let mut chain: Vec<Link> = Vec::new();
         let mut below = undo.clone();
         while let Purpose::Undo { of } = below.purpose {
-            let Some(plan) = self.get_if_there(of)? else { break };
+            let Some(plan) = self.try_get(of)? else { break };
             let direction =
                 if chain.len().is_multiple_of(2) { Direction::Revert } else { Direction::Reapply };
             chain.push(Link { plan: of, changesets: reverts(&below)?, direction });
@@ -135,7 +135,7 @@ impl Plans {
 
     /// Takes a step of a plan that is worked out from what the plan is, again when somebody else was faster.
     fn note_on(&self, id: PlanId, step: impl Fn(&Plan) -> Result<Option<Step>>) -> Result<()> {
-        while let Some(plan) = self.get_if_there(id)? {
+        while let Some(plan) = self.try_get(id)? {
             let Some(step) = step(&plan)? else { break };
             let taken = match step.to == plan.state {
                 true => self.annotate(&plan, &step),

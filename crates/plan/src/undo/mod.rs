@@ -9,18 +9,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use store::{Actor, AuditQuery, Content, NewPlan, PlanId, Time, export};
 
-use crate::apply::drift::{Drift, Sight, Target, Targets, check, files, holds, place};
+use crate::apply::drift::{Drift, RootReader, Target, Targets, check, files, holds, place};
 use crate::apply::intent::{Reverts, Unchanged, reverting, reverts};
 use crate::apply::ledger::{Carried, Ledger, LedgerPath};
 use crate::apply::remaining::over_edits;
 use crate::apply::{report, untouched};
-use crate::blob_source::Made;
+use crate::blob_source::UnstoredBlobs;
 use crate::merge::claims::beside;
 use crate::merge::content::merge;
 use crate::merge::subsets::{Declared, DeclaredOutcome, Set, Subsets};
 use crate::{
-    Act, ApplyOrder, Change, Credit, Error, FileOutcome, FileReport, Ground, Over, Part, PathKey, Piece,
-    Plan, Plans, Purpose, Report, Result, Selection, Source, State, Strategy, retry,
+    Act, ApplyRequest, Change, ContentInput, ContentSource, Credit, Error, FileOutcome, FileReport, Host,
+    OverlaySource, PathKey, Plan, Plans, Purpose, Report, Result, Selection, State, Strategy, retry,
 };
 
 /// Entries that are recorded in one call.
@@ -28,26 +28,26 @@ const ENTRIES_MAX: usize = 1000;
 
 /// How a plan is to be undone.
 #[derive(Clone, Debug)]
-pub struct UndoOrder {
-    /// Who.
-    pub who: Actor,
+pub struct UndoRequest {
+    /// The actor who undoes the plan.
+    pub actor: Actor,
     /// Which part of it; the rest stays.
-    pub part: Part,
+    pub selection: Selection,
     /// Whether to look only: nothing is written, neither in the roots nor in the store.
     pub dry_run: bool,
 }
 
-impl UndoOrder {
+impl UndoRequest {
     /// All of it.
-    pub fn by(who: &Actor) -> Self {
-        Self { who: who.clone(), part: Part::default(), dry_run: false }
+    pub fn by(actor: &Actor) -> Self {
+        Self { actor: actor.clone(), selection: Selection::default(), dry_run: false }
     }
 }
 
 /// Who changed a file since a plan was applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Changer {
+pub enum ModifiedBy {
     /// Another plan, for these actors.
     Plan {
         /// The plan.
@@ -58,7 +58,7 @@ pub enum Changer {
     /// Somebody who did not go through a plan.
     Outside,
     /// One of these plans, which were applied and cleaned up since, so that nobody knows what they changed; or somebody outside.
-    Cleaned {
+    Pruned {
         /// The plans.
         plans: Vec<PlanId>,
     },
@@ -66,54 +66,54 @@ pub enum Changer {
 
 /// A file that cannot be taken back, because it was changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ChangedSince {
+pub struct ModifiedFile {
     /// How it is.
     #[serde(flatten)]
     pub drift: Drift,
     /// Who changed it, the last of them last.
-    pub by: Vec<Changer>,
+    pub by: Vec<ModifiedBy>,
 }
 
 impl Plans {
     /// Takes back what a plan left in its roots, or a part of it: all of that or none.
     ///
-    /// Refused when a file was changed since ([`Error::ChangedSince`], with who did it). What one actor changed is taken out of files
+    /// Refused when a file was changed since ([`Error::ModifiedSinceApply`], with who did it). What one actor changed is taken out of files
     /// that others changed as well, where that can be done without asking. The undo is a plan of its own, which can be undone.
     #[track_caller]
-    pub fn undo(&self, ground: &Ground, id: PlanId, order: &UndoOrder) -> Result<Report> {
+    pub fn undo(&self, host: &Host, id: PlanId, request: &UndoRequest) -> Result<Report> {
         let plan = self.get(id)?;
         let mut recovered = Vec::new();
-        if !order.dry_run {
-            recovered = self.recover(ground, &plan.roots, &order.who)?;
-            self.note_undone(id, &order.who)?;
+        if !request.dry_run {
+            recovered = self.recover(host, &plan.roots, &request.actor)?;
+            self.note_undone(id, &request.actor)?;
         }
         let plan = self.get(id)?;
-        let mut sight = plan.roots.iter().map(|root| ground.look(root)).collect::<Result<Vec<_>>>()?;
+        let mut reader = plan.roots.iter().map(|root| host.snapshot(root)).collect::<Result<Vec<_>>>()?;
         let mut ledger = self.ledger(&plan)?;
         ledger.revive(|key, content| {
-            Ok(holds(&sight.see(&place(&plan.roots, key)?).map_err(files)?, content))
+            Ok(holds(&reader.observe(&place(&plan.roots, key)?).map_err(files)?, content))
         })?;
         if plan.state == State::Applying || ledger.paths.is_empty() {
             let (state, to) = (plan.state, State::Undone);
             return Err(Error::IllegalStep { plan: id, state, to, allowed: state.next() });
         }
-        let inverse = self.inverse(&plan, &order.part, ledger)?;
+        let inverse = self.inverse(&plan, &request.selection, ledger)?;
         let targets: Targets = inverse
             .targets
             .iter()
             .chain(&inverse.unchanged)
             .map(|(key, target)| (key.clone(), target.clone()))
             .collect();
-        let mut checked = check(&plan.roots, &targets, &mut sight, None)?;
-        drop(sight);
+        let mut checked = check(&plan.roots, &targets, &mut reader, None)?;
+        drop(reader);
         checked.drifts.extend(self.applied_since(&plan, &checked.there)?);
         if !checked.drifts.is_empty() {
             return Err(self.changed_since(&plan, checked.drifts));
         }
-        if targets.is_empty() || !order.dry_run && checked.todo.is_empty() && inverse.unchanged.is_empty() {
-            return Err(Error::Nothing { plan: id, act: "undo" });
+        if targets.is_empty() || !request.dry_run && checked.todo.is_empty() && inverse.unchanged.is_empty() {
+            return Err(Error::NothingToDo { plan: id, action: "undo" });
         }
-        if order.dry_run {
+        if request.dry_run {
             let restored =
                 checked.todo.iter().map(|(key, target)| report(key, target, FileOutcome::Restored));
             let mut files: Vec<FileReport> = restored.chain(untouched(&checked)).collect();
@@ -121,8 +121,8 @@ impl Plans {
             return Ok(Report { plan, files, left: 0, recovered, dry_run: true });
         }
         // Also what somebody has taken back already: it is undone as well.
-        let undo = self.record_undo(&plan, &inverse, &order.who)?;
-        match self.apply(ground, undo, &ApplyOrder::by(&order.who)) {
+        let undo = self.record_undo(&plan, &inverse, &request.actor)?;
+        match self.apply(host, undo, &ApplyRequest::by(&request.actor)) {
             Ok(mut report) => {
                 report.recovered.splice(0..0, recovered);
                 // Whose changes were taken back, not who took them back.
@@ -136,7 +136,7 @@ impl Plans {
             // Somebody changed a file between the look and the lock.
             Err(Error::Drifted { drifts, .. }) => {
                 let undo = self.get(undo)?;
-                self.cancel(&undo, &order.who, "files were changed meanwhile")?;
+                self.cancel(&undo, &request.actor, "files were changed meanwhile")?;
                 Err(self.changed_since(&plan, drifts))
             }
             Err(error) => Err(error),
@@ -147,7 +147,7 @@ impl Plans {
     fn applied_since(&self, undo: &Plan, there: &Targets) -> Result<Vec<Drift>> {
         let mut first = undo.clone();
         while let Purpose::Undo { of } = first.purpose {
-            let Some(below) = self.get_if_there(of)? else { break };
+            let Some(below) = self.try_get(of)? else { break };
             first = below;
         }
         if there.is_empty() || first.id == undo.id {
@@ -170,21 +170,21 @@ impl Plans {
     ///
     /// Of an undo of everything that is the original. Otherwise the changesets that stay decide: a path is to hold what they combine to, laid
     /// over what people changed.
-    fn inverse(&self, plan: &Plan, part: &Part, ledger: Ledger) -> Result<Inverse> {
-        let Ledger { paths: ledger, made } = ledger;
+    fn inverse(&self, plan: &Plan, selection: &Selection, ledger: Ledger) -> Result<Inverse> {
+        let Ledger { paths: ledger, unstored } = ledger;
         let folded = self.folded(plan.id, &Selection::default())?;
         let mut subsets = Subsets::new(&folded, Strategy::ThreeWay, self.store().as_ref());
         let declared = ledger.iter().map(|(key, there)| Ok((key, there.declared(key, &mut subsets)?)));
         let declared: BTreeMap<&PathKey, Declared> = declared.collect::<Result<_>>()?;
-        let taken = taken(part, &declared)?;
-        let goes = subsets.ids(|folded| part.has(&folded.credit.actor));
-        let mut inverse = Inverse { made, ..Inverse::default() };
+        let taken = taken(selection, &declared)?;
+        let goes = subsets.ids(|folded| selection.matches(&folded.credit.actor, folded.credit.changeset));
+        let mut inverse = Inverse { unstored, ..Inverse::default() };
         for (key, now) in declared.iter().filter(|(key, _)| taken.contains(**key)) {
             let there = &ledger[*key];
             let (theirs, others): (Vec<&Credit>, Vec<&Credit>) =
-                now.credits.iter().partition(|credit| part.has(&credit.actor));
+                now.credits.iter().partition(|credit| selection.matches(&credit.actor, credit.changeset));
             let mut rest = Set::new();
-            if !part.actors.is_empty() {
+            if !selection.has_all_changesets() {
                 let held = there.changesets.intersection(&goes);
                 // Who changed a file that has another name now is about the old one as well.
                 if theirs.is_empty() && !held.into_iter().any(|id| subsets.is_about(*id, key)) {
@@ -193,10 +193,10 @@ impl Plans {
                 rest = there.changesets.difference(&goes).copied().collect();
                 subsets.remove_orphans(&mut rest, key);
             }
-            let Some(after) = content_of(&rest, key, there, now, &mut subsets, &mut inverse.made)? else {
+            let Some(after) = content_of(&rest, key, there, now, &mut subsets, &mut inverse.unstored)? else {
                 let (actors, others) = (names(&theirs), names(&others));
                 let path = key.path.show().into_owned();
-                return Err(Error::Entangled { plan: plan.id, path, actors, others });
+                return Err(Error::DependentChanges { plan: plan.id, path, actors, others });
             };
             let (expected, credits) = (there.after.clone(), theirs.into_iter().cloned().collect());
             let changes = expected != after;
@@ -204,7 +204,7 @@ impl Plans {
             if after == there.original {
                 rest.clear();
             }
-            if !changes && part.actors.is_empty() {
+            if !changes && selection.has_all_changesets() {
                 continue;
             }
             let targets = if changes { &mut inverse.targets } else { &mut inverse.unchanged };
@@ -236,7 +236,7 @@ impl Plans {
         let changeset = self.context(undo.id)?.start_changeset(who)?;
         let mut changes: Vec<Change> = Vec::new();
         for (key, target) in &inverse.targets {
-            changes.push(change(key, target, &inverse.made)?);
+            changes.push(change(key, target, &inverse.unstored)?);
             if changes.len() >= ENTRIES_MAX {
                 changeset.record_many(std::mem::take(&mut changes))?;
             }
@@ -245,7 +245,7 @@ impl Plans {
             changeset.record_many(changes)?;
         }
         changeset.seal()?;
-        self.settle(undo.id, who)?;
+        self.mark_ready(undo.id, who)?;
         Ok(undo.id)
     }
 
@@ -253,7 +253,7 @@ impl Plans {
     fn changed_since(&self, plan: &Plan, drifts: Vec<Drift>) -> Error {
         let mut later = Vec::new();
         let states = [State::Applied, State::Undone, State::Ready, State::Conflict];
-        for other in self.listed(&states, Some(plan.changed_at), usize::MAX).unwrap_or_default() {
+        for other in self.list_since(&states, Some(plan.changed_at), usize::MAX).unwrap_or_default() {
             let shares_root = other.roots.iter().any(|root| plan.roots.contains(root));
             if other.id != plan.id
                 && shares_root
@@ -264,21 +264,21 @@ impl Plans {
         }
         later.sort_by_key(|(other, _)| other.changed_at);
         let plans = self.cleaned_since(plan.changed_at).unwrap_or_default();
-        let unknown = if plans.is_empty() { Changer::Outside } else { Changer::Cleaned { plans } };
+        let unknown = if plans.is_empty() { ModifiedBy::Outside } else { ModifiedBy::Pruned { plans } };
         let files = drifts.into_iter().map(|drift| {
             let mut by = Vec::new();
             for (other, targets) in &later {
                 if let Some(target) = targets.get(&drift.key) {
-                    by.push(Changer::Plan { plan: other.id, actors: self.actors_of(other, target) });
+                    by.push(ModifiedBy::Plan { plan: other.id, actors: self.actors_of(other, target) });
                 }
             }
             let last = later.iter().rev().find_map(|(_, targets)| targets.get(&drift.key));
             if last.is_none_or(|target| drift.seen != target.after) {
                 by.push(unknown.clone());
             }
-            ChangedSince { drift, by }
+            ModifiedFile { drift, by }
         });
-        Error::ChangedSince { plan: plan.id, files: files.collect() }
+        Error::ModifiedSinceApply { plan: plan.id, files: files.collect() }
     }
 
     /// The plans that were applied since and are not there any more: of those the trail alone tells.
@@ -310,7 +310,7 @@ struct Inverse {
     targets: Targets,
     /// Paths that hold the same without the changes that are reverted.
     unchanged: Targets,
-    made: Made,
+    unstored: UnstoredBlobs,
     /// The changesets that each path holds no more.
     reverted: BTreeMap<PathKey, Set>,
     reverts: Reverts,
@@ -336,13 +336,13 @@ impl Inverse {
     }
 }
 
-/// The paths of a part. A renamed file goes with its old name.
-fn taken(part: &Part, declared: &BTreeMap<&PathKey, Declared>) -> Result<BTreeSet<PathKey>> {
-    let paths = part.paths()?;
+/// The paths of a selection. A renamed file goes with its old name.
+fn taken(selection: &Selection, declared: &BTreeMap<&PathKey, Declared>) -> Result<BTreeSet<PathKey>> {
+    let paths = selection.path_filter()?;
     let mut taken = BTreeSet::new();
     for (key, now) in declared {
         let names = [Some((*key).clone()), now.renamed_from.as_ref().map(|old| beside(key, old))];
-        if names.iter().flatten().any(|name| paths.takes(name)) {
+        if names.iter().flatten().any(|name| paths.matches(name)) {
             taken.extend(names.into_iter().flatten());
         }
     }
@@ -356,7 +356,7 @@ fn content_of(
     there: &LedgerPath,
     now: &Declared,
     subsets: &mut Subsets<'_>,
-    made: &mut Made,
+    unstored: &mut UnstoredBlobs,
 ) -> Result<Option<Option<Content>>> {
     let then = match rest.is_empty() {
         true => return Ok(Some(there.original.clone())),
@@ -367,14 +367,14 @@ fn content_of(
         DeclaredOutcome::Conflict => return Ok(None),
         DeclaredOutcome::Change => {}
     }
-    let contents = Over { made: &now.combined.made, below: &subsets.contents };
-    let contents = Over { made: &then.combined.made, below: &contents };
-    made.adopt(then.after.as_ref(), &then.combined.made);
+    let contents = OverlaySource { overlay: &now.combined.unstored, base: &subsets.contents };
+    let contents = OverlaySource { overlay: &then.combined.unstored, base: &contents };
+    unstored.copy_from(then.after.as_ref(), &then.combined.unstored);
     // Those that stay may have started from what goes.
     let (base, ours, theirs) = (then.base.as_ref(), now.base.as_ref(), then.after.as_ref());
-    let after = if base == ours { Ok(then.after) } else { merge(base, ours, theirs, &contents, made)? };
+    let after = if base == ours { Ok(then.after) } else { merge(base, ours, theirs, &contents, unstored)? };
     let Ok(after) = after else { return Ok(None) };
-    Ok(over_edits(there, &now.after, after, &contents, made)?.ok())
+    Ok(over_edits(there, &now.after, after, &contents, unstored)?.ok())
 }
 
 fn names(credits: &[&Credit]) -> Box<[Actor]> {
@@ -383,21 +383,21 @@ fn names(credits: &[&Credit]) -> Box<[Actor]> {
     names.into()
 }
 
-fn change(key: &PathKey, target: &Target, made: &Made) -> Result<Change> {
-    let piece = |content: &Content| match made.get(content) {
-        Some(bytes) => Piece::file(bytes, content.mode),
-        None => Ok(Piece::stored(content.clone())),
+fn change(key: &PathKey, target: &Target, unstored: &UnstoredBlobs) -> Result<Change> {
+    let piece = |content: &Content| match unstored.get(content) {
+        Some(bytes) => ContentInput::file(bytes, content.mode),
+        None => Ok(ContentInput::stored(content.clone())),
     };
     let act = match &target.after {
         None => Act::Delete,
         Some(after) => {
-            let content = match made.get(after) {
-                Some(bytes) => Source::Bytes(bytes.to_vec()),
-                None => Source::Stored(after.clone()),
+            let content = match unstored.get(after) {
+                Some(bytes) => ContentSource::Bytes(bytes.to_vec()),
+                None => ContentSource::Stored(after.clone()),
             };
             Act::Write { content, mode: Some(after.mode) }
         }
     };
     let base = target.expected.as_ref().map(piece).transpose()?;
-    Ok(Change::new(key.path.clone(), act).in_root(key.root.clone()).on(base))
+    Ok(Change::new(key.path.clone(), act).in_root(key.root.clone()).with_base(base))
 }

@@ -4,21 +4,21 @@ use std::sync::{Arc, Barrier};
 
 use plan::State;
 
-use super::fixture::{Ground, actor, write};
+use super::fixture::{Fixture, actor, write};
 
 /// [pln-twice]
 #[test]
-fn of_two_that_apply_one_plan_one_wins_and_the_other_learns_who() {
-    for ground in (0..5).flat_map(|_| Ground::of_each_engine("apply-postgres")) {
-        let ground = Arc::new(ground);
-        let plan = ground.plan(vec![("coder", (0..20).map(|n| write(&format!("a/{n}"), "new")).collect())]);
+fn one_of_two_concurrent_applies_wins_and_the_error_names_it() {
+    for fixture in (0..5).flat_map(|_| Fixture::of_each_engine("apply-postgres")) {
+        let fixture = Arc::new(fixture);
+        let plan = fixture.plan(vec![("coder", (0..20).map(|n| write(&format!("a/{n}"), "new")).collect())]);
         let barrier = Arc::new(Barrier::new(4));
         let apply = |name: &'static str| {
-            let (ground, barrier) = (Arc::clone(&ground), Arc::clone(&barrier));
+            let (fixture, barrier) = (Arc::clone(&fixture), Arc::clone(&barrier));
             std::thread::spawn(move || {
                 barrier.wait();
-                ground
-                    .apply_with(plan, |order| order.who = actor(name))
+                fixture
+                    .apply_with(plan, |request| request.actor = actor(name))
                     .map_err(|error| (error.code(), error.to_string()))
             })
         };
@@ -31,44 +31,44 @@ fn of_two_that_apply_one_plan_one_wins_and_the_other_learns_who() {
             assert_eq!(*code, "conflict");
             assert!(text.contains(&winner), "{text} names {winner}");
         }
-        assert_eq!(ground.state(plan), State::Applied);
+        assert_eq!(fixture.state(plan), State::Applied);
         // Whoever enters *applying* names the machine, which no lease and no other machine changes.
         let log = store::AuditQuery { plan: Some(plan), ..Default::default() };
-        let machines: Vec<serde_json::Value> = store::export(ground.plans.store().as_ref(), log)
+        let machines: Vec<serde_json::Value> = store::export(fixture.plans.store().as_ref(), log)
             .map(|record| record.unwrap())
             .filter(|record| record.kind == "plan.applying")
             .map(|record| {
                 serde_json::from_str::<serde_json::Value>(&record.body.0).unwrap()["note"]["machine"].take()
             })
             .collect();
-        assert_eq!(machines, [serde_json::to_value(plan::Machine::here()).unwrap()]);
-        assert_eq!(store::verify(ground.plans.store().as_ref(), &[]).unwrap().findings, []);
+        assert_eq!(machines, [serde_json::to_value(plan::Machine::local()).unwrap()]);
+        assert_eq!(store::verify(fixture.plans.store().as_ref(), &[]).unwrap().findings, []);
     }
 }
 
 /// Work on disjoint roots never waits ([lck-disjoint]): while one root is locked, another is applied to.
 #[test]
 fn disjoint_roots_do_not_wait_for_each_other() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let of = |root: &str, text: &str| {
-        let plan = ground.plans.create(None, &[&ground.root(root)], &actor("ana")).unwrap();
-        let changeset = ground.plans.context(plan.id).unwrap().start_changeset(&actor("coder")).unwrap();
-        changeset.record_many(ground.rooted(vec![write(&format!("{root}/f"), text)])).unwrap();
+        let plan = fixture.plans.create(None, &[&fixture.root(root)], &actor("ana")).unwrap();
+        let changeset = fixture.plans.context(plan.id).unwrap().start_changeset(&actor("coder")).unwrap();
+        changeset.record_many(fixture.rooted(vec![write(&format!("{root}/f"), text)])).unwrap();
         changeset.seal().unwrap();
-        ground.plans.settle(plan.id, &actor("ana")).unwrap();
+        fixture.plans.mark_ready(plan.id, &actor("ana")).unwrap();
         plan.id
     };
     let (first, second) = (of("a", "1"), of("b", "2"));
     let options = filetx::TreeOptions { home: plan::transaction_home(), ..filetx::TreeOptions::default() };
-    let root = ground.root("a");
+    let root = fixture.root("a");
     let held = filetx::Trees::open(&[&root], options).unwrap();
     let (asked, applied) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
-        let ground = &ground;
+        let fixture = &fixture;
         scope.spawn(move || {
-            let _ = ground.apply(second).unwrap();
+            let _ = fixture.apply(second).unwrap();
             asked.send(second).unwrap();
-            let _ = ground.apply(first).unwrap();
+            let _ = fixture.apply(first).unwrap();
             asked.send(first).unwrap();
         });
         assert_eq!(applied.recv().unwrap(), second, "the other root is free");
@@ -76,16 +76,16 @@ fn disjoint_roots_do_not_wait_for_each_other() {
         drop(held);
         assert_eq!(applied.recv().unwrap(), first, "the first one waited in line");
     });
-    assert_eq!((ground.read("a/f"), ground.read("b/f")), ("1".into(), "2".into()));
+    assert_eq!((fixture.read("a/f"), fixture.read("b/f")), ("1".into(), "2".into()));
 }
 
 /// Its folders have the same names as ours; nothing of it is waited for.
 #[test]
-fn an_apply_of_another_machine_keeps_nobody_waiting() {
-    let ground = Ground::new();
-    let [theirs, ours] =
-        ["theirs", "ours"].map(|name| ground.plan(vec![("coder", vec![write(&format!("a/{name}"), "new")])]));
-    let plan = ground.get(theirs);
+fn an_apply_on_another_machine_does_not_block() {
+    let fixture = Fixture::new();
+    let [theirs, ours] = ["theirs", "ours"]
+        .map(|name| fixture.plan(vec![("coder", vec![write(&format!("a/{name}"), "new")])]));
+    let plan = fixture.get(theirs);
     let step = store::PlanStep {
         plan: theirs,
         request: store::RequestId::new(),
@@ -102,13 +102,13 @@ fn an_apply_of_another_machine_keeps_nobody_waiting() {
         who: actor("ana"),
         note: serde_json::Value::Null,
     };
-    ground.plans.store().step_plan(&step).unwrap();
+    fixture.plans.store().step_plan(&step).unwrap();
     let wait = filetx::Wait {
         notice_after: std::time::Duration::ZERO,
         on_wait: Some(Arc::new(|waiting| panic!("it waited for {}", waiting.lock.display()))),
         ..filetx::Wait::default()
     };
-    let order = plan::ApplyOrder::by(&actor("bob"));
-    let report = ground.plans.apply(&plan::Ground::here(wait), ours, &order).unwrap();
-    assert_eq!((report.plan.state, ground.state(theirs)), (State::Applied, State::Applying));
+    let request = plan::ApplyRequest::by(&actor("bob"));
+    let report = fixture.plans.apply(&plan::Host::local(wait), ours, &request).unwrap();
+    assert_eq!((report.plan.state, fixture.state(theirs)), (State::Applied, State::Applying));
 }

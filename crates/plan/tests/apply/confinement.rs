@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use plan::{Change, State};
 
-use super::fixture::{Ground, actor, bytes, write};
+use super::fixture::{Fixture, actor, bytes, write};
 
 /// Names that look harmless and odd, all of them inside.
 #[test]
-fn odd_names_stay_inside_and_come_back() {
-    let ground = Ground::new();
+fn odd_names_stay_inside_and_can_be_undone() {
+    let fixture = Fixture::new();
     let names: Vec<Vec<u8>> = vec![
         b"a/new\nline".to_vec(),
         b"a/-rf".to_vec(),
@@ -24,69 +24,69 @@ fn odd_names_stay_inside_and_come_back() {
         b"a/CON".to_vec(),
         "a/\u{202e}txt".into(),
     ];
-    let plan = ground.plans.create(None, &[&ground.root("a")], &actor("ana")).unwrap();
-    let changeset = ground.plans.context(plan.id).unwrap().start_changeset(&actor("coder")).unwrap();
+    let plan = fixture.plans.create(None, &[&fixture.root("a")], &actor("ana")).unwrap();
+    let changeset = fixture.plans.context(plan.id).unwrap().start_changeset(&actor("coder")).unwrap();
     for name in &names {
         changeset.record(Change::write(bytes(&name[2..]), "new")).unwrap();
     }
     changeset.seal().unwrap();
-    ground.plans.settle(plan.id, &actor("ana")).unwrap();
-    let _ = ground.apply(plan.id).unwrap();
+    fixture.plans.mark_ready(plan.id, &actor("ana")).unwrap();
+    let _ = fixture.apply(plan.id).unwrap();
     for name in &names {
-        assert!(ground.root("a").join(std::ffi::OsStr::from_bytes(&name[2..])).exists(), "{name:?}");
+        assert!(fixture.root("a").join(std::ffi::OsStr::from_bytes(&name[2..])).exists(), "{name:?}");
     }
-    let _ = ground.undo(plan.id).unwrap();
-    assert!(ground.trees().0.is_empty());
+    let _ = fixture.undo(plan.id).unwrap();
+    assert!(fixture.trees().0.is_empty());
 }
 
 /// A folder became a symlink to elsewhere after the plan was made.
 #[test]
 fn a_folder_that_became_a_symlink_is_not_followed() {
-    let ground = Ground::new();
-    ground.write("a/sub/f", "old");
-    let outside = ground.folder.path().join("outside");
+    let fixture = Fixture::new();
+    fixture.write("a/sub/f", "old");
+    let outside = fixture.folder.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("f"), "old").unwrap();
-    let plan = ground.plan(vec![("coder", vec![write("a/sub/f", "new"), write("a/sub/g", "new")])]);
-    std::fs::rename(ground.root("a/sub"), ground.root("a/real")).unwrap();
-    symlink(&outside, ground.root("a/sub")).unwrap();
-    assert!(ground.apply(plan).is_err());
+    let plan = fixture.plan(vec![("coder", vec![write("a/sub/f", "new"), write("a/sub/g", "new")])]);
+    std::fs::rename(fixture.root("a/sub"), fixture.root("a/real")).unwrap();
+    symlink(&outside, fixture.root("a/sub")).unwrap();
+    assert!(fixture.apply(plan).is_err());
     assert_eq!(std::fs::read_to_string(outside.join("f")).unwrap(), "old");
     assert!(!outside.join("g").exists());
 }
 
 #[test]
 fn undo_does_not_follow_a_symlink_either() {
-    let ground = Ground::new();
-    ground.write("a/sub/f", "old");
-    let plan = ground.plan(vec![("coder", vec![write("a/sub/f", "new"), write("a/sub/g", "new")])]);
-    let _ = ground.apply(plan).unwrap();
-    let outside = ground.folder.path().join("outside");
+    let fixture = Fixture::new();
+    fixture.write("a/sub/f", "old");
+    let plan = fixture.plan(vec![("coder", vec![write("a/sub/f", "new"), write("a/sub/g", "new")])]);
+    let _ = fixture.apply(plan).unwrap();
+    let outside = fixture.folder.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("f"), "new").unwrap();
     std::fs::write(outside.join("g"), "new").unwrap();
-    std::fs::rename(ground.root("a/sub"), ground.root("a/real")).unwrap();
-    symlink(&outside, ground.root("a/sub")).unwrap();
-    assert!(ground.undo(plan).is_err());
+    std::fs::rename(fixture.root("a/sub"), fixture.root("a/real")).unwrap();
+    symlink(&outside, fixture.root("a/sub")).unwrap();
+    assert!(fixture.undo(plan).is_err());
     assert_eq!(std::fs::read_to_string(outside.join("f")).unwrap(), "new");
     assert!(outside.join("g").exists());
 }
 
 /// A FIFO, and a file with a second name outside.
 #[test]
-fn fifos_are_not_opened_and_other_names_of_a_file_keep_their_content() {
-    let ground = Ground::new();
-    ground.write("a/linked", "old");
-    let outside = ground.folder.path().join("outside");
-    std::fs::hard_link(ground.root("a/linked"), &outside).unwrap();
-    let plan = ground.plan(vec![("coder", vec![write("a/linked", "new"), write("a/pipe", "new")])]);
-    let made = std::process::Command::new("mkfifo").arg(ground.root("a/pipe")).status().unwrap();
+fn fifos_are_not_opened_and_hard_links_keep_their_content() {
+    let fixture = Fixture::new();
+    fixture.write("a/linked", "old");
+    let outside = fixture.folder.path().join("outside");
+    std::fs::hard_link(fixture.root("a/linked"), &outside).unwrap();
+    let plan = fixture.plan(vec![("coder", vec![write("a/linked", "new"), write("a/pipe", "new")])]);
+    let made = std::process::Command::new("mkfifo").arg(fixture.root("a/pipe")).status().unwrap();
     assert!(made.success());
-    assert!(ground.apply(plan).is_err());
-    std::fs::remove_file(ground.root("a/pipe")).unwrap();
-    let _ = ground.apply(plan).unwrap();
+    assert!(fixture.apply(plan).is_err());
+    std::fs::remove_file(fixture.root("a/pipe")).unwrap();
+    let _ = fixture.apply(plan).unwrap();
     assert_eq!(
-        (ground.read("a/linked"), std::fs::read_to_string(outside).unwrap()),
+        (fixture.read("a/linked"), std::fs::read_to_string(outside).unwrap()),
         ("new".into(), "old".into())
     );
 }
@@ -104,19 +104,19 @@ const SWAPS: u32 = 200;
 
 /// Somebody swaps a folder for a symlink and back, again and again, between check and use.
 #[test]
-fn a_symlink_swapped_in_between_check_and_use_leads_nowhere() {
-    let ground = Ground::new();
-    let outside = ground.folder.path().join("outside");
+fn a_symlink_swapped_in_between_check_and_use_is_not_followed() {
+    let fixture = Fixture::new();
+    let outside = fixture.folder.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
-    ground.write("a/sub/0", "old");
-    symlink(&outside, ground.root("a/trap")).unwrap();
+    fixture.write("a/sub/0", "old");
+    symlink(&outside, fixture.root("a/trap")).unwrap();
     let stop = AtomicBool::new(false);
     let swaps = AtomicU32::new(0);
     let rounds = if testkit::notes::is_proof() { 100 } else { 30 };
     let (mut applied, mut refused) = (0, 0);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let folder = |name: &str| ground.root("a").join(name);
+            let folder = |name: &str| fixture.root("a").join(name);
             while !stop.load(Ordering::Relaxed) {
                 if swaps.load(Ordering::Relaxed) == 0 {
                     std::thread::yield_now();
@@ -136,26 +136,29 @@ fn a_symlink_swapped_in_between_check_and_use_leads_nowhere() {
         let _stop = Stop(&stop);
         for round in 0..rounds {
             let name = format!("a/sub/{round}x");
-            let plan = ground.plan(vec![(
+            let plan = fixture.plan(vec![(
                 "coder",
-                vec![write(&name, "new").on(None), write("a/plain", format!("{round}")).on(None)],
+                vec![
+                    write(&name, "new").with_base(None),
+                    write("a/plain", format!("{round}")).with_base(None),
+                ],
             )]);
             // It is under way when the apply begins.
             swaps.store(SWAPS, Ordering::Relaxed);
             while swaps.load(Ordering::Relaxed) == SWAPS {
                 std::thread::yield_now();
             }
-            match ground.apply(plan) {
+            match fixture.apply(plan) {
                 Ok(_) => applied += 1,
                 Err(error) => {
-                    assert!(!ground.root("a/plain").exists(), "refused, and half of it is there: {error}");
+                    assert!(!fixture.root("a/plain").exists(), "refused, and half of it is there: {error}");
                     refused += 1;
                 }
             }
-            if ground.state(plan) == State::Applied {
-                drop(ground.undo(plan));
+            if fixture.state(plan) == State::Applied {
+                drop(fixture.undo(plan));
             }
-            let _ = std::fs::remove_file(ground.root("a/plain"));
+            let _ = std::fs::remove_file(fixture.root("a/plain"));
         }
     });
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0, "{applied} applied, {refused} refused");

@@ -3,19 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use plan::{Change, Piece, PlanId, Plans, State};
+use plan::{Change, ContentInput, PlanId, Plans, State};
 use testkit::notes::{figure, is_proof};
 use testkit::sim::{Node, SimDisk};
 
 use super::fixture::{delete, write};
-use super::sim::{Shelf, apply_mortal, disk, file, ground, ready, trees, undo_mortal, who};
+use super::sim::{StoreDir, apply_with_crash, disk, file, host, ready, trees, undo_with_crash, who};
 
 type Trees = Vec<BTreeMap<String, Node>>;
 
 const START: [(&str, &str); 5] =
     [("a/f", "old"), ("a/gone", "old"), ("a/folder/x", "old"), ("b/g", "old"), ("b/mode", "same")];
 
-fn changes() -> Vec<(Change, Option<Piece>)> {
+fn changes() -> Vec<(Change, Option<ContentInput>)> {
     vec![
         (write("a/f", "new"), file("old")),
         (write("a/deep/new", "new"), None),
@@ -30,7 +30,7 @@ fn changes() -> Vec<(Change, Option<Piece>)> {
 
 struct Case {
     disk: SimDisk,
-    shelf: Shelf,
+    store_dir: StoreDir,
     plan: PlanId,
     before: Trees,
     after: Trees,
@@ -38,25 +38,25 @@ struct Case {
 
 fn case() -> Case {
     let disk = disk(&START);
-    let shelf = Shelf::new();
-    let plans = Plans::open(shelf.open());
+    let store_dir = StoreDir::new();
+    let plans = Plans::open(store_dir.open());
     let plan = ready(&plans, changes());
     drop(plans);
     let before = trees(&disk);
     let done = disk.fork();
-    let copy = shelf.copy();
-    assert!(apply_mortal(&done, &copy, plan, u64::MAX).0);
+    let copy = store_dir.copy();
+    assert!(apply_with_crash(&done, &copy, plan, u64::MAX).0);
     let after = trees(&done);
     assert_ne!(before, after);
-    Case { disk, shelf, plan, before, after }
+    Case { disk, store_dir, plan, before, after }
 }
 
 impl Case {
     /// What the next program finds and makes of it.
-    fn check(&self, disk: &SimDisk, shelf: &Shelf, acknowledged: bool, what: &str) {
-        let shelf = shelf.copy();
-        let plans = Plans::open(shelf.open());
-        let recovered = plans.recover_plan(&ground(disk), self.plan, &who());
+    fn check(&self, disk: &SimDisk, store_dir: &StoreDir, acknowledged: bool, what: &str) {
+        let store_dir = store_dir.copy();
+        let plans = Plans::open(store_dir.open());
+        let recovered = plans.recover_plan(&host(disk), self.plan, &who());
         let recovered = recovered.unwrap_or_else(|error| panic!("{what}: {}", testkit::chain(&error)));
         let state = plans.get(self.plan).unwrap().state;
         let now = trees(disk);
@@ -67,12 +67,12 @@ impl Case {
         }
         assert!(!acknowledged || state == State::Applied, "{what}: an acknowledged apply was lost");
         // Once more changes nothing.
-        assert_eq!(plans.recover_plan(&ground(disk), self.plan, &who()).unwrap(), None, "{what}");
+        assert_eq!(plans.recover_plan(&host(disk), self.plan, &who()).unwrap(), None, "{what}");
         assert_eq!(trees(disk), now, "{what}");
         // And nothing is in the way of another try.
         if state == State::Ready {
-            let order = plan::ApplyOrder::by(&who());
-            let applied = plans.apply(&ground(disk), self.plan, &order);
+            let request = plan::ApplyRequest::by(&who());
+            let applied = plans.apply(&host(disk), self.plan, &request);
             let _ =
                 applied.unwrap_or_else(|error| panic!("{what}: applied again, {}", testkit::chain(&error)));
             assert_eq!(trees(disk), self.after, "{what}: applied again");
@@ -85,13 +85,13 @@ impl Case {
         if let Some(call) = at_disk_call {
             disk.crash_at(call);
         }
-        let shelf = self.shelf.copy();
-        let (acknowledged, _) = apply_mortal(&disk, &shelf, self.plan, at_store_call);
+        let store_dir = self.store_dir.copy();
+        let (acknowledged, _) = apply_with_crash(&disk, &store_dir, self.plan, at_store_call);
         let what = format!("crash at disk call {at_disk_call:?}, store call {at_store_call}");
-        self.check(&disk.kill(), &shelf, acknowledged, &format!("{what}, killed"));
+        self.check(&disk.kill(), &store_dir, acknowledged, &format!("{what}, killed"));
         let mut states = 1;
         for cut in disk.cuts_sampled(at_disk_call.unwrap_or(at_store_call), cuts) {
-            self.check(&cut.disk, &shelf, acknowledged, &format!("{what}, {}", cut.describe()));
+            self.check(&cut.disk, &store_dir, acknowledged, &format!("{what}, {}", cut.describe()));
             states += 1;
         }
         states
@@ -99,11 +99,11 @@ impl Case {
 }
 
 #[test]
-fn a_crash_anywhere_leaves_all_or_nothing() {
+fn a_crash_at_any_call_leaves_all_or_nothing() {
     let case = case();
     let whole = case.disk.fork();
     whole.new_program();
-    let (_, store_calls) = apply_mortal(&whole, &case.shelf.copy(), case.plan, u64::MAX);
+    let (_, store_calls) = apply_with_crash(&whole, &case.store_dir.copy(), case.plan, u64::MAX);
     let disk_calls = whole.calls();
     let (step, cuts) = if is_proof() { (1, 40) } else { (5, 2) };
     let mut states = 0;
@@ -119,34 +119,34 @@ fn a_crash_anywhere_leaves_all_or_nothing() {
 
 /// An undo, and the undo of that: the plan says what the files say, wherever it was cut off.
 #[test]
-fn an_undo_that_is_cut_off_anywhere_is_told_by_the_plan() {
+fn after_a_crash_at_any_call_of_an_undo_plan_and_files_agree() {
     let case = case();
-    assert!(apply_mortal(&case.disk, &case.shelf, case.plan, u64::MAX).0);
-    let undone = (case.disk.fork(), case.shelf.copy());
-    assert!(undo_mortal(&undone.0, &undone.1, case.plan, u64::MAX).0);
+    assert!(apply_with_crash(&case.disk, &case.store_dir, case.plan, u64::MAX).0);
+    let undone = (case.disk.fork(), case.store_dir.copy());
+    assert!(undo_with_crash(&undone.0, &undone.1, case.plan, u64::MAX).0);
     let undo = {
         let plans = Plans::open(undone.1.open()).list(&[State::Applied], None).unwrap();
         plans.iter().find(|plan| plan.purpose == plan::Purpose::Undo { of: case.plan }).unwrap().id
     };
     let mut points = 0;
-    for (disk, shelf, id) in [(&case.disk, &case.shelf, case.plan), (&undone.0, &undone.1, undo)] {
+    for (disk, store_dir, id) in [(&case.disk, &case.store_dir, case.plan), (&undone.0, &undone.1, undo)] {
         let whole = disk.fork();
         whole.new_program();
-        let (_, store_calls) = undo_mortal(&whole, &shelf.copy(), id, u64::MAX);
+        let (_, store_calls) = undo_with_crash(&whole, &store_dir.copy(), id, u64::MAX);
         let disk_calls =
             (0..whole.calls()).step_by(if is_proof() { 1 } else { 7 }).map(|call| (Some(call), u64::MAX));
         for (disk_call, store_call) in disk_calls.chain((0..store_calls).map(|call| (None, call))) {
             let what = format!("undo of {id} crashed at disk call {disk_call:?}, store call {store_call}");
-            let (disk, shelf) = (disk.fork(), shelf.copy());
+            let (disk, store_dir) = (disk.fork(), store_dir.copy());
             disk.new_program();
             if let Some(call) = disk_call {
                 disk.crash_at(call);
             }
-            undo_mortal(&disk, &shelf, id, store_call);
+            undo_with_crash(&disk, &store_dir, id, store_call);
             let disk = disk.kill();
-            let plans = Plans::open(shelf.open());
-            plans.recover(&ground(&disk), &plans.get(case.plan).unwrap().roots, &who()).unwrap();
-            plans.recover_plan(&ground(&disk), case.plan, &who()).unwrap();
+            let plans = Plans::open(store_dir.open());
+            plans.recover(&host(&disk), &plans.get(case.plan).unwrap().roots, &who()).unwrap();
+            plans.recover_plan(&host(&disk), case.plan, &who()).unwrap();
             let state = plans.get(case.plan).unwrap().state;
             match trees(&disk) {
                 now if now == case.before => assert_eq!(state, State::Undone, "{what}"),
@@ -155,8 +155,8 @@ fn an_undo_that_is_cut_off_anywhere_is_told_by_the_plan() {
             }
             // It can be undone from where it is.
             if state == State::Applied {
-                let order = plan::UndoOrder::by(&who());
-                let undone = plans.undo(&ground(&disk), case.plan, &order);
+                let request = plan::UndoRequest::by(&who());
+                let undone = plans.undo(&host(&disk), case.plan, &request);
                 let _ =
                     undone.unwrap_or_else(|error| panic!("{what}: undone again, {}", testkit::chain(&error)));
                 assert_eq!(trees(&disk), case.before, "{what}: undone again");
@@ -169,24 +169,24 @@ fn an_undo_that_is_cut_off_anywhere_is_told_by_the_plan() {
 
 /// The journal's folder is removed after the crash, as `git clean -xdf` may do ([lck-clean]): still all or nothing.
 #[test]
-fn a_crash_and_then_the_transaction_folder_removed() {
+fn a_crash_and_a_removed_transaction_folder_leave_all_or_nothing() {
     let case = case();
     let whole = case.disk.fork();
     whole.new_program();
-    apply_mortal(&whole, &case.shelf.copy(), case.plan, u64::MAX);
+    apply_with_crash(&whole, &case.store_dir.copy(), case.plan, u64::MAX);
     let (mut finished, mut untouched) = (0, 0);
     for call in (0..whole.calls()).step_by(if is_proof() { 1 } else { 3 }) {
         let disk = case.disk.fork();
         disk.new_program();
         disk.crash_at(call);
-        let shelf = case.shelf.copy();
-        apply_mortal(&disk, &shelf, case.plan, u64::MAX);
+        let store_dir = case.store_dir.copy();
+        apply_with_crash(&disk, &store_dir, case.plan, u64::MAX);
         let disk = disk.kill();
         for root in ["a", "b"] {
             disk.person_remove(root, ".cleveragents");
         }
         let half = trees(&disk);
-        case.check(&disk, &shelf, false, &format!("crash at {call}, .txn removed"));
+        case.check(&disk, &store_dir, false, &format!("crash at {call}, .txn removed"));
         finished += usize::from(half != case.before && half != case.after);
         untouched += usize::from(half == case.before);
     }
@@ -199,23 +199,23 @@ fn a_crash_and_then_the_transaction_folder_removed() {
 
 /// A person's edit between crash and recovery is never overwritten.
 #[test]
-fn an_edit_between_crash_and_recovery_stays() {
+fn recovery_keeps_an_edit_made_after_the_crash() {
     let case = case();
     let whole = case.disk.fork();
     whole.new_program();
-    apply_mortal(&whole, &case.shelf.copy(), case.plan, u64::MAX);
+    apply_with_crash(&whole, &case.store_dir.copy(), case.plan, u64::MAX);
     let mut conflicts = 0;
     for call in (0..whole.calls()).step_by(if is_proof() { 1 } else { 4 }) {
         for (root, path) in [("a", "f"), ("b", "g"), ("a", "deep/new")] {
             let disk = case.disk.fork();
             disk.new_program();
             disk.crash_at(call);
-            let shelf = case.shelf.copy();
-            apply_mortal(&disk, &shelf, case.plan, u64::MAX);
+            let store_dir = case.store_dir.copy();
+            apply_with_crash(&disk, &store_dir, case.plan, u64::MAX);
             let disk = disk.kill();
             disk.person_replace(root, path, b"a person's");
-            let plans = Plans::open(shelf.open());
-            let recovered = plans.recover_plan(&ground(&disk), case.plan, &who()).unwrap();
+            let plans = Plans::open(store_dir.open());
+            let recovered = plans.recover_plan(&host(&disk), case.plan, &who()).unwrap();
             assert_eq!(
                 disk.person_read(root, path).as_deref(),
                 Some(&b"a person's"[..]),

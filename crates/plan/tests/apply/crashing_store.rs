@@ -7,14 +7,14 @@ use store::{Error, Result, Store};
 use testkit::sim::SimDisk;
 
 #[derive(Debug)]
-pub(crate) struct Mortal {
+pub(crate) struct CrashingStore {
     store: Arc<dyn Store>,
     disk: SimDisk,
     calls: AtomicU64,
     dies_at: u64,
 }
 
-impl Mortal {
+impl CrashingStore {
     /// Dies before its call number `dies_at` at the latest.
     pub(crate) fn new(store: Arc<dyn Store>, disk: &SimDisk, dies_at: u64) -> Self {
         Self { store, disk: disk.clone(), calls: AtomicU64::new(0), dies_at }
@@ -45,4 +45,4 @@ impl Mortal {
     }
 }
 
-testkit::wrap_store!(Mortal);
+testkit::wrap_store!(CrashingStore);

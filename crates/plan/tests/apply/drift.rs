@@ -2,7 +2,7 @@
 
 use plan::{Error, FileOutcome, State, Strategy};
 
-use super::fixture::{Ground, drifted, outcomes, write};
+use super::fixture::{Fixture, drifted, outcomes, write};
 
 fn lines() -> Vec<String> {
     (0..30).map(|line| format!("line {line}\n")).collect()
@@ -17,78 +17,79 @@ fn with(changes: &[(usize, &str)]) -> String {
 }
 
 #[test]
-fn edits_of_other_lines_are_merged_when_asked_for() {
-    let ground = Ground::new();
-    ground.write("a/f", with(&[]));
-    let plan = ground.plan(vec![("coder", vec![write("a/f", with(&[(3, "coder")])), write("b/new", "new")])]);
-    ground.write("a/f", with(&[(20, "a person")]));
-    assert_eq!(drifted(&ground.apply(plan).unwrap_err()), ["f"]);
-    let shown = ground
-        .apply_with(plan, |order| {
-            order.merge_drift = true;
-            order.dry_run = true
+fn merge_drift_merges_edits_of_other_lines() {
+    let fixture = Fixture::new();
+    fixture.write("a/f", with(&[]));
+    let plan =
+        fixture.plan(vec![("coder", vec![write("a/f", with(&[(3, "coder")])), write("b/new", "new")])]);
+    fixture.write("a/f", with(&[(20, "a person")]));
+    assert_eq!(drifted(&fixture.apply(plan).unwrap_err()), ["f"]);
+    let shown = fixture
+        .apply_with(plan, |request| {
+            request.merge_drift = true;
+            request.dry_run = true
         })
         .unwrap();
-    let report = ground.apply_with(plan, |order| order.merge_drift = true).unwrap();
+    let report = fixture.apply_with(plan, |request| request.merge_drift = true).unwrap();
     assert_eq!(shown.files, report.files);
     assert_eq!(report.plan.state, State::Applied);
-    assert_eq!(ground.read("a/f"), with(&[(3, "coder"), (20, "a person")]));
+    assert_eq!(fixture.read("a/f"), with(&[(3, "coder"), (20, "a person")]));
     // Undo leaves the person's edit.
-    let report = ground.undo(plan).unwrap();
+    let report = fixture.undo(plan).unwrap();
     assert_eq!(
         outcomes(&report),
         [("f".into(), &FileOutcome::Restored), ("new".into(), &FileOutcome::Restored)]
     );
-    assert_eq!(ground.read("a/f"), with(&[(20, "a person")]));
-    assert!(!ground.root("b/new").exists());
+    assert_eq!(fixture.read("a/f"), with(&[(20, "a person")]));
+    assert!(!fixture.root("b/new").exists());
 }
 
 #[test]
-fn edits_of_the_same_lines_stay_conflicts() {
-    let ground = Ground::new();
-    ground.write("a/f", with(&[]));
-    ground.write("a/gone", "old");
+fn merge_drift_refuses_edits_of_the_same_lines() {
+    let fixture = Fixture::new();
+    fixture.write("a/f", with(&[]));
+    fixture.write("a/gone", "old");
     let plan =
-        ground.plan(vec![("coder", vec![write("a/f", with(&[(3, "coder")])), write("a/gone", "new")])]);
-    ground.write("a/f", with(&[(3, "a person")]));
-    std::fs::remove_file(ground.root("a/gone")).unwrap();
-    let before = ground.trees();
-    let error = ground.apply_with(plan, |order| order.merge_drift = true).unwrap_err();
+        fixture.plan(vec![("coder", vec![write("a/f", with(&[(3, "coder")])), write("a/gone", "new")])]);
+    fixture.write("a/f", with(&[(3, "a person")]));
+    std::fs::remove_file(fixture.root("a/gone")).unwrap();
+    let before = fixture.trees();
+    let error = fixture.apply_with(plan, |request| request.merge_drift = true).unwrap_err();
     assert_eq!(drifted(&error), ["f", "gone"]);
-    assert_eq!(ground.trees(), before);
+    assert_eq!(fixture.trees(), before);
 }
 
 #[test]
-fn actors_that_clash_leave_everything_untouched() {
-    let ground = Ground::new();
-    ground.write("a/f", with(&[]));
-    let plan = ground.plan(vec![
+fn conflicting_actors_leave_all_files_unchanged() {
+    let fixture = Fixture::new();
+    fixture.write("a/f", with(&[]));
+    let plan = fixture.plan(vec![
         ("one", vec![write("a/f", with(&[(3, "one")])), write("b/g", "new")]),
         ("two", vec![write("a/f", with(&[(3, "two")]))]),
     ]);
-    let before = ground.trees();
-    let error = ground.apply(plan).unwrap_err();
+    let before = fixture.trees();
+    let error = fixture.apply(plan).unwrap_err();
     let Error::Conflicts { conflicts, .. } = &error else { panic!("{error}") };
     let actors: Vec<&str> = conflicts[0].sides.iter().map(|side| side.credit.actor.as_str()).collect();
     assert_eq!(actors, ["one", "two"]);
-    assert_eq!(ground.trees(), before);
-    assert_eq!(ground.state(plan), State::Conflict);
+    assert_eq!(fixture.trees(), before);
+    assert_eq!(fixture.state(plan), State::Conflict);
     // Another strategy settles it, and undo knows what was taken.
-    let _ = ground.apply_with(plan, |order| order.strategy = Strategy::LastWins).unwrap();
-    assert_eq!(ground.read("a/f"), with(&[(3, "two")]));
-    let _ = ground.undo(plan).unwrap();
-    assert_eq!(ground.trees(), before);
+    let _ = fixture.apply_with(plan, |request| request.strategy = Strategy::LastWins).unwrap();
+    assert_eq!(fixture.read("a/f"), with(&[(3, "two")]));
+    let _ = fixture.undo(plan).unwrap();
+    assert_eq!(fixture.trees(), before);
 }
 
 #[test]
-fn actors_that_go_together_are_merged() {
-    let ground = Ground::new();
-    ground.write("a/f", with(&[]));
-    let plan = ground.plan(vec![
+fn changes_of_several_actors_are_merged() {
+    let fixture = Fixture::new();
+    fixture.write("a/f", with(&[]));
+    let plan = fixture.plan(vec![
         ("one", vec![write("a/f", with(&[(3, "one")]))]),
         ("two", vec![write("a/f", with(&[(20, "two")]))]),
     ]);
-    let report = ground.apply(plan).unwrap();
+    let report = fixture.apply(plan).unwrap();
     assert_eq!(report.files[0].credits.len(), 2);
-    assert_eq!(ground.read("a/f"), with(&[(3, "one"), (20, "two")]));
+    assert_eq!(fixture.read("a/f"), with(&[(3, "one"), (20, "two")]));
 }

@@ -4,12 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plan::{Actor, Change, Choice, Conflict, Piece, PlanId, Selection, State, Strategy as Merge};
+use plan::{Actor, Change, Choice, Conflict, ContentInput, PlanId, Selection, State, Strategy as Merge};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use testkit::notes::is_proof;
 
-use super::fixture::{Ground, actor, bytes, delete, write};
+use super::fixture::{Fixture, actor, bytes, delete, write};
 
 const ACTORS: [&str; 3] = ["one", "two", "three"];
 const PATHS: [&str; 4] = ["f", "g", "h", "n"];
@@ -32,7 +32,7 @@ enum Edit {
 }
 
 #[derive(Clone, Debug)]
-enum Way {
+enum Action {
     /// Applies what some actors did, at one path or all.
     Apply(Vec<usize>, Option<usize>),
     /// Resolves a conflict at a path, or anew what was one: by one of the actors, a content, or nothing.
@@ -57,11 +57,11 @@ fn part() -> impl Strategy<Value = (Vec<usize>, Option<usize>)> {
     (actors, proptest::option::weighted(0.3, 0..PATHS.len()))
 }
 
-fn way() -> impl Strategy<Value = Way> {
+fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        4 => part().prop_map(|(actors, path)| Way::Apply(actors, path)),
-        3 => (0..PATHS.len(), 0_usize..5).prop_map(|(path, choice)| Way::Resolve(path, choice)),
-        1 => part().prop_map(|(actors, path)| Way::Undo(actors, path)),
+        4 => part().prop_map(|(actors, path)| Action::Apply(actors, path)),
+        3 => (0..PATHS.len(), 0_usize..5).prop_map(|(path, choice)| Action::Resolve(path, choice)),
+        1 => part().prop_map(|(actors, path)| Action::Undo(actors, path)),
     ]
 }
 
@@ -105,59 +105,62 @@ fn changes(by: &str, edits: &[Edit]) -> Vec<Change> {
 }
 
 struct World {
-    ground: Ground,
+    fixture: Fixture,
     plan: PlanId,
 }
 
 impl World {
     fn new(edits: &[Vec<Edit>]) -> Self {
-        let ground = Ground::new();
+        let fixture = Fixture::new();
         for name in &PATHS[..2] {
-            ground.write(&format!("a/{name}"), file(name, None));
+            fixture.write(&format!("a/{name}"), file(name, None));
         }
         let actors = ACTORS.iter().zip(edits).map(|(name, edits)| (*name, changes(name, edits)));
-        let plan = ground.plan(actors.collect());
-        Self { ground, plan }
+        let plan = fixture.plan(actors.collect());
+        Self { fixture, plan }
     }
 
-    fn go(&self, way: &Way) {
-        match way {
-            Way::Apply(actors, path) => {
-                let applied = self.ground.apply_with(self.plan, |order| {
-                    order.part.actors = names(actors);
-                    order.part.paths = path.iter().map(|path| PATHS[*path].to_owned()).collect();
+    fn go(&self, action: &Action) {
+        match action {
+            Action::Apply(actors, path) => {
+                let applied = self.fixture.apply_with(self.plan, |request| {
+                    request.selection.actors = names(actors);
+                    request.selection.paths = path.iter().map(|path| PATHS[*path].to_owned()).collect();
                 });
                 allow(applied, &["conflicts", "nothing-to-do", "conflict", "illegal-step"]);
             }
-            Way::Resolve(path, choice) => {
-                let found = self.ground.plans.resolvable(self.plan, &bytes(PATHS[*path]), Merge::ThreeWay);
+            Action::Resolve(path, choice) => {
+                let found = self.fixture.plans.resolvable(self.plan, &bytes(PATHS[*path]), Merge::ThreeWay);
                 if let Some(conflict) = found.unwrap().first() {
                     self.resolve(conflict, *choice);
                 }
             }
-            Way::Undo(actors, path) => {
-                let undone = self.ground.undo_with(self.plan, |order| {
-                    order.part.actors = names(actors);
-                    order.part.paths = path.iter().map(|path| PATHS[*path].to_owned()).collect();
+            Action::Undo(actors, path) => {
+                let undone = self.fixture.undo_with(self.plan, |request| {
+                    request.selection.actors = names(actors);
+                    request.selection.paths = path.iter().map(|path| PATHS[*path].to_owned()).collect();
                 });
                 // What was taken back of a plan that is applied comes again by taking that back.
-                if let (Ok(undo), State::Applied) = (&undone, self.ground.state(self.plan)) {
-                    let _ = self.ground.undo(undo.plan.id).unwrap();
+                if let (Ok(undo), State::Applied) = (&undone, self.fixture.state(self.plan)) {
+                    let _ = self.fixture.undo(undo.plan.id).unwrap();
                 }
-                allow(undone, &["nothing-to-do", "entangled", "conflicts", "conflict", "illegal-step"]);
+                allow(
+                    undone,
+                    &["nothing-to-do", "dependent-changes", "conflicts", "conflict", "illegal-step"],
+                );
             }
         }
     }
 
     fn resolve(&self, conflict: &Conflict, choice: usize) {
         let choice = match choice {
-            3 => Choice::Content(Some(Piece::file(b"settled\n", 0o644).unwrap())),
+            3 => Choice::Content(Some(ContentInput::file(b"settled\n", 0o644).unwrap())),
             4 => Choice::Content(None),
             by => Choice::Take(conflict.sides[by % conflict.sides.len()].credit.actor.clone()),
         };
-        let plan = self.ground.get(self.plan);
+        let plan = self.fixture.get(self.plan);
         let resolved =
-            self.ground.plans.resolve(&plan, &conflict.key, &choice, Merge::ThreeWay, &actor("ana"));
+            self.fixture.plans.resolve(&plan, &conflict.key, &choice, Merge::ThreeWay, &actor("ana"));
         // Of a plan that is applied nothing can be chosen any more.
         allow(resolved, &["illegal-step"]);
     }
@@ -165,12 +168,12 @@ impl World {
     /// Applies what is left, with its conflicts settled.
     fn finish(&self) {
         for _ in 0..20 {
-            match self.ground.apply(self.plan) {
+            match self.fixture.apply(self.plan) {
                 Ok(report) if report.plan.state == State::Applied => return,
                 Err(plan::Error::Conflicts { conflicts, .. }) => self.resolve(&conflicts[0], 0),
                 // It is there already, comes to nothing, or was taken back as a whole.
                 Err(error) if ["nothing-to-do", "conflict"].contains(&error.code()) => return,
-                Err(_) if self.ground.state(self.plan) == State::Undone => return,
+                Err(_) if self.fixture.state(self.plan) == State::Undone => return,
                 other => panic!("{other:?}"),
             }
         }
@@ -183,7 +186,7 @@ impl World {
     }
 
     fn combined(&self, selection: &Selection) -> BTreeMap<String, String> {
-        let combined = self.ground.plans.combine(self.plan, selection, Merge::ThreeWay).unwrap();
+        let combined = self.fixture.plans.combine(self.plan, selection, Merge::ThreeWay).unwrap();
         assert_eq!(combined.conflicts().count(), 0);
         let mut files = before();
         for (key, change) in combined.changes() {
@@ -191,8 +194,8 @@ impl World {
             match &change.after {
                 None => drop(files.remove(&path)),
                 Some(content) => {
-                    let made = combined.made.get(content).map(|bytes| bytes.to_vec());
-                    let store = self.ground.plans.store();
+                    let made = combined.unstored.get(content).map(|bytes| bytes.to_vec());
+                    let store = self.fixture.plans.store();
                     let stored = || store::read_blob(store.as_ref(), content.blob, 1 << 20).unwrap();
                     files.insert(path, String::from_utf8(made.unwrap_or_else(stored)).unwrap());
                 }
@@ -202,8 +205,8 @@ impl World {
     }
 
     fn found(&self) -> BTreeMap<String, String> {
-        let is_there = |name: &&&str| self.ground.root("a").join(name).exists();
-        let read = |name: &&str| ((*name).to_owned(), self.ground.read(&format!("a/{name}")));
+        let is_there = |name: &&&str| self.fixture.root("a").join(name).exists();
+        let read = |name: &&str| ((*name).to_owned(), self.fixture.read(&format!("a/{name}")));
         PATHS.iter().filter(is_there).map(read).collect()
     }
 }
@@ -223,27 +226,27 @@ fn allow<T>(result: plan::Result<T>, codes: &[&str]) {
     }
 }
 
-fn check(edits: &[Vec<Edit>], ways: &[Way]) {
+fn check(edits: &[Vec<Edit>], actions: &[Action]) {
     let world = World::new(edits);
-    for way in ways {
-        world.go(way);
+    for action in actions {
+        world.go(action);
     }
     world.finish();
-    if world.ground.state(world.plan) != State::Undone {
-        assert_eq!(world.found(), world.expected(), "{edits:?} {ways:?}");
+    if world.fixture.state(world.plan) != State::Undone {
+        assert_eq!(world.found(), world.expected(), "{edits:?} {actions:?}");
         // Of one that comes to nothing, nothing has landed.
-        allow(world.ground.undo(world.plan), &["nothing-to-do", "illegal-step"]);
+        allow(world.fixture.undo(world.plan), &["nothing-to-do", "illegal-step"]);
     }
-    assert_eq!(world.found(), before(), "{edits:?} {ways:?}");
+    assert_eq!(world.found(), before(), "{edits:?} {actions:?}");
 }
 
 /// Each came to something else once.
 #[test]
-fn ways_that_went_astray() {
+fn known_action_sequences() {
+    use Action::{Apply, Resolve, Undo};
     use Edit::{Delete, Line, Make, Rename};
-    use Way::{Apply, Resolve, Undo};
     let line = || vec![Line(0, 0)];
-    for (edits, ways) in [
+    for (edits, actions) in [
         ([vec![Delete(0)], line(), line()], vec![Apply(vec![0], None)]),
         ([vec![Rename(1)], vec![Delete(1)], vec![Line(1, 0)]], vec![Apply(vec![0, 2], None)]),
         (
@@ -285,59 +288,60 @@ fn ways_that_went_astray() {
             vec![Apply(vec![1], Some(1)), Resolve(2, 2), Apply(vec![0], Some(1)), Undo(vec![1], None)],
         ),
     ] {
-        check(&edits, &ways);
+        check(&edits, &actions);
     }
 }
 
 /// A step of a plan that is applied and undone actor by actor.
 #[derive(Clone, Debug)]
-enum Turn {
+enum ActorStep {
     Apply(usize),
     Undo(Vec<usize>),
     /// Undoes one of the undos so far.
     Redo(usize),
 }
 
-fn turn() -> impl Strategy<Value = Turn> {
+fn actor_step() -> impl Strategy<Value = ActorStep> {
     prop_oneof![
-        2 => (0..ACTORS.len()).prop_map(Turn::Apply),
-        3 => proptest::sample::subsequence(vec![0, 1, 2], 1..4).prop_map(Turn::Undo),
-        3 => (0_usize..6).prop_map(Turn::Redo),
+        2 => (0..ACTORS.len()).prop_map(ActorStep::Apply),
+        3 => proptest::sample::subsequence(vec![0, 1, 2], 1..4).prop_map(ActorStep::Undo),
+        3 => (0_usize..6).prop_map(ActorStep::Redo),
     ]
 }
 
 /// After each step the root holds what the actors combine to whose changes are applied, or the step was refused and changed nothing.
-fn check_turns(edits: &[Vec<Edit>], turns: &[Turn]) {
+fn check_actor_steps(edits: &[Vec<Edit>], actor_steps: &[ActorStep]) {
     let world = World::new(edits);
     let mut applied: BTreeSet<usize> = BTreeSet::new();
     let mut undos: Vec<(PlanId, BTreeSet<usize>, bool)> = Vec::new();
-    let at_first = (0..ACTORS.len()).map(Turn::Apply);
-    for turn in at_first.chain(turns.iter().cloned()) {
+    let at_first = (0..ACTORS.len()).map(ActorStep::Apply);
+    for actor_step in at_first.chain(actor_steps.iter().cloned()) {
         let before = world.found();
         let mut next = applied.clone();
-        let ended = match &turn {
-            Turn::Apply(of) => {
+        let ended = match &actor_step {
+            ActorStep::Apply(of) => {
                 next.insert(*of);
-                world.ground.apply_with(world.plan, |order| order.part.actors = names(&[*of]))
+                world.fixture.apply_with(world.plan, |request| request.selection.actors = names(&[*of]))
             }
-            Turn::Undo(actors) => {
+            ActorStep::Undo(actors) => {
                 let removed = actors.iter().copied().filter(|of| next.remove(of)).collect();
-                let undone = world.ground.undo_with(world.plan, |order| order.part.actors = names(actors));
+                let undone =
+                    world.fixture.undo_with(world.plan, |request| request.selection.actors = names(actors));
                 undos.extend(undone.as_ref().map(|report| (report.plan.id, removed, true)).ok());
                 undone
             }
-            Turn::Redo(of) => {
+            ActorStep::Redo(of) => {
                 let Some((undo, actors, removes)) = undos.get(*of).cloned() else { continue };
                 next = match removes {
                     true => next.union(&actors).copied().collect(),
                     false => next.difference(&actors).copied().collect(),
                 };
-                let undone = world.ground.undo(undo);
+                let undone = world.fixture.undo(undo);
                 undos.extend(undone.as_ref().map(|report| (report.plan.id, actors, !removes)).ok());
                 undone
             }
         };
-        let place = format!("{turn:?} of {edits:?} {turns:?}: {:?}", ended.as_ref().err());
+        let place = format!("{actor_step:?} of {edits:?} {actor_steps:?}: {:?}", ended.as_ref().err());
         if ended.is_ok() {
             applied = next;
             let actors = names(&applied.iter().copied().collect::<Vec<_>>());
@@ -356,23 +360,23 @@ fn check_turns(edits: &[Vec<Edit>], turns: &[Turn]) {
                 "nothing-to-do",
                 "conflict",
                 "illegal-step",
-                "entangled",
-                "changed-since",
+                "dependent-changes",
+                "modified-since-apply",
                 "drifted",
             ],
         );
     }
-    let undone = world.ground.undo(world.plan);
+    let undone = world.fixture.undo(world.plan);
     allow(undone, &["nothing-to-do", "illegal-step"]);
-    assert_eq!(world.found(), before(), "{edits:?} {turns:?}");
+    assert_eq!(world.found(), before(), "{edits:?} {actor_steps:?}");
 }
 
 /// Each left something else once.
 #[test]
-fn turns_that_went_astray() {
+fn known_actor_sequences() {
+    use ActorStep::{Apply, Redo, Undo};
     use Edit::{Line, Make, MakeSame, Rename, Same};
-    use Turn::{Apply, Redo, Undo};
-    for (edits, turns) in [
+    for (edits, actor_steps) in [
         ([vec![Line(1, 0)], vec![Rename(1)], vec![Line(0, 0)]], vec![Undo(vec![0]), Undo(vec![1])]),
         (
             [vec![Same(1, 3), MakeSame], vec![Make], vec![Same(1, 3)]],
@@ -380,26 +384,26 @@ fn turns_that_went_astray() {
         ),
         ([vec![Line(0, 0)], vec![Line(0, 2)], vec![Rename(0)]], vec![Undo(vec![2]), Redo(0), Undo(vec![1])]),
     ] {
-        check_turns(&edits, &turns);
+        check_actor_steps(&edits, &actor_steps);
     }
 }
 
 /// A step of two plans over the same files.
 #[derive(Clone, Debug)]
-enum Chain {
+enum ChainStep {
     Undo(usize),
     /// Undoes one of the undos so far.
     Redo(usize),
 }
 
-fn chain() -> impl Strategy<Value = Chain> {
-    prop_oneof![(0_usize..2).prop_map(Chain::Undo), (0_usize..5).prop_map(Chain::Redo)]
+fn chain() -> impl Strategy<Value = ChainStep> {
+    prop_oneof![(0_usize..2).prop_map(ChainStep::Undo), (0_usize..5).prop_map(ChainStep::Redo)]
 }
 
 /// What a second plan makes of the files that a first one left: of each the original, a line of it changed, or nothing.
 fn second_plan(world: &World, second: &[usize]) -> PlanId {
     let change = |(name, choice): (&&str, &usize)| {
-        let (path, is_there) = (format!("a/{name}"), world.ground.root("a").join(name).exists());
+        let (path, is_there) = (format!("a/{name}"), world.fixture.root("a").join(name).exists());
         match choice {
             0 => Some(write(&path, file(name, None))),
             1 => Some(write(&path, file(name, Some((4, "second"))))),
@@ -408,32 +412,32 @@ fn second_plan(world: &World, second: &[usize]) -> PlanId {
         }
     };
     let changes = PATHS.iter().zip(second).filter_map(change).collect();
-    world.ground.plan(vec![("second", changes)])
+    world.fixture.plan(vec![("second", changes)])
 }
 
 /// However two plans are undone and brought back, undoing what is applied leaves the root as it was.
-fn check_chain(edits: &[Vec<Edit>], second: &[usize], chain: &[Chain]) {
+fn check_chain(edits: &[Vec<Edit>], second: &[usize], chain: &[ChainStep]) {
     let world = World::new(edits);
     world.finish();
     let plans = [world.plan, second_plan(&world, second)];
-    allow(world.ground.apply(plans[1]), &["nothing-to-do"]);
+    allow(world.fixture.apply(plans[1]), &["nothing-to-do"]);
     let place = format!("{edits:?} {second:?} {chain:?}");
     let mut undos = Vec::new();
     let undo = |plan: PlanId, undos: &mut Vec<PlanId>| {
         let before = world.found();
-        let undone = world.ground.undo(plan);
+        let undone = world.fixture.undo(plan);
         match &undone {
             Ok(report) => undos.push(report.plan.id),
             Err(_) => assert_eq!(world.found(), before, "{place}"),
         }
         let is_done = undone.is_ok();
-        allow(undone, &["nothing-to-do", "illegal-step", "changed-since"]);
+        allow(undone, &["nothing-to-do", "illegal-step", "modified-since-apply"]);
         is_done
     };
     for step in chain {
         match step {
-            Chain::Undo(of) => undo(plans[*of], &mut undos),
-            Chain::Redo(of) => undos.get(*of).copied().is_some_and(|plan| undo(plan, &mut undos)),
+            ChainStep::Undo(of) => undo(plans[*of], &mut undos),
+            ChainStep::Redo(of) => undos.get(*of).copied().is_some_and(|plan| undo(plan, &mut undos)),
         };
     }
     for _ in 0..8 {
@@ -455,23 +459,23 @@ proptest! {
     })]
 
     #[test]
-    fn whichever_way_a_plan_goes_it_comes_to_the_same(
+    fn partial_applies_in_any_order_equal_one_apply(
         edits in proptest::collection::vec(proptest::collection::vec(edit(), 1..4), 3),
-        ways in proptest::collection::vec(way(), 0..8),
+        actions in proptest::collection::vec(action(), 0..8),
     ) {
-        check(&edits, &ways);
+        check(&edits, &actions);
     }
 
     #[test]
-    fn undo_by_actor_leaves_what_the_others_combine_to(
+    fn undo_of_an_actor_leaves_the_merge_of_the_others(
         edits in proptest::collection::vec(proptest::collection::vec(edit(), 1..4), 3),
-        turns in proptest::collection::vec(turn(), 0..8),
+        actor_steps in proptest::collection::vec(actor_step(), 0..8),
     ) {
-        check_turns(&edits, &turns);
+        check_actor_steps(&edits, &actor_steps);
     }
 
     #[test]
-    fn chains_of_undos_over_two_plans_end_where_they_began(
+    fn chains_of_undos_over_two_plans_restore_the_root(
         edits in proptest::collection::vec(proptest::collection::vec(edit(), 1..4), 3),
         second in proptest::collection::vec(0_usize..4, PATHS.len()),
         chain in proptest::collection::vec(chain(), 0..8),

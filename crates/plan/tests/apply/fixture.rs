@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use filetx::Wait;
 use plan::{
-    Act, ApplyOrder, Change, Error, FileOutcome, PathBytes, Plan, PlanId, Plans, Report, Result, State,
-    UndoOrder,
+    Act, ApplyRequest, Change, Error, FileOutcome, PathBytes, Plan, PlanId, Plans, Report, Result, State,
+    UndoRequest,
 };
 use tempfile::TempDir;
 use testkit::folder::{Tree, scratch, tree_without};
@@ -13,13 +13,13 @@ use testkit::folder::{Tree, scratch, tree_without};
 use crate::support::folder_of_each_engine;
 pub(crate) use crate::support::{actor, bytes, open, write, write_with_mode};
 
-pub(crate) struct Ground {
+pub(crate) struct Fixture {
     pub folder: TempDir,
     pub plans: Plans,
-    pub here: plan::Ground,
+    pub host: plan::Host,
 }
 
-impl Ground {
+impl Fixture {
     pub(crate) fn new() -> Self {
         Self::in_folder(scratch())
     }
@@ -34,7 +34,7 @@ impl Ground {
             std::fs::create_dir(folder.path().join(root)).unwrap();
         }
         let plans = open(folder.path());
-        Self { folder, plans, here: plan::Ground::here(Wait::default()) }
+        Self { folder, plans, host: plan::Host::local(Wait::default()) }
     }
 
     pub(crate) fn root(&self, root: &str) -> PathBuf {
@@ -91,7 +91,7 @@ impl Ground {
         for changeset in started {
             changeset.seal().unwrap();
         }
-        assert_eq!(self.plans.settle(plan.id, &actor("ana")).unwrap().state, State::Ready);
+        assert_eq!(self.plans.mark_ready(plan.id, &actor("ana")).unwrap().state, State::Ready);
         plan.id
     }
 
@@ -99,20 +99,20 @@ impl Ground {
         self.apply_with(plan, |_| ())
     }
 
-    pub(crate) fn apply_with(&self, plan: PlanId, change: impl FnOnce(&mut ApplyOrder)) -> Result<Report> {
-        let mut order = ApplyOrder::by(&actor("bob"));
-        change(&mut order);
-        self.plans.apply(&self.here, plan, &order)
+    pub(crate) fn apply_with(&self, plan: PlanId, change: impl FnOnce(&mut ApplyRequest)) -> Result<Report> {
+        let mut request = ApplyRequest::by(&actor("bob"));
+        change(&mut request);
+        self.plans.apply(&self.host, plan, &request)
     }
 
     pub(crate) fn undo(&self, plan: PlanId) -> Result<Report> {
         self.undo_with(plan, |_| ())
     }
 
-    pub(crate) fn undo_with(&self, plan: PlanId, change: impl FnOnce(&mut UndoOrder)) -> Result<Report> {
-        let mut order = UndoOrder::by(&actor("bob"));
-        change(&mut order);
-        self.plans.undo(&self.here, plan, &order)
+    pub(crate) fn undo_with(&self, plan: PlanId, change: impl FnOnce(&mut UndoRequest)) -> Result<Report> {
+        let mut request = UndoRequest::by(&actor("bob"));
+        change(&mut request);
+        self.plans.undo(&self.host, plan, &request)
     }
 
     pub(crate) fn state(&self, plan: PlanId) -> State {

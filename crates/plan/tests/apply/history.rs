@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use filetx::{RelPath, Snapshot, Wait};
-use plan::{ApplyOrder, Plans};
+use plan::{ApplyRequest, Plans};
 use testkit::children::{Process, listen, role, say, start};
 use testkit::history::{self, Model, Notebook, Noted, Operation, check_operations, overlaps};
 use testkit::notes::{figure, is_proof};
 
-use super::fixture::{Ground, actor, open, write};
+use super::fixture::{Fixture, actor, open, write};
 
 const PROCESSES: usize = 8;
 const PLANS_EACH: usize = 6;
@@ -112,15 +112,15 @@ fn write_word(folder: &Path, plans: &Plans, notebook: &mut Notebook, new: &str) 
         });
     }
     notebook.record(format!("seal {}", changeset.id()), |_| changeset.seal().unwrap().entries);
-    plans.settle(plan.id, &actor("ana")).unwrap();
+    plans.mark_ready(plan.id, &actor("ana")).unwrap();
     let found = plans.entries(changeset.id()).unwrap().into_iter().map(|entry| {
         let content = store::read_blob(plans.store().as_ref(), entry.before.unwrap().blob, 100).unwrap();
         String::from_utf8(content).unwrap()
     });
     let found = found.collect::<Vec<_>>().join(" ");
     notebook.record(format!("apply {new} {found}"), |_| {
-        let ground = plan::Ground::here(Wait::default());
-        match plans.apply(&ground, plan.id, &ApplyOrder::by(&actor(new))) {
+        let fixture = plan::Host::local(Wait::default());
+        match plans.apply(&fixture, plan.id, &ApplyRequest::by(&actor(new))) {
             Ok(_) => "done",
             Err(error) => {
                 assert_eq!(error.code(), "drifted", "{error}");
@@ -153,7 +153,7 @@ fn act(noted: &Noted) -> Act {
 }
 
 #[test]
-fn the_checker_objects_to_what_cannot_be() {
+fn the_checker_rejects_impossible_histories() {
     let check = |acts: &[Act]| {
         let history: Vec<Operation<Folders>> = acts
             .iter()
@@ -178,14 +178,14 @@ fn the_checker_objects_to_what_cannot_be() {
 fn a_history_with_applies_of_eight_processes_is_linearizable() {
     let rounds = 0..if is_proof() { 10 } else { 1 };
     let (mut done, mut refused) = (0, 0);
-    for ground in rounds.flat_map(|_| Ground::of_each_engine("apply-postgres-history")) {
-        FILES.iter().for_each(|(root, name)| ground.write(&format!("{root}/{name}"), "first"));
-        let one = || start("history::child", "history", ground.folder.path());
+    for fixture in rounds.flat_map(|_| Fixture::of_each_engine("apply-postgres-history")) {
+        FILES.iter().for_each(|(root, name)| fixture.write(&format!("{root}/{name}"), "first"));
+        let one = || start("history::child", "history", fixture.folder.path());
         let mut processes: Vec<Process> = (0..PROCESSES).map(|_| one()).collect();
         processes.iter_mut().for_each(|process| assert_eq!(process.hear(), "ready"));
         processes.iter_mut().for_each(Process::tell);
         processes.into_iter().for_each(Process::finish);
-        let noted = history::read(ground.folder.path());
+        let noted = history::read(fixture.folder.path());
         let history: Vec<Operation<Folders>> =
             noted.iter().map(|noted| noted.operation(i64::MAX, act(noted))).collect();
         assert!(overlaps(&history), "the processes ran one after another, which shows nothing");
@@ -196,7 +196,7 @@ fn a_history_with_applies_of_eight_processes_is_linearizable() {
         };
         done += ends("done");
         refused += ends("refused");
-        assert_eq!(store::verify(ground.plans.store().as_ref(), &[]).unwrap().findings, []);
+        assert_eq!(store::verify(fixture.plans.store().as_ref(), &[]).unwrap().findings, []);
     }
     figure("applies of eight processes to the same files, done", done);
     figure("applies of eight processes to the same files, refused", refused);

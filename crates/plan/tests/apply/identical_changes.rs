@@ -2,7 +2,7 @@
 
 use plan::{Change, PlanId, State};
 
-use super::fixture::{Ground, actor, bytes, delete, write};
+use super::fixture::{Fixture, actor, bytes, delete, write};
 
 fn lines(changes: &[(usize, &str)]) -> String {
     let mut lines: Vec<String> = (0..20).map(|line| format!("line {line}\n")).collect();
@@ -10,57 +10,57 @@ fn lines(changes: &[(usize, &str)]) -> String {
     lines.concat()
 }
 
-fn undo_of(ground: &Ground, plan: PlanId, name: &str) -> PlanId {
-    ground.undo_with(plan, |order| order.part.actors = vec![actor(name)]).unwrap().plan.id
+fn undo_of(fixture: &Fixture, plan: PlanId, name: &str) -> PlanId {
+    fixture.undo_with(plan, |request| request.selection.actors = vec![actor(name)]).unwrap().plan.id
 }
 
-fn apply_of(ground: &Ground, plan: PlanId, name: &str) {
-    let _ = ground.apply_with(plan, |order| order.part.actors = vec![actor(name)]).unwrap();
+fn apply_of(fixture: &Fixture, plan: PlanId, name: &str) {
+    let _ = fixture.apply_with(plan, |request| request.selection.actors = vec![actor(name)]).unwrap();
 }
 
-fn files(ground: &Ground) -> Vec<(String, String)> {
-    let is_there = |name: &&&str| ground.root("a").join(name).exists();
-    let read = |name: &&str| ((*name).to_owned(), ground.read(&format!("a/{name}")));
+fn files(fixture: &Fixture) -> Vec<(String, String)> {
+    let is_there = |name: &&&str| fixture.root("a").join(name).exists();
+    let read = |name: &&str| ((*name).to_owned(), fixture.read(&format!("a/{name}")));
     ["f", "g", "new"].iter().filter(is_there).map(read).collect()
 }
 
 /// Undoes the second of two actors who did the same, then the first; applied at once, and one after the other.
 fn check(changes: impl Fn() -> Vec<Change>, other: impl Fn() -> Vec<Change>) {
     for at_once in [true, false] {
-        let ground = Ground::new();
-        ground.write("a/f", lines(&[]));
-        ground.write("a/g", lines(&[]));
-        let before = files(&ground);
-        let plan = ground.plan(vec![("one", changes()), ("other", other()), ("two", changes())]);
+        let fixture = Fixture::new();
+        fixture.write("a/f", lines(&[]));
+        fixture.write("a/g", lines(&[]));
+        let before = files(&fixture);
+        let plan = fixture.plan(vec![("one", changes()), ("other", other()), ("two", changes())]);
         if at_once {
-            let _ = ground.apply(plan).unwrap();
+            let _ = fixture.apply(plan).unwrap();
         } else {
             for name in ["one", "two", "other"] {
                 if name != "other" || !other().is_empty() {
-                    apply_of(&ground, plan, name);
+                    apply_of(&fixture, plan, name);
                 }
             }
         }
-        let applied = files(&ground);
-        let undo = undo_of(&ground, plan, "two");
-        assert_eq!((files(&ground), ground.state(plan)), (applied.clone(), State::Applied));
+        let applied = files(&fixture);
+        let undo = undo_of(&fixture, plan, "two");
+        assert_eq!((files(&fixture), fixture.state(plan)), (applied.clone(), State::Applied));
         // Undoing the undo changes no file either; then the other way round.
-        let _ = ground.undo(undo).unwrap();
-        assert_eq!((files(&ground), ground.state(undo)), (applied.clone(), State::Undone));
-        undo_of(&ground, plan, "one");
-        assert_eq!(files(&ground), applied);
-        undo_of(&ground, plan, "two");
-        let alone = files(&ground);
+        let _ = fixture.undo(undo).unwrap();
+        assert_eq!((files(&fixture), fixture.state(undo)), (applied.clone(), State::Undone));
+        undo_of(&fixture, plan, "one");
+        assert_eq!(files(&fixture), applied);
+        undo_of(&fixture, plan, "two");
+        let alone = files(&fixture);
         if !other().is_empty() {
-            assert_eq!(ground.state(plan), State::Applied);
-            undo_of(&ground, plan, "other");
+            assert_eq!(fixture.state(plan), State::Applied);
+            undo_of(&fixture, plan, "other");
         }
-        assert_eq!((files(&ground), ground.state(plan)), (before, State::Undone));
+        assert_eq!((files(&fixture), fixture.state(plan)), (before, State::Undone));
         // The third alone comes to what was there without the two.
         if !other().is_empty() {
-            let again = ground.plan(vec![("one", changes()), ("other", other()), ("two", changes())]);
-            apply_of(&ground, again, "other");
-            assert_eq!(files(&ground), alone);
+            let again = fixture.plan(vec![("one", changes()), ("other", other()), ("two", changes())]);
+            apply_of(&fixture, again, "other");
+            assert_eq!(files(&fixture), alone);
         }
     }
 }
@@ -70,7 +70,7 @@ fn other() -> Vec<Change> {
 }
 
 #[test]
-fn undo_of_an_actor_leaves_lines_that_another_made_as_well() {
+fn undo_of_an_actor_keeps_identical_lines_of_another() {
     let changes = || vec![write("a/f", lines(&[(2, "same")]))];
     check(changes, Vec::new);
     check(changes, other);
@@ -78,126 +78,126 @@ fn undo_of_an_actor_leaves_lines_that_another_made_as_well() {
 }
 
 #[test]
-fn undo_of_an_actor_leaves_files_that_another_created_as_well() {
+fn undo_of_an_actor_keeps_identical_files_of_another() {
     check(|| vec![write("a/new", "same\n")], other);
 }
 
 #[test]
-fn undo_of_an_actor_leaves_deletions_that_another_made_as_well() {
+fn undo_of_an_actor_keeps_identical_deletions_of_another() {
     check(|| vec![delete("a/f")], other);
 }
 
 #[test]
-fn undo_of_an_actor_leaves_renames_that_another_made_as_well() {
+fn undo_of_an_actor_keeps_identical_renames_of_another() {
     let changes = || vec![Change::rename(bytes("a/f"), bytes("a/new"))];
     check(changes, other);
     check(changes, || vec![write("a/f", lines(&[(7, "other")]))]);
 }
 
 #[test]
-fn undo_of_an_actor_takes_its_own_lines_and_leaves_shared_ones() {
-    let ground = Ground::new();
-    ground.write("a/f", lines(&[]));
-    let plan = ground.plan(vec![
+fn undo_of_an_actor_reverts_its_lines_and_keeps_shared_ones() {
+    let fixture = Fixture::new();
+    fixture.write("a/f", lines(&[]));
+    let plan = fixture.plan(vec![
         ("one", vec![write("a/f", lines(&[(2, "same"), (6, "one")]))]),
         ("two", vec![write("a/f", lines(&[(2, "same"), (15, "two")]))]),
     ]);
-    let _ = ground.apply(plan).unwrap();
-    undo_of(&ground, plan, "two");
-    assert_eq!(ground.read("a/f"), lines(&[(2, "same"), (6, "one")]));
-    undo_of(&ground, plan, "one");
-    assert_eq!((ground.read("a/f"), ground.state(plan)), (lines(&[]), State::Undone));
+    let _ = fixture.apply(plan).unwrap();
+    undo_of(&fixture, plan, "two");
+    assert_eq!(fixture.read("a/f"), lines(&[(2, "same"), (6, "one")]));
+    undo_of(&fixture, plan, "one");
+    assert_eq!((fixture.read("a/f"), fixture.state(plan)), (lines(&[]), State::Undone));
 }
 
 /// Two agree, and what the first undo left is changed by the second: undoing the first undo is refused, not half done.
 #[test]
-fn undo_of_an_undo_whose_file_went_on_is_refused() {
-    let ground = Ground::new();
-    ground.write("a/f", lines(&[]));
+fn undo_of_an_undo_is_refused_after_a_later_change() {
+    let fixture = Fixture::new();
+    fixture.write("a/f", lines(&[]));
     let changes = || vec![write("a/f", lines(&[(2, "same")]))];
-    let plan = ground.plan(vec![("one", changes()), ("two", changes())]);
-    let _ = ground.apply(plan).unwrap();
-    let first = undo_of(&ground, plan, "one");
-    let second = undo_of(&ground, plan, "two");
-    assert_eq!(ground.read("a/f"), lines(&[]));
-    assert_eq!(ground.undo(first).unwrap_err().code(), "changed-since");
-    let _ = ground.undo(second).unwrap();
-    let _ = ground.undo(first).unwrap();
-    assert_eq!((ground.read("a/f"), ground.state(plan)), (lines(&[(2, "same")]), State::Applied));
-    undo_of(&ground, plan, "two");
-    assert_eq!(ground.read("a/f"), lines(&[(2, "same")]));
-    undo_of(&ground, plan, "one");
-    assert_eq!((ground.read("a/f"), ground.state(plan)), (lines(&[]), State::Undone));
+    let plan = fixture.plan(vec![("one", changes()), ("two", changes())]);
+    let _ = fixture.apply(plan).unwrap();
+    let first = undo_of(&fixture, plan, "one");
+    let second = undo_of(&fixture, plan, "two");
+    assert_eq!(fixture.read("a/f"), lines(&[]));
+    assert_eq!(fixture.undo(first).unwrap_err().code(), "modified-since-apply");
+    let _ = fixture.undo(second).unwrap();
+    let _ = fixture.undo(first).unwrap();
+    assert_eq!((fixture.read("a/f"), fixture.state(plan)), (lines(&[(2, "same")]), State::Applied));
+    undo_of(&fixture, plan, "two");
+    assert_eq!(fixture.read("a/f"), lines(&[(2, "same")]));
+    undo_of(&fixture, plan, "one");
+    assert_eq!((fixture.read("a/f"), fixture.state(plan)), (lines(&[]), State::Undone));
 }
 
 /// Plan `p` changes two files, `q` changes one of them back; gives both, applied.
-fn back_and_forth(ground: &Ground) -> (PlanId, PlanId) {
-    ground.write("a/f", "1\n");
-    ground.write("a/g", "1\n");
-    let p = ground.plan(vec![("one", vec![write("a/f", "1\n2\n"), write("a/g", "2\n")])]);
-    let _ = ground.apply(p).unwrap();
-    let q = ground.plan(vec![("two", vec![write("a/f", "1\n")])]);
-    let _ = ground.apply(q).unwrap();
+fn change_and_change_back(fixture: &Fixture) -> (PlanId, PlanId) {
+    fixture.write("a/f", "1\n");
+    fixture.write("a/g", "1\n");
+    let p = fixture.plan(vec![("one", vec![write("a/f", "1\n2\n"), write("a/g", "2\n")])]);
+    let _ = fixture.apply(p).unwrap();
+    let q = fixture.plan(vec![("two", vec![write("a/f", "1\n")])]);
+    let _ = fixture.apply(q).unwrap();
     (p, q)
 }
 
 #[test]
-fn a_chain_of_undos_reverts_a_file_that_the_first_found_reverted() {
-    let ground = Ground::new();
-    let (p, q) = back_and_forth(&ground);
-    let undo = ground.undo(p).unwrap().plan.id;
-    let held = || (ground.read("a/f"), ground.read("a/g"), ground.state(p));
+fn a_chain_of_undos_reverts_a_file_that_was_already_reverted() {
+    let fixture = Fixture::new();
+    let (p, q) = change_and_change_back(&fixture);
+    let undo = fixture.undo(p).unwrap().plan.id;
+    let held = || (fixture.read("a/f"), fixture.read("a/g"), fixture.state(p));
     let text = |f: &str, g: &str, state| (f.to_owned(), g.to_owned(), state);
     assert_eq!(held(), text("1\n", "1\n", State::Undone));
-    let _ = ground.undo(undo).unwrap();
+    let _ = fixture.undo(undo).unwrap();
     assert_eq!(held(), text("1\n", "2\n", State::Applied));
-    let _ = ground.undo(q).unwrap();
+    let _ = fixture.undo(q).unwrap();
     assert_eq!(held(), text("1\n2\n", "2\n", State::Applied));
-    let _ = ground.undo(p).unwrap();
+    let _ = fixture.undo(p).unwrap();
     assert_eq!(held(), text("1\n", "1\n", State::Undone));
-    assert_eq!(ground.undo(p).unwrap_err().code(), "illegal-step");
+    assert_eq!(fixture.undo(p).unwrap_err().code(), "illegal-step");
 }
 
 #[test]
-fn a_file_that_comes_back_after_its_plan_was_undone_can_be_undone_again() {
-    let ground = Ground::new();
-    let (p, q) = back_and_forth(&ground);
-    let _ = ground.undo(p).unwrap();
-    assert_eq!(ground.undo(p).unwrap_err().code(), "illegal-step", "nothing of it is there");
-    let _ = ground.undo(q).unwrap();
-    assert_eq!(ground.read("a/f"), "1\n2\n");
-    let again = ground.undo(p).unwrap();
+fn a_restored_change_can_be_undone_again() {
+    let fixture = Fixture::new();
+    let (p, q) = change_and_change_back(&fixture);
+    let _ = fixture.undo(p).unwrap();
+    assert_eq!(fixture.undo(p).unwrap_err().code(), "illegal-step", "nothing of it is there");
+    let _ = fixture.undo(q).unwrap();
+    assert_eq!(fixture.read("a/f"), "1\n2\n");
+    let again = fixture.undo(p).unwrap();
     assert_eq!(again.files.len(), 1);
     assert_eq!(
-        (ground.read("a/f"), ground.read("a/g"), ground.state(p)),
+        (fixture.read("a/f"), fixture.read("a/g"), fixture.state(p)),
         ("1\n".into(), "1\n".into(), State::Undone)
     );
-    assert_eq!(ground.undo(p).unwrap_err().code(), "illegal-step");
+    assert_eq!(fixture.undo(p).unwrap_err().code(), "illegal-step");
 }
 
 /// A redo brings back what was undone at each path, not what was undone elsewhere.
 #[test]
-fn an_undone_undo_leaves_to_apply_what_was_left_before() {
-    let ground = Ground::new();
-    ground.write("a/f", lines(&[]));
-    let plan = ground.plan(vec![
+fn undo_of_an_undo_restores_the_remaining_work() {
+    let fixture = Fixture::new();
+    fixture.write("a/f", lines(&[]));
+    let plan = fixture.plan(vec![
         ("one", vec![write("a/f", lines(&[(2, "one")]))]),
         ("two", vec![write("a/f", lines(&[(15, "two")])), write("a/g", "two")]),
     ]);
-    apply_of(&ground, plan, "one");
-    let _ = ground.apply_with(plan, |order| order.part.paths = vec!["g".to_owned()]).unwrap();
-    let undo = ground.undo(plan).unwrap();
-    let _ = ground.undo(undo.plan.id).unwrap();
-    let report = ground.apply(plan).unwrap();
-    assert_eq!((report.plan.state, ground.read("a/f")), (State::Applied, lines(&[(2, "one"), (15, "two")])));
+    apply_of(&fixture, plan, "one");
+    let _ = fixture.apply_with(plan, |request| request.selection.paths = vec!["g".to_owned()]).unwrap();
+    let undo = fixture.undo(plan).unwrap();
+    let _ = fixture.undo(undo.plan.id).unwrap();
+    let report = fixture.apply(plan).unwrap();
+    assert_eq!((report.plan.state, fixture.read("a/f")), (State::Applied, lines(&[(2, "one"), (15, "two")])));
 }
 
 #[test]
-fn undo_of_a_new_name_restores_the_old_one() {
-    let ground = Ground::new();
-    ground.write("a/f", lines(&[]));
-    let plan = ground.plan(vec![("one", vec![Change::rename(bytes("a/f"), bytes("a/new"))])]);
-    let _ = ground.apply(plan).unwrap();
-    let _ = ground.undo_with(plan, |order| order.part.paths = vec!["new".to_owned()]).unwrap();
-    assert_eq!(files(&ground), [("f".to_owned(), lines(&[]))]);
+fn undo_of_a_rename_restores_the_old_name() {
+    let fixture = Fixture::new();
+    fixture.write("a/f", lines(&[]));
+    let plan = fixture.plan(vec![("one", vec![Change::rename(bytes("a/f"), bytes("a/new"))])]);
+    let _ = fixture.apply(plan).unwrap();
+    let _ = fixture.undo_with(plan, |request| request.selection.paths = vec!["new".to_owned()]).unwrap();
+    assert_eq!(files(&fixture), [("f".to_owned(), lines(&[]))]);
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use plan::{ApplyOrder, Change, Error, Piece, PlanId, Plans, State, UndoOrder};
+use plan::{ApplyRequest, Change, ContentInput, Error, PlanId, Plans, State, UndoRequest};
 use proptest::prelude::*;
 use testkit::notes::is_proof;
 use testkit::sim::{Node, SimDisk};
 
 use super::fixture::{delete, write};
-use super::sim::{Shelf, apply_mortal, disk, ground, ready, who};
+use super::sim::{StoreDir, apply_with_crash, disk, host, ready, who};
 
 const PATHS: [&str; 7] = ["a/f", "a/g", "a/d/x", "a/d/y", "a/d/e/z", "b/f", "b/d/x"];
 
@@ -46,7 +46,7 @@ fn action() -> impl Strategy<Value = Action> {
 
 struct World {
     disk: SimDisk,
-    shelf: Shelf,
+    store_dir: StoreDir,
     model: Model,
     /// Plans that were applied, with what they found and what they left.
     applied: Vec<(PlanId, Model, Model)>,
@@ -63,7 +63,7 @@ impl World {
         let start = [("a/f", text(0)), ("a/d/x", text(1))];
         let files: Vec<(&str, &str)> = start.iter().map(|(path, text)| (*path, text.as_str())).collect();
         let model = start.iter().map(|(path, text)| ((*path).to_owned(), text.clone())).collect();
-        Self { disk: disk(&files), shelf: Shelf::new(), model, applied: Vec::new(), edits: 0 }
+        Self { disk: disk(&files), store_dir: StoreDir::new(), model, applied: Vec::new(), edits: 0 }
     }
 
     /// What is in the roots, without folders.
@@ -81,7 +81,7 @@ impl World {
 
     fn plan(&self, plans: &Plans, changes: &[(usize, Option<u8>)]) -> Option<(PlanId, Model)> {
         let mut after = self.model.clone();
-        let mut entries: Vec<(Change, Option<Piece>)> = Vec::new();
+        let mut entries: Vec<(Change, Option<ContentInput>)> = Vec::new();
         let mut seen = Vec::new();
         for (path, new) in changes {
             let path = PATHS[*path];
@@ -90,7 +90,7 @@ impl World {
                 continue;
             }
             seen.push(path);
-            let piece = base.map(|text| Piece::file(text.as_bytes(), 0o644).unwrap());
+            let piece = base.map(|text| ContentInput::file(text.as_bytes(), 0o644).unwrap());
             match new {
                 Some(number) => {
                     entries.push((write(path, text(*number)), piece));
@@ -106,7 +106,7 @@ impl World {
     }
 
     fn act(&mut self, action: &Action) {
-        let plans = Plans::open(self.shelf.open());
+        let plans = Plans::open(self.store_dir.open());
         match action {
             Action::Person(path, new) => {
                 let path = PATHS[*path];
@@ -123,7 +123,7 @@ impl World {
             }
             Action::Apply(changes) => {
                 let Some((id, after)) = self.plan(&plans, changes) else { return };
-                let report = plans.apply(&ground(&self.disk), id, &ApplyOrder::by(&who())).unwrap();
+                let report = plans.apply(&host(&self.disk), id, &ApplyRequest::by(&who())).unwrap();
                 assert_eq!((report.plan.state, report.left), (State::Applied, 0));
                 self.applied.push((id, self.model.clone(), after.clone()));
                 self.model = after;
@@ -135,7 +135,7 @@ impl World {
                 let theirs = format!("a person's {number}, edit {}\n", self.edits);
                 self.disk.person_write(&changed[..1], &changed[2..], theirs.as_bytes());
                 self.model.insert((*changed).to_owned(), theirs);
-                let error = plans.apply(&ground(&self.disk), id, &ApplyOrder::by(&who())).unwrap_err();
+                let error = plans.apply(&host(&self.disk), id, &ApplyRequest::by(&who())).unwrap_err();
                 assert!(matches!(error, Error::Drifted { .. }), "{error}");
             }
             Action::Crash(changes, at) => {
@@ -143,16 +143,16 @@ impl World {
                 drop(plans);
                 let whole = self.disk.fork();
                 whole.new_program();
-                apply_mortal(&whole, &self.shelf.copy(), id, u64::MAX);
+                apply_with_crash(&whole, &self.store_dir.copy(), id, u64::MAX);
                 self.disk.new_program();
                 self.disk.crash_at(whole.calls() * u64::from(*at) / 256);
-                let (acknowledged, _) = apply_mortal(&self.disk, &self.shelf, id, u64::MAX);
+                let (acknowledged, _) = apply_with_crash(&self.disk, &self.store_dir, id, u64::MAX);
                 self.disk = match at % 2 {
                     0 => self.disk.kill(),
                     _ => self.disk.cuts_sampled(u64::from(*at), 3).last().unwrap().disk,
                 };
-                let plans = Plans::open(self.shelf.open());
-                plans.recover_plan(&ground(&self.disk), id, &who()).unwrap();
+                let plans = Plans::open(self.store_dir.open());
+                plans.recover_plan(&host(&self.disk), id, &who()).unwrap();
                 match plans.get(id).unwrap().state {
                     State::Applied => {
                         self.applied.push((id, self.model.clone(), after.clone()));
@@ -169,7 +169,7 @@ impl World {
                 let (id, before, after) = self.applied[usize::from(*which) % self.applied.len()].clone();
                 let changed: Vec<&&str> =
                     PATHS.iter().filter(|path| before.get(**path) != after.get(**path)).collect();
-                let result = plans.undo(&ground(&self.disk), id, &UndoOrder::by(&who()));
+                let result = plans.undo(&host(&self.disk), id, &UndoRequest::by(&who()));
                 let holds = |model: &Model, path: &str| self.model.get(path) == model.get(path);
                 let drifts = changed.iter().any(|path| !holds(&after, path) && !holds(&before, path));
                 match result {
@@ -182,9 +182,9 @@ impl World {
                             };
                         }
                     }
-                    Err(Error::ChangedSince { .. }) => assert!(drifts),
+                    Err(Error::ModifiedSinceApply { .. }) => assert!(drifts),
                     Err(Error::IllegalStep { state, .. }) => assert_ne!(state, State::Applied),
-                    Err(Error::Nothing { .. }) => {
+                    Err(Error::NothingToDo { .. }) => {
                         assert!(
                             changed.iter().all(|path| holds(&before, path)),
                             "there was something to undo"
@@ -206,7 +206,7 @@ proptest! {
     })]
 
     #[test]
-    fn the_tree_equals_the_model_after_any_sequence(actions in proptest::collection::vec(action(), 1..8)) {
+    fn any_sequence_of_actions_equals_the_model(actions in proptest::collection::vec(action(), 1..8)) {
         let mut world = World::new();
         for action in &actions {
             world.act(action);

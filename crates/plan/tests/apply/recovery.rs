@@ -3,33 +3,33 @@
 use plan::{Machine, Plans, RecoveryEnd, State};
 
 use super::fixture::write;
-use super::sim::{Shelf, apply_mortal, disk, file, ground, ready, trees, who};
+use super::sim::{StoreDir, apply_with_crash, disk, file, host, ready, trees, who};
 
 /// A disk on which an apply was cut off after its commit point.
-fn cut_off() -> (testkit::sim::SimDisk, Shelf, plan::PlanId) {
+fn interrupted_apply() -> (testkit::sim::SimDisk, StoreDir, plan::PlanId) {
     let start = disk(&[("a/f", "old"), ("b/g", "old")]);
-    let shelf = Shelf::new();
-    let plans = Plans::open(shelf.open());
+    let store_dir = StoreDir::new();
+    let plans = Plans::open(store_dir.open());
     let id = ready(&plans, vec![(write("a/f", "new"), file("old")), (write("b/g", "new"), file("old"))]);
     drop(plans);
     let whole = start.fork();
     whole.new_program();
-    apply_mortal(&whole, &shelf.copy(), id, u64::MAX);
+    apply_with_crash(&whole, &store_dir.copy(), id, u64::MAX);
     let exchange = whole.log().iter().position(|call| call.starts_with("exchange")).unwrap() as u64;
     start.new_program();
     start.crash_at(exchange + 1);
-    apply_mortal(&start, &shelf, id, u64::MAX);
-    (start.kill(), shelf, id)
+    apply_with_crash(&start, &store_dir, id, u64::MAX);
+    (start.kill(), store_dir, id)
 }
 
 #[test]
-fn whoever_names_the_root_next_finishes_it_and_is_told() {
-    let (disk, shelf, id) = cut_off();
-    let plans = Plans::open(shelf.open());
+fn the_next_apply_to_the_root_finishes_and_reports_it() {
+    let (disk, store_dir, id) = interrupted_apply();
+    let plans = Plans::open(store_dir.open());
     assert_eq!(plans.get(id).unwrap().state, State::Applying);
-    assert_eq!(plans.interrupted(&ground(&disk)).unwrap().len(), 1);
+    assert_eq!(plans.interrupted(&host(&disk)).unwrap().len(), 1);
     let other = ready(&plans, vec![(write("a/other", "new"), None)]);
-    let report = plans.apply(&ground(&disk), other, &plan::ApplyOrder::by(&who())).unwrap();
+    let report = plans.apply(&host(&disk), other, &plan::ApplyRequest::by(&who())).unwrap();
     let [recovery] = report.recovered.as_slice() else { panic!("{:?}", report.recovered) };
     assert_eq!((recovery.plan, recovery.end), (id, RecoveryEnd::Finished));
     assert_eq!(plans.get(id).unwrap().state, State::Applied);
@@ -38,17 +38,17 @@ fn whoever_names_the_root_next_finishes_it_and_is_told() {
     assert_eq!((last.kind.as_str(), last.to), ("plan.applied", Some(State::Applied)));
 }
 
-fn elsewhere(disk: &testkit::sim::SimDisk) -> plan::Ground {
+fn elsewhere(disk: &testkit::sim::SimDisk) -> plan::Host {
     let disk = disk.clone();
     let find: filetx::Finder =
         std::sync::Arc::new(move |path: &std::path::Path| Ok(disk.root(path.to_str().unwrap())));
-    plan::Ground::on_storage(find, Machine { host: "elsewhere".into(), id: "2".into() })
+    plan::Host::on_storage(find, Machine { host: "elsewhere".into(), id: "2".into() })
 }
 
 #[test]
-fn another_machine_leaves_it_alone() {
-    let (disk, shelf, id) = cut_off();
-    let plans = Plans::open(shelf.open());
+fn another_machine_does_not_recover_it() {
+    let (disk, store_dir, id) = interrupted_apply();
+    let plans = Plans::open(store_dir.open());
     let before = trees(&disk);
     // It has folders of the same names.
     let theirs = super::sim::disk(&[("a/f", "old"), ("b/g", "old")]);
@@ -59,20 +59,20 @@ fn another_machine_leaves_it_alone() {
     assert_eq!(plans.interrupted(&elsewhere).unwrap(), []);
     assert_eq!((trees(&disk), plans.get(id).unwrap().state), (before, State::Applying));
     // A dry run finishes nothing either; it says that it is being applied.
-    let mut order = plan::ApplyOrder::by(&who());
-    order.dry_run = true;
-    assert_eq!(plans.apply(&elsewhere, id, &order).unwrap_err().code(), "conflict");
+    let mut request = plan::ApplyRequest::by(&who());
+    request.dry_run = true;
+    assert_eq!(plans.apply(&elsewhere, id, &request).unwrap_err().code(), "conflict");
     // And it is in the way of nothing there.
     let other = ready(&plans, vec![(write("a/other", "new"), None)]);
-    let report = plans.apply(&elsewhere, other, &plan::ApplyOrder::by(&who())).unwrap();
+    let report = plans.apply(&elsewhere, other, &plan::ApplyRequest::by(&who())).unwrap();
     assert_eq!((report.plan.state, report.recovered.len()), (State::Applied, 0));
     assert_eq!(plans.get(id).unwrap().state, State::Applying);
 }
 
 #[test]
-fn a_machine_with_another_name_that_has_the_journal_finishes_it() {
-    let (disk, shelf, id) = cut_off();
-    let plans = Plans::open(shelf.open());
+fn a_renamed_machine_with_the_journal_finishes_it() {
+    let (disk, store_dir, id) = interrupted_apply();
+    let plans = Plans::open(store_dir.open());
     assert_eq!(plans.interrupted(&elsewhere(&disk)).unwrap().len(), 1);
     let recovery = plans.recover_plan(&elsewhere(&disk), id, &who()).unwrap().unwrap();
     assert_eq!(recovery.end, RecoveryEnd::Finished);
@@ -81,34 +81,34 @@ fn a_machine_with_another_name_that_has_the_journal_finishes_it() {
 }
 
 #[test]
-fn this_machine_is_told_apart() {
-    let here = Machine::here();
-    assert_eq!(here, Machine::here());
+fn this_machine_has_an_identity() {
+    let here = Machine::local();
+    assert_eq!(here, Machine::local());
     assert!(!here.host.is_empty());
     assert_eq!(here.to_string(), here.host);
 }
 
 #[test]
-fn a_sync_that_fails_after_the_commit_point_is_cut_off_and_finished_later() {
+fn a_failed_sync_after_the_commit_point_is_finished_later() {
     let start = disk(&[("a/f", "old"), ("b/g", "old")]);
-    let shelf = Shelf::new();
-    let plans = Plans::open(shelf.open());
+    let store_dir = StoreDir::new();
+    let plans = Plans::open(store_dir.open());
     let id = ready(&plans, vec![(write("a/f", "new"), file("old")), (write("b/g", "new"), file("old"))]);
     let whole = start.fork();
     whole.new_program();
     drop(plans);
-    apply_mortal(&whole, &shelf.copy(), id, u64::MAX);
+    apply_with_crash(&whole, &store_dir.copy(), id, u64::MAX);
     let calls = whole.calls();
     let (mut cut, mut aborted) = (0, 0);
     for call in 0..calls {
         let disk = start.fork();
         disk.new_program();
         disk.fail_at(call, testkit::sim::Fault::Io, testkit::sim::Lasts::Once);
-        let shelf = shelf.copy();
-        let plans = Plans::open(shelf.open());
-        match plans.apply(&ground(&disk), id, &plan::ApplyOrder::by(&who())) {
+        let store_dir = store_dir.copy();
+        let plans = Plans::open(store_dir.open());
+        match plans.apply(&host(&disk), id, &plan::ApplyRequest::by(&who())) {
             Ok(report) => assert_eq!(report.plan.state, State::Applied),
-            Err(error) if error.code() == "cut-off" => {
+            Err(error) if error.code() == "apply-incomplete" => {
                 cut += 1;
                 assert_eq!(error.outcome(), store::Outcome::Unknown);
                 assert_eq!(plans.get(id).unwrap().state, State::Applying);
@@ -120,7 +120,7 @@ fn a_sync_that_fails_after_the_commit_point_is_cut_off_and_finished_later() {
                 assert_eq!(disk.person_read("a", "f").as_deref(), Some(&b"old"[..]), "call {call}");
             }
         }
-        let recovered = plans.recover_plan(&ground(&disk), id, &who()).unwrap();
+        let recovered = plans.recover_plan(&host(&disk), id, &who()).unwrap();
         let state = plans.get(id).unwrap().state;
         let expected: &[u8] = if state == State::Applied { b"new" } else { b"old" };
         assert!(matches!(state, State::Applied | State::Ready), "call {call}: {state} {recovered:?}");
@@ -133,39 +133,37 @@ fn a_sync_that_fails_after_the_commit_point_is_cut_off_and_finished_later() {
 
 /// Killed between recording the outcome and removing the mark in the root.
 #[test]
-fn a_mark_whose_outcome_is_known_is_let_go() {
+fn a_completion_mark_with_a_known_outcome_is_removed() {
     let start = disk(&[("a/f", "old")]);
-    let shelf = Shelf::new();
-    let plans = Plans::open(shelf.open());
+    let store_dir = StoreDir::new();
+    let plans = Plans::open(store_dir.open());
     let id = ready(&plans, vec![(write("a/f", "new"), file("old"))]);
     drop(plans);
     let whole = start.fork();
     whole.new_program();
-    apply_mortal(&whole, &shelf.copy(), id, u64::MAX);
+    apply_with_crash(&whole, &store_dir.copy(), id, u64::MAX);
     let remove =
         whole.log().iter().position(|call| call.contains("remove") && call.contains("/done-")).unwrap();
     start.new_program();
     start.crash_at(remove as u64);
-    apply_mortal(&start, &shelf, id, u64::MAX);
+    apply_with_crash(&start, &store_dir, id, u64::MAX);
     let disk = start.kill();
     let marks = || {
         let names = disk.person_list("a", ".cleveragents/.txn");
         names.iter().filter(|name| name.starts_with("done-")).count()
     };
-    let plans = Plans::open(shelf.open());
+    let plans = Plans::open(store_dir.open());
     assert_eq!((plans.get(id).unwrap().state, marks()), (State::Applied, 1));
     let other = ready(&plans, vec![(write("a/other", "new"), None)]);
-    let report = plans.apply(&ground(&disk), other, &plan::ApplyOrder::by(&who())).unwrap();
+    let report = plans.apply(&host(&disk), other, &plan::ApplyRequest::by(&who())).unwrap();
     assert_eq!((report.recovered, marks()), (vec![], 0));
 }
 
 /// Cut off at every call of the store that comes after the files were changed.
-fn cut_off_after_publishing(
-    then: impl Fn(&testkit::sim::SimDisk, &Plans, plan::PlanId, &plan::Error),
-) -> usize {
+fn crash_after_publish(then: impl Fn(&testkit::sim::SimDisk, &Plans, plan::PlanId, &plan::Error)) -> usize {
     let start = disk(&[("a/f", "1\n2\n3\n"), ("b/g", "old")]);
-    let shelf = Shelf::new();
-    let plans = Plans::open(shelf.open());
+    let store_dir = StoreDir::new();
+    let plans = Plans::open(store_dir.open());
     let id = ready(
         &plans,
         vec![(write("a/f", "1\n2\nthree\n"), file("1\n2\n3\n")), (write("b/g", "new"), file("old"))],
@@ -173,17 +171,17 @@ fn cut_off_after_publishing(
     drop(plans);
     let whole = start.fork();
     whole.new_program();
-    let (_, calls) = apply_mortal(&whole, &shelf.copy(), id, u64::MAX);
+    let (_, calls) = apply_with_crash(&whole, &store_dir.copy(), id, u64::MAX);
     let mut cut = 0;
     for call in 0..calls {
-        let (disk, shelf) = (start.fork(), shelf.copy());
+        let (disk, store_dir) = (start.fork(), store_dir.copy());
         disk.new_program();
-        let store = super::crashing_store::Mortal::new(shelf.open(), &disk, call);
+        let store = super::crashing_store::CrashingStore::new(store_dir.open(), &disk, call);
         let mortal = Plans::open(std::sync::Arc::new(store));
-        let Err(error) = mortal.apply(&ground(&disk), id, &plan::ApplyOrder::by(&who())) else { continue };
+        let Err(error) = mortal.apply(&host(&disk), id, &plan::ApplyRequest::by(&who())) else { continue };
         drop(mortal);
         let disk = disk.kill();
-        let plans = Plans::open(shelf.open());
+        let plans = Plans::open(store_dir.open());
         let is_published = disk.person_read("b", "g").as_deref() == Some(b"new");
         if is_published && plans.get(id).unwrap().state == State::Applying {
             then(&disk, &plans, id, &error);
@@ -193,37 +191,43 @@ fn cut_off_after_publishing(
     cut
 }
 
+fn claims_no_effect(text: &str) -> bool {
+    ["no file was changed", "nothing was applied", "nothing was undone"]
+        .iter()
+        .any(|claim| text.contains(claim))
+}
+
 #[test]
-fn a_failure_after_files_were_changed_says_that_it_was_cut_off() {
-    let cut = cut_off_after_publishing(|_, _, _, error| {
-        assert_eq!((error.code(), error.outcome()), ("cut-off", store::Outcome::Unknown), "{error}");
-        assert!(!whole_text(error).contains("nothing was touched"), "{}", whole_text(error));
+fn a_failure_after_the_commit_point_is_an_incomplete_apply() {
+    let cut = crash_after_publish(|_, _, _, error| {
+        assert_eq!((error.code(), error.outcome()), ("apply-incomplete", store::Outcome::Unknown), "{error}");
+        assert!(!claims_no_effect(&error_chain(error)), "{}", error_chain(error));
     });
     assert!(cut > 0);
 }
 
 #[test]
-fn what_a_person_changes_after_it_had_landed_is_a_change_since() {
-    let cut = cut_off_after_publishing(|disk, plans, id, _| {
+fn an_edit_after_an_incomplete_apply_is_modified_since_apply() {
+    let cut = crash_after_publish(|disk, plans, id, _| {
         disk.person_write("a", "f", b"mine\n2\nthree\n");
-        let recovery = plans.recover_plan(&ground(disk), id, &who()).unwrap().unwrap();
+        let recovery = plans.recover_plan(&host(disk), id, &who()).unwrap().unwrap();
         assert_eq!((recovery.end, recovery.kept.len()), (RecoveryEnd::Finished, 0));
-        let error = plans.undo(&ground(disk), id, &plan::UndoOrder::by(&who())).unwrap_err();
-        assert_eq!(error.code(), "changed-since");
+        let error = plans.undo(&host(disk), id, &plan::UndoRequest::by(&who())).unwrap_err();
+        assert_eq!(error.code(), "modified-since-apply");
         assert_eq!(disk.person_read("b", "g").as_deref(), Some(&b"new"[..]), "nothing is half undone");
     });
     assert!(cut > 0);
 }
 
 /// An error with its causes.
-fn whole_text(error: &dyn std::error::Error) -> String {
+fn error_chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[test]
-fn a_recovery_that_fails_does_not_say_that_nothing_was_touched() {
-    let (start, shelf, id) = cut_off();
+fn a_failed_recovery_does_not_claim_to_have_no_effect() {
+    let (start, store_dir, id) = interrupted_apply();
     let mut failed = 0;
     for without_journal in [false, true] {
         let start = start.fork();
@@ -233,13 +237,13 @@ fn a_recovery_that_fails_does_not_say_that_nothing_was_touched() {
             }
         }
         for call in 0..100 {
-            let (disk, shelf) = (start.fork(), shelf.copy());
+            let (disk, store_dir) = (start.fork(), store_dir.copy());
             disk.new_program();
             disk.fail_at(call, testkit::sim::Fault::Io, testkit::sim::Lasts::Once);
-            let plans = Plans::open(shelf.open());
-            if let Err(error) = plans.recover_plan(&ground(&disk), id, &who()) {
-                let text = whole_text(&error);
-                assert!(!text.contains("nothing was touched"), "call {call}: {text}");
+            let plans = Plans::open(store_dir.open());
+            if let Err(error) = plans.recover_plan(&host(&disk), id, &who()) {
+                let text = error_chain(&error);
+                assert!(!claims_no_effect(&text), "call {call}: {text}");
                 assert_eq!(plans.get(id).unwrap().state, State::Applying, "call {call}: {text}");
                 failed += 1;
             }

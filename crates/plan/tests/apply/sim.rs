@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filetx::{Finder, Storage};
-use plan::{Actor, ApplyOrder, Change, Machine, Piece, PlanId, Plans, State, UndoOrder};
+use plan::{Actor, ApplyRequest, Change, ContentInput, Machine, PlanId, Plans, State, UndoRequest};
 use serde_json::json;
 use store::{NewPlan, SqliteStore, Store};
 use testkit::sim::{Node, SimDisk};
 
-use super::crashing_store::Mortal;
+use super::crashing_store::CrashingStore;
 use super::fixture::{actor, bytes};
 
 pub(crate) const ROOTS: [&str; 2] = ["a", "b"];
@@ -18,13 +18,13 @@ pub(crate) fn machine() -> Machine {
     Machine { host: "here".into(), id: "1".into() }
 }
 
-pub(crate) fn ground(disk: &SimDisk) -> plan::Ground {
+pub(crate) fn host(disk: &SimDisk) -> plan::Host {
     let disk = disk.clone();
     let finder: Finder = Arc::new(move |path: &Path| -> std::io::Result<Arc<dyn Storage>> {
         let root = path.to_str().and_then(|path| disk.try_root(path));
         root.ok_or_else(|| std::io::ErrorKind::NotFound.into())
     });
-    plan::Ground::on_storage(finder, machine())
+    plan::Host::on_storage(finder, machine())
 }
 
 /// A disk with two roots on two mounts.
@@ -46,11 +46,11 @@ pub(crate) fn trees(disk: &SimDisk) -> Vec<std::collections::BTreeMap<String, No
 }
 
 /// A store in a folder, to be copied.
-pub(crate) struct Shelf {
+pub(crate) struct StoreDir {
     folder: tempfile::TempDir,
 }
 
-impl Shelf {
+impl StoreDir {
     pub(crate) fn new() -> Self {
         Self { folder: testkit::folder::scratch() }
     }
@@ -77,7 +77,7 @@ impl Shelf {
 }
 
 /// Makes a plan that is ready. Paths begin with the root's letter; each change comes with what was there.
-pub(crate) fn ready(plans: &Plans, changes: Vec<(Change, Option<Piece>)>) -> PlanId {
+pub(crate) fn ready(plans: &Plans, changes: Vec<(Change, Option<ContentInput>)>) -> PlanId {
     let new = NewPlan {
         id: PlanId::new(),
         name: None,
@@ -89,34 +89,39 @@ pub(crate) fn ready(plans: &Plans, changes: Vec<(Change, Option<Piece>)>) -> Pla
     };
     plans.store().create_plan(&new).unwrap();
     let changeset = plans.context(new.id).unwrap().start_changeset(&actor("coder")).unwrap();
-    let place = |(change, base): (Change, Option<Piece>)| {
+    let place = |(change, base): (Change, Option<ContentInput>)| {
         let text = change.path.show().into_owned();
         let (root, path) = text.split_once('/').unwrap();
-        Change { path: bytes(path), ..change }.in_root(bytes(root)).on(base)
+        Change { path: bytes(path), ..change }.in_root(bytes(root)).with_base(base)
     };
     changeset.record_many(changes.into_iter().map(place).collect()).unwrap();
     changeset.seal().unwrap();
-    plans.settle(new.id, &actor("ana")).unwrap();
+    plans.mark_ready(new.id, &actor("ana")).unwrap();
     new.id
 }
 
-pub(crate) fn file(text: &str) -> Option<Piece> {
-    Some(Piece::file(text.as_bytes(), 0o644).unwrap())
+pub(crate) fn file(text: &str) -> Option<ContentInput> {
+    Some(ContentInput::file(text.as_bytes(), 0o644).unwrap())
 }
 
 /// Applies with a store that dies; gives how many calls of it there were.
-pub(crate) fn apply_mortal(disk: &SimDisk, shelf: &Shelf, id: PlanId, dies_at: u64) -> (bool, u64) {
-    let mortal = Arc::new(Mortal::new(shelf.open(), disk, dies_at));
+pub(crate) fn apply_with_crash(
+    disk: &SimDisk,
+    store_dir: &StoreDir,
+    id: PlanId,
+    dies_at: u64,
+) -> (bool, u64) {
+    let mortal = Arc::new(CrashingStore::new(store_dir.open(), disk, dies_at));
     let plans = Plans::open(Arc::clone(&mortal) as Arc<dyn Store>);
-    let applied = plans.apply(&ground(disk), id, &ApplyOrder::by(&who()));
+    let applied = plans.apply(&host(disk), id, &ApplyRequest::by(&who()));
     (applied.is_ok(), mortal.calls())
 }
 
 /// The same for an undo.
-pub(crate) fn undo_mortal(disk: &SimDisk, shelf: &Shelf, id: PlanId, dies_at: u64) -> (bool, u64) {
-    let mortal = Arc::new(Mortal::new(shelf.open(), disk, dies_at));
+pub(crate) fn undo_with_crash(disk: &SimDisk, store_dir: &StoreDir, id: PlanId, dies_at: u64) -> (bool, u64) {
+    let mortal = Arc::new(CrashingStore::new(store_dir.open(), disk, dies_at));
     let plans = Plans::open(Arc::clone(&mortal) as Arc<dyn Store>);
-    let undone = plans.undo(&ground(disk), id, &UndoOrder::by(&who()));
+    let undone = plans.undo(&host(disk), id, &UndoRequest::by(&who()));
     (undone.is_ok(), mortal.calls())
 }
 

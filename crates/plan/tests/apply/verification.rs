@@ -1,13 +1,13 @@
 //! [app-verify]: after an apply every declared path is looked at, and one that holds something else is told apart from a conflict.
 
-use plan::{ApplyOrder, FileOutcome, Plans, State};
+use plan::{ApplyRequest, FileOutcome, Plans, State};
 
 use super::fixture::write;
-use super::sim::{Shelf, disk, file, ground, ready, who};
+use super::sim::{StoreDir, disk, file, host, ready, who};
 
 /// A person who writes just before each call of the disk, one after the other.
 #[test]
-fn what_is_written_and_then_changed_is_a_mismatch_and_what_is_changed_before_is_kept() {
+fn concurrent_writes_are_reported_as_drift_or_failed_verification() {
     let mut seen = [0; 4];
     let calls = at_call(u64::MAX, &mut seen);
     for call in 0..calls {
@@ -21,12 +21,12 @@ fn what_is_written_and_then_changed_is_a_mismatch_and_what_is_changed_before_is_
 /// Gives how many calls there were, and counts how it ended.
 fn at_call(call: u64, seen: &mut [u64; 4]) -> u64 {
     let disk = disk(&[("a/f", "old"), ("b/g", "old")]);
-    let shelf = Shelf::new();
-    let plans = Plans::open(shelf.open());
+    let store_dir = StoreDir::new();
+    let plans = Plans::open(store_dir.open());
     let plan = ready(&plans, vec![(write("a/f", "new"), file("old")), (write("b/g", "new"), file("old"))]);
     disk.new_program();
     disk.on_call(call, |disk| disk.person_write("a", "f", b"edited"));
-    let applied = plans.apply(&ground(&disk), plan, &ApplyOrder::by(&who()));
+    let applied = plans.apply(&host(&disk), plan, &ApplyRequest::by(&who()));
     let text = |root: &str, path: &str| format!("{:?}", disk.tree(root)[path]);
     let Ok(report) = applied else {
         assert_eq!(plans.get(plan).unwrap().state, State::Conflict, "call {call}");

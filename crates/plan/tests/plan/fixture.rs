@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plan::{Change, Changeset, ChangesetId, PathKey, Piece, Plan, PlanExecutionContext, Plans};
+use plan::{Change, Changeset, ChangesetId, ContentInput, PathKey, Plan, PlanExecutionContext, Plans};
 use store::Store;
 use tempfile::TempDir;
 use testkit::folder::scratch;
@@ -10,7 +10,7 @@ use testkit::folder::scratch;
 use crate::support::folder_of_each_engine;
 pub(crate) use crate::support::{actor, bytes, open, write, write_with_mode};
 
-pub(crate) struct Ground {
+pub(crate) struct Fixture {
     pub folder: TempDir,
     pub root: PathBuf,
     pub plans: Plans,
@@ -18,7 +18,7 @@ pub(crate) struct Ground {
     pub context: PlanExecutionContext,
 }
 
-impl Ground {
+impl Fixture {
     /// An empty root, and a plan for it.
     pub(crate) fn new() -> Self {
         Self::in_folder(scratch())
@@ -63,11 +63,11 @@ impl Ground {
         PathKey { root: self.plan.roots[0].clone(), path: bytes(path) }
     }
 
-    pub(crate) fn settled(&self) -> Plan {
-        self.plans.settle(self.plan.id, &actor("ana")).unwrap()
+    pub(crate) fn mark_ready(&self) -> Plan {
+        self.plans.mark_ready(self.plan.id, &actor("ana")).unwrap()
     }
 }
 
-pub(crate) fn file(content: impl AsRef<[u8]>) -> Option<Piece> {
-    Some(Piece::file(content.as_ref(), 0o644).unwrap())
+pub(crate) fn file(content: impl AsRef<[u8]>) -> Option<ContentInput> {
+    Some(ContentInput::file(content.as_ref(), 0o644).unwrap())
 }

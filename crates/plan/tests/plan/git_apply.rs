@@ -7,17 +7,19 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use plan::{Change, FileDiff, Over, Selection, Sign, StoredContents, Strategy, What, diffs, write_patch};
+use plan::{
+    Change, FileDiff, OverlaySource, Selection, Sign, StoredBlobs, Strategy, What, diffs, write_patch,
+};
 use testkit::notes::{figure, is_proof};
 use testkit::seed;
 
 use super::fixture::*;
 
 /// A folder's files: content or target, and whether a file is executable.
-type Tree = BTreeMap<Vec<u8>, Thing>;
+type Tree = BTreeMap<Vec<u8>, Node>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Thing {
+enum Node {
     File(Vec<u8>, bool),
     Symlink(Vec<u8>),
 }
@@ -27,12 +29,12 @@ fn os(path: &[u8]) -> OsString {
 }
 
 fn make(root: &Path, tree: &Tree) {
-    for (path, thing) in tree {
+    for (path, node) in tree {
         let path = root.join(os(path));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        match thing {
-            Thing::Symlink(target) => symlink(os(target), path).unwrap(),
-            Thing::File(content, executable) => {
+        match node {
+            Node::Symlink(target) => symlink(os(target), path).unwrap(),
+            Node::File(content, executable) => {
                 std::fs::write(&path, content).unwrap();
                 let mode = if *executable { 0o755 } else { 0o644 };
                 std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
@@ -53,10 +55,10 @@ fn read(root: &Path) -> Tree {
                 }
             } else if kind.is_symlink() {
                 let target = std::fs::read_link(entry.path()).unwrap();
-                tree.insert(name, Thing::Symlink(target.into_os_string().into_vec()));
+                tree.insert(name, Node::Symlink(target.into_os_string().into_vec()));
             } else {
                 let executable = entry.metadata().unwrap().permissions().mode() & 0o100 != 0;
-                tree.insert(name, Thing::File(std::fs::read(entry.path()).unwrap(), executable));
+                tree.insert(name, Node::File(std::fs::read(entry.path()).unwrap(), executable));
             }
         }
     }
@@ -97,36 +99,36 @@ fn changes(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) -> Vec<Change
             changes.push(Change::delete(bytes(to)));
         }
         changes.push(Change::rename(bytes(from), bytes(to)));
-        let thing = now.remove(from).unwrap();
-        now.insert(to.clone(), thing);
+        let node = now.remove(from).unwrap();
+        now.insert(to.clone(), node);
     }
     for (path, _) in now.iter().filter(|(path, _)| !new.contains_key(*path)) {
         changes.push(Change::delete(bytes(path)));
     }
-    for (path, thing) in new.iter().filter(|(path, thing)| now.get(*path) != Some(*thing)) {
-        changes.push(match (thing, now.get(path)) {
-            (Thing::File(content, executable), Some(Thing::File(before, _))) if content == before => {
+    for (path, node) in new.iter().filter(|(path, node)| now.get(*path) != Some(*node)) {
+        changes.push(match (node, now.get(path)) {
+            (Node::File(content, executable), Some(Node::File(before, _))) if content == before => {
                 Change::mode(bytes(path), if *executable { 0o755 } else { 0o644 })
             }
-            (Thing::File(content, executable), _) => {
+            (Node::File(content, executable), _) => {
                 let mode = Some(if *executable { 0o755 } else { 0o644 });
                 Change::new(
                     bytes(path),
-                    plan::Act::Write { content: plan::Source::Bytes(content.clone()), mode },
+                    plan::Act::Write { content: plan::ContentSource::Bytes(content.clone()), mode },
                 )
             }
-            (Thing::Symlink(target), _) => Change::symlink(bytes(path), target.clone()),
+            (Node::Symlink(target), _) => Change::symlink(bytes(path), target.clone()),
         });
     }
     changes
 }
 
-impl Ground {
+impl Fixture {
     pub(crate) fn diffs(&self) -> Vec<FileDiff> {
         let combined = self.plans.combine(self.plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
-        let stored = StoredContents(self.store());
-        let contents = Over { made: &combined.made, below: &stored };
-        combined.shown().iter().flat_map(|shown| diffs(shown, &contents).unwrap()).collect()
+        let stored = StoredBlobs(self.store());
+        let contents = OverlaySource { overlay: &combined.unstored, base: &stored };
+        combined.diff_entries().iter().flat_map(|shown| diffs(shown, &contents).unwrap()).collect()
     }
 
     pub(crate) fn patch(&self) -> Vec<u8> {
@@ -138,15 +140,15 @@ impl Ground {
 
 /// Records the way from one tree to another; git must go the same way, and back again.
 fn round_trip(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) {
-    let ground = Ground::new();
-    make(&ground.root, old);
+    let fixture = Fixture::new();
+    make(&fixture.root, old);
     let changes = changes(old, new, renames);
     if changes.is_empty() {
         return;
     }
-    ground.sealed("coder", changes);
-    let patch = ground.patch();
-    let target = ground.folder.path().join("target");
+    fixture.sealed("coder", changes);
+    let patch = fixture.patch();
+    let target = fixture.folder.path().join("target");
     std::fs::create_dir(&target).unwrap();
     make(&target, old);
     if patch.is_empty() {
@@ -160,10 +162,10 @@ fn round_trip(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) {
     assert!(back.status.success(), "{}\n{}", String::from_utf8_lossy(&back.stderr), shown());
     // Taking a patch back, git makes a plain file of a symlink that it deleted; so only the contents are compared.
     let contents = |tree: &Tree| -> BTreeMap<Vec<u8>, Vec<u8>> {
-        let content = |thing: &Thing| match thing {
-            Thing::File(content, _) | Thing::Symlink(content) => content.clone(),
+        let content = |node: &Node| match node {
+            Node::File(content, _) | Node::Symlink(content) => content.clone(),
         };
-        tree.iter().map(|(path, thing)| (path.clone(), content(thing))).collect()
+        tree.iter().map(|(path, node)| (path.clone(), content(node))).collect()
     };
     assert_eq!(contents(&read(&target)), contents(old), "{}", shown());
 }
@@ -181,21 +183,21 @@ fn random_text(random: &mut fastrand::Rng) -> Vec<u8> {
     text
 }
 
-fn random_thing(random: &mut fastrand::Rng) -> Thing {
+fn random_node(random: &mut fastrand::Rng) -> Node {
     match random.u8(..10) {
-        0 => Thing::File(Vec::new(), random.bool()),
-        1 => Thing::Symlink([&b"target"[..], b"../up", b"sp ace", b"\xff"][random.usize(..4)].to_vec()),
-        2 | 3 => Thing::File(
+        0 => Node::File(Vec::new(), random.bool()),
+        1 => Node::Symlink([&b"target"[..], b"../up", b"sp ace", b"\xff"][random.usize(..4)].to_vec()),
+        2 | 3 => Node::File(
             (0..random.usize(1..400)).map(|_| random.u8(..4) * 85).chain([0]).collect(),
             random.bool(),
         ),
-        _ => Thing::File(random_text(random), random.u8(..4) == 0),
+        _ => Node::File(random_text(random), random.u8(..4) == 0),
     }
 }
 
-fn edited(random: &mut fastrand::Rng, thing: &Thing) -> Thing {
-    match thing {
-        Thing::File(content, executable) if random.u8(..4) > 0 => {
+fn edited(random: &mut fastrand::Rng, node: &Node) -> Node {
+    match node {
+        Node::File(content, executable) if random.u8(..4) > 0 => {
             let mut lines: Vec<Vec<u8>> =
                 content.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
             for _ in 0..random.usize(..3) {
@@ -207,9 +209,9 @@ fn edited(random: &mut fastrand::Rng, thing: &Thing) -> Thing {
                     _ => {}
                 }
             }
-            Thing::File(lines.concat(), if random.u8(..5) == 0 { !executable } else { *executable })
+            Node::File(lines.concat(), if random.u8(..5) == 0 { !executable } else { *executable })
         }
-        _ => random_thing(random),
+        _ => random_node(random),
     }
 }
 
@@ -240,31 +242,31 @@ fn generated_trees_go_through_git_apply_and_back() {
         let mut old = Tree::new();
         for name in NAMES {
             if random.u8(..3) > 0 {
-                old.insert(name.to_vec(), random_thing(&mut random));
+                old.insert(name.to_vec(), random_node(&mut random));
             }
         }
         let (mut new, mut renames) = (Tree::new(), Vec::new());
         let fates: Vec<u8> = old.keys().map(|_| random.u8(..6)).collect();
         let gone = old.keys().zip(&fates).filter(|(_, fate)| **fate == 0);
         let mut free: Vec<Vec<u8>> = gone.map(|(name, _)| name.clone()).collect();
-        for ((name, thing), fate) in old.iter().zip(&fates) {
+        for ((name, node), fate) in old.iter().zip(&fates) {
             match fate {
                 0 => {}
                 1 => {
                     // Also onto a name that another file had.
                     let free = if random.bool() { free.pop() } else { None };
                     let to = free.unwrap_or_else(|| [&b"moved/"[..], name.as_slice()].concat());
-                    let same = if random.bool() { thing.clone() } else { edited(&mut random, thing) };
+                    let same = if random.bool() { node.clone() } else { edited(&mut random, node) };
                     new.insert(to.clone(), same);
                     renames.push((name.clone(), to));
                 }
-                2 | 3 => drop(new.insert(name.clone(), edited(&mut random, thing))),
-                _ => drop(new.insert(name.clone(), thing.clone())),
+                2 | 3 => drop(new.insert(name.clone(), edited(&mut random, node))),
+                _ => drop(new.insert(name.clone(), node.clone())),
             }
         }
         for name in NAMES {
             if !old.contains_key(name) && random.bool() {
-                new.insert(name.to_vec(), random_thing(&mut random));
+                new.insert(name.to_vec(), random_node(&mut random));
             }
         }
         round_trip(&old, &new, &renames);
@@ -273,12 +275,12 @@ fn generated_trees_go_through_git_apply_and_back() {
 }
 
 #[test]
-fn what_git_has_special_rules_for() {
-    let file = |content: &[u8]| Thing::File(content.to_vec(), false);
-    let tree = |things: &[(&[u8], Thing)]| -> Tree {
-        things.iter().map(|(path, thing)| (path.to_vec(), thing.clone())).collect()
+fn special_cases_of_git_go_through_git_apply() {
+    let file = |content: &[u8]| Node::File(content.to_vec(), false);
+    let tree = |things: &[(&[u8], Node)]| -> Tree {
+        things.iter().map(|(path, node)| (path.to_vec(), node.clone())).collect()
     };
-    let check = |old: Thing, new: Thing| round_trip(&tree(&[(b"f", old)]), &tree(&[(b"f", new)]), &[]);
+    let check = |old: Node, new: Node| round_trip(&tree(&[(b"f", old)]), &tree(&[(b"f", new)]), &[]);
     check(file(b""), file(b"a"));
     check(file(b"a"), file(b""));
     check(file(b"a\n"), file(b"a"));
@@ -286,11 +288,11 @@ fn what_git_has_special_rules_for() {
     check(file(b"a\r\nb\r\n"), file(b"a\r\nB\r\n"));
     check(file(b"\0"), file(b"text\n"));
     check(file(b"text\n"), file(&[0; 1000]));
-    check(file(b"a\n"), Thing::File(b"a\n".to_vec(), true));
-    check(file(b"a\n"), Thing::File(b"b\n".to_vec(), true));
-    check(Thing::Symlink(b"a".to_vec()), Thing::Symlink(b"b".to_vec()));
-    check(Thing::Symlink(b"a".to_vec()), file(b"a"));
-    check(file(b"\0a"), Thing::Symlink(b"a".to_vec()));
+    check(file(b"a\n"), Node::File(b"a\n".to_vec(), true));
+    check(file(b"a\n"), Node::File(b"b\n".to_vec(), true));
+    check(Node::Symlink(b"a".to_vec()), Node::Symlink(b"b".to_vec()));
+    check(Node::Symlink(b"a".to_vec()), file(b"a"));
+    check(file(b"\0a"), Node::Symlink(b"a".to_vec()));
     round_trip(&Tree::new(), &tree(&[(b"empty", file(b"")), (b"sp ace", file(b""))]), &[]);
     round_trip(&tree(&[(b"empty", file(b""))]), &Tree::new(), &[]);
     round_trip(&tree(&[(b"a", file(b"x\n"))]), &tree(&[(b"a/b", file(b"x\n"))]), &[]);
@@ -303,24 +305,24 @@ fn what_git_has_special_rules_for() {
 
 /// git takes no rename onto a path where something was: the one is changed, the other goes.
 #[test]
-fn a_rename_in_place_of_another_file_is_a_change_and_a_deletion() {
-    let ground = Ground::new();
-    ground.write("a", "a\n");
-    ground.write("b", "b\n");
-    ground.sealed("coder", vec![Change::delete(bytes("b")), Change::rename(bytes("a"), bytes("b"))]);
+fn a_rename_onto_another_file_is_a_change_and_a_deletion() {
+    let fixture = Fixture::new();
+    fixture.write("a", "a\n");
+    fixture.write("b", "b\n");
+    fixture.sealed("coder", vec![Change::delete(bytes("b")), Change::rename(bytes("a"), bytes("b"))]);
     let shown: Vec<_> =
-        ground.diffs().iter().map(|diff| (diff.key.path.show().into_owned(), diff.what)).collect();
+        fixture.diffs().iter().map(|diff| (diff.key.path.show().into_owned(), diff.what)).collect();
     assert_eq!(shown, [("a".to_owned(), What::Deleted), ("b".to_owned(), What::Modified)]);
-    git_apply(&ground.root, &ground.patch()).unwrap();
-    assert_eq!(read(&ground.root), Tree::from([(b"b".to_vec(), Thing::File(b"a\n".to_vec(), false))]));
+    git_apply(&fixture.root, &fixture.patch()).unwrap();
+    assert_eq!(read(&fixture.root), Tree::from([(b"b".to_vec(), Node::File(b"a\n".to_vec(), false))]));
 }
 
 #[test]
-fn a_diff_is_data_with_counts() {
-    let ground = Ground::new();
-    ground.write("f", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n");
-    ground.write("old", "x\n");
-    ground.write("b", "\0\0");
+fn a_diff_has_hunks_and_counts() {
+    let fixture = Fixture::new();
+    fixture.write("f", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n");
+    fixture.write("old", "x\n");
+    fixture.write("b", "\0\0");
     let text = "1\ntwo\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n15b\n16\n";
     let changes = vec![
         write("f", text),
@@ -328,8 +330,8 @@ fn a_diff_is_data_with_counts() {
         write("b", "\0"),
         write_with_mode("tool", "#!\n", 0o755),
     ];
-    ground.sealed("coder", changes);
-    let diffs = ground.diffs();
+    fixture.sealed("coder", changes);
+    let diffs = fixture.diffs();
     let seen: Vec<_> = diffs
         .iter()
         .map(|diff| {
@@ -361,24 +363,24 @@ fn a_diff_is_data_with_counts() {
 }
 
 #[test]
-fn what_git_cannot_say_is_said_in_words() {
-    let ground = Ground::new();
-    ground.write("f", "x");
-    ground.sealed("coder", vec![Change::mode(bytes("f"), 0o600)]);
-    assert_eq!(String::from_utf8(ground.patch()).unwrap(), "# mode 0644 becomes 0600: f\n");
-    let ground = Ground::new();
-    ground.write("f", "x\n");
-    ground.sealed("coder", vec![write_with_mode("f", "y\n", 0o600)]);
-    git_apply(&ground.root, &ground.patch()).unwrap();
-    assert_eq!(std::fs::read(ground.root.join("f")).unwrap(), b"y\n");
+fn modes_and_large_files_that_git_cannot_express_are_marked() {
+    let fixture = Fixture::new();
+    fixture.write("f", "x");
+    fixture.sealed("coder", vec![Change::mode(bytes("f"), 0o600)]);
+    assert_eq!(String::from_utf8(fixture.patch()).unwrap(), "# mode 0644 becomes 0600: f\n");
+    let fixture = Fixture::new();
+    fixture.write("f", "x\n");
+    fixture.sealed("coder", vec![write_with_mode("f", "y\n", 0o600)]);
+    git_apply(&fixture.root, &fixture.patch()).unwrap();
+    assert_eq!(std::fs::read(fixture.root.join("f")).unwrap(), b"y\n");
 }
 
 #[test]
-fn permission_bits_of_new_files_are_said_too() {
-    let ground = Ground::new();
-    ground.write("known", "x\n");
+fn permission_bits_of_new_files_are_in_a_comment() {
+    let fixture = Fixture::new();
+    fixture.write("known", "x\n");
     let new = |path: &str, mode| write_with_mode(path, "x\n", mode);
-    ground.sealed(
+    fixture.sealed(
         "coder",
         vec![
             new("group", 0o655),
@@ -391,7 +393,7 @@ fn permission_bits_of_new_files_are_said_too() {
             Change::mode(bytes("known"), 0o700),
         ],
     );
-    let patch = ground.patch();
+    let patch = fixture.patch();
     let text = String::from_utf8_lossy(&patch).into_owned();
     let comments: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
     let expected = [
@@ -403,30 +405,30 @@ fn permission_bits_of_new_files_are_said_too() {
     ];
     assert_eq!(comments, expected, "{text}");
     assert!(text.contains("diff --git a/known b/known\nold mode 100644\nnew mode 100755\n"), "{text}");
-    git_apply(&ground.root, &patch).unwrap();
-    assert_eq!(read(&ground.root).len(), 8);
+    git_apply(&fixture.root, &patch).unwrap();
+    assert_eq!(read(&fixture.root).len(), 8);
 }
 
 /// [chg-content]: a patch that leaves out a file which is too long must not look as if it had been applied, whatever became of the file.
 #[test]
-fn git_refuses_all_of_a_patch_with_a_file_that_is_too_long() {
+fn git_rejects_a_patch_with_a_file_that_is_too_large() {
     let long = |byte: u8| vec![byte; plan::TEXT_BYTES_MAX as usize + 1];
     let check = |before: Option<Vec<u8>>, change: Vec<Change>, shown: &str| {
-        let ground = Ground::new();
-        ground.write("a text", "old\n");
+        let fixture = Fixture::new();
+        fixture.write("a text", "old\n");
         if let Some(before) = before {
-            ground.write("long", before);
+            fixture.write("long", before);
         }
-        let tree = read(&ground.root);
-        ground.sealed("coder", vec![write("a text", "new\n")]);
-        ground.sealed("painter", change);
-        let patch = ground.patch();
+        let tree = read(&fixture.root);
+        fixture.sealed("coder", vec![write("a text", "new\n")]);
+        fixture.sealed("painter", change);
+        let patch = fixture.patch();
         let text = String::from_utf8_lossy(&patch);
         assert!(text.contains(shown), "{text}");
-        let refused = git_apply(&ground.root, &patch).unwrap_err();
+        let refused = git_apply(&fixture.root, &patch).unwrap_err();
         assert!(refused.contains("without full index line"), "{refused}");
-        assert_eq!(read(&ground.root), tree, "nothing was touched");
-        assert!(ground.diffs().iter().any(|diff| diff.binary));
+        assert_eq!(read(&fixture.root), tree, "nothing was touched");
+        assert!(fixture.diffs().iter().any(|diff| diff.binary));
     };
     let changed = "\nBinary files a/long and b/long differ\n";
     check(Some(b"x".to_vec()), vec![write("long", long(b'a'))], changed);
@@ -443,21 +445,21 @@ fn git_refuses_all_of_a_patch_with_a_file_that_is_too_long() {
 }
 
 #[test]
-fn the_diff_of_one_actor_or_changeset_is_its_own() {
-    let ground = Ground::new();
-    let first = ground.sealed("one", vec![write("a", "1")]);
-    ground.sealed("two", vec![write("b", "2")]);
+fn a_diff_selects_by_actor_and_changeset() {
+    let fixture = Fixture::new();
+    let first = fixture.sealed("one", vec![write("a", "1")]);
+    fixture.sealed("two", vec![write("b", "2")]);
     let paths = |selection: Selection| -> Vec<String> {
-        let combined = ground.plans.combine(ground.plan.id, &selection, Strategy::ThreeWay).unwrap();
-        combined.shown().iter().map(|shown| shown.key.path.show().into_owned()).collect()
+        let combined = fixture.plans.combine(fixture.plan.id, &selection, Strategy::ThreeWay).unwrap();
+        combined.diff_entries().iter().map(|shown| shown.key.path.show().into_owned()).collect()
     };
     assert_eq!(paths(Selection::default()), ["a", "b"]);
     assert_eq!(paths(Selection { actors: vec![actor("two")], ..Selection::default() }), ["b"]);
     assert_eq!(paths(Selection { changesets: vec![first], ..Selection::default() }), ["a"]);
-    let other = ground.plans.create(None, &[&ground.root], &actor("ana")).unwrap();
+    let other = fixture.plans.create(None, &[&fixture.root], &actor("ana")).unwrap();
     let foreign = Selection { changesets: vec![first], ..Selection::default() };
     assert_eq!(
-        ground.plans.combine(other.id, &foreign, Strategy::ThreeWay).unwrap_err().code(),
+        fixture.plans.combine(other.id, &foreign, Strategy::ThreeWay).unwrap_err().code(),
         "foreign-changeset"
     );
 }

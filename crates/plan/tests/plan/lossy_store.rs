@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use store::{Error, Result, Store};
 
 #[derive(Debug)]
-pub(crate) struct Through {
+pub(crate) struct LossyStore {
     inner: Arc<dyn Store>,
     reads: AtomicUsize,
     lost: Mutex<Lost>,
@@ -19,7 +19,7 @@ pub(crate) struct Lost {
     pub is_done: bool,
 }
 
-impl Through {
+impl LossyStore {
     pub(crate) fn new(inner: Arc<dyn Store>) -> Self {
         Self { inner, reads: AtomicUsize::new(0), lost: Mutex::default() }
     }
@@ -50,4 +50,4 @@ impl Through {
     }
 }
 
-testkit::wrap_store!(Through);
+testkit::wrap_store!(LossyStore);

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use plan::{
-    Clash, Combined, CombinedChange, Conflict, ConflictHunk, Content, ContentKind, Contents, Credit, Error,
-    FinalChange, Folded, Over, PathKey, Result, Settled, Strategy, TEXT_BYTES_MAX, combine,
+    BlobSource, Clash, Combined, CombinedChange, Conflict, ConflictHunk, Content, ContentKind, Credit, Error,
+    FinalChange, Folded, OverlaySource, PathKey, Result, Settled, Strategy, TEXT_BYTES_MAX, combine,
 };
 use store::{BlobHash, ChangesetId, Time};
 
@@ -18,10 +18,10 @@ pub(crate) struct World {
     pub folded: Vec<Folded>,
 }
 
-impl Contents for World {
+impl BlobSource for World {
     fn bytes(&self, content: &Content) -> Result<Arc<[u8]>> {
         if content.bytes > TEXT_BYTES_MAX {
-            return Err(Error::TooLong { bytes: content.bytes, limit: TEXT_BYTES_MAX });
+            return Err(Error::ContentTooLarge { bytes: content.bytes, limit: TEXT_BYTES_MAX });
         }
         Ok(Arc::clone(&self.contents[&content.blob]))
     }
@@ -105,7 +105,7 @@ impl World {
     }
 
     pub(crate) fn text(&self, combined: &Combined, content: &Content) -> String {
-        let bytes = Over { made: &combined.made, below: self }.bytes(content).unwrap();
+        let bytes = OverlaySource { overlay: &combined.unstored, base: self }.bytes(content).unwrap();
         String::from_utf8(bytes.to_vec()).unwrap()
     }
 
@@ -135,7 +135,7 @@ pub(crate) fn check(world: &World, expected: &[(&str, Option<&str>)]) {
 
 /// [par-seq]
 #[test]
-fn edits_of_different_lines_are_both_there_whatever_the_order() {
+fn edits_of_different_lines_merge_in_any_order() {
     for order in [["one", "two"], ["two", "one"]] {
         let mut world = World::default();
         let base = world.file("a\nb\nc\nd\n");
@@ -150,7 +150,7 @@ fn edits_of_different_lines_are_both_there_whatever_the_order() {
 
 /// [par-conflict]
 #[test]
-fn overlapping_edits_are_a_conflict_with_hunk_and_actors() {
+fn overlapping_edits_are_a_conflict_with_hunks_and_actors() {
     let mut world = World::default();
     let (base, one, two) = (world.file("a\nb\nc\n"), world.file("a\nx\nc\n"), world.file("a\ny\nc\n"));
     world.actor("one").change("f", base.clone(), one.clone()).actor("two").change("f", base.clone(), two);
@@ -191,7 +191,7 @@ fn twenty(world: &mut World, changed: &[(usize, &str)]) -> Option<Content> {
 
 /// [par-conflict]: a third actor who edits other lines has no part in the clash of two.
 #[test]
-fn lines_that_clash_are_credited_to_those_who_changed_them() {
+fn a_conflict_names_only_the_actors_who_changed_its_lines() {
     let edits = [("one", vec![(5, "ONE")]), ("two", vec![(5, "TWO")]), ("three", vec![(15, "THREE")])];
     for order in [[0, 1, 2], [0, 2, 1], [2, 0, 1]] {
         let mut world = World::default();
@@ -205,7 +205,7 @@ fn lines_that_clash_are_credited_to_those_who_changed_them() {
 }
 
 #[test]
-fn every_clash_of_a_file_is_reported() {
+fn every_conflict_of_a_file_is_reported() {
     let mut world = World::default();
     let base = twenty(&mut world, &[]);
     let edits: [(&str, &[_]); 4] = [
@@ -236,7 +236,7 @@ fn every_clash_of_a_file_is_reported() {
 }
 
 #[test]
-fn lines_that_were_changed_outside_are_nobodys() {
+fn lines_changed_outside_belong_to_no_actor() {
     let mut world = World::default();
     let (first, second) = (twenty(&mut world, &[]), twenty(&mut world, &[(5, "PERSON")]));
     let (one, two) = (twenty(&mut world, &[(5, "ONE")]), twenty(&mut world, &[(5, "PERSON"), (15, "TWO")]));
@@ -259,7 +259,7 @@ fn each_edit_is_merged_against_its_own_base() {
 }
 
 #[test]
-fn a_change_that_builds_on_another_follows_it() {
+fn a_change_that_builds_on_another_is_applied_after_it() {
     let mut world = World::default();
     let (base, one, two) = (world.file("a\n"), world.file("b\n"), world.file("c\n"));
     world.actor("one").change("f", base.clone(), one.clone()).actor("two").change("f", one, two);
@@ -271,7 +271,7 @@ fn a_change_that_builds_on_another_follows_it() {
 }
 
 #[test]
-fn equal_changes_are_one() {
+fn equal_changes_are_merged_into_one() {
     let mut world = World::default();
     let (base, same) = (world.file("a"), world.file("b"));
     for name in ["one", "two"] {
@@ -286,7 +286,7 @@ fn equal_changes_are_one() {
 }
 
 #[test]
-fn what_takes_itself_back_is_no_change() {
+fn a_change_that_reverts_itself_is_omitted() {
     let mut world = World::default();
     let (old, new) = (world.file("a"), world.file("b"));
     world.actor("one").change("f", old.clone(), new.clone()).actor("two").change("f", new, old);
@@ -309,7 +309,7 @@ fn clash_of(make: impl Fn(&mut World) -> [(Option<Content>, Option<Content>); 2]
 }
 
 #[test]
-fn the_ways_in_which_changes_clash() {
+fn changes_conflict_by_kind() {
     let against = |base: Option<Content>, one, two| [(base.clone(), one), (base, two)];
     assert_eq!(clash_of(|w| against(w.file("a"), w.file("b"), None)), Clash::Deleted);
     assert_eq!(clash_of(|w| against(None, w.file("a\n"), w.file("b\n"))), Clash::Created);
@@ -329,7 +329,7 @@ fn the_ways_in_which_changes_clash() {
 }
 
 #[test]
-fn permission_bits_and_content_are_merged_apart() {
+fn permission_bits_and_content_merge_independently() {
     let mut world = World::default();
     let (base, mode, text) = (world.file("a\n"), world.with_mode("a\n", 0o755), world.file("b\n"));
     world.actor("one").change("f", base.clone(), mode).actor("two").change("f", base, text);
@@ -339,14 +339,14 @@ fn permission_bits_and_content_are_merged_apart() {
 }
 
 #[test]
-fn an_edit_follows_the_file_to_its_new_name() {
+fn an_edit_follows_a_rename() {
     let mut world = World::default();
     let base = world.file("a\nb\nc\nd\n");
     let (one, two) = (world.file("A\nb\nc\nd\n"), world.file("a\nb\nc\nD\n"));
     world.actor("one").rename("old", "new", base.clone(), one).actor("two").change("old", base.clone(), two);
     check(&world, &[("new", Some("A\nb\nc\nD\n")), ("old", None)]);
     let combined = world.combined(Strategy::ThreeWay);
-    let shown = combined.shown();
+    let shown = combined.diff_entries();
     assert_eq!(shown.len(), 1);
     assert_eq!(
         (shown[0].renamed_from.clone(), &shown[0].old, shown[0].credits.len()),
@@ -357,7 +357,7 @@ fn an_edit_follows_the_file_to_its_new_name() {
 }
 
 #[test]
-fn two_that_give_the_same_new_name_agree() {
+fn equal_renames_are_merged() {
     let mut world = World::default();
     let base = world.file("a\nb\nc\nd\n");
     let (one, two) = (world.file("A\nb\nc\nd\n"), world.file("a\nb\nc\nD\n"));
@@ -366,7 +366,7 @@ fn two_that_give_the_same_new_name_agree() {
 }
 
 #[test]
-fn two_new_names_or_a_new_name_and_a_deletion_are_a_conflict() {
+fn different_renames_or_a_rename_and_a_deletion_conflict() {
     let mut world = World::default();
     let base = world.file("a");
     world.actor("one").rename("old", "x", base.clone(), base.clone());
@@ -383,7 +383,7 @@ fn two_new_names_or_a_new_name_and_a_deletion_are_a_conflict() {
 }
 
 #[test]
-fn a_file_where_another_needs_a_folder_is_a_conflict() {
+fn a_file_at_the_path_of_a_folder_is_a_conflict() {
     let mut world = World::default();
     let text = world.file("x");
     world.actor("one").change("a", None, text.clone()).change("a-b", None, text.clone());
@@ -407,7 +407,7 @@ fn files_within_files_are_one_conflict() {
 }
 
 #[test]
-fn names_that_are_exchanged_by_one_actor_are_edited_by_another() {
+fn files_swapped_by_one_actor_merge_with_edits_of_another() {
     let mut world = World::default();
     let (a, b) = (world.file("a1\na2\na3\n"), world.file("b1\nb2\nb3\n"));
     let edited = world.file("a1\na2\na3\nmore\n");
@@ -431,7 +431,7 @@ fn three_actors_edit_rename_and_edit() {
 #[test]
 fn a_content_that_cannot_be_read_is_an_error() {
     struct Nothing;
-    impl Contents for Nothing {
+    impl BlobSource for Nothing {
         fn bytes(&self, content: &Content) -> Result<Arc<[u8]>> {
             Err(store::Error::MissingBlob { hash: content.blob }.into())
         }
@@ -442,11 +442,11 @@ fn a_content_that_cannot_be_read_is_an_error() {
     let error = combine(&world.folded, Strategy::ThreeWay, &Nothing).unwrap_err();
     assert_eq!(error.code(), "blob-missing");
     let combined = combine(&world.folded[..1], Strategy::ThreeWay, &Nothing).unwrap();
-    assert_eq!(plan::diffs(&combined.shown()[0], &Nothing).unwrap_err().code(), "blob-missing");
+    assert_eq!(plan::diffs(&combined.diff_entries()[0], &Nothing).unwrap_err().code(), "blob-missing");
 }
 
 #[test]
-fn a_file_in_place_of_a_deleted_one_is_fine() {
+fn a_folder_may_replace_a_deleted_file() {
     let mut world = World::default();
     let text = world.file("x");
     world.actor("one").change("a", text.clone(), None).change("a/b", None, text);
@@ -476,7 +476,7 @@ fn strategies() {
 /// One that builds on two others is merged against what they came to, and of the root is expected what they found there. Were it not
 /// known on whom it builds, what they came to would be taken for a person's edit: the control.
 #[test]
-fn what_builds_on_others_expects_of_the_root_what_they_did() {
+fn a_change_that_builds_on_others_has_their_root_base() {
     let mut world = World::default();
     let text = |lines: [&str; 4]| lines.map(|line| format!("{line}\n\n\n")).concat();
     let base = world.file(text(["a", "b", "c", "d"]));
@@ -504,7 +504,7 @@ fn what_builds_on_others_expects_of_the_root_what_they_did() {
 
 /// A file that was edited and then renamed by one who builds on that goes from the root's content to the edited one under the new name.
 #[test]
-fn a_rename_that_builds_on_an_edit_expects_the_roots_content() {
+fn a_rename_that_builds_on_an_edit_has_the_root_base() {
     let mut world = World::default();
     let (base, edited) = (world.file("a\n"), world.file("A\n"));
     world.actor("one").change("f", base.clone(), edited.clone());

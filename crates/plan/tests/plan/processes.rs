@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use plan::{ChangesetId, PlanExecutionContext, Plans, Status, Terms};
+use plan::{ChangesetId, LeaseOptions, PlanExecutionContext, Plans, Status};
 use store::Owner;
 use testkit::children::{Process, listen, role, say, start};
 use testkit::history::{self, Model, Notebook, Noted, Operation, check_operations, overlaps};
 use testkit::notes::{figure, is_proof};
 
-use super::fixture::{self, Ground, actor, write};
+use super::fixture::{self, Fixture, actor, write};
 
 const PROCESSES: usize = 16;
 const THREADS: usize = 2;
@@ -32,8 +32,8 @@ fn context(plans: &Plans) -> PlanExecutionContext {
     plans.context(plans.list(&[], None).unwrap()[0].id).unwrap()
 }
 
-fn begin(role: &str, ground: &Ground, count: usize) -> Vec<Process> {
-    let one = || start("processes::child", role, ground.folder.path());
+fn begin(role: &str, fixture: &Fixture, count: usize) -> Vec<Process> {
+    let one = || start("processes::child", role, fixture.folder.path());
     let mut processes: Vec<Process> = (0..count).map(|_| one()).collect();
     processes.iter_mut().for_each(|process| assert_eq!(process.hear(), "ready"));
     processes.iter_mut().for_each(Process::tell);
@@ -52,7 +52,7 @@ fn attribute(folder: &Path) {
                 let name = format!("{} {thread}", std::process::id());
                 let changeset = context.start_changeset(&actor(&name)).unwrap();
                 for number in 0..RECORDS {
-                    changeset.record(write(&format!("{name}/{number}"), "x").on(None)).unwrap();
+                    changeset.record(write(&format!("{name}/{number}"), "x").with_base(None)).unwrap();
                 }
                 assert_eq!(changeset.seal().unwrap().entries, RECORDS as u64);
             });
@@ -61,31 +61,31 @@ fn attribute(folder: &Path) {
 }
 
 #[test]
-fn sixteen_processes_on_one_store_keep_their_entries() {
-    for ground in Ground::of_each_engine("plan-postgres-processes") {
-        keep_their_entries(&ground);
+fn entries_of_sixteen_processes_keep_their_attribution() {
+    for fixture in Fixture::of_each_engine("plan-postgres-processes") {
+        check_attribution(&fixture);
     }
 }
 
-fn keep_their_entries(ground: &Ground) {
-    begin("attribute", ground, PROCESSES).into_iter().for_each(Process::finish);
-    let changesets = ground.plans.changesets(ground.plan.id).unwrap();
+fn check_attribution(fixture: &Fixture) {
+    begin("attribute", fixture, PROCESSES).into_iter().for_each(Process::finish);
+    let changesets = fixture.plans.changesets(fixture.plan.id).unwrap();
     assert_eq!(changesets.len(), PROCESSES * THREADS);
     for changeset in changesets {
         assert_eq!(changeset.status, Status::Sealed);
-        let entries = ground.plans.entries(changeset.id).unwrap();
+        let entries = fixture.plans.entries(changeset.id).unwrap();
         assert_eq!(entries.len(), RECORDS);
         for (number, entry) in entries.iter().enumerate() {
             assert_eq!(entry.path.show(), format!("{}/{number}", changeset.actor));
             assert_eq!((entry.sequence, &entry.actor), (number as u64 + 1, &changeset.actor));
         }
     }
-    assert_eq!(store::verify(ground.store(), &[]).unwrap().findings, []);
+    assert_eq!(store::verify(fixture.store(), &[]).unwrap().findings, []);
 }
 
 /// Starts a changeset, says which, and holds it for a day.
 fn hold(folder: &Path) {
-    let terms = Terms { duration: store::limits::LEASE_MAX, ..Terms::default() };
+    let terms = LeaseOptions { duration: store::limits::LEASE_MAX, ..LeaseOptions::default() };
     let held = context(&fixture::open(folder)).start(&actor("coder"), None, &terms).unwrap();
     say(&held.id().to_string());
     listen();
@@ -93,16 +93,16 @@ fn hold(folder: &Path) {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_holder_that_was_killed_makes_nobody_wait() {
-    let ground = Ground::new();
-    let mut holder = start("processes::child", "hold", ground.folder.path());
+fn the_lease_of_a_killed_holder_is_taken_at_once() {
+    let fixture = Fixture::new();
+    let mut holder = start("processes::child", "hold", fixture.folder.path());
     let id: ChangesetId = holder.hear().parse().unwrap();
-    let refused = ground.plans.reopen(id, &Terms::default()).unwrap_err();
+    let refused = fixture.plans.reopen(id, &LeaseOptions::default()).unwrap_err();
     assert_eq!(refused.code(), "lease-held", "its holder is alive: {refused}");
     holder.kill();
     // Many ask at once: one has it, the others see that it is alive.
     let taken: Vec<_> = std::thread::scope(|scope| {
-        let ask = || fixture::open(ground.folder.path()).reopen(id, &Terms::default());
+        let ask = || fixture::open(fixture.folder.path()).reopen(id, &LeaseOptions::default());
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
@@ -111,8 +111,8 @@ fn a_holder_that_was_killed_makes_nobody_wait() {
     assert!(others.into_iter().all(|other| other.unwrap_err().code() == "lease-held"));
     let mine = mine.into_iter().next().unwrap().unwrap();
     assert_eq!(mine.epoch(), store::Epoch(2), "what the dead one might still write is refused");
-    assert_eq!(mine.record(write("a", "1").on(None)).unwrap(), 1);
-    let events = ground.plans.timeline(ground.plan.id).unwrap();
+    assert_eq!(mine.record(write("a", "1").with_base(None)).unwrap(), 1);
+    let events = fixture.plans.timeline(fixture.plan.id).unwrap();
     assert!(events.iter().any(|event| event.kind == "lease.taken-over"), "{events:?}");
 }
 
@@ -185,7 +185,7 @@ fn make_history(folder: &Path) {
     for _ in 0..HISTORY_OPERATIONS {
         let known = last.and_then(|id| {
             if !opened.iter().any(|changeset| changeset.id() == id) {
-                opened.extend(plans.reopen(id, &Terms::default()));
+                opened.extend(plans.reopen(id, &LeaseOptions::default()));
             }
             opened.iter().find(|changeset| changeset.id() == id)
         });
@@ -204,7 +204,7 @@ fn make_history(folder: &Path) {
             }
             (Some(changeset), 2..8) => {
                 notebook.record(format!("record {}", changeset.id()), |name| {
-                    match changeset.record(write(name, "x").on(None)) {
+                    match changeset.record(write(name, "x").with_base(None)) {
                         Ok(sequence) => sequence.to_string(),
                         Err(error) => {
                             assert_eq!(error.code(), "changeset-closed");
@@ -234,7 +234,7 @@ fn act(noted: &Noted) -> Act {
 }
 
 #[test]
-fn the_checker_objects_to_what_cannot_be() {
+fn the_checker_rejects_impossible_histories() {
     let check = |acts: &[Act]| {
         let history: Vec<Operation<Changesets>> = acts
             .iter()
@@ -257,9 +257,9 @@ fn the_checker_objects_to_what_cannot_be() {
 #[test]
 fn a_history_of_eight_processes_is_linearizable() {
     let rounds = 0..if is_proof() { 20 } else { 1 };
-    for ground in rounds.flat_map(|_| Ground::of_each_engine("plan-postgres-history")) {
-        begin("history", &ground, HISTORY_PROCESSES).into_iter().for_each(Process::finish);
-        let noted = history::read(ground.folder.path());
+    for fixture in rounds.flat_map(|_| Fixture::of_each_engine("plan-postgres-history")) {
+        begin("history", &fixture, HISTORY_PROCESSES).into_iter().for_each(Process::finish);
+        let noted = history::read(fixture.folder.path());
         let history: Vec<Operation<Changesets>> =
             noted.iter().map(|noted| noted.operation(i64::MAX, act(noted))).collect();
         assert!(overlaps(&history), "the processes ran one after another, which shows nothing");
@@ -279,7 +279,7 @@ fn record_until_killed(folder: &Path, round: &str) {
                 let changeset = context.start_changeset(&actor(&name)).unwrap();
                 for number in 0.. {
                     let sequence =
-                        changeset.record(write(&format!("{name}/{number}"), &name).on(None)).unwrap();
+                        changeset.record(write(&format!("{name}/{number}"), &name).with_base(None)).unwrap();
                     say(&format!("{} {sequence}", changeset.id()));
                 }
             });
@@ -288,15 +288,15 @@ fn record_until_killed(folder: &Path, round: &str) {
 }
 
 #[test]
-fn what_a_killed_process_was_told_is_there() {
+fn acknowledged_entries_of_killed_processes_survive() {
     let wanted = if is_proof() { 10_000 } else { 400 };
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let mut random = fastrand::Rng::with_seed(testkit::seed::or(7120));
     let mut acknowledged: Vec<(ChangesetId, u64)> = Vec::new();
     let mut kills = 0;
     while acknowledged.len() < wanted {
         let mut processes: Vec<Process> = (0..2)
-            .map(|number| start("processes::child", &format!("{kills}-{number}"), ground.folder.path()))
+            .map(|number| start("processes::child", &format!("{kills}-{number}"), fixture.folder.path()))
             .collect();
         for process in &mut processes {
             for _ in 0..random.usize(1..80) {
@@ -308,12 +308,12 @@ fn what_a_killed_process_was_told_is_there() {
         }
         kills += 2;
         for (id, sequence) in &acknowledged {
-            assert!(ground.plans.changeset(*id).unwrap().entries >= *sequence);
+            assert!(fixture.plans.changeset(*id).unwrap().entries >= *sequence);
         }
-        assert_eq!(store::verify(ground.store(), &[]).unwrap().findings, []);
+        assert_eq!(store::verify(fixture.store(), &[]).unwrap().findings, []);
     }
-    for changeset in ground.plans.changesets(ground.plan.id).unwrap() {
-        let entries = ground.plans.entries(changeset.id).unwrap();
+    for changeset in fixture.plans.changesets(fixture.plan.id).unwrap() {
+        let entries = fixture.plans.entries(changeset.id).unwrap();
         assert_eq!(entries.len() as u64, changeset.entries);
         assert!(entries.iter().all(|entry| entry.path.show().starts_with(changeset.actor.as_str())));
     }

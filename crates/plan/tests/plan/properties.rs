@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn folding_entries_gives_what_the_folder_became(
+    fn folding_entries_equals_the_model(
         there in proptest::collection::vec(proptest::option::of(0..CONTENTS), PATHS.len()),
         acts in proptest::collection::vec(act(), 0..20),
     ) {
@@ -176,7 +176,7 @@ proptest! {
 
     /// Actors write, delete and rename the same few files, also onto names that they made free.
     #[test]
-    fn whatever_actors_do_to_files_the_order_does_not_matter_and_nothing_is_lost(
+    fn merge_is_independent_of_actor_order_and_loses_no_content(
         there in proptest::collection::vec(proptest::option::of(0..CONTENTS), PATHS.len()),
         acts in proptest::collection::vec(proptest::collection::vec(act(), 0..5), 2..4),
     ) {
@@ -211,7 +211,7 @@ proptest! {
     /// Actors replace lines of one text. Where no line of one is beside a line of another, all edits are there; where two made one line
     /// different things, it is a conflict; and the order of the actors changes nothing about either.
     #[test]
-    fn edits_of_lines_combine_as_the_model_says(
+    fn merge_of_line_edits_equals_the_model(
         edits in proptest::collection::vec(proptest::collection::btree_map(0..24_usize, 0..3_u8, 0..5), 2..4),
     ) {
         let base: Vec<String> = (0..24).map(|line| format!("line {line}\n")).collect();

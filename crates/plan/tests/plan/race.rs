@@ -88,21 +88,21 @@ impl Recorder for LastUnderMutex {
     }
 }
 
-fn credited(list: &[(String, Vec<String>)]) -> impl Iterator<Item = (&str, &str)> {
+fn attributed(list: &[(String, Vec<String>)]) -> impl Iterator<Item = (&str, &str)> {
     list.iter().flat_map(|(actor, paths)| paths.iter().map(move |path| (actor.as_str(), path.as_str())))
 }
 
 #[test]
-fn the_usual_way_credits_the_wrong_actor_every_time() {
+fn the_last_started_changeset_misattributes_every_time() {
     let expected = THREADS * ROUNDS * records_per_round();
     // Of the threads that record in a round, one is the last that started.
     let wrong = expected / THREADS * (THREADS - 1);
     let naive = LastOfList::default();
     run(&naive);
-    assert_eq!(misattributed(credited(&naive.0.into_inner().unwrap())), (expected, wrong));
+    assert_eq!(misattributed(attributed(&naive.0.into_inner().unwrap())), (expected, wrong));
     let locked = LastUnderMutex::default();
     run(&locked);
-    assert_eq!(misattributed(credited(&locked.0.into_inner().unwrap())), (expected, wrong));
+    assert_eq!(misattributed(attributed(&locked.0.into_inner().unwrap())), (expected, wrong));
     figure(
         "entries credited to the wrong actor by the usual way, with and without a mutex",
         format!("{wrong} of {expected}"),
@@ -110,15 +110,15 @@ fn the_usual_way_credits_the_wrong_actor_every_time() {
 }
 
 /// Half of the records go through the handle, half through a scope.
-impl Recorder for Ground {
+impl Recorder for Fixture {
     type Handle = Changeset;
 
     fn start(&self, actor: &str) -> Changeset {
-        Ground::start(self, actor)
+        Fixture::start(self, actor)
     }
 
     fn record(&self, changeset: &Changeset, path: String) {
-        let change = write(&path, &path).on(None);
+        let change = write(&path, &path).with_base(None);
         if path.ends_with(['0', '2', '4', '6', '8']) {
             changeset.record(change).unwrap();
         } else {
@@ -129,12 +129,12 @@ impl Recorder for Ground {
 }
 
 #[test]
-fn ours_credits_who_recorded_it() {
-    let ground = Ground::new();
-    run(&ground);
+fn handles_attribute_every_entry_correctly() {
+    let fixture = Fixture::new();
+    run(&fixture);
     let mut entries = Vec::new();
-    for changeset in ground.plans.changesets(ground.plan.id).unwrap() {
-        let found = ground.plans.entries(changeset.id).unwrap();
+    for changeset in fixture.plans.changesets(fixture.plan.id).unwrap() {
+        let found = fixture.plans.entries(changeset.id).unwrap();
         assert!(found.iter().zip(1..).all(|(entry, sequence)| entry.sequence == sequence), "no gaps");
         assert_eq!(found.len(), records_per_round());
         entries
@@ -143,27 +143,27 @@ fn ours_credits_who_recorded_it() {
     let pairs = entries.iter().map(|(actor, path)| (actor.as_str(), path.as_str()));
     let expected = THREADS * ROUNDS * records_per_round();
     assert_eq!(misattributed(pairs), (expected, 0));
-    assert_eq!(store::verify(ground.store(), &[]).unwrap().findings, []);
+    assert_eq!(store::verify(fixture.store(), &[]).unwrap().findings, []);
     figure("entries of 32 threads credited to the wrong actor", format!("0 of {expected}"));
 }
 
 /// Threads of one handle change one path: each entry builds on the one before, whoever recorded it.
 #[test]
 fn changes_of_one_path_build_on_each_other() {
-    let ground = Ground::new();
-    let changeset = ground.start("coder");
+    let fixture = Fixture::new();
+    let changeset = fixture.start("coder");
     std::thread::scope(|scope| {
         for thread in 0..8 {
             let changeset = changeset.clone();
             scope.spawn(move || {
                 for number in 0..25 {
-                    let others = write(&format!("own/{thread}/{number}"), "x").on(None);
+                    let others = write(&format!("own/{thread}/{number}"), "x").with_base(None);
                     changeset.record_many(vec![write("same", format!("{thread} {number}")), others]).unwrap();
                 }
             });
         }
     });
-    let entries = ground.plans.entries(changeset.id()).unwrap();
+    let entries = fixture.plans.entries(changeset.id()).unwrap();
     let same: Vec<_> = entries.iter().filter(|entry| entry.path == bytes("same")).collect();
     assert_eq!((entries.len(), same.len()), (400, 200));
     assert_eq!(same[0].before, None);

@@ -7,10 +7,10 @@ use super::fixture::bytes;
 use super::merge::{World, check, key};
 
 /// Adds the changeset of one actor.
-type Part = fn(&mut World);
+type Recorder = fn(&mut World);
 
 /// Combines the parts in both orders, recorded in that order.
-fn in_both_orders(one: Part, two: Part) -> [World; 2] {
+fn in_both_orders(one: Recorder, two: Recorder) -> [World; 2] {
     [[one, two], [two, one]].map(|parts| {
         let mut world = World::default();
         parts.iter().for_each(|part| part(&mut world));
@@ -21,7 +21,7 @@ fn in_both_orders(one: Part, two: Part) -> [World; 2] {
 /// In both orders there is one conflict of this kind at the path, between one and two, which holds the old names back. Nothing is left of
 /// these paths that could be applied.
 #[track_caller]
-fn check_clash(one: Part, two: Part, path: &str, clash: Clash, old_names: &[&str]) {
+fn check_clash(one: Recorder, two: Recorder, path: &str, clash: Clash, old_names: &[&str]) {
     for world in in_both_orders(one, two) {
         for strategy in [Strategy::ThreeWay, Strategy::FailOnConflict] {
             let combined = world.combined(strategy);
@@ -41,7 +41,7 @@ fn check_clash(one: Part, two: Part, path: &str, clash: Clash, old_names: &[&str
 
 /// What the last wins, in both orders.
 #[track_caller]
-fn check_last(one: Part, two: Part, expected: [&[(&str, Option<&str>)]; 2]) {
+fn check_last(one: Recorder, two: Recorder, expected: [&[(&str, Option<&str>)]; 2]) {
     let worlds = in_both_orders(one, two);
     // The first of these worlds ends with two.
     for (world, expected) in worlds.iter().zip([expected[1], expected[0]]) {
@@ -62,7 +62,7 @@ fn two_makes(world: &mut World) {
 }
 
 #[test]
-fn a_rename_onto_a_path_that_another_makes_is_a_conflict() {
+fn a_rename_onto_a_path_that_another_creates_is_a_conflict() {
     check_clash(one_renames, two_makes, "new", Clash::SameName, &["old"]);
 }
 
@@ -110,7 +110,7 @@ fn a_rename_onto_a_file_that_another_renames_is_a_conflict() {
 
 /// An edit of the old name by whoever made the new one is neither lost nor another conflict.
 #[test]
-fn an_edit_of_the_old_name_waits_for_the_conflict_about_the_new_one() {
+fn an_edit_of_the_old_name_is_held_by_the_conflict_of_the_new_name() {
     fn two(world: &mut World) {
         let (old, edited, made) = (world.file("old\n"), world.file("old\nmore\n"), world.file("made\n"));
         world.actor("two").change("old", old, edited).change("new", None, made);
@@ -119,7 +119,7 @@ fn an_edit_of_the_old_name_waits_for_the_conflict_about_the_new_one() {
 }
 
 #[test]
-fn a_rename_onto_a_path_that_another_makes_the_same_is_fine() {
+fn a_rename_equal_to_the_file_that_another_creates_is_merged() {
     fn two(world: &mut World) {
         let same = world.file("old\n");
         world.actor("two").change("new", None, same);
@@ -131,14 +131,14 @@ fn a_rename_onto_a_path_that_another_makes_the_same_is_fine() {
 
 /// Who loses the name keeps the file.
 #[test]
-fn where_the_last_wins_a_rename_that_lost_did_not_happen() {
+fn with_last_wins_a_losing_rename_keeps_the_old_name() {
     let renamed: &[_] = &[("new", Some("old\n")), ("old", None)];
     check_last(one_renames, two_makes, [renamed, &[("new", Some("made\n"))]]);
 }
 
 /// An edit is recorded before the file gets another name, by somebody else: nothing of it is undone.
 #[test]
-fn a_rename_alone_is_no_other_content() {
+fn a_rename_alone_does_not_change_content() {
     fn two(world: &mut World) {
         let (old, edited) = (world.file("old\n"), world.file("edited\n"));
         world.actor("two").change("old", old, edited);
@@ -153,7 +153,7 @@ fn a_rename_alone_is_no_other_content() {
 
 /// While a renamed file is in conflict its old name cannot be applied alone.
 #[test]
-fn lines_that_clash_under_a_new_name_hold_the_old_one_back() {
+fn a_conflict_under_a_new_name_holds_the_old_name() {
     fn one(world: &mut World) {
         let (old, edited) = (world.file("a\n"), world.file("one\n"));
         world.actor("one").rename("old", "new", old, edited);
@@ -173,7 +173,7 @@ fn lines_that_clash_under_a_new_name_hold_the_old_one_back() {
 
 /// A file that is where another needs a folder keeps its old name with it.
 #[test]
-fn a_renamed_file_in_the_way_of_a_folder_holds_its_old_name_back() {
+fn a_renamed_file_at_the_path_of_a_folder_holds_its_old_name() {
     fn two(world: &mut World) {
         let made = world.file("made\n");
         world.actor("two").change("new/below", None, made);
@@ -183,7 +183,7 @@ fn a_renamed_file_in_the_way_of_a_folder_holds_its_old_name_back() {
 
 /// Each of three builds on the one before: `c`, then `b`, then `a`. An edit of the first name follows to the last.
 #[test]
-fn an_edit_follows_through_several_names() {
+fn an_edit_follows_a_chain_of_renames() {
     let mut world = World::default();
     let (text, edited) = (world.file("x\n"), world.file("x\nedited\n"));
     let builds = |world: &mut World, below: Vec<usize>| {
@@ -205,7 +205,7 @@ fn an_edit_follows_through_several_names() {
 
 /// One renames a file and edits it, the next who builds on that gives it its name back.
 #[test]
-fn a_file_that_has_its_name_back_was_edited_and_no_more() {
+fn a_rename_and_its_reverse_are_no_rename() {
     let mut world = World::default();
     let (text, edited) = (world.file("x\n"), world.file("y\n"));
     world.actor("one").rename("a", "b", text.clone(), edited.clone());
@@ -219,7 +219,7 @@ fn a_file_that_has_its_name_back_was_edited_and_no_more() {
 
 /// A person edits the old name between two actors: the root is expected to hold that.
 #[test]
-fn the_old_name_is_expected_to_hold_what_the_last_one_found() {
+fn the_base_of_the_old_name_is_the_last_one_found() {
     let mut world = World::default();
     let (first, second) = (world.file("a\nb\nc\nd\ne\n"), world.file("a\nb\nPERSON\nd\ne\n"));
     let (one, two) = (world.file("ONE\nb\nc\nd\ne\n"), world.file("a\nb\nPERSON\nd\nTWO\n"));
@@ -237,7 +237,7 @@ fn the_old_name_is_expected_to_hold_what_the_last_one_found() {
 
 /// The same with the rename last: what it found under the old name is not lost under the new one.
 #[test]
-fn a_rename_brings_along_what_it_found() {
+fn a_rename_carries_the_content_it_found() {
     let mut world = World::default();
     let (first, second) = (world.file("a\nb\nc\nd\ne\n"), world.file("a\nb\nPERSON\nd\ne\n"));
     let one = world.file("ONE\nb\nc\nd\ne\n");
@@ -248,7 +248,7 @@ fn a_rename_brings_along_what_it_found() {
 
 /// The time at which a rename was recorded decides, not the order of the changesets.
 #[test]
-fn the_last_is_the_one_that_was_recorded_last() {
+fn last_wins_uses_the_time_of_recording() {
     let [mut world, _] = in_both_orders(one_renames, two_makes);
     world.folded[0].changes.get_mut(&key("new")).unwrap().at = Time::from_micros(9);
     let texts = world.texts(Strategy::LastWins);

@@ -6,38 +6,38 @@ use plan::{Changeset, Choice, PathBytes, PathKey, Plans, Selection, State, Step,
 use store::Outcome;
 
 use super::fixture::*;
-use super::lossy_store::{Lost, Through};
+use super::lossy_store::{LossyStore, Lost};
 
-struct Flaky {
-    ground: Ground,
-    through: Arc<Through>,
+struct LossyFixture {
+    fixture: Fixture,
+    lossy: Arc<LossyStore>,
     plans: Plans,
 }
 
-impl Flaky {
+impl LossyFixture {
     fn new() -> Self {
-        let ground = Ground::new();
-        let through = Arc::new(Through::new(Arc::clone(ground.plans.store())));
-        let plans = Plans::open(Arc::clone(&through) as _);
-        Self { ground, through, plans }
+        let fixture = Fixture::new();
+        let lossy = Arc::new(LossyStore::new(Arc::clone(fixture.plans.store())));
+        let plans = Plans::open(Arc::clone(&lossy) as _);
+        Self { fixture, lossy, plans }
     }
 
     fn start(&self) -> Changeset {
-        self.plans.context(self.ground.plan.id).unwrap().start_changeset(&actor("coder")).unwrap()
+        self.plans.context(self.fixture.plan.id).unwrap().start_changeset(&actor("coder")).unwrap()
     }
 
     fn entries(&self, changeset: &Changeset) -> usize {
-        self.ground.plans.entries(changeset.id()).unwrap().len()
+        self.fixture.plans.entries(changeset.id()).unwrap().len()
     }
 }
 
 #[test]
-fn a_lost_answer_is_asked_for_again_and_it_happens_once() {
+fn a_call_with_a_lost_answer_is_repeated_and_has_one_effect() {
     for is_done in [true, false] {
-        let flaky = Flaky::new();
-        let lose = || flaky.through.lose(Lost { answers: 2, is_done });
+        let flaky = LossyFixture::new();
+        let lose = || flaky.lossy.lose(Lost { answers: 2, is_done });
         lose();
-        let plan = flaky.plans.create(None, &[&flaky.ground.root], &actor("ana")).unwrap();
+        let plan = flaky.plans.create(None, &[&flaky.fixture.root], &actor("ana")).unwrap();
         lose();
         let plan = flaky.plans.step(&plan, &Step::to(State::Running, &actor("ana"))).unwrap();
         assert_eq!((plan.state, plan.version.0), (State::Running, 2));
@@ -52,57 +52,57 @@ fn a_lost_answer_is_asked_for_again_and_it_happens_once() {
 }
 
 #[test]
-fn a_path_whose_last_change_is_in_doubt_is_refused_until_reopened() {
+fn a_path_with_an_unknown_outcome_is_refused_until_reopened() {
     for is_done in [true, false] {
-        let flaky = Flaky::new();
+        let flaky = LossyFixture::new();
         let changeset = flaky.start();
-        flaky.through.lose(Lost { answers: usize::MAX, is_done });
+        flaky.lossy.lose(Lost { answers: usize::MAX, is_done });
         let error = changeset.record(write("a", "1")).unwrap_err();
         assert_eq!((error.code(), error.outcome()), ("store-stopped", Outcome::Unknown));
-        flaky.through.lose(Lost::default());
+        flaky.lossy.lose(Lost::default());
         let error = changeset.record(write("a", "2")).unwrap_err();
-        assert_eq!((error.code(), error.outcome()), ("doubtful", Outcome::Aborted));
+        assert_eq!((error.code(), error.outcome()), ("outcome-unknown", Outcome::Aborted));
         changeset.record(write("b", "1")).unwrap();
-        assert_eq!(changeset.left().unwrap_err().code(), "doubtful");
-        let root = plan::path_bytes(&flaky.ground.root).unwrap();
+        assert_eq!(changeset.last_contents().unwrap_err().code(), "outcome-unknown");
+        let root = plan::path_bytes(&flaky.fixture.root).unwrap();
         let key = |path: &str| PathKey { root: root.clone(), path: PathBytes::parse(path).unwrap() };
-        assert_eq!(changeset.left_at(&key("a")).unwrap_err().code(), "doubtful");
-        assert_eq!(changeset.left_at(&key("b")).unwrap().unwrap().unwrap().bytes, 1);
-        assert_eq!(changeset.left_at(&key("c")).unwrap(), None);
+        assert_eq!(changeset.last_content(&key("a")).unwrap_err().code(), "outcome-unknown");
+        assert_eq!(changeset.last_content(&key("b")).unwrap().unwrap().unwrap().bytes, 1);
+        assert_eq!(changeset.last_content(&key("c")).unwrap(), None);
         let reopened = flaky.plans.reopen(changeset.id(), &Default::default()).unwrap();
         reopened.record(write("a", "2")).unwrap();
-        let entries = flaky.ground.plans.entries(changeset.id()).unwrap();
+        let entries = flaky.fixture.plans.entries(changeset.id()).unwrap();
         let last = entries.last().unwrap();
         assert_eq!(last.before.is_some(), is_done, "it builds on what is really there");
     }
 }
 
 #[test]
-fn a_resolution_whose_answer_is_lost_for_good_says_so() {
-    let flaky = Flaky::new();
-    flaky.ground.sealed("one", vec![write("f", "1")]);
-    flaky.ground.sealed("two", vec![write("f", "2")]);
-    let plan = flaky.ground.settled();
-    flaky.through.lose(Lost { answers: usize::MAX, is_done: false });
-    let (key, choice) = (flaky.ground.key("f"), Choice::Take(actor("one")));
+fn a_resolution_with_a_lost_answer_has_an_unknown_outcome() {
+    let flaky = LossyFixture::new();
+    flaky.fixture.sealed("one", vec![write("f", "1")]);
+    flaky.fixture.sealed("two", vec![write("f", "2")]);
+    let plan = flaky.fixture.mark_ready();
+    flaky.lossy.lose(Lost { answers: usize::MAX, is_done: false });
+    let (key, choice) = (flaky.fixture.key("f"), Choice::Take(actor("one")));
     let error = flaky.plans.resolve(&plan, &key, &choice, Strategy::ThreeWay, &actor("ana")).unwrap_err();
     assert_eq!(error.outcome(), Outcome::Unknown);
-    flaky.through.lose(Lost::default());
+    flaky.lossy.lose(Lost::default());
     let combined = flaky.plans.combine(plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
     assert_eq!(combined.conflicts().count(), 1);
 }
 
 /// Recording costs the same however long the changeset is: nothing is read back. Counted, not timed.
 #[test]
-fn a_record_reads_nothing_back() {
-    let flaky = Flaky::new();
+fn a_record_reads_no_entries() {
+    let flaky = LossyFixture::new();
     let changeset = flaky.start();
-    let before = flaky.through.reads();
+    let before = flaky.lossy.reads();
     for number in 0..200 {
         changeset.record(write(&(number % 10).to_string(), number.to_string())).unwrap();
         changeset.record(plan::Change::mode(bytes((number % 10).to_string()), 0o755)).unwrap();
     }
-    assert_eq!(flaky.through.reads(), before);
+    assert_eq!(flaky.lossy.reads(), before);
     assert_eq!(flaky.plans.entries(changeset.id()).unwrap().len(), 400);
-    assert!(flaky.through.reads() > before, "reads are counted");
+    assert!(flaky.lossy.reads() > before, "reads are counted");
 }

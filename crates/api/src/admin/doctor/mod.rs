@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use filetx::{Disk, Lock, Mode, Open, RelPath, Rename, Storage, Wait};
-use plan::{ChangesetId, Ground, PlanId, State, counted};
+use plan::{ChangesetId, Host, PlanId, State, plural};
 use serde::Serialize;
 use store::Time;
 
@@ -143,7 +143,7 @@ impl Agents {
             }
         }
         if checks.is_empty() && !listed.is_empty() {
-            checks.push(Check::ok("contexts", format!("{} can be read", counted(listed.len(), "context"))));
+            checks.push(Check::ok("contexts", format!("{} can be read", plural(listed.len(), "context"))));
         }
         Ok(checks)
     }
@@ -181,28 +181,28 @@ impl Plans {
     fn check_audit(&self) -> Result<Vec<Check>, Error> {
         let verdict = self.verify(&[])?;
         if verdict.findings.is_empty() {
-            let records = counted(verdict.records as usize, "record");
-            let chains = counted(verdict.chains as usize, "chain");
+            let records = plural(verdict.records as usize, "record");
+            let chains = plural(verdict.chains as usize, "chain");
             return Ok(vec![Check::ok("audit", format!("{records} in {chains}: sound"))]);
         }
-        let chains = counted(verdict.chains as usize, "chain");
+        let chains = plural(verdict.chains as usize, "chain");
         let text = format!("{} of {chains} changed", verdict.findings.len());
         Ok(vec![Check::problem("audit", text, Remedy::VerifyAudit)])
     }
 
     fn check_applies(&self, fix: bool) -> Result<Vec<Check>, Error> {
         // Does not wait for an apply that another process runs.
-        let ground = Ground::here(Wait { timeout: std::time::Duration::ZERO, ..self.agents.wait() });
+        let host = Host::local(Wait { timeout: std::time::Duration::ZERO, ..self.agents.wait() });
         let mut checks = Vec::new();
         let mut others = self.agents.project_root();
         let plans = self.inner.list(&[], None)?;
         let (applying, settled): (Vec<_>, Vec<_>) =
-            plans.into_iter().partition(|plan| plan.state == State::Applying || plan.is_being_undone());
+            plans.into_iter().partition(|plan| plan.state == State::Applying || plan.has_pending_undo());
         others.extend(settled.iter().flat_map(|plan| plan.roots.iter().map(plan::system_path)));
         for plan in applying {
             let id = plan.id;
             let act = if plan.state == State::Applying { "applied" } else { "undone" };
-            if plan.state == State::Applying && self.inner.is_here(&ground, &plan)? {
+            if plan.state == State::Applying && self.inner.is_here(&host, &plan)? {
                 for root in plan.roots.iter().map(plan::system_path) {
                     others.remove(&root);
                 }
@@ -212,7 +212,7 @@ impl Plans {
                 checks.push(Check::warning("applies", text, Remedy::FinishApplies));
                 continue;
             }
-            match self.inner.recover_plan(&ground, id, &self.who) {
+            match self.inner.recover_plan(&host, id, &self.who) {
                 Ok(Some(recovery)) => checks.push(Check::ok("applies", recovery.to_string())),
                 Ok(None) => {}
                 Err(error) => {

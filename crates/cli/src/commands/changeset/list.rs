@@ -2,7 +2,7 @@
 
 use api::{PlanSelector, Plans};
 
-use super::counted;
+use super::plural;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -17,7 +17,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let plan = super::open(plans, &args.plan, output)?;
     let listed = plans.changesets(&plan)?;
     for one in &listed {
-        let changes = counted(one.entries as usize, "change");
+        let changes = plural(one.entries as usize, "change");
         output.say(format!(
             "{}  {:<9}  {}  {changes}",
             output.paint().strong(&one.id),

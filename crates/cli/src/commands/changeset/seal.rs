@@ -2,7 +2,7 @@
 
 use api::Plans;
 
-use super::counted;
+use super::plural;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -15,7 +15,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let closed = plans.seal(&args.id)?;
-    let changes = counted(closed.changeset.entries as usize, "change");
+    let changes = plural(closed.changeset.entries as usize, "change");
     let (actor, plan, state) = (&closed.changeset.actor, &closed.changeset.plan, closed.plan_state);
     output.confirm(format!("sealed {changes} of {actor}; plan {plan} is {state}"))?;
     Ok(Answer::of(&closed))

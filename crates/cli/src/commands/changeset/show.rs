@@ -2,7 +2,7 @@
 
 use api::{ChangeEntry, Operation, Plans};
 
-use super::counted;
+use super::plural;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         "{}: {}, {}{reason}",
         one.actor,
         one.status,
-        counted(one.entries as usize, "change")
+        plural(one.entries as usize, "change")
     ))?;
     for entry in &shown.entries {
         output.say(line(entry))?;
@@ -37,7 +37,7 @@ fn line(entry: &ChangeEntry) -> String {
         _ => String::new(),
     };
     let after = match &entry.after {
-        Some(after) => format!("  {}, mode {:04o}", counted(after.bytes as usize, "byte"), after.mode),
+        Some(after) => format!("  {}, mode {:04o}", plural(after.bytes as usize, "byte"), after.mode),
         None => String::new(),
     };
     format!("{:>4}  {:<6}  {}{to}{after}", entry.sequence, entry.operation.as_str(), entry.path.show())

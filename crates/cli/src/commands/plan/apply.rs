@@ -2,7 +2,7 @@
 
 use api::{Applied, ApplyOptions, PlanSelector, Plans};
 
-use super::{PartArgs, counted, end, named, say_files};
+use super::{PartArgs, end, named, plural, say_files};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -32,8 +32,11 @@ Examples:
   agents plan apply rename-module --actor coder --path 'src/**'";
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let options =
-        ApplyOptions { part: args.part.part()?, merge_drift: args.merge_drift, dry_run: args.dry_run };
+    let options = ApplyOptions {
+        selection: args.part.selection()?,
+        merge_drift: args.merge_drift,
+        dry_run: args.dry_run,
+    };
     let plan = match args.dry_run {
         true => plans.look_up(&args.plan)?,
         false => super::open(plans, &args.plan, output)?,
@@ -46,7 +49,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
 }
 
 fn told(applied: &Applied) -> String {
-    let (plan, files) = (named(&applied.plan), counted(applied.files.len(), "file"));
+    let (plan, files) = (named(&applied.plan), plural(applied.files.len(), "file"));
     match (applied.dry_run, applied.left) {
         (true, 0) => format!("would apply {files} of plan {plan}; nothing was touched"),
         (true, left) => format!("would apply {files} of plan {plan} and leave {left}; nothing was touched"),

@@ -2,7 +2,7 @@
 
 use api::{PlanSelector, Plans};
 
-use super::{counted, named};
+use super::{named, plural};
 use crate::ask::before_deleting;
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -42,16 +42,16 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         output.say(format!("{}  {}", named(one), one.state))?;
     }
     let verb = if args.dry_run { "would be removed" } else { "removed" };
-    let kept = counted(cleaned.kept.len(), "plan");
+    let kept = plural(cleaned.kept.len(), "plan");
     let kept = if cleaned.kept.is_empty() {
         String::new()
     } else {
         format!("; {kept} with work that was not applied kept")
     };
-    let gone = match cleaned.gone.len() {
+    let gone = match cleaned.already_removed.len() {
         0 => String::new(),
-        gone => format!("; {} removed by someone else meanwhile", counted(gone, "plan")),
+        gone => format!("; {} removed by someone else meanwhile", plural(gone, "plan")),
     };
-    output.confirm(format!("{} {verb}{kept}{gone}", counted(cleaned.removed.len(), "plan")))?;
+    output.confirm(format!("{} {verb}{kept}{gone}", plural(cleaned.removed.len(), "plan")))?;
     Ok(Answer::of(&cleaning))
 }

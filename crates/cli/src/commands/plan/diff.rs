@@ -2,7 +2,7 @@
 
 use api::{Difference, FileDiff, PlanSelector, Plans, What, conflict_line, write_patch};
 
-use super::{PartArgs, counted, pager};
+use super::{PartArgs, pager, plural};
 use crate::error::{Error, Result};
 use crate::escape::escaped;
 use crate::look::Paint;
@@ -35,7 +35,7 @@ Examples:
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::open(plans, &args.plan, output)?;
-    let difference = plans.diff(&plan, &args.part.part()?)?;
+    let difference = plans.diff(&plan, &args.part.selection()?)?;
     if args.stat {
         say_stat(&difference.files, output)?;
     } else if !output.is_json() {
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         output.warn("no-such-path", text, Some(hint));
     }
     if difference.open > 0 {
-        let open = counted(difference.open, "changeset");
+        let open = plural(difference.open, "changeset");
         output.warn("open", format!("{open} not sealed yet, and not shown"), None);
     }
     for conflict in &difference.conflicts {
@@ -97,7 +97,7 @@ pub(super) fn say_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
         output.say(format!(" {name:<width$} | {:>5} {added}{removed}", file.added + file.removed))?;
     }
     let (added, removed) = files.iter().fold((0, 0), |sum, file| (sum.0 + file.added, sum.1 + file.removed));
-    let (files, lines) = (counted(files.len(), "file"), counted(added as usize, "line"));
+    let (files, lines) = (plural(files.len(), "file"), plural(added as usize, "line"));
     output.say(format!(" {files} changed, {lines} added, {removed} removed"))
 }
 

@@ -22,7 +22,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
             event.sequence,
             paint.faint(event.at),
             paint.strong(&event.kind),
-            event.who,
+            event.actor,
             more(event)
         ))?;
     }
@@ -41,7 +41,7 @@ fn more(event: &PlanEvent) -> String {
         more.push_str(&format!("  {changeset}"));
     }
     if let Some(entries) = event.entries {
-        more.push_str(&format!("  {}", super::counted(entries as usize, "change")));
+        more.push_str(&format!("  {}", super::plural(entries as usize, "change")));
     }
     if let Some(error) = &event.error {
         more.push_str(&format!("  {error}"));

@@ -3,7 +3,7 @@
 use api::{NodeReport, PlanDetail, PlanSelector, Plans, Purpose, RunTerms};
 use serde::Serialize;
 
-use super::super::counted;
+use super::super::plural;
 use super::super::run::draw::time;
 use super::super::run::model::Mark;
 use super::super::run::phrases::{End, took};
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let PlanDetail { plan, changesets, run } = &shown;
     let paint = output.paint();
     output.say(format!("plan {}", paint.strong(named(plan))))?;
-    output.say(format!("{}: {}", paint.strong(plan.state), plan.state.meaning()))?;
+    output.say(format!("{}: {}", paint.strong(plan.state), plan.state.description()))?;
     if let Some(error) = &plan.detail.error {
         output.say(format!("why: {error}"))?;
     }
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     output.say(format!("made by {} at {}", plan.created_by, plan.created_at))?;
     output.say(format!("changed by {} at {}", plan.changed_by, plan.changed_at))?;
     for one in changesets {
-        let entries = counted(one.entries as usize, "change");
+        let entries = plural(one.entries as usize, "change");
         let reason = one.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
         output.say(format!(
             "changeset {}  {:<9}  {}, {entries}{reason}",
@@ -74,7 +74,7 @@ fn told(terms: &RunTerms) -> String {
     let also =
         if names.is_empty() { String::new() } else { format!(", writing also to {}", names.join(", ")) };
     let file = file.display();
-    format!("runs {file}, {} at once, confined {confinement}{also}", counted(*concurrency, "node"))
+    format!("runs {file}, {} at once, confined {confinement}{also}", plural(*concurrency, "node"))
 }
 
 /// `node test    succeeded  0.4s, 3 files, after rename`.
@@ -88,7 +88,7 @@ fn node_line(node: &NodeReport, width: usize, paint: Paint) -> String {
     };
     let mut more = Vec::new();
     more.extend(node.seconds.map(|seconds| time(took(seconds))));
-    more.extend((node.files > 0).then(|| counted(node.files, "file")));
+    more.extend((node.files > 0).then(|| plural(node.files, "file")));
     more.extend((node.attempts > 1).then(|| format!("try {}", node.attempts)));
     more.extend((!node.needs.is_empty()).then(|| format!("after {}", node.needs.join(", "))));
     let more = if more.is_empty() { String::new() } else { format!("  {}", more.join(", ")) };

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use api::{PlanSelector, Plans};
 
-use super::{PartArgs, counted, end, say_files};
+use super::{PartArgs, end, plural, say_files};
 use crate::ask::before_deleting;
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -35,25 +35,25 @@ Examples:
   agents plan undo rename-module --path 'docs/**'";
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let part = args.part.part()?;
+    let selection = args.part.selection()?;
     let can_ask = !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal();
     if args.dry_run || (can_ask && !args.yes) {
-        let preview = plans.undo(&plans.look_up(&args.plan)?, &part, true)?;
+        let preview = plans.undo(&plans.look_up(&args.plan)?, &selection, true)?;
         say_files(&preview, output)?;
         if args.dry_run {
-            let files = counted(preview.files.len(), "file");
+            let files = plural(preview.files.len(), "file");
             output.confirm(format!(
                 "would take back {files} of plan {}; nothing was touched",
                 preview.plan.id
             ))?;
             return Ok(Answer::of(&preview));
         }
-        before_deleting(&format!("taking back {}", counted(preview.files.len(), "file")), false, output)?;
+        before_deleting(&format!("taking back {}", plural(preview.files.len(), "file")), false, output)?;
     }
     let plan = super::open(plans, &args.plan, output)?;
-    let undone = plans.undo(&plan, &part, false)?;
+    let undone = plans.undo(&plan, &selection, false)?;
     say_files(&undone, output)?;
-    let files = counted(undone.files.len(), "file");
+    let files = plural(undone.files.len(), "file");
     output.confirm(format!("took back {files} of plan {}, as plan {}", plan.id, undone.plan.id))?;
     let exit = end(&undone, output);
     Ok(Answer { exit, ..Answer::of(&undone) })

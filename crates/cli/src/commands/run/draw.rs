@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::model::{Board, Mark, Row, Stand};
-use crate::commands::counted;
+use crate::commands::plural;
 use crate::look::Paint;
 
 /// How many signs the bar has.
@@ -33,7 +33,7 @@ pub(in crate::commands) fn frame(board: &Board, now: Duration, size: Size, paint
         shown.iter().map(|place| node_line(&board.rows()[*place], now, width, size.columns, paint)).collect();
     let hidden = board.rows().len() - shown.len();
     if hidden > 0 {
-        let text = format!("  and {} more", counted(hidden, "node"));
+        let text = format!("  and {} more", plural(hidden, "node"));
         lines.push(paint.faint(cut(&text, size.columns)));
     }
     lines.push(bar(board, now, size.columns, paint));
@@ -83,7 +83,7 @@ fn node_line(row: &Row, now: Duration, width: usize, columns: usize, paint: Pain
         Stand::Running(since) => time(now.saturating_sub(since)),
         Stand::Ended { took: Some(took), .. } => time(took),
     };
-    let files = if row.files == 0 { String::new() } else { counted(row.files, "file") };
+    let files = if row.files == 0 { String::new() } else { plural(row.files, "file") };
     let figures = format!(" {time:>TIME_WIDTH$} {files:>FILES_WIDTH$}");
     let said = match row.stand {
         Stand::Waiting if !row.needs.is_empty() => format!("after {}", row.needs.join(", ")),
@@ -117,7 +117,7 @@ fn bar(board: &Board, now: Duration, columns: usize, paint: Paint) -> String {
     let filled = (ended * BAR).checked_div(all).unwrap_or(BAR);
     let full = paint.sign("━", "#").repeat(filled);
     let rest = paint.sign("─", ".").repeat(BAR - filled);
-    let mut text = format!("{ended} of {} done", counted(all, "node"));
+    let mut text = format!("{ended} of {} done", plural(all, "node"));
     if running > 0 {
         text.push_str(&format!(", {running} running"));
     }

@@ -1,7 +1,7 @@
 //! The end of a run: its nodes, what they come to together, and what to do next.
 
 use api::errors::PlanId;
-use api::{Applied, ApplyOptions, Part, Plans, RunSummary, conflict_line};
+use api::{Applied, ApplyOptions, PlanSelection, Plans, RunSummary, conflict_line};
 use serde::Serialize;
 
 use super::live::columns;
@@ -9,7 +9,7 @@ use super::model::Mark;
 use super::phrases::End;
 use super::show::table;
 use crate::commands::plan::{self, say_files, say_stat};
-use crate::commands::{counted, open};
+use crate::commands::{open, plural};
 use crate::error::{Exit, Result};
 use crate::look::Format;
 use crate::output::{Answer, Output};
@@ -52,7 +52,7 @@ pub(super) fn tell(
     // Of a run that failed nothing can be applied.
     let counts = is_ready || summary.state.as_str() == "conflict";
     if counts && (1..=FILES_MAX).contains(&summary.files) && !output.is_json() && !output.is_quiet() {
-        say_stat(&plans.diff(&open(plans, summary.plan, output)?, &Part::default())?.files, output)?;
+        say_stat(&plans.diff(&open(plans, summary.plan, output)?, &PlanSelection::default())?.files, output)?;
     }
     for conflict in &summary.conflicts {
         let hint = "`agents plan conflicts @latest` shows it, `agents plan resolve` settles it".to_owned();
@@ -96,7 +96,7 @@ fn applied(plan: PlanId, plans: &Plans, output: &mut Output) -> Result<(Applied,
     let plan = open(plans, plan, output)?;
     let applied = plans.apply(&plan, &ApplyOptions::default())?;
     say_files(&applied, output)?;
-    output.confirm(format!("applied {}", counted(applied.files.len(), "file")))?;
+    output.confirm(format!("applied {}", plural(applied.files.len(), "file")))?;
     let exit = plan::end(&applied, output);
     Ok((applied, exit))
 }
@@ -109,12 +109,12 @@ fn verdict(summary: &RunSummary) -> String {
         0 => "nothing was changed".to_owned(),
         _ => format!(
             "{}, {} added, {removed} removed",
-            counted(*files, "file"),
-            counted(*added as usize, "line")
+            plural(*files, "file"),
+            plural(*added as usize, "line")
         ),
     };
     let done = nodes.iter().filter_map(End::of).filter(|end| end.mark() == Mark::Good).count();
-    let done = format!("{done} of {} succeeded; nothing of it can be applied", counted(nodes.len(), "node"));
+    let done = format!("{done} of {} succeeded; nothing of it can be applied", plural(nodes.len(), "node"));
     match summary.state.as_str() {
         "ready" => format!("plan {plan}{name} is ready: {changes}"),
         "conflict" => format!("plan {plan}{name} has conflicts: {changes}"),

@@ -6,7 +6,7 @@ use api::{NodeOutcome, NodeReport, NodeState};
 
 use super::draw::time;
 use super::model::Mark;
-use crate::commands::counted;
+use crate::commands::plural;
 
 /// How an actor ended, as far as words need it.
 #[derive(Clone, Copy)]
@@ -58,7 +58,7 @@ pub(crate) fn ended(end: &End<'_>, seconds: f64, files: usize) -> String {
         text.push_str(&format!(" in {}", time(took(seconds))));
     }
     if files > 0 {
-        text.push_str(&format!(", {}", counted(files, "file")));
+        text.push_str(&format!(", {}", plural(files, "file")));
     }
     text
 }

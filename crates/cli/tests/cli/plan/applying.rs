@@ -57,7 +57,7 @@ fn two_roots_are_told_apart() {
         .code(2)
         .stdout_eq("")
         .stderr_eq(str![[r#"
-error: `(none named)` is not a root of plan [PLAN]
+error: `(no root given)` is not a root of plan [PLAN]
   hint: its roots are [PLACE]/app, [PLACE]/site; name one with --root
 
 "#]]);
@@ -112,7 +112,7 @@ fn a_file_that_was_edited_is_never_overwritten() {
     changed(&program, "[CODER]", "coder", "a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
     program.write("a.txt", "one\ntwo\nthree\nfour\nFIVE\n");
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing was touched
+error: 1 file changed since plan [PLAN] was recorded: `a.txt`; nothing was applied
   because: `a.txt` is a file of 24 bytes with hash cf43eac9
   hint: look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
 
@@ -120,8 +120,8 @@ error: plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing 
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nFIVE\n");
     program.run("plan show work").success().stdout_eq(str![[r#"
 plan [PLAN] (work)
-conflict: its changes clash with each other, or with what somebody made of the files
-why: plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing was touched
+conflict: its changes conflict with each other, or with edits of the files
+why: 1 file changed since plan [PLAN] was recorded: `a.txt`; nothing was applied
 root [PLACE]
 made by ana at [..]
 changed by ana at [..]
@@ -129,7 +129,7 @@ changeset [CODER]  sealed     coder, 1 change
 
 "#]]);
     program.run("plan conflicts work").success().stdout_eq(str![[r#"
-no conflicts between actors; plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing was touched
+no conflicts between actors; 1 file changed since plan [PLAN] was recorded: `a.txt`; nothing was applied
 
 "#]]);
     program.run("plan apply work --merge-drift").success().stderr_eq("").stdout_eq(str![[r#"
@@ -146,7 +146,7 @@ fn what_cannot_be_merged_is_not_told_to_be_merged() {
     changed(&program, "[CODER]", "coder", "b.txt", "coder\n");
     program.write("b.txt", "mine\n");
     program.run("plan apply work --merge-drift").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] found 1 file changed since it was recorded, `b.txt`; nothing was touched
+error: 1 file changed since plan [PLAN] was recorded: `b.txt`; nothing was applied
   because: `b.txt` is a file of 5 bytes with hash [..]
   hint: these cannot be merged: put the files back as they were, leave them out with `--path GLOB`, or take back what has landed of them with `agents plan undo PLAN --path GLOB`
 
@@ -157,13 +157,13 @@ error: plan [PLAN] found 1 file changed since it was recorded, `b.txt`; nothing 
 fn a_plan_without_changes_is_not_applied() {
     let program = project();
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] cannot be applied: it is queued (made; nobody works on it yet)
+error: plan [PLAN] cannot be applied: it is queued (created; no actor works on it yet)
   hint: record something first: `agents changeset start [PLAN] --actor NAME`
 
 "#]]);
     let coder = start(&program, "[CODER]", "coder");
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] cannot be applied: it is running (changesets are started and recorded into)
+error: plan [PLAN] cannot be applied: it is running (actors record changes)
   hint: wait for its run, or seal what is open: `agents changeset list [PLAN]`, `agents changeset seal ID`
 
 "#]]);

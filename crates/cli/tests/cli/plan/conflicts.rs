@@ -29,7 +29,7 @@ warning: conflict at `b.txt`: lines at line 1, by coder and writer
 
 "#]]);
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] has 1 conflict, `b.txt`; nothing was touched
+error: plan [PLAN] has 1 conflict: `b.txt`; no file was changed
   because: `b.txt`: lines at line 1, by coder and writer
   hint: `agents plan conflicts PLAN` shows them; `agents plan resolve PLAN PATH --take ACTOR` settles one
 

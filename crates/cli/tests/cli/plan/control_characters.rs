@@ -32,7 +32,7 @@ would apply 1 file of plan [PLAN] (work); nothing was touched
 "#]]);
     program.write(NASTY, "mine\n");
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] found 1 file changed since it was recorded, `a/nb/u{1b}[2J`; nothing was touched
+error: 1 file changed since plan [PLAN] was recorded: `a/nb/u{1b}[2J`; nothing was applied
   because: `a/nb/u{1b}[2J` is a file of 5 bytes with hash [..]
   hint: look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
 

@@ -139,12 +139,12 @@ fn paths_that_lead_out_and_protected_folders_are_refused() {
         program.run(&format!("changeset record {coder} --path {path} --content new")).code(2).stdout_eq("");
     }
     program.run(&format!("changeset record {coder} --path .git/config --content new")).stderr_eq(str![[r#"
-error: `.git/config` cannot be changed by a plan: `.git` is protected
+error: a plan cannot change `.git/config`: `.git` is protected
   hint: name a path below the root, outside of protected folders such as .git
 
 "#]]);
     program.run(&format!("changeset record {coder} --path missing --delete")).code(3).stderr_eq(str![[r#"
-error: there is nothing at `missing` to delete
+error: cannot delete `missing`: it does not exist
   hint: `agents changeset show ID` lists what was recorded before
 
 "#]]);

@@ -43,7 +43,10 @@ fn an_undo_names_who_is_in_the_way() {
     program.run("plan apply work").success();
     program.write("b.txt", "mine\n");
     let (code, data) = refused(&program, "plan undo work");
-    assert_eq!((code, &data["files"][0]["by"]), (json!("changed-since"), &json!([{ "kind": "outside" }])));
+    assert_eq!(
+        (code, &data["files"][0]["by"]),
+        (json!("modified-since-apply"), &json!([{ "kind": "outside" }]))
+    );
 
     let program = project();
     changed(&program, "[CODER]", "coder", "a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
@@ -55,7 +58,7 @@ fn an_undo_names_who_is_in_the_way() {
     program.run(&format!("changeset seal {writer}")).success();
     program.run("plan apply work").success();
     let (code, data) = refused(&program, "plan undo work --actor coder");
-    assert_eq!(code, "entangled", "{data}");
+    assert_eq!(code, "dependent-changes", "{data}");
     assert_eq!(
         (&data["path"], &data["actors"], &data["others"]),
         (&json!("a.txt"), &json!(["coder"]), &json!(["writer"]))

@@ -44,7 +44,7 @@ sealed 4 changes of coder; plan [PLAN] is ready
     program.run(&format!("changeset seal {coder}")).success();
     program.run("plan show @latest").success().stderr_eq("").stdout_eq(str![[r#"
 plan [PLAN] (work)
-ready: all changesets are closed; to be reviewed, resolved and applied
+ready: all changesets are closed; it can be reviewed and applied
 root [PLACE]
 made by ana at [..]
 changed by coder at [..]
@@ -186,7 +186,7 @@ new file mode 100644
 
 "#]]);
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] found 1 file changed since it was recorded, `a.txt`; nothing was touched
+error: 1 file changed since plan [PLAN] was recorded: `a.txt`; nothing was applied
   because: `a.txt` is a file of 24 bytes with hash 3d20e5f7
   hint: look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
 

@@ -13,7 +13,7 @@ fn an_undo_previews_takes_back_and_can_be_taken_back() {
     program.run(&format!("changeset record {coder} --path b.txt --rename-to c.txt")).success();
     program.run(&format!("changeset seal {coder}")).success();
     program.run("plan undo work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] cannot be undone: it is ready (all changesets are closed; to be reviewed, resolved and applied)
+error: plan [PLAN] cannot be undone: it is ready (all changesets are closed; it can be reviewed and applied)
   hint: nothing of it is in the folders: `agents plan apply [PLAN]` brings it there
 
 "#]]);
@@ -55,7 +55,7 @@ fn an_undo_says_who_changed_a_file_since() {
     program.run("plan apply work").success();
     program.write("a.txt", "mine\n");
     program.run("plan undo work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: 1 file was changed since plan [PLAN] was applied, `a.txt`; nothing was touched
+error: 1 file changed since plan [PLAN] was applied: `a.txt`; nothing was undone
   because: `a.txt` was changed outside of any plan
   hint: `agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first
 
@@ -101,7 +101,7 @@ abandoned 1 change of coder; plan [PLAN] is ready
     program.run("plan apply work").code(3);
     program.run("plan show work").success().stdout_eq(str![[r#"
 plan [PLAN] (work)
-ready: all changesets are closed; to be reviewed, resolved and applied
+ready: all changesets are closed; it can be reviewed and applied
 root [PLACE]
 made by ana at [..]
 changed by coder at [..]
@@ -128,7 +128,7 @@ error: removing all plans that are done needs `--yes` where nobody can be asked
 
 "#]]);
     program.run("plan clean work --yes").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] is ready and holds 1 unapplied changeset
+error: plan [PLAN] is ready and has 1 unapplied changeset
   hint: apply it, or remove it for good with `agents plan clean PLAN --force`
 
 "#]]);

@@ -14,5 +14,5 @@ Feature: A step that the table does not allow says where the plan stands and wha
     When I run "agents plan cancel work"
     And I run "agents plan apply work"
     Then it ends with 4
-    And standard error contains "cannot be applied: it is cancelled (given up; what was recorded is kept)"
+    And standard error contains "cannot be applied: it is cancelled (given up; recorded changes are kept)"
     And standard error contains "make another one with `agents plan create`"

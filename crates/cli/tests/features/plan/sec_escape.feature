@@ -6,7 +6,7 @@ Feature: Nothing outside of the folder is written
     When "coder" starts a changeset of "work"
     And I run "agents changeset record {coder} --path <path> --symlink x"
     Then it ends with 2
-    And standard error contains "cannot be changed by a plan"
+    And standard error contains "a plan cannot change"
 
     Examples:
       | path             |

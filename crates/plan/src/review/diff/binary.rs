@@ -1,4 +1,4 @@
-//! git's binary patches: compressed with zlib, in its base 85, with the hashes git wants to see.
+//! Binary patches of git: zlib in base 85, with the hashes that git requires.
 
 use std::io::{self, Write};
 
@@ -7,12 +7,12 @@ use sha1::{Digest, Sha1};
 
 const ALPHABET: &[u8; 85] =
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
-/// Bytes on one line.
+/// Bytes per line.
 const LINE_BYTES: usize = 52;
-/// zlib's level: git's default.
+/// The compression level of zlib: the default of git.
 const LEVEL: u8 = 6;
 
-/// The line with the hashes of both contents, in full; zeros where there is none.
+/// Writes the index line with the full hashes of both contents; zeros for an absent side.
 pub(super) fn write_index(
     out: &mut dyn Write,
     old: Option<&Vec<u8>>,
@@ -23,7 +23,7 @@ pub(super) fn write_index(
     writeln!(out, "index {}..{}", hash(old), hash(new))
 }
 
-/// The hash by which git knows a file's content.
+/// The hash of a blob in git.
 fn git_hash(content: &[u8]) -> String {
     let mut hash = Sha1::new();
     hash.update(format!("blob {}\0", content.len()));
@@ -31,7 +31,7 @@ fn git_hash(content: &[u8]) -> String {
     filetx::hex(&hash.finalize()).to_string()
 }
 
-/// One content, whole.
+/// Writes a whole content.
 pub(super) fn write_literal(out: &mut dyn Write, content: &[u8]) -> io::Result<()> {
     writeln!(out, "literal {}", content.len())?;
     for part in compress_to_vec_zlib(content, LEVEL).chunks(LINE_BYTES) {
@@ -48,7 +48,7 @@ pub(super) fn write_literal(out: &mut dyn Write, content: &[u8]) -> io::Result<(
     out.write_all(b"\n")
 }
 
-/// Four bytes, or fewer at the end, as five characters.
+/// Encodes up to four bytes as five characters.
 fn base85(word: &[u8]) -> [u8; 5] {
     let mut bytes = [0; 4];
     bytes[..word.len()].copy_from_slice(word);

@@ -1,4 +1,4 @@
-//! One file's difference, as data.
+//! The diff of one file, as data.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,87 +8,88 @@ use store::{Content, ContentKind, PathBytes};
 
 use super::hunk::{Hunk, hunks};
 use crate::merge::lines::is_text;
-use crate::{Combined, CombinedChange, Contents, Credit, Error, PathKey, Result, Settled};
+use crate::{BlobSource, Combined, CombinedChange, Credit, Error, PathKey, Result, Settled};
 
-/// What is to be shown of one path.
+/// The two sides of a path to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct DiffEntry {
     /// The path.
     pub key: PathKey,
-    /// The path that it had, when it was renamed.
+    /// The old path of a renamed file.
     pub renamed_from: Option<PathBytes>,
-    /// What was there; of a renamed file, under its old name.
+    /// The old content; of a renamed file, under its old path.
     pub old: Option<Content>,
-    /// What is to be there.
+    /// The new content.
     pub new: Option<Content>,
-    /// Who changed it.
+    /// The actors and changesets that changed it.
     pub credits: Vec<Credit>,
 }
 
-/// What became of a file.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
-    /// It is new.
+    /// The file is new.
     Created,
-    /// It has another content, or other permission bits.
+    /// The content or the permission bits differ.
     Modified,
-    /// It is gone.
+    /// The file was deleted.
     Deleted,
-    /// It has another name, and perhaps another content.
+    /// The file has a new path, and may have new content.
     Renamed,
 }
 
-/// One end of a difference.
+/// One side of a diff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileSide {
     /// File or symlink.
     pub kind: ContentKind,
     /// Permission bits.
     pub mode: u32,
-    /// Length.
+    /// Length, in bytes.
     pub bytes: u64,
-    /// The content, of a file that is not text and not too long.
+    /// The content of a binary file of at most [`TEXT_BYTES_MAX`](crate::TEXT_BYTES_MAX) bytes.
     #[serde(skip)]
     pub content: Option<Arc<[u8]>>,
 }
 
-/// One file's difference.
+/// The diff of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileDiff {
     /// The path.
     #[serde(flatten)]
     pub key: PathKey,
-    /// The path that it had.
+    /// The old path of a renamed file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<PathBytes>,
-    /// What became of it.
+    /// The kind of the change.
     pub what: What,
-    /// Before.
+    /// The old side; `None` for a new file.
     pub old: Option<FileSide>,
-    /// After.
+    /// The new side; `None` for a deleted file.
     pub new: Option<FileSide>,
-    /// Whether it is shown by its sizes, since it is not text or too long.
+    /// Whether the file is binary or too large, so that there are no hunks.
     pub binary: bool,
-    /// The lines that differ.
+    /// The hunks, in order.
     pub hunks: Vec<Hunk>,
-    /// How many lines were added.
+    /// The number of added lines.
     pub added: u64,
-    /// How many lines were removed.
+    /// The number of removed lines.
     pub removed: u64,
-    /// Who changed it.
+    /// The actors and changesets that changed it.
     pub credits: Vec<Credit>,
 }
 
 impl Combined {
-    /// What is to be shown of the final changes: a renamed file once, under its new name. One that was renamed in place of another is a
-    /// change of that other and a deletion, since git takes no rename onto a path where something was.
-    pub fn shown(&self) -> Vec<Shown> {
+    /// Returns the paths to compare: a renamed file once, under its new path. A rename onto an
+    /// existing path is a change of that path and a deletion, because git does not accept such a
+    /// rename.
+    pub fn diff_entries(&self) -> Vec<DiffEntry> {
         let change = |key: &PathKey| match self.paths.get(key) {
             Some(Settled::Change(change)) => Some(change),
             _ => None,
         };
-        // The path that a file came from, if it is gone now; one that was made anew is a file of its own.
+        // The old path of a file, if no file is there now: a new file there is a separate file.
         let source = |key: &PathKey, change: &CombinedChange| {
             let is_new = change.base.is_none() && change.after.is_some();
             let path = change.renamed_from.clone().filter(|_| is_new)?;
@@ -100,11 +101,11 @@ impl Combined {
         };
         let sources: BTreeSet<PathKey> =
             self.changes().filter_map(|(key, change)| renamed(key, change)).collect();
-        let shown = self.changes().filter(|(key, _)| !sources.contains(key)).map(|(key, this)| {
+        let entries = self.changes().filter(|(key, _)| !sources.contains(key)).map(|(key, this)| {
             let from = renamed(key, this);
             let old =
                 from.as_ref().map_or(&this.base, |from| change(from).map_or(&this.base, |old| &old.base));
-            Shown {
+            DiffEntry {
                 key: key.clone(),
                 old: old.clone(),
                 renamed_from: from.map(|from| from.path),
@@ -112,34 +113,35 @@ impl Combined {
                 credits: this.credits.clone(),
             }
         });
-        shown.collect()
+        entries.collect()
     }
 }
 
-/// The differences of one path: none, one, or two where a symlink becomes a file or the other way round.
-pub fn diffs(shown: &Shown, contents: &dyn Contents) -> Result<Vec<FileDiff>> {
-    let (old, new) = (shown.old.as_ref(), shown.new.as_ref());
+/// Compares the two sides of a path. Returns no diff, one, or two if a symlink becomes a file or
+/// the other way round.
+pub fn diffs(entry: &DiffEntry, blobs: &dyn BlobSource) -> Result<Vec<FileDiff>> {
+    let (old, new) = (entry.old.as_ref(), entry.new.as_ref());
     if let (Some(from), Some(to)) = (old, new)
         && from.kind != to.kind
     {
-        let gone = match &shown.renamed_from {
-            Some(path) => PathKey { root: shown.key.root.clone(), path: path.clone() },
-            None => shown.key.clone(),
+        let old_key = match &entry.renamed_from {
+            Some(path) => PathKey { root: entry.key.root.clone(), path: path.clone() },
+            None => entry.key.clone(),
         };
-        let gone = one(shown, gone, None, (Some(from), None), contents)?;
-        let made = one(shown, shown.key.clone(), None, (None, Some(to)), contents)?;
-        return Ok(gone.into_iter().chain(made).collect());
+        let deleted = file_diff(entry, old_key, None, (Some(from), None), blobs)?;
+        let created = file_diff(entry, entry.key.clone(), None, (None, Some(to)), blobs)?;
+        return Ok(deleted.into_iter().chain(created).collect());
     }
-    let diff = one(shown, shown.key.clone(), shown.renamed_from.clone(), (old, new), contents)?;
+    let diff = file_diff(entry, entry.key.clone(), entry.renamed_from.clone(), (old, new), blobs)?;
     Ok(diff.into_iter().collect())
 }
 
-fn one(
-    shown: &Shown,
+fn file_diff(
+    entry: &DiffEntry,
     key: PathKey,
     renamed_from: Option<PathBytes>,
     (old, new): (Option<&Content>, Option<&Content>),
-    contents: &dyn Contents,
+    blobs: &dyn BlobSource,
 ) -> Result<Option<FileDiff>> {
     let what = match (old, new) {
         (None, None) => return Ok(None),
@@ -150,13 +152,13 @@ fn one(
         _ => What::Modified,
     };
     let same = old.map(|content| content.blob) == new.map(|content| content.blob);
-    let read =
-        |content: Option<&Content>| match content.filter(|_| !same).map(|content| contents.bytes(content)) {
-            None => Ok(Some(Arc::from([]))),
-            Some(Ok(bytes)) => Ok(Some(bytes)),
-            Some(Err(Error::TooLong { .. })) => Ok(None),
-            Some(Err(error)) => Err(error),
-        };
+    let read = |content: Option<&Content>| match content.filter(|_| !same).map(|content| blobs.bytes(content))
+    {
+        None => Ok(Some(Arc::from([]))),
+        Some(Ok(bytes)) => Ok(Some(bytes)),
+        Some(Err(Error::ContentTooLarge { .. })) => Ok(None),
+        Some(Err(error)) => Err(error),
+    };
     let texts = (read(old)?, read(new)?);
     let (hunks, added, removed, binary) = match &texts {
         (Some(old), Some(new)) if is_text(old) && is_text(new) => {
@@ -184,6 +186,6 @@ fn one(
         hunks,
         added,
         removed,
-        credits: shown.credits.clone(),
+        credits: entry.credits.clone(),
     }))
 }

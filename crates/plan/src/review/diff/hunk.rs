@@ -1,4 +1,4 @@
-//! Hunks: lines that differ, with some around them.
+//! Hunks: lines that differ, with context lines around them.
 
 use std::ops::Range;
 
@@ -6,50 +6,50 @@ use serde::{Serialize, Serializer};
 
 use crate::merge::lines::{differing, lines};
 
-/// Lines around those that differ.
+/// Context lines before and after the lines that differ.
 const CONTEXT_LINES: usize = 3;
 
-/// Lines that differ, with some around them.
+/// Lines that differ, with context lines around them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hunk {
-    /// The first line in the old text, counted from 1; the line before it when there is none.
+    /// The first line in the old text, from 1; if the hunk has no old lines, the line before it.
     pub old_start: u64,
-    /// How many of its lines are of the old text.
+    /// The number of old lines.
     pub old_lines: u64,
-    /// The first line in the new text.
+    /// The first line in the new text, as `old_start`.
     pub new_start: u64,
-    /// How many of its lines are of the new text.
+    /// The number of new lines.
     pub new_lines: u64,
-    /// The lines.
+    /// The lines, in order.
     pub lines: Vec<Line>,
 }
 
 /// One line of a hunk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// Whether it is there before, after, or both.
+    /// The side that has the line.
     pub sign: Sign,
-    /// Its bytes, with the line feed where it has one. In JSON what is not UTF-8 is replaced.
+    /// The bytes, with the line feed if there is one. JSON replaces invalid UTF-8.
     #[serde(serialize_with = "as_text")]
     pub text: Vec<u8>,
 }
 
-/// Whether a line is there before, after, or both.
+/// The side that has a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Sign {
-    /// Both.
+    /// Both sides: a context line.
     #[serde(rename = " ")]
     Same,
-    /// Before only.
+    /// The old side only.
     #[serde(rename = "-")]
     Removed,
-    /// After only.
+    /// The new side only.
     #[serde(rename = "+")]
     Added,
 }
 
 impl Sign {
-    /// The character in front of the line.
+    /// The character before the line in a patch.
     pub fn as_char(self) -> char {
         match self {
             Self::Same => ' ',
@@ -63,7 +63,7 @@ fn as_text<S: Serializer>(text: &[u8], serializer: S) -> Result<S::Ok, S::Error>
     serializer.serialize_str(&String::from_utf8_lossy(text))
 }
 
-/// The hunks between two texts, and how many lines were added and removed.
+/// Returns the hunks between two texts, and the numbers of added and removed lines.
 pub(crate) fn hunks(old: &[u8], new: &[u8]) -> (Vec<Hunk>, u64, u64) {
     let (old_lines, new_lines) = (lines(old), lines(new));
     let (mut hunks, mut added, mut removed) = (Vec::new(), 0, 0);
@@ -85,7 +85,7 @@ pub(crate) fn hunks(old: &[u8], new: &[u8]) -> (Vec<Hunk>, u64, u64) {
     (hunks, added, removed)
 }
 
-/// One hunk of changes that are close together.
+/// Makes one hunk of changes that share context lines.
 fn hunk(old: &[&[u8]], new: &[&[u8]], group: &[(Range<usize>, Range<usize>)]) -> Hunk {
     let (first, last) = (&group[0], &group[group.len() - 1]);
     let leading = first.0.start.min(CONTEXT_LINES);
@@ -113,7 +113,7 @@ fn hunk(old: &[&[u8]], new: &[&[u8]], group: &[(Range<usize>, Range<usize>)]) ->
     }
 }
 
-/// The number of the first line of a range; of an empty one that of the line before it.
+/// The number of the first line of a range; of an empty range, that of the line before it.
 fn start(range: &Range<usize>) -> u64 {
     range.start as u64 + u64::from(!range.is_empty())
 }

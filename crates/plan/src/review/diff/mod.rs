@@ -1,10 +1,10 @@
-//! What changes come to, as people read it: hunks and counts as data, and a patch that `git apply` takes.
+//! Diffs: hunks and counts as data, and patches for `git apply`.
 
 mod binary;
 mod file;
 mod hunk;
 mod patch;
 
-pub use file::{FileDiff, FileSide, Shown, What, diffs};
+pub use file::{DiffEntry, FileDiff, FileSide, What, diffs};
 pub use hunk::{Hunk, Line, Sign};
 pub use patch::write_patch;

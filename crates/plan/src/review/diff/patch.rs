@@ -1,8 +1,8 @@
-//! A difference as a patch that `git apply` takes.
+//! Patches for `git apply`.
 //!
-//! Files are text, or git's binary patches with their hashes; symlinks are what git makes of them. What git cannot say, permission bits
-//! other than *executable*, stands in a comment. A content that is too long is marked as git marks it, and git refuses all of
-//! such a patch.
+//! Files are text or git's binary patches; symlinks are as in git. A comment has the permission
+//! bits that git does not keep. A content that is too large is marked as in git, and git rejects
+//! the whole patch.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use super::binary::{write_index, write_literal};
 use super::file::{FileDiff, FileSide};
 use super::hunk::Hunk;
 
-/// Writes one file's difference.
+/// Writes the diff of one file.
 pub fn write_patch(out: &mut dyn Write, diff: &FileDiff) -> io::Result<()> {
     let new_path = diff.key.path.as_bytes();
     let old_path = diff.renamed_from.as_ref().map_or(new_path, |path| path.as_bytes());
@@ -46,7 +46,7 @@ pub fn write_patch(out: &mut dyn Write, diff: &FileDiff) -> io::Result<()> {
     diff.hunks.iter().try_for_each(|hunk| write_hunk(out, hunk))
 }
 
-/// Permission bits that git does not keep.
+/// Writes a comment with permission bits that git does not keep.
 fn write_mode_comment(out: &mut dyn Write, diff: &FileDiff) -> io::Result<()> {
     let Some(new) = diff.new.as_ref().filter(|new| new.kind == ContentKind::File) else { return Ok(()) };
     let is_kept = matches!(new.mode, 0o644 | 0o755);
@@ -66,7 +66,7 @@ fn write_binary(out: &mut dyn Write, diff: &FileDiff, old_name: &[u8], new_name:
         Some(side) => side.content.as_ref().map(|content| content.to_vec()),
     };
     let (Some(old), Some(new)) = (bytes(&diff.old), bytes(&diff.new)) else {
-        return write_too_long(out, diff, old_name, new_name);
+        return write_too_large(out, diff, old_name, new_name);
     };
     write_index(out, diff.old.is_some().then_some(&old), diff.new.is_some().then_some(&new))?;
     out.write_all(b"GIT binary patch\n")?;
@@ -74,12 +74,13 @@ fn write_binary(out: &mut dyn Write, diff: &FileDiff, old_name: &[u8], new_name:
     write_literal(out, &old)
 }
 
-/// A file whose content cannot be said. With a line of hashes in front of it git knows that this is a patch, without it a remark that it
-/// passes over; and hashes that are cut short it takes for no patch that it could apply. So it refuses, and changes none of the other files.
-fn write_too_long(out: &mut dyn Write, diff: &FileDiff, old_name: &[u8], new_name: &[u8]) -> io::Result<()> {
-    let nothing = &b"/dev/null"[..];
-    let old_name = if diff.old.is_some() { old_name } else { nothing };
-    let new_name = if diff.new.is_some() { new_name } else { nothing };
+/// Writes a file whose content is too large for a patch, so that git rejects the whole patch and
+/// changes no file. Without an index line git would skip the file as a comment; abbreviated hashes
+/// in the index line make git reject a binary file.
+fn write_too_large(out: &mut dyn Write, diff: &FileDiff, old_name: &[u8], new_name: &[u8]) -> io::Result<()> {
+    let absent = &b"/dev/null"[..];
+    let old_name = if diff.old.is_some() { old_name } else { absent };
+    let new_name = if diff.new.is_some() { new_name } else { absent };
     out.write_all(b"index 0000000..0000000\n")?;
     line(out, &[b"Binary files ", old_name, b" and ", new_name, b" differ"])
 }
@@ -99,7 +100,7 @@ fn write_hunk(out: &mut dyn Write, hunk: &Hunk) -> io::Result<()> {
     Ok(())
 }
 
-/// The line that names a text. git needs a tab behind a name with a space in it to know where the name ends.
+/// Writes the line with the name of a side. git needs a tab after a name with a space.
 fn name_line(out: &mut dyn Write, start: &[u8], name: Option<&Vec<u8>>) -> io::Result<()> {
     let name = name.map_or(&b"/dev/null"[..], |name| name);
     line(out, &[start, name, if name.contains(&b' ') { b"\t" } else { b"" }])
@@ -110,7 +111,7 @@ fn line(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// The mode as git keeps it.
+/// The mode in git.
 fn git_mode(side: &FileSide) -> &'static str {
     match side.kind {
         ContentKind::Symlink => "120000",
@@ -119,7 +120,7 @@ fn git_mode(side: &FileSide) -> &'static str {
     }
 }
 
-/// A name as git writes it: between quotes, with escapes, when it has other than plain characters.
+/// A name as git writes it: quoted and escaped if it has special characters.
 fn quoted(prefix: &[u8], path: &[u8]) -> Vec<u8> {
     let plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     if path.iter().all(plain) {
