@@ -9,14 +9,14 @@ Looks for bytes that break a context: an archive, the files of an older tool, th
 
 Usage: cargo xtask fuzz [TARGET] [--seconds N]
 
-  TARGET        One of: archive, old_layout, index, tail [default: all, one after the other]
+  TARGET        One of: archive, legacy_layout, index, tail [default: all, one after the other]
   --seconds N   How long each one looks [default: 60]
 
 Begins with fuzz/seeds and what earlier runs found in target/fuzz/corpus. Installs cargo-fuzz into target/tools. Input that breaks something is
 kept in target/fuzz/artifacts and named: put it into fuzz/seeds, where `cargo xtask test` runs it from then on.
 ";
 
-const TARGETS: [&str; 4] = ["archive", "old_layout", "index", "tail"];
+const TARGETS: [&str; 4] = ["archive", "legacy_layout", "index", "tail"];
 const SECONDS: u32 = 60;
 
 /// What to run.

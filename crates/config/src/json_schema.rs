@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_has_its_own_keys_only() {
+    fn the_schema_of_a_scope_has_only_its_keys() {
         let schema = json_schema(&Registry::standard(), Some(Scope::Project));
         assert!(schema["properties"]["server"].is_null());
         assert!(schema["properties"]["sandbox"]["properties"]["confine"].is_null());
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_has_a_rule() {
+    fn every_type_has_a_schema() {
         let declaration = |key, value_type, default| Declaration {
             key,
             value_type,

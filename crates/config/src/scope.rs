@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_a_project_there_is_the_global_scope_only() {
+    fn only_the_global_scope_exists_outside_a_project() {
         let dirs = ConfigDirs { home: "/h".into(), project: None };
         assert!(dirs.file(Scope::Global).is_ok());
         assert!(matches!(dirs.file(Scope::Local), Err(Error::NoProject { scope: Scope::Local })));

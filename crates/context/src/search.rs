@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn all_words_have_to_be_there_in_any_order() {
+    fn all_words_must_match_in_any_order() {
         let query = SearchQuery::words("Torn file");
         assert_eq!(found(&query, "a FILE that\nis fine\nand not TORN"), Some(vec![(1, true), (3, true)]));
         assert_eq!(found(&query, "a file"), None);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_around_a_match_are_given_once() {
+    fn context_lines_are_returned_once() {
         let mut query = SearchQuery::words("x");
         query.context_lines = 1;
         let lines = found(&query, "a\nb\nx\nc\nx\nd\ne");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn role_and_time_narrow_it() {
+    fn role_and_time_filter_messages() {
         let time = |text: &str| Some(text.parse().unwrap());
         let query = SearchQuery { role: Some(Role::Tool), ..SearchQuery::default() };
         assert_eq!(found(&query, "a"), None);

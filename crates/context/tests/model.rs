@@ -214,7 +214,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: if testkit::notes::is_proof() { 2_000 } else { 96 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn contexts_are_what_their_model_says(calls in calls()) {
+    fn contexts_match_their_model(calls in calls()) {
         let mut pair = Pair::new();
         for call in &calls {
             pair.play(call);
@@ -240,7 +240,7 @@ proptest! {
     }
 
     #[test]
-    fn no_archive_or_list_makes_a_panic(bytes in prop_oneof![
+    fn no_import_panics(bytes in prop_oneof![
         prop::collection::vec(any::<u8>(), 0..200),
         "(\\{\"kind\":\"(cleveragents-context|state|metadata|global_context|message|end)\",\"value\":\\{\\},\"version\":1\\}\n){0,6}".prop_map(String::into_bytes),
         "[\\[\\]{}\":,a-z0-9 \n]{0,80}".prop_map(String::into_bytes),

@@ -220,7 +220,7 @@ fn rename_and_remove() {
 }
 
 #[test]
-fn conversion_of_an_older_tools_folder() {
+fn conversion_of_the_legacy_layout() {
     let old: fn(&SimDisk) = |disk| {
         for (file, text) in [
             ("messages.json", r#"[{"role":"user","content":"a"},{"role":"user","content":"b"}]"#),

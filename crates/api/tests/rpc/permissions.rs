@@ -160,7 +160,7 @@ fn contexts_are_appended_to_and_configuration_is_read() {
             ("no-context", Kind::NotFound)
         );
         let wrong = Draft::parse_lines("{").map_err(Error::from);
-        assert_eq!(code(wrong), ("bad-message", Kind::Usage));
+        assert_eq!(code(wrong), ("invalid-message", Kind::Usage));
         // What the run sees counts: the same answer, whoever asks.
         let asked = actor.client.get(&key("x.word"), Reveal::Yes).unwrap();
         assert_eq!(asked, stage.agents.config_snapshot().get(&key("x.word"), Reveal::Yes).unwrap());

@@ -313,7 +313,7 @@ fn hints_of_configuration() {
 }
 
 #[test]
-fn hints_of_refusals_by_the_system() {
+fn hints_for_errors_of_the_system() {
     let refused = |kind: io::ErrorKind| C::Read { file: path(), source: Arc::new(kind.into()) };
     says(refused(io::ErrorKind::PermissionDenied), "`ls -ld f`");
     says(refused(io::ErrorKind::ReadOnlyFilesystem), "--home");

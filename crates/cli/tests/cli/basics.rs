@@ -28,7 +28,7 @@ Usage: agents [OPTIONS] <COMMAND>
 
 Commands:
   config       Read and change configuration
-  context      Keep conversations that are never torn
+  context      Keep conversations
   run          Run actors in parallel, each in its own copy of the project
   plan         Review, apply and undo what actors change in your folders
   changeset    Record what one actor changes

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod bad_input;
+mod describe;
 #[cfg(target_os = "linux")]
 mod disk;
 #[cfg(unix)]
@@ -10,7 +11,6 @@ mod list;
 mod origins;
 mod repair;
 mod secrets;
-mod tell;
 mod values;
 #[cfg(unix)]
 mod watch;

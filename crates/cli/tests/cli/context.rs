@@ -1,8 +1,8 @@
 //! `agents context`.
 
-mod changing;
-mod exchange;
 #[cfg(target_os = "linux")]
-mod failing;
-mod looking;
+mod disk_failures;
 mod names;
+mod read;
+mod transfer;
+mod write;

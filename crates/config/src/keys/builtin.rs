@@ -41,93 +41,93 @@ fn declarations() -> Vec<Declaration> {
             Type::Choice(&["auto", "rich", "plain", "json"]),
             Some("auto"),
             EVERYWHERE,
-            "how commands print; `auto` is rich on a terminal and plain elsewhere",
+            "output format; `auto` is rich on a terminal, plain elsewhere",
         ),
         open(
             "core.color",
             Type::Choice(&["auto", "always", "never"]),
             Some("auto"),
             EVERYWHERE,
-            "when output is coloured",
+            "use of colours",
         ),
         open(
             "core.lock-timeout",
             Type::Duration { max: LOCK_TIMEOUT_MAX },
             Some("30s"),
             EVERYWHERE,
-            "how long to wait for a lock that someone else holds",
+            "maximum time to wait for a lock",
         ),
         open(
             "core.log",
             Type::Choice(&["off", "error", "warn", "info", "debug", "trace"]),
             Some("off"),
             EVERYWHERE,
-            "how much is logged",
+            "log level",
         ),
         open(
             "core.log-file",
             Type::Path,
             None,
             GLOBAL,
-            "the file to append the log to; standard error without it",
+            "file to append the log to; standard error if not set",
         ),
         open(
             "plan.concurrency",
             Type::Integer { min: 1, max: CONCURRENCY_MAX },
             Some("4"),
             EVERYWHERE,
-            "how many actors of a plan run at once",
+            "actors of a plan that run at once",
         ),
         open(
             "plan.merge",
             Type::Choice(&["three-way", "fail-on-conflict", "last-wins"]),
             Some("three-way"),
             EVERYWHERE,
-            "how changes of several actors to one file are combined",
+            "merge strategy for changes of several actors to one file",
         ),
         open(
             "sandbox.strategy",
             Type::Choice(&["copy"]),
             Some("copy"),
             EVERYWHERE,
-            "how an actor's own copy of the project is made",
+            "method of creating sandboxes",
         ),
         open(
             "sandbox.cleanup",
             Type::Choice(&["applied", "manual"]),
             Some("applied"),
             EVERYWHERE,
-            "when sandboxes are removed: once applied, or on request only",
+            "removal of sandboxes: when the plan is applied, or manually",
         ),
         open(
             "sandbox.confine",
             Type::Choice(&["auto", "require", "off"]),
             Some("auto"),
             GLOBAL,
-            "whether actors are kept from writing outside of their sandbox",
+            "confinement of actors to their sandbox",
         ),
         open(
             "sandbox.allow-write",
             Type::List(Box::new(Type::Path)),
             Some(""),
             GLOBAL,
-            "folders that a confined actor may write to as well",
+            "folders outside of the sandbox that a confined actor may write to",
         ),
         open(
             "store.url",
             Type::String,
             None,
             GLOBAL,
-            "where plans and their changes are kept, such as `sqlite:/srv/state.db` or `postgres://USER@HOST/DATABASE`; `state.db` in the home folder without it",
+            "store of plans and their changes, such as `sqlite:/srv/state.db` or `postgres://USER@HOST/DATABASE`; `state.db` in the home folder if not set",
         ),
-        open("server.url", Type::String, None, GLOBAL, "the server that commands talk to"),
+        open("server.url", Type::String, None, GLOBAL, "server for the commands"),
         Declaration {
             key: "server.token",
             value_type: Type::String,
             default: None,
             scopes: GLOBAL,
             secrecy: Secrecy::Secret,
-            help: "what the server knows us by",
+            help: "token for the server",
         },
     ]
 }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_may_not_set_what_it_could_abuse() {
+    fn security_settings_are_global_only() {
         let registry = Registry::standard();
         let global_only: Vec<_> = registry
             .keys()
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn renamed_keys_lead_to_registered_ones() {
+    fn former_names_resolve_to_registered_keys() {
         let registry = Registry::standard();
         for (old, new) in RENAMED {
             let (old, new) = (Key::parse(old).unwrap(), Key::parse(new).unwrap());

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn invalid_keys_are_rejected() {
         for text in ["", "  ", ".", "a.", ".a", "a..b", "a b", "a=1", "ä", "a\n.b", "\"a", "a.\"b\nc\""] {
             check(text, None);
         }

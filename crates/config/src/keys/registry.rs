@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn other_mistakes_are_found() {
+    fn invalid_declarations_are_rejected() {
         assert_eq!(error_text([declaration("x.a")]), "`x.a` cannot be declared");
         assert_eq!(error_text([declaration("a")]), "`a` cannot be declared");
         assert_eq!(error_text([declaration("a..b")]), "`a..b` cannot be declared");
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_key_is_suggested() {
+    fn the_most_similar_key_is_suggested() {
         assert_eq!(suggestion("core.formt").as_deref(), Some("core.format"));
         assert_eq!(suggestion("core.fromat").as_deref(), Some("core.format"));
         assert_eq!(suggestion("Core.Color").as_deref(), Some("core.color"));
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn free_keys_and_tables_are_told_apart() {
+    fn user_keys_and_tables_are_distinguished() {
         let registry = Registry::standard();
         let look_up =
             |key: &str| registry.look_up(&Key::parse(key).unwrap()).map(|info| info.value_type().name());
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_value_of_a_secret_is_not_shown() {
+    fn an_invalid_secret_is_redacted() {
         let secret = Declaration { secrecy: Secrecy::Secret, ..declaration("a.b") };
         let registry = Registry::new([secret]).unwrap();
         let key = Key::parse("a.b").unwrap();

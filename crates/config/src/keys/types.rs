@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_read_by_type() {
+    fn text_is_parsed_by_type() {
         check("string", "true", Ok("\"true\""));
         check("string", "", Ok("\"\""));
         check("bool", "true", Ok("true"));
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn toml_is_read_by_type() {
+    fn toml_is_converted_by_type() {
         let read = |value_type: Type, text: &str| {
             value_type.read_toml(&toml(text).unwrap()).map(|value| value.to_toml())
         };
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn types_say_what_is_allowed() {
+    fn types_describe_valid_values() {
         let said: Vec<_> = all().iter().map(Type::to_string).collect();
         assert_eq!(
             said.join("\n"),

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_hidden_unless_revealed() {
+    fn secrets_are_redacted_unless_revealed() {
         let token = Value::String("hunter2".into());
         assert_eq!(token.show(true, Reveal::No), REDACTED);
         assert_eq!(token.show(true, Reveal::Yes), "hunter2");
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_in_a_url_is_hidden() {
+    fn passwords_in_urls_are_redacted() {
         let shown = |text: &str| Value::String(text.into()).show(false, Reveal::No);
         assert_eq!(shown("postgres://me:p@ss@host:5432/db"), "postgres://me:[REDACTED]@host:5432/db");
         assert_eq!(shown("postgres://me@host/db and x"), "postgres://me@host/db and x");
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_equals_itself_and_no_other_kind() {
+    fn values_of_different_types_are_not_equal() {
         let values = [
             Value::String("1".into()),
             Value::DateTime("1".into()),
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn toml_items_are_taken_as_they_are() {
+    fn toml_items_keep_their_types() {
         let text = "[[a]]\nb = 2026-11-15T00:00:00Z\nc = [1, {d = inf}]\n";
         let document = toml_edit::Document::parse(text).unwrap();
         let c = Value::List(vec![

@@ -55,7 +55,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_variable_that_is_not_text_is_an_error_when_it_is_needed() {
+    fn a_non_utf8_variable_is_an_error_when_read() {
         use std::os::unix::ffi::OsStringExt;
         let environment = Environment::from_iter([("A", OsString::from_vec(vec![0xff]))]);
         assert!(matches!(environment.get("A"), Err(Error::VariableNotUtf8 { .. })));

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_checked_at_once_and_not_shown() {
+    fn flags_are_validated_and_redacted() {
         let registry = Registry::standard();
         let parse = |argument| Flags::parse(&registry, [argument]);
         assert!(matches!(parse("core.formt=json"), Err(Error::UnknownKey { .. })));

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_are_filled_in() {
+    fn references_are_expanded() {
         check("plain", Ok("plain"));
         check("${USER}", Ok("me"));
         check("a ${USER} b ${USER:x} c", Ok("a me b me c"));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_filled_in_is_an_error() {
+    fn invalid_references_are_errors() {
         check("${NONE}", Err("`x.a`: `${NONE}` is not set and has no default"));
         check("a ${USER", Err("`x.a`: `${USER}` is not closed"));
         check("${}", Err("`x.a`: `${}` does not name a variable"));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_looks_like_a_variable_is_not_shown() {
+    fn a_malformed_reference_in_a_secret_is_redacted() {
         let (registry, environment) = (Registry::standard(), Environment::empty());
         let key = Key::parse("server.token").unwrap();
         let scope = Scope::Global;
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_does_not_read_secrets() {
+    fn project_files_cannot_refer_to_secrets() {
         assert_eq!(expand("${GITHUB_TOKEN}", Scope::Global).unwrap(), "hunter2");
         for scope in [Scope::Project, Scope::Local] {
             assert_eq!(expand("${USER}", scope).unwrap(), "me");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_filled_in_and_other_values_left() {
+    fn tables_are_expanded_and_other_values_kept() {
         let registry = Registry::standard();
         let environment = Environment::from_iter([("A", "1")]);
         let key = Key::parse("x.a").unwrap();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_that_refer_are_known() {
+    fn references_are_detected() {
         assert!(
             has_references("${A}")
                 && has_references("a${")

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn origins_name_their_layer_and_place() {
+    fn origins_name_layer_and_position() {
         let file = |scope| Origin::File { scope, file: "f.toml".into(), line: 3 };
         check(Origin::Flag, "flag", "--config");
         check(Origin::Variable { name: "A".into() }, "environment", "$A");

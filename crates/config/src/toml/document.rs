@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where() {
+    fn syntax_errors_have_positions() {
         check("a = 1\nb = = 2\n", 2, 5, 10, "b = = 2");
         check("a = 1\r\nb = = 2\r\n", 2, 5, 11, "b = = 2");
         check("\u{feff}a = = 1", 1, 5, 7, "a = = 1");
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_of_a_secret_is_hidden() {
+    fn the_line_of_a_secret_is_redacted() {
         check("[server]\ntoken = \"hunter2\nurl = 1\n", 2, 17, 25, "token = [REDACTED]");
         check("server.token = hunter2\n", 1, 16, 15, "server.token = [REDACTED]");
         check("server = { url = \"u\", token = hunter2 }\n", 1, 31, 30, "server = [REDACTED]");
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_text_is_an_error() {
+    fn a_non_utf8_file_is_an_error() {
         let error = parse(b"a = 1\nb = \"\xff\"\n").unwrap_err();
         assert!(matches!(error, Error::NotUtf8 { offset: 11, line: 2, .. }), "{error:?}");
     }
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_by_reading() {
+    fn parsing_preserves_every_byte() {
         for text in
             ["", "\u{feff}", "\u{feff}a=1\r\nb  =  2 # c\n\n\n", "[a]\n  b.c=1\n\n[d]", "# only a comment"]
         {

@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_table_a_new_key_is_dotted_on_top() {
+    fn a_new_key_without_a_table_is_dotted_at_the_top() {
         check_new("", "a.b", "a.b = 9\n");
         check_new("\u{feff}", "a.b", "\u{feff}a.b = 9\n");
         check_new("# note", "a.b", "# note\na.b = 9");
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_and_a_missing_one_are_kept() {
+    fn line_ends_are_preserved() {
         check_new("a = 1", "b", "a = 1\nb = 9");
         check_new("a = 1\r\n", "b", "a = 1\r\nb = 9\r\n");
         check_new("a = 1\r\n\r\n[c]\r\nd = 1", "c.e", "a = 1\r\n\r\n[c]\r\nd = 1\r\ne = 9");
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_replaced_in_its_place() {
+    fn a_value_is_replaced_in_place() {
         check_set("a=1# c\nb = 2\n", "a", "\"x\"", "a=\"x\"# c\nb = 2\n");
         check_set("a = [\n  1, # one\n  2,\n] # list\n", "a", "[3]", "a = [3] # list\n");
         check_set("a = { b = 1 } # c\n", "a.b", "2", "a = { b = 2 } # c\n");
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_any_kind_read_back() {
+    fn strings_of_every_kind_round_trip() {
         for text in
             ["", "a\nb", "a\r\nb", "\"", "'''\"\"\"", "\\", "\u{7f}\u{0}", "ä\u{2028}", "\n", "#", "\t"]
         {
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn unset_takes_the_line_and_its_comment() {
+    fn unset_removes_the_line_and_its_comment() {
         check_unset("# above\na = 1 # beside\n# below\n", "a", "# above\n# below\n");
         check_unset("a = 1\nb = 2", "b", "a = 1");
         check_unset("a = 1\r\nb = 2", "b", "a = 1");
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_not_unset_as_a_whole() {
+    fn a_table_cannot_be_unset() {
         for text in ["[a]\nb = 1\n", "a.b = 1\n", "[[a]]\n", "[a.b]\n"] {
             assert!(matches!(parse(text).unset(&key("a")), Err(Error::IsTable { .. })), "{text}");
         }
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_not_a_table_and_a_value() {
+    fn a_key_cannot_be_a_table_and_a_value() {
         check_refused("\na = 1\n", "a.b", "cannot set `a.b`: `a` is a value in `f.toml`, line 2");
         check_refused("[a.b]\n", "a.b", "cannot set `a.b`: `a.b` is a table in `f.toml`, line 1");
         check_refused("a.b = 1\n", "a", "cannot set `a`: `a` is a table in `f.toml`, line 1");
@@ -478,13 +478,13 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_headers_imply_is_extended_from_around_it() {
+    fn an_implicit_table_is_extended_by_dotted_keys() {
         check_new("[a.b.c]\nd = 1\n[a]\n", "a.b.e", "[a.b.c]\nd = 1\n[a]\nb.e = 9\n");
         check_new("[a]\nb.c = 1\n[a.b.d.e]\n", "a.b.d.f", "[a]\nb.c = 1\nb.d.f = 9\n[a.b.d.e]\n");
     }
 
     /// Checks whether `after` is accepted as `before` with `name` set to `value`, or unset.
-    fn check_taken(before: &str, after: &str, name: &str, value: Option<i64>, expected: bool) {
+    fn check_accepted(before: &str, after: &str, name: &str, value: Option<i64>, expected: bool) {
         let candidate = Splice { range: 0..before.len(), replacement: after.to_owned() };
         let value = value.map(Value::Integer);
         let taken = parse(before).first_valid(&key(name), value.as_ref(), vec![candidate]);
@@ -492,16 +492,16 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_touches_another_key_is_refused() {
-        check_taken("a = 1\nb = 2", "a = 9\nb = 2", "a", Some(9), true);
-        check_taken("a.b = 1\nc = 2", "c = 2", "a.b", None, true);
-        check_taken("a.b = 1\n[c]", "", "a.b", None, true);
+    fn a_change_of_another_key_is_rejected() {
+        check_accepted("a = 1\nb = 2", "a = 9\nb = 2", "a", Some(9), true);
+        check_accepted("a.b = 1\nc = 2", "c = 2", "a.b", None, true);
+        check_accepted("a.b = 1\n[c]", "", "a.b", None, true);
         for after in ["a = 9", "a = 9\nb = 3", "a = 9\nb = '2'", "a = 9\nb = {}", "a = 9\nb = 2\nc = 3"] {
-            check_taken("a = 1\nb = 2", after, "a", Some(9), false);
+            check_accepted("a = 1\nb = 2", after, "a", Some(9), false);
         }
-        check_taken("a.b = 1\nb = 1", "", "a.b", None, false);
-        check_taken("a = 1", "a = 8", "a", Some(9), false);
-        check_taken("a = 1", "a = 9", "a", None, false);
+        check_accepted("a.b = 1\nb = 1", "", "a.b", None, false);
+        check_accepted("a = 1", "a = 8", "a", Some(9), false);
+        check_accepted("a = 1", "a = 9", "a", None, false);
     }
 
     #[test]
@@ -516,14 +516,14 @@ mod tests {
             ("[1, { a = 1 }]", "[1, { a = 2 }]"),
         ] {
             let with = |b: &str| format!("a = 9\nb = {b}");
-            check_taken(&with(value), &format!("{} # same", with(value)), "a", Some(9), true);
-            check_taken(&with(value), &with(other), "a", Some(9), false);
+            check_accepted(&with(value), &format!("{} # same", with(value)), "a", Some(9), true);
+            check_accepted(&with(value), &with(other), "a", Some(9), false);
         }
-        check_taken("[[b]]\nc = 1", "a = 9\nb = [{ c = 1 }]", "a", Some(9), true);
+        check_accepted("[[b]]\nc = 1", "a = 9\nb = [{ c = 1 }]", "a", Some(9), true);
     }
 
     #[test]
-    fn where_no_way_holds_nothing_is_changed() {
+    fn without_a_valid_candidate_nothing_changes() {
         let document = parse("a = 1\nb = 2\n");
         let candidate =
             |range: Range<usize>, replacement: &str| Splice { range, replacement: replacement.to_owned() };

@@ -27,24 +27,24 @@ fn check(content: &[u8], expected: &str) {
 }
 
 #[test]
-fn a_file_that_does_not_parse_stays() {
+fn an_unparsable_file_is_unchanged() {
     check(b"a = 1\nb = = 2\n", "cannot parse `FILE`, line 2, column 5: extra `=`, expected nothing");
 }
 
 #[test]
-fn a_file_with_duplicate_keys_stays() {
+fn a_file_with_duplicate_keys_is_unchanged() {
     check(b"[x]\na = 1\na = 2\n", "cannot parse `FILE`, line 3, column 1: duplicate key");
     check(b"[x]\n[x]\n", "cannot parse `FILE`, line 2, column 2: duplicate key");
     check(b"x.a = 1\n[x]\nb = 1\n", "cannot parse `FILE`, line 2, column 2: duplicate key");
 }
 
 #[test]
-fn a_file_that_is_not_utf8_stays() {
+fn a_non_utf8_file_is_unchanged() {
     check(b"x.a = \"\xe9\"\n", "`FILE` is not UTF-8 text: bad byte at offset 7, line 1");
 }
 
 #[test]
-fn a_file_over_the_limit_stays() {
+fn a_file_over_the_limit_is_unchanged() {
     let content = "#".repeat(FILE_BYTES_MAX as usize + 1);
     check(content.as_bytes(), "`FILE` has more than 10485760 bytes");
 }
@@ -60,7 +60,7 @@ fn a_file_does_not_grow_over_the_limit() {
 }
 
 #[test]
-fn the_place_of_a_parse_error_is_exact() {
+fn the_position_of_a_syntax_error_is_exact() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "\u{feff}# note\r\nx.a = \"ä\" oops\r\n");
     let Err(Error::Parse(found)) = fixture.service().set_value(Scope::Global, &key("x.b"), "1") else {
@@ -72,7 +72,7 @@ fn the_place_of_a_parse_error_is_exact() {
 }
 
 #[test]
-fn a_key_of_another_file_is_still_found_and_says_what_was_skipped() {
+fn a_key_of_another_file_resolves_and_reports_skipped_files() {
     let fixture = Fixture::new();
     fixture.write(Scope::Project, "this is no TOML");
     fixture.write(Scope::Global, "plan.concurrency = 6\n");
@@ -94,7 +94,7 @@ fn a_key_of_another_file_is_still_found_and_says_what_was_skipped() {
 }
 
 #[test]
-fn a_bad_value_in_a_file_is_an_error_unless_it_is_overruled() {
+fn an_invalid_value_is_an_error_unless_overridden() {
     let fixture = Fixture::new();
     fixture.write(
         Scope::Global,
@@ -117,7 +117,7 @@ fn a_bad_value_in_a_file_is_an_error_unless_it_is_overruled() {
 }
 
 #[test]
-fn a_value_where_a_table_should_be_is_a_problem() {
+fn a_value_in_place_of_a_table_is_a_problem() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "x = 1\ncore = 2\n");
     let problems = fixture.service().list(None).problems;
@@ -130,7 +130,7 @@ fn a_value_where_a_table_should_be_is_a_problem() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_or_a_pipe_is_no_file() {
+fn folders_and_pipes_are_rejected() {
     let fixture = Fixture::new();
     fs::create_dir_all(fixture.file(Scope::Global)).unwrap();
     let error = fixture.service().get(&key("core.color")).unwrap_err();
@@ -141,7 +141,7 @@ fn a_folder_or_a_pipe_is_no_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_circle_of_symlinks_is_an_error() {
+fn a_symlink_loop_is_an_error() {
     use std::os::unix::fs::symlink;
     let fixture = Fixture::new();
     fs::create_dir(&fixture.dirs.home).unwrap();

@@ -35,7 +35,7 @@ fn new_keys(document: &Document) -> Vec<Key> {
 }
 
 #[test]
-fn the_corpus_survives_every_new_key() {
+fn every_new_key_keeps_the_corpus() {
     let mut count = 0;
     for (name, bytes) in corpus() {
         let document = parse(&bytes);
@@ -66,7 +66,7 @@ fn is_one_insertion(before: &[u8], after: &[u8]) -> bool {
 }
 
 #[test]
-fn replacing_a_value_of_the_corpus_touches_that_value_alone() {
+fn replacing_a_value_changes_no_other_byte() {
     for (name, bytes) in corpus() {
         let document = parse(&bytes);
         for (key, _) in document.keys() {
@@ -88,7 +88,7 @@ fn replacing_a_value_of_the_corpus_touches_that_value_alone() {
 }
 
 #[test]
-fn unsetting_each_key_of_the_corpus_leaves_the_others() {
+fn unsetting_a_key_keeps_the_others() {
     for (name, bytes) in corpus() {
         let document = parse(&bytes);
         for (key, _) in document.keys() {
@@ -110,7 +110,7 @@ fn unsetting_each_key_of_the_corpus_leaves_the_others() {
 }
 
 #[test]
-fn the_file_itself_survives() {
+fn set_and_unset_restore_the_file() {
     for (name, bytes) in corpus() {
         let fixture = Fixture::new();
         fixture.write(Scope::Local, &bytes);
@@ -195,7 +195,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: if is_proof() { 200_000 } else { 2000 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn set_then_unset_gives_the_same_bytes(text in file(), key in any_key(), value in any_value()) {
+    fn set_then_unset_restores_the_bytes(text in file(), key in any_key(), value in any_value()) {
         let document = parse(text.as_bytes());
         let names = key.names();
         let is_new = !document.keys().iter().any(|(known, _)| known.names().starts_with(names));
@@ -218,7 +218,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_set_reads_back(key in any_key(), value in any_value()) {
+    fn values_round_trip(key in any_key(), value in any_value()) {
         let set = parse(b"").set(&key, &value).unwrap();
         let again = parse(&set.to_bytes());
         prop_assert_eq!(again.set(&key, &value).unwrap().to_bytes(), set.to_bytes());

@@ -18,7 +18,7 @@ fn set_all(service: &ConfigService, writer: u32) {
 }
 
 #[test]
-fn eight_threads_lose_nothing() {
+fn eight_threads_lose_no_update() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, many_keys::text());
     let (service, file) = (&fixture.service(), fixture.file(Scope::Global));

@@ -22,7 +22,7 @@ fn edit(now: &str, edited: &str) -> (Fixture, Result<EditOutcome, Error>) {
     (fixture, outcome.map(|edited| edited.outcome))
 }
 
-fn check_taken(now: &str, edited: &str, outcome: EditOutcome, expected: &str) {
+fn check_accepted(now: &str, edited: &str, outcome: EditOutcome, expected: &str) {
     let (fixture, found) = edit(now, edited);
     assert_eq!(found.unwrap(), outcome);
     assert_eq!(fixture.read(Scope::Global), expected);
@@ -46,37 +46,37 @@ fn check_rejected(now: &str, edited: &str) -> Error {
 }
 
 #[test]
-fn an_edit_is_taken() {
-    check_taken(ORIGINAL, ORIGINAL, EditOutcome::Unchanged, ORIGINAL);
-    check_taken(ORIGINAL, "x.a = 9\n", EditOutcome::Applied, "x.a = 9\n");
-    check_taken(ORIGINAL, "", EditOutcome::Applied, "");
-    check_taken("x.z = 1\n", ORIGINAL, EditOutcome::Unchanged, "x.z = 1\n");
-    check_taken("x.a = 9\n", "x.a = 9\n", EditOutcome::Applied, "x.a = 9\n");
+fn an_edit_is_applied() {
+    check_accepted(ORIGINAL, ORIGINAL, EditOutcome::Unchanged, ORIGINAL);
+    check_accepted(ORIGINAL, "x.a = 9\n", EditOutcome::Applied, "x.a = 9\n");
+    check_accepted(ORIGINAL, "", EditOutcome::Applied, "");
+    check_accepted("x.z = 1\n", ORIGINAL, EditOutcome::Unchanged, "x.z = 1\n");
+    check_accepted("x.a = 9\n", "x.a = 9\n", EditOutcome::Applied, "x.a = 9\n");
 }
 
 #[test]
-fn an_edit_is_merged_with_what_others_wrote() {
+fn an_edit_is_merged_with_concurrent_changes() {
     let (now, edited) =
         (ORIGINAL.replace("x.a = 1", "x.a = 10"), ORIGINAL.replace("x.e = 5", "x.e = 50 # me"));
     let both = now.replace("x.e = 5", "x.e = 50 # me");
-    check_taken(&now, &edited, EditOutcome::Merged, &both);
+    check_accepted(&now, &edited, EditOutcome::Merged, &both);
 }
 
 #[test]
-fn an_edit_of_the_same_lines_is_kept_beside() {
+fn an_overlapping_edit_is_rejected_and_saved() {
     let (now, edited) = (ORIGINAL.replace("x.a = 1", "x.a = 10"), ORIGINAL.replace("x.a = 1", "x.a = 11"));
     let error = check_rejected(&now, &edited);
     assert!(matches!(error, Error::Conflict { .. }), "{error}");
 }
 
 #[test]
-fn an_edit_that_merges_into_nonsense_is_kept_beside() {
+fn an_edit_that_merges_to_invalid_toml_is_rejected_and_saved() {
     let (now, edited) = (format!("x.z = 1\n{ORIGINAL}"), format!("{ORIGINAL}x.z = 2\n"));
     assert!(matches!(check_rejected(&now, &edited), Error::Parse(_)));
 }
 
 #[test]
-fn a_wrong_edit_is_kept_beside() {
+fn an_invalid_edit_is_rejected_and_saved() {
     assert!(matches!(check_rejected(ORIGINAL, "x.a = = 1\n"), Error::Parse(_)));
     assert!(matches!(check_rejected(ORIGINAL, "plan.concurrency = 0\n"), Error::OutOfRange { .. }));
     assert!(matches!(check_rejected(ORIGINAL, "x = 1\n"), Error::IsTable { .. }));
@@ -88,8 +88,8 @@ fn a_wrong_edit_is_kept_beside() {
 }
 
 #[test]
-fn a_reference_that_is_not_set_here_is_taken() {
-    check_taken(
+fn a_reference_to_an_unset_variable_is_accepted() {
+    check_accepted(
         ORIGINAL,
         "core.color = \"${NOT_SET}\"\n",
         EditOutcome::Applied,
@@ -98,7 +98,7 @@ fn a_reference_that_is_not_set_here_is_taken() {
 }
 
 #[test]
-fn what_was_wrong_before_does_not_refuse_an_edit() {
+fn earlier_errors_do_not_reject_an_edit() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "core.formt = 1\n");
     let edited = b"core.formt = 1\nx.a = 1\n";
@@ -108,7 +108,7 @@ fn what_was_wrong_before_does_not_refuse_an_edit() {
 }
 
 #[test]
-fn a_broken_file_is_corrected_by_an_edit() {
+fn an_edit_fixes_a_broken_file() {
     let fixture = Fixture::new();
     fixture.write(Scope::Project, "x.a = = 1\n");
     let service = fixture.service();
@@ -119,7 +119,7 @@ fn a_broken_file_is_corrected_by_an_edit() {
 }
 
 #[test]
-fn a_file_that_is_missing_is_made_by_an_edit() {
+fn an_edit_creates_a_missing_file() {
     let fixture = Fixture::new();
     let service = fixture.service();
     assert_eq!(service.original(Scope::Local).unwrap(), b"");

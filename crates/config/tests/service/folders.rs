@@ -7,7 +7,7 @@ use config::{Error, Scope};
 use crate::support::{Fixture, key, names};
 
 #[test]
-fn a_first_project_write_makes_its_folder() {
+fn the_first_project_write_creates_its_folder() {
     let fixture = Fixture::new();
     let service = fixture.service();
     service.set_value(Scope::Project, &key("x.a"), "1").unwrap();
@@ -26,7 +26,7 @@ fn a_first_project_write_makes_its_folder() {
 }
 
 #[test]
-fn reading_makes_nothing() {
+fn reading_creates_nothing() {
     let fixture = Fixture::new();
     fixture.service().list(None);
     assert_eq!(names(fixture.folder.path()), ["project"]);
@@ -34,7 +34,7 @@ fn reading_makes_nothing() {
 }
 
 #[test]
-fn a_mistyped_home_or_project_is_not_made() {
+fn a_mistyped_home_or_project_is_not_created() {
     let mut fixture = Fixture::new();
     fixture.dirs.home = fixture.path("no/such/home");
     fixture.dirs.project = Some(fixture.path("no/project"));
@@ -76,7 +76,7 @@ mod unix {
     }
 
     #[test]
-    fn what_is_made_is_private_and_what_is_there_keeps_its_mode() {
+    fn new_files_are_private_and_existing_ones_keep_their_mode() {
         let fixture = Fixture::new();
         let service = fixture.service();
         service.set_value(Scope::Global, &key("x.a"), "1").unwrap();
@@ -111,7 +111,7 @@ mod unix {
     }
 
     #[test]
-    fn a_parent_that_cannot_be_looked_at_is_not_missing() {
+    fn an_unreadable_parent_is_not_missing() {
         let fixture = Fixture::new();
         symlink("loop", fixture.path("loop")).unwrap();
         let dirs = ConfigDirs { home: fixture.path("loop/home"), project: None };
@@ -162,7 +162,7 @@ mod unix {
     }
 
     /// Neither read nor written.
-    fn check_leads_out(fixture: &Fixture) {
+    fn check_escape_is_rejected(fixture: &Fixture) {
         let outside = fixture.path("outside.toml");
         let before = fs::read(&outside).unwrap();
         let service = fixture.service();
@@ -173,37 +173,37 @@ mod unix {
     }
 
     #[test]
-    fn a_project_file_that_leads_out_is_refused() {
+    fn a_project_file_symlinked_outside_is_rejected() {
         let fixture = Fixture::new();
         fs::write(fixture.path("outside.toml"), "x.a = 1\n").unwrap();
         fs::create_dir(fixture.path("project/.cleveragents")).unwrap();
         symlink("../../outside.toml", fixture.file(Scope::Project)).unwrap();
-        check_leads_out(&fixture);
+        check_escape_is_rejected(&fixture);
     }
 
     #[test]
-    fn a_project_folder_that_leads_out_is_refused() {
+    fn a_project_folder_symlinked_outside_is_rejected() {
         let fixture = Fixture::new();
         fs::write(fixture.path("outside.toml"), "x.a = 1\n").unwrap();
         fs::create_dir(fixture.path("elsewhere")).unwrap();
         fs::write(fixture.path("elsewhere/config.toml"), "x.a = 1\n").unwrap();
         symlink("../elsewhere", fixture.path("project/.cleveragents")).unwrap();
-        check_leads_out(&fixture);
+        check_escape_is_rejected(&fixture);
         assert_eq!(names(&fixture.path("elsewhere")), ["config.toml"]);
     }
 
     #[test]
-    fn a_dangling_project_file_that_leads_out_makes_nothing() {
+    fn a_dangling_symlink_outside_creates_nothing() {
         let fixture = Fixture::new();
         fs::write(fixture.path("outside.toml"), "").unwrap();
         fs::create_dir(fixture.path("project/.cleveragents")).unwrap();
         symlink(fixture.path("new.toml"), fixture.file(Scope::Project)).unwrap();
-        check_leads_out(&fixture);
+        check_escape_is_rejected(&fixture);
         assert!(!fixture.path("new.toml").exists());
     }
 
     #[test]
-    fn a_project_file_may_lead_elsewhere_in_its_project() {
+    fn a_project_file_may_be_a_symlink_inside_the_project() {
         let fixture = Fixture::new();
         fs::create_dir_all(fixture.path("project/.cleveragents")).unwrap();
         fs::create_dir(fixture.path("project/settings")).unwrap();
@@ -214,7 +214,7 @@ mod unix {
     }
 
     #[test]
-    fn a_project_reached_by_a_symlink_is_one_project() {
+    fn a_symlinked_project_shares_one_lock() {
         let mut fixture = Fixture::new();
         symlink("project", fixture.path("alias")).unwrap();
         fixture.dirs.project = Some(fixture.path("alias"));
@@ -226,7 +226,7 @@ mod unix {
     }
 
     #[test]
-    fn a_lock_that_is_lost_meanwhile_writes_nothing() {
+    fn a_lost_lock_prevents_the_write() {
         let fixture = Fixture::new();
         let folder = fixture.path("project/.cleveragents");
         let failed = fixture.service().batch(Scope::Project, |tx| {

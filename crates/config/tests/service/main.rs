@@ -8,9 +8,9 @@ extern crate cleveragents_config as config;
 mod broken;
 mod bytes;
 mod concurrent;
-mod consumed;
 mod edits;
 mod folders;
+mod key_usage;
 mod precedence;
 #[cfg(unix)]
 mod processes;

@@ -8,7 +8,7 @@ const VARIABLE: (&str, &str) = ("CLEVERAGENTS_PLAN_CONCURRENCY", "2");
 
 /// Takes the strongest layer away, one after the other.
 #[test]
-fn the_strongest_layer_decides_for_get_and_list() {
+fn the_strongest_layer_wins_in_get_and_list() {
     let fixture = Fixture::new();
     fixture.write(Scope::Local, "plan.concurrency = 3\n");
     fixture.write(Scope::Project, "\n[plan]\nconcurrency = 5\n");
@@ -63,7 +63,7 @@ fn the_format_variable_is_below_the_flag() {
 }
 
 #[test]
-fn free_keys_are_typed_by_toml_and_listed() {
+fn user_keys_are_typed_by_toml_and_listed() {
     let fixture = Fixture::new();
     fixture.write(
         Scope::Global,
@@ -87,7 +87,7 @@ fn free_keys_are_typed_by_toml_and_listed() {
 }
 
 #[test]
-fn variables_in_files_are_filled_in() {
+fn references_in_files_are_expanded() {
     let fixture = Fixture::new();
     fixture.write(
         Scope::Global,
@@ -110,7 +110,7 @@ fn variables_in_files_are_filled_in() {
 }
 
 #[test]
-fn secrets_are_hidden_in_debug_and_shown_on_request() {
+fn secrets_are_redacted_in_debug_and_revealed_on_request() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "server.token = \"hunter2\"\n");
     let service =
@@ -148,7 +148,7 @@ fn a_key_is_explained() {
 }
 
 #[test]
-fn outside_of_a_project_there_are_fewer_layers() {
+fn outside_a_project_there_are_fewer_layers() {
     let mut fixture = Fixture::new();
     fixture.dirs.project = None;
     let service = fixture.service();
@@ -158,7 +158,7 @@ fn outside_of_a_project_there_are_fewer_layers() {
 }
 
 #[test]
-fn a_key_is_found_however_it_is_spelled() {
+fn keys_are_found_in_every_toml_spelling() {
     let fixture = Fixture::new();
     for spelling in
         ["core.color", "\"core\".color", "[core]\ncolor", "\"c\\u006fre\".color", "\"c\\x6fre\".color"]

@@ -48,19 +48,19 @@ fn contend(count: usize, fixture: &Fixture) {
 }
 
 #[test]
-fn eight_processes_lose_nothing() {
+fn eight_processes_lose_no_update() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, many_keys::text());
     contend(8, &fixture);
 }
 
 #[test]
-fn sixty_four_processes_lose_nothing() {
+fn sixty_four_processes_lose_no_update() {
     contend(64, &fixture_in_memory());
 }
 
 #[test]
-fn without_the_service_writes_are_lost() {
+fn naive_writers_lose_updates() {
     let loses = || {
         let fixture = fixture_in_memory();
         let mut writers = start("naive", 8, &fixture.dirs.home);
@@ -82,7 +82,7 @@ fn with_kills(role: &str, count: usize, kills: usize, between: usize, seed: u64,
 }
 
 #[test]
-fn killed_processes_lose_nothing_that_they_acknowledged() {
+fn kills_lose_no_acknowledged_write() {
     // Not 64: processes are not served in order, and one of so many that never pause may wait longer than its 30 s.
     let (count, kills) = if is_proof() { (16, 60) } else { (8, 16) };
     let seed = seed::or(7106);
@@ -135,7 +135,7 @@ fn history_of_one_key(role: &str, kills: usize, seed: u64) -> Vec<Operation<Regi
 }
 
 #[test]
-fn one_order_explains_what_processes_see_of_one_key() {
+fn one_key_is_linearizable_among_processes() {
     let (histories, kills) = if is_proof() { (20, 12) } else { (2, 8) };
     let (mut operations, kept) = (0, seed::or(64));
     for seed in kept..kept + histories {
@@ -149,7 +149,7 @@ fn one_order_explains_what_processes_see_of_one_key() {
 }
 
 #[test]
-fn a_reader_that_remembers_is_found_out() {
+fn a_caching_reader_is_detected() {
     assert!(
         (0..10).any(|seed| !check_operations(&history_of_one_key("one key, stale", 2, seed))),
         "the race is too tame to show anything"

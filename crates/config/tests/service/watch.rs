@@ -72,7 +72,7 @@ fn shell(folder: &Path, script: &str) {
 }
 
 #[test]
-fn a_set_is_noticed_with_old_and_new_value_and_where_they_stand() {
+fn a_change_has_old_and_new_value_with_origins() {
     let fixture = Fixture::new();
     let service = fixture.service();
     let mut watching = Watching::start(&service, None);
@@ -95,7 +95,7 @@ fn a_set_is_noticed_with_old_and_new_value_and_where_they_stand() {
 }
 
 #[test]
-fn other_processes_are_noticed_however_they_save() {
+fn changes_of_other_processes_are_reported() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "x.a = 0\n");
     let mut watching = Watching::start(&fixture.service(), None);
@@ -120,7 +120,7 @@ fn other_processes_are_noticed_however_they_save() {
 }
 
 #[test]
-fn folders_that_are_made_moved_and_replaced_later_are_noticed() {
+fn later_changes_of_folders_are_reported() {
     let fixture = Fixture::new();
     fs::remove_dir(fixture.dirs.project.as_ref().unwrap()).unwrap();
     let mut watching = Watching::start(&fixture.service(), None);
@@ -143,7 +143,7 @@ fn folders_that_are_made_moved_and_replaced_later_are_noticed() {
 }
 
 #[test]
-fn a_symlinked_file_is_followed_and_so_is_the_symlink() {
+fn symlinks_and_their_targets_are_watched() {
     let fixture = Fixture::new();
     let folder = fixture.folder.path();
     shell(
@@ -163,7 +163,7 @@ fn a_symlinked_file_is_followed_and_so_is_the_symlink() {
 }
 
 #[test]
-fn a_broken_file_is_told_once_and_its_values_count_until_it_is_mended() {
+fn a_broken_file_is_reported_once_and_keeps_its_last_values() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "x.a = 1\nplan.concurrency = 8\n");
     let mut watching = Watching::start(&fixture.service(), None);
@@ -182,7 +182,7 @@ fn a_broken_file_is_told_once_and_its_values_count_until_it_is_mended() {
 }
 
 #[test]
-fn what_is_broken_at_the_start_is_told_first() {
+fn problems_at_the_start_are_reported_first() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "x.a = = 1\n");
     let mut watching = Watching::start(&fixture.service(), None);
@@ -194,7 +194,7 @@ fn what_is_broken_at_the_start_is_told_first() {
 }
 
 #[test]
-fn a_prefix_limits_what_is_noticed_and_secrets_are_not_shown() {
+fn a_prefix_filters_and_secrets_are_redacted() {
     let fixture = Fixture::new();
     let service = fixture.service();
     let mut watching = Watching::start(&service, Some("server"));
@@ -207,7 +207,7 @@ fn a_prefix_limits_what_is_noticed_and_secrets_are_not_shown() {
 }
 
 #[test]
-fn what_the_system_does_not_report_is_found_by_reading_now_and_then() {
+fn polling_finds_unreported_changes() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "x.a = 1\n");
     let folder = fixture.folder.path();

@@ -24,7 +24,7 @@ fn a_key_is_set_and_unset() {
 }
 
 #[test]
-fn unsetting_where_there_is_no_file_makes_nothing() {
+fn unset_creates_no_file() {
     let fixture = Fixture::new();
     let service = fixture.service();
     assert!(!service.unset(Scope::Project, &key("core.color")).unwrap().changed);
@@ -33,7 +33,7 @@ fn unsetting_where_there_is_no_file_makes_nothing() {
 }
 
 #[test]
-fn several_keys_land_together_or_not_at_all() {
+fn several_keys_are_set_all_or_none() {
     let fixture = Fixture::new();
     let service = fixture.service();
     let (format, color, merge) = (key("core.format"), key("core.color"), key("plan.merge"));
@@ -48,7 +48,7 @@ fn several_keys_land_together_or_not_at_all() {
 }
 
 #[test]
-fn what_is_refused_is_not_written() {
+fn rejected_values_are_not_written() {
     let fixture = Fixture::new();
     fixture.write(Scope::Project, "# shared\n");
     let service = fixture.service_with(&[("N", "many")], &[]);
@@ -76,7 +76,7 @@ fn what_is_refused_is_not_written() {
 }
 
 #[test]
-fn references_are_kept_as_they_are() {
+fn references_are_stored_unexpanded() {
     let fixture = Fixture::new();
     let service = fixture.service_with(&[("N", "8")], &[]);
     service.set_value(Scope::Global, &key("plan.concurrency"), "${N}").unwrap();
@@ -90,7 +90,7 @@ fn references_are_kept_as_they_are() {
 }
 
 #[test]
-fn a_key_that_is_unknown_or_does_not_belong_can_be_removed() {
+fn unknown_and_misplaced_keys_can_be_removed() {
     let fixture = Fixture::new();
     fixture.write(Scope::Project, "core.formt = 1\nstore.url = \"u\"\n");
     let service = fixture.service();
@@ -116,7 +116,7 @@ fn set_colour(tx: &mut ConfigTransaction<'_>, colour: &str) -> Result<(), Error>
 }
 
 #[test]
-fn nested_writes_see_what_is_staged_and_commit_once() {
+fn nested_writes_see_staged_changes_and_commit_once() {
     let fixture = Fixture::new();
     let service = fixture.service();
     let syncs = filetx::sync_count();
@@ -142,7 +142,7 @@ fn nested_writes_see_what_is_staged_and_commit_once() {
 }
 
 #[test]
-fn an_outer_failure_leaves_nothing() {
+fn an_outer_failure_writes_nothing() {
     let fixture = Fixture::new();
     fixture.write(Scope::Local, "# mine\n");
     let failed = fixture.service().batch(Scope::Local, |tx| {
@@ -204,7 +204,7 @@ fn values_are_set_by_type() {
 }
 
 #[test]
-fn a_transaction_says_what_is_wrong_in_its_file_and_can_correct_it() {
+fn a_transaction_reports_and_fixes_invalid_values() {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, "core.color = \"red\" # oops\n");
     fixture
@@ -218,7 +218,7 @@ fn a_transaction_says_what_is_wrong_in_its_file_and_can_correct_it() {
 }
 
 #[test]
-fn a_write_beside_the_transaction_fails_at_once() {
+fn a_nested_write_of_the_service_fails_at_once() {
     let fixture = Fixture::new();
     let service = fixture.service();
     service

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_read_as_it_was_written() {
+    fn index_entries_round_trip() {
         for (number, offset) in [(0, 0), (64, 12_345), (999_999_999_936, u64::MAX)] {
             let entry = Entry::new(number, offset, b"{}");
             assert_eq!(entry.encode().len() as u64, ENTRY_BYTES);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_entry() {
+    fn invalid_index_entries_are_rejected() {
         let good = Entry::new(64, 99, b"x").encode();
         for at in 0..good.len() {
             for byte in [b'\0', b' ', b'x', b'\n', 0xff] {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_and_places() {
+    fn index_lengths_and_offsets() {
         assert_eq!([0, 1, 64, 65].map(|count| bytes_for(count) / ENTRY_BYTES), [0, 1, 1, 2]);
         assert_eq!([0, 63, 64, 200].map(|number| entry_offset(number) / ENTRY_BYTES), [0, 0, 1, 3]);
         assert!(is_indexed(0) && !is_indexed(63) && is_indexed(64));

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_rise_even_when_the_clock_does_not() {
+    fn ids_increase_even_if_the_clock_goes_back() {
         let time = |ms| Timestamp::from_millisecond(ms).unwrap();
         let first = MessageId::after(None, time(1_000), u128::MAX);
         let second = MessageId::after(Some(first), time(1_000), 5);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_one_spelling_is_an_id() {
+    fn only_canonical_ids_are_accepted() {
         let text = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
         assert_eq!(text.parse::<MessageId>().unwrap().to_string(), text);
         for other in [

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_refused_with_its_place() {
+    fn invalid_json_is_rejected_with_its_position() {
         assert_eq!(Json::parse("{\n  \"a\": x}").unwrap_err().place(), Some((2, 8)));
         assert!(Json::parse("{} {}").is_err());
         assert!(matches!(Json::parse_bytes(b"\"\xff\""), Err(JsonError::Utf8(_))));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn pretty_is_what_older_tools_write() {
+    fn pretty_matches_the_format_of_older_tools() {
         let text = r#"{"a":[1,{"b":"x, y: {"}],"c":{},"d":[]}"#;
         let expected = "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x, y: {\"\n    }\n  ],\n  \"c\": {},\n  \"d\": []\n}";
         assert_eq!(json(text).pretty(), expected);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_patch_changes_what_it_names() {
+    fn a_merge_patch_changes_only_named_fields() {
         // The table of RFC 7396, appendix A.
         for (target, patch, expected) in [
             (r#"{"a":"b"}"#, r#"{"a":"c"}"#, r#"{"a":"c"}"#),
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_serde_is_taken_over() {
+    fn serde_values_are_converted() {
         assert_eq!(Json::from(&serde_json::json!({"a": "é\n"})).to_string(), r#"{"a":"é\n"}"#);
         assert!(Json::empty().is_object() && !json("[]").is_object());
     }

@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_text_gets_id_and_time() {
+    fn a_text_message_gets_id_and_time() {
         let message = finish(&Draft::text(Role::User, "hello\n\"you\""));
         assert_eq!(
             message.as_json(),
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_kept_whatever_their_kind() {
+    fn parts_of_unknown_kinds_are_kept() {
         let text = r#"{"role":"user","content":[{"type":"text","text":"look"},{"type":"hologram","v":1.0},"and"],"name":"ada","tool_call_id":"c","metadata":{"a":1}}"#;
         let message = finish(&Draft::parse(text).unwrap());
         let Content::Parts(parts) = message.content() else { panic!("parts") };
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_is_checked_in_full() {
+    fn a_draft_is_validated_in_full() {
         for (text, expected) in [
             ("x", "the message is not JSON"),
             ("[]", "a message is a JSON object"),
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_takes_what_other_tools_wrote() {
+    fn reading_accepts_messages_of_other_tools() {
         let message =
             Message::read(r#"{"role":"function","content":"42","timestamp":"2025-01-01T10:00:00"}"#).unwrap();
         assert_eq!(message.role(), &Role::Other("function".into()));
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_a_rising_id_gets_one_of_its_time() {
+    fn a_message_without_an_increasing_id_gets_one_of_its_time() {
         let read = |text: &str| Message::read(text).unwrap();
         let now = Timestamp::UNIX_EPOCH;
         let message = read(r#"{"role":"user","id":7,"timestamp":"2025-01-01T10:00:00.250","n":1.10}"#);

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stamped_is_read_again() {
+    fn stamped_metadata_round_trip() {
         let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
         let id = MessageId::after(None, now, 1);
         let mut metadata = Metadata::new(id, now);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_odd_is_not_known() {
+    fn missing_or_invalid_fields_are_none() {
         let metadata = read(r#"{"message_count":"many","created_at":7,"last_updated":"x"}"#);
         assert_eq!((metadata.message_count, metadata.revision()), (None, Revision(0)));
         assert_eq!((metadata.created_at(), metadata.last_updated()), (None, None));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_that_cannot_be_is_damage() {
+    fn an_invalid_revision_is_damage() {
         assert_eq!(read(r#"{"revision":9007199254740991}"#).revision(), Revision::MAX);
         for text in [
             r#"{"revision":-1}"#,

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_names_are_taken() {
+    fn plain_names_are_valid() {
         for name in
             ["chat", "Chat-2", "a", "review_2026.11", "日本語", "é", "console", "com10", "comx", "lpt"]
         {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_lead_elsewhere_or_surprise_is_refused() {
+    fn unsafe_names_are_rejected() {
         let plain = Some("it may have letters, digits, `-`, `_` and `.` only");
         for name in ["../x", "a/b", "a\\b", "a b", "a\nb", "a\0b", "c:", "a*", "e\u{301}", "a\u{202e}b"] {
             check(name, plain);
@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_json_is_checked() {
+    fn names_are_validated_on_deserialisation() {
         let name: Name = serde_json::from_str("\"chat\"").unwrap();
         assert_eq!(serde_json::to_string(&name).unwrap(), "\"chat\"");
         assert!(serde_json::from_str::<Name>("\"../x\"").is_err());
     }
 
     #[test]
-    fn a_bad_name_is_shown_short_and_escaped() {
+    fn an_invalid_name_is_shortened_and_escaped() {
         let long = "x/".repeat(200);
         let error = Name::new(&long).unwrap_err().to_string();
         assert!(error.len() < 200, "{error}");

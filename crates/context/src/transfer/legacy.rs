@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_array_is_read_message_by_message() {
+    fn legacy_arrays_are_parsed() {
         let text = "[\n  {\n    \"role\": \"user\",\n    \"content\": \"a\\nb\",\n    \"n\": 1.10\n  },\n  {\"role\":\"tool\"}\n]";
         let messages = messages(text.as_bytes()).unwrap();
         let lines: Vec<&str> = messages.iter().map(Message::as_json).collect();
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn other_legacy_content_is_rejected() {
         assert!(matches!(messages(b"{}"), Err(Damage::WrongType { .. })));
         assert!(matches!(messages(b"[1]"), Err(Damage::Message(_))));
         assert!(matches!(messages(b"[{\"role\":\"user\"}"), Err(Damage::Json(_))));

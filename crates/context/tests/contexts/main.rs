@@ -5,11 +5,11 @@
 
 extern crate cleveragents_context as context;
 
-mod exchange;
-mod looking;
-mod moving;
-mod old_layout;
-mod people;
+mod external_edits;
+mod inspection;
+mod legacy;
+mod lifecycle;
 mod reading;
 mod saving;
 mod support;
+mod transfer;

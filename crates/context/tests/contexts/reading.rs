@@ -17,7 +17,7 @@ fn numbers(chat: &context::ContextManager, range: impl std::ops::RangeBounds<u64
 }
 
 #[test]
-fn ranges_are_what_they_say() {
+fn ranges_select_messages() {
     let (_place, chat) = Place::with_messages(10);
     assert_eq!(numbers(&chat, ..), (0..10).collect::<Vec<_>>());
     assert_eq!(numbers(&chat, 2..4), [2, 3]);
@@ -34,7 +34,7 @@ fn ranges_are_what_they_say() {
 }
 
 #[test]
-fn long_messages_are_read_in_pieces() {
+fn long_messages_are_read_in_chunks() {
     let place = Place::new();
     let mut chat = place.contexts.create(&name("chat")).unwrap();
     let long = |number: usize| format!("{number}{}", "x".repeat(100_000 * number));
@@ -46,7 +46,7 @@ fn long_messages_are_read_in_pieces() {
 }
 
 #[test]
-fn an_index_that_is_wrong_or_gone_is_not_believed() {
+fn a_wrong_or_missing_index_is_not_trusted() {
     let (place, chat) = Place::with_messages(300);
     let good = place.read("messages.index");
     assert_eq!(good.len(), 5 * 51);
@@ -72,7 +72,7 @@ fn an_index_that_is_wrong_or_gone_is_not_believed() {
 }
 
 #[test]
-fn a_reader_goes_on_beside_appends_and_ends_at_a_rewind() {
+fn a_reader_continues_during_appends_and_ends_at_a_rewind() {
     let place = Place::new();
     let mut chat = place.contexts.create(&name("chat")).unwrap();
     let padding = "x".repeat(10_000);
@@ -96,7 +96,7 @@ fn a_reader_goes_on_beside_appends_and_ends_at_a_rewind() {
 }
 
 #[test]
-fn a_reader_of_a_context_that_was_made_anew_notices() {
+fn a_reader_detects_a_recreated_context() {
     let (place, _chat) = Place::with_messages(5);
     let old = place.open("chat");
     let _ = place.contexts.remove(&name("chat"), None).unwrap();
@@ -108,7 +108,7 @@ fn a_reader_of_a_context_that_was_made_anew_notices() {
 }
 
 #[test]
-fn refresh_sees_what_others_saved() {
+fn refresh_sees_saves_of_others() {
     let (place, mut one) = Place::with_messages(1);
     let mut two = place.open("chat");
     two.append(draft("by two")).unwrap();
@@ -121,7 +121,7 @@ fn refresh_sees_what_others_saved() {
 }
 
 #[test]
-fn reading_leaves_no_trace() {
+fn reading_writes_nothing() {
     let (place, chat) = Place::with_messages(100);
     drop(chat);
     let before = testkit::folder::tree(place.folder.path());

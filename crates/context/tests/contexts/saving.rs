@@ -8,7 +8,7 @@ use context::{BATCH_BYTES_MAX, Draft, Error, Outcome, Revision, Role};
 use super::support::{Place, assert_error, draft, drafts, json, name, texts};
 
 #[test]
-fn a_new_context_has_its_files_for_its_owner_alone() {
+fn files_of_a_new_context_are_private() {
     let place = Place::new();
     let chat = place.contexts.create(&name("chat")).unwrap();
     assert_eq!(chat.metadata().revision(), Revision(1));
@@ -55,7 +55,7 @@ fn a_save_writes_everything_staged_in_one_revision() {
 }
 
 #[test]
-fn a_save_of_nothing_writes_nothing() {
+fn an_empty_save_writes_nothing() {
     let (place, mut chat) = Place::with_messages(1);
     let before = place.read("metadata.json");
     let saved = chat.save().unwrap();
@@ -65,7 +65,7 @@ fn a_save_of_nothing_writes_nothing() {
 }
 
 #[test]
-fn two_writers_lose_nothing_of_each_other() {
+fn concurrent_writers_lose_no_message() {
     let (place, mut one) = Place::with_messages(1);
     let mut two = place.open("chat");
     one.append(draft("from one")).unwrap();
@@ -83,7 +83,7 @@ fn two_writers_lose_nothing_of_each_other() {
 }
 
 #[test]
-fn a_writer_of_an_old_revision_is_refused_when_it_asked_to_be() {
+fn a_conditional_save_at_a_stale_revision_fails() {
     let (place, mut one) = Place::with_messages(1);
     let mut two = place.open("chat");
     let seen = two.metadata().revision();
@@ -104,7 +104,7 @@ fn a_writer_of_an_old_revision_is_refused_when_it_asked_to_be() {
 }
 
 #[test]
-fn rewind_cuts_messages_and_nothing_else() {
+fn rewind_removes_only_messages() {
     let (place, mut chat) = Place::with_messages(200);
     chat.set_state(json(r#"{"kept":true}"#)).unwrap();
     let _ = chat.save().unwrap();
@@ -143,7 +143,7 @@ fn clear_empties_the_data_and_keeps_the_context() {
 }
 
 #[test]
-fn ids_that_are_given_rise_or_are_refused() {
+fn given_ids_must_increase() {
     let (place, mut chat) = Place::with_messages(1);
     let given = |id: &str| Draft::parse(&format!(r#"{{"id":"{id}","role":"user","content":"x"}}"#)).unwrap();
     let later = "7ZZZZZZZZZ0000000000000000";
@@ -159,7 +159,7 @@ fn ids_that_are_given_rise_or_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_saved_is_refused_when_it_is_staged() {
+fn invalid_changes_are_rejected_when_staged() {
     let (_place, mut chat) = Place::with_messages(0);
     assert_error(chat.set_state(json("[]")), "the state must be a JSON object");
     assert_error(chat.patch_state(json("1")), "a patch of the state must be a JSON object");
@@ -172,7 +172,7 @@ fn what_cannot_be_saved_is_refused_when_it_is_staged() {
 }
 
 #[test]
-fn clones_stage_apart_and_share_the_files() {
+fn clones_stage_separately_and_share_files() {
     let (place, mut one) = Place::with_messages(1);
     let mut two = one.clone();
     one.append(draft("one")).unwrap();
@@ -185,7 +185,7 @@ fn clones_stage_apart_and_share_the_files() {
 }
 
 #[test]
-fn threads_that_save_at_once_are_all_there() {
+fn concurrent_saves_of_threads_are_all_kept() {
     let (place, chat) = Place::with_messages(0);
     std::thread::scope(|scope| {
         for thread in 0..8 {

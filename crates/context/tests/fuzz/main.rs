@@ -61,8 +61,8 @@ fn archive() {
 }
 
 #[test]
-fn old_layout() {
-    check("old_layout");
+fn legacy_layout() {
+    check("legacy_layout");
 }
 
 #[test]

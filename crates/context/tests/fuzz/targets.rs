@@ -12,7 +12,7 @@ pub(crate) type Target = fn(&[u8]);
 
 /// All of them.
 pub(crate) const TARGETS: [(&str, Target); 4] =
-    [("archive", archive), ("old_layout", old_layout), ("index", index), ("tail", tail)];
+    [("archive", archive), ("legacy_layout", legacy_layout), ("index", index), ("tail", tail)];
 
 /// Messages of a conversation whose index is replaced: enough for several entries.
 const INDEXED: u64 = 200;
@@ -37,7 +37,7 @@ pub(crate) fn archive(bytes: &[u8]) {
 }
 
 /// The four files of an older tool, one behind the other with a zero byte in between: read as they are or refused, and converted without loss.
-pub(crate) fn old_layout(bytes: &[u8]) {
+pub(crate) fn legacy_layout(bytes: &[u8]) {
     let place = Place::new();
     fs::create_dir_all(place.file("")).unwrap();
     let names = ["messages.json", "metadata.json", "state.json", "global_context.json"];

@@ -82,7 +82,7 @@ fn on_a_context_each() {
 }
 
 #[test]
-fn a_context_is_not_waited_for_by_another() {
+fn writers_of_different_contexts_do_not_wait() {
     let folder = scratch();
     let contexts = contexts(folder.path());
     let _ = contexts.create(&name("held")).unwrap();
@@ -103,7 +103,7 @@ fn a_context_is_not_waited_for_by_another() {
 }
 
 #[test]
-fn readers_never_see_a_mixed_set() {
+fn readers_never_see_mixed_files() {
     let folder = scratch();
     let _ = contexts(folder.path()).create(&name("chat")).unwrap();
     let mut writer = start("save:chat:quiet", folder.path());

@@ -54,7 +54,7 @@ fn kill(role: &str, folder: &Path, most: usize, look: impl Fn() -> Result<u64, S
 }
 
 #[test]
-fn no_kill_leaves_a_mixed_set_or_loses_a_save() {
+fn no_kill_mixes_files_or_loses_a_save() {
     let folder = scratch();
     let chat = contexts(folder.path()).create(&name("chat")).unwrap();
     let kills = if is_proof() { 2_000 } else { 200 };

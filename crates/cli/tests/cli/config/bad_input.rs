@@ -13,7 +13,7 @@ use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json, told};
 const FILE_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 #[test]
-fn a_file_that_does_not_parse_is_told_with_the_spot_and_never_replaced() {
+fn a_syntax_error_is_reported_with_position_and_the_file_kept() {
     let program = Program::new();
     let broken = "# mine\nx.a = 1\n\tx.b = [1, 2\nx.c = 3\n";
     program.write(GLOBAL_FILE, broken);
@@ -94,7 +94,7 @@ error: cannot parse `[PLACE]/agents-home/config.toml`, line 1, column 13: unexpe
 }
 
 #[test]
-fn a_key_in_another_file_is_still_found_and_what_was_skipped_is_told() {
+fn a_key_in_another_file_resolves_with_a_warning() {
     let program = Program::in_project();
     program.write(PROJECT_FILE, "plan.merge = \n");
     program.write(GLOBAL_FILE, "plan.merge = \"last-wins\"\n");
@@ -125,7 +125,7 @@ error: cannot parse `[PLACE]/.cleveragents/config.toml`, line 1, column 14: stri
 }
 
 #[test]
-fn a_wrong_type_or_range_names_what_is_allowed() {
+fn an_invalid_value_names_the_valid_ones() {
     let program = Program::new();
     let check = |words: &str| program.run(words).code(2).stdout_eq("");
     check("config set plan.concurrency many").stderr_eq(str![[r#"
@@ -177,7 +177,7 @@ error: `plan.concurrency` must be an integer from 1 to 256, not `many` ([PLACE]/
 }
 
 #[test]
-fn an_unknown_key_comes_with_the_nearest() {
+fn an_unknown_key_suggests_the_most_similar() {
     let program = Program::new();
     let check = |words: &str| program.run(words).code(2).stdout_eq("");
     check("config set plan.concurency 8").stderr_eq(str![[r#"
@@ -238,7 +238,7 @@ error: `plan` must be a table, not `a value` ([PLACE]/agents-home/config.toml:1)
 }
 
 #[test]
-fn a_key_that_stands_twice_is_told() {
+fn a_duplicate_key_is_reported() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = 1\nx.a = 2\n");
     program.run("config set x.b 1").code(1).stdout_eq("").stderr_eq(str![[r#"
@@ -254,7 +254,7 @@ error: cannot parse `[PLACE]/agents-home/config.toml`, line 2, column 3: duplica
 }
 
 #[test]
-fn a_file_that_is_not_text_is_told() {
+fn a_non_utf8_file_is_reported() {
     let program = Program::new();
     program.write(GLOBAL_FILE, b"x.a = 1\nx.b = \"\xff\"\n");
     program.run("config get x.a").code(1).stdout_eq("").stderr_eq(str![[r#"
@@ -271,7 +271,7 @@ error: `[PLACE]/agents-home/config.toml` is not UTF-8 text: bad byte at offset 1
 }
 
 #[test]
-fn a_byte_order_mark_and_line_ends_of_windows_stay() {
+fn byte_order_marks_and_crlf_are_preserved() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "\u{feff}# mine\r\nx.a = 1 # one\r\n");
     program.run("config set x.a=2 x.b=3").success().stderr_eq("");
@@ -280,7 +280,7 @@ fn a_byte_order_mark_and_line_ends_of_windows_stay() {
 }
 
 #[test]
-fn a_file_of_ten_megabytes_is_changed_and_a_larger_one_refused() {
+fn files_up_to_ten_megabytes_are_accepted() {
     let program = Program::new();
     let line = "# nothing but a comment that makes the file long enough to be slow for those who are\n";
     let mut content = line.repeat(FILE_BYTES_MAX / line.len() - 1);
@@ -299,7 +299,7 @@ error: `[PLACE]/agents-home/config.toml` has more than 10485760 bytes
 }
 
 #[test]
-fn a_file_of_one_endless_line_is_shown_around_the_spot() {
+fn a_long_line_is_excerpted_around_the_error() {
     let program = Program::new();
     program.write(GLOBAL_FILE, format!("x.a = [{}oops]\n", "1, ".repeat(1_000_000)));
     let run = program.run("config get x.a").code(1);
@@ -308,7 +308,7 @@ fn a_file_of_one_endless_line_is_shown_around_the_spot() {
 }
 
 #[test]
-fn a_symlinked_global_file_stays_a_symlink_and_a_projects_may_not_lead_out() {
+fn global_files_may_be_symlinks_and_project_files_may_not_escape() {
     let program = Program::new();
     program.write("dotfiles/agents.toml", "# kept elsewhere\n");
     program.write("agents-home/other", "");
@@ -334,7 +334,7 @@ set x.a in [PLACE]/agents-home/config.toml (global)
 }
 
 #[test]
-fn something_else_than_a_file_is_told() {
+fn irregular_files_are_reported() {
     let program = Program::new();
     program.write("agents-home/config.toml/inside", "");
     program.run("config get x.a").code(1).stdout_eq("").stderr_eq(str![[r#"
@@ -351,7 +351,7 @@ error: `[PLACE]/agents-home/config.toml` is not a regular file
 
 /// The program refuses what is marked read-only even where the system would let it through, so this holds for root too.
 #[test]
-fn what_is_read_only_is_told_and_stays() {
+fn read_only_files_are_reported_and_unchanged() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = 1\n");
     let chmod = |name: &str, mode| {
@@ -376,7 +376,7 @@ error: `[PLACE]/agents-home` is read-only
 }
 
 #[test]
-fn without_a_home_folder_what_needs_one_says_so() {
+fn commands_that_need_a_home_folder_report_its_absence() {
     let program = Program::new();
     let run = |words: &str| {
         let mut command = program.command(words);

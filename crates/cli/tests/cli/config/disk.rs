@@ -10,7 +10,7 @@ use crate::program::Program;
 const DISK_BYTES: u64 = 64 * 1024;
 
 #[test]
-fn a_disk_that_is_full_or_read_only_is_told_and_the_file_stays() {
+fn a_full_or_read_only_disk_is_reported_and_the_file_unchanged() {
     let program = Program::new();
     let disk = match SmallDisk::new(&program.path(""), DISK_BYTES) {
         Ok(disk) => disk,
@@ -50,7 +50,7 @@ error: cannot prepare to write `[PLACE]/small/config.toml`
 const STORE_BYTES: u64 = 8 << 20;
 
 #[test]
-fn a_store_that_cannot_be_written_is_told_also_to_who_reads() {
+fn an_unwritable_store_is_reported_to_readers_too() {
     let program = Program::in_project();
     let disk = match SmallDisk::new(&program.path(""), STORE_BYTES) {
         Ok(disk) => disk,

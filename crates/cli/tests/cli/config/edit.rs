@@ -18,7 +18,7 @@ fn with_original() -> Program {
 }
 
 #[test]
-fn an_edit_is_taken() {
+fn an_edit_is_applied() {
     let program = with_original();
     edit(&program, "sed -i 's/x.a = 1/x.a = 10 # ten/'")
         .success()
@@ -52,7 +52,7 @@ nothing changed in [PLACE]/.cleveragents/config.toml (project)
 }
 
 #[test]
-fn visual_wins_over_editor_and_an_empty_one_does_not_count() {
+fn visual_overrides_editor_and_empty_counts_as_unset() {
     let program = with_original();
     let run = |visual: &str| {
         let mut command = program.command("config edit");
@@ -66,7 +66,7 @@ fn visual_wins_over_editor_and_an_empty_one_does_not_count() {
 }
 
 #[test]
-fn a_file_that_does_not_exist_is_made() {
+fn a_missing_file_is_created() {
     let program = Program::new();
     edit(&program, "sh -c 'echo x.a = 1 > \"$1\"' -")
         .success()
@@ -79,7 +79,7 @@ changed [PLACE]/agents-home/config.toml (global): x.a
 }
 
 #[test]
-fn a_broken_file_is_corrected() {
+fn a_broken_file_is_fixed_by_an_edit() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = = 1\n");
     edit(&program, "sed -i 's/= =/=/'")
@@ -93,7 +93,7 @@ changed [PLACE]/agents-home/config.toml (global)
 }
 
 #[test]
-fn an_edit_is_merged_with_what_others_wrote_meanwhile() {
+fn a_concurrent_change_is_merged_into_the_edit() {
     let program = with_original();
     let agents = env!("CARGO_BIN_EXE_agents");
     edit(&program, &format!("sh -c '{agents} config set x.a 10; sed -i s/4/40/ \"$1\"' -"))
@@ -108,7 +108,7 @@ changed [PLACE]/agents-home/config.toml (global), merged with what others wrote 
 }
 
 #[test]
-fn an_edit_of_lines_that_others_changed_is_kept_beside() {
+fn an_overlapping_edit_is_saved_beside() {
     let program = with_original();
     let agents = env!("CARGO_BIN_EXE_agents");
     edit(&program, &format!("sh -c '{agents} config set x.a 10 -q; sed -i s/1/11/ \"$1\"' -"))
@@ -126,7 +126,7 @@ error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved i
 }
 
 #[test]
-fn a_wrong_edit_is_kept_beside_and_told() {
+fn an_invalid_edit_is_saved_beside_and_reported() {
     let program = with_original();
     edit(&program, "sed -i 's/x.b = 2/x.b = = 2/'").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited`
@@ -165,7 +165,7 @@ error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved i
 }
 
 #[test]
-fn an_editor_that_fails_changes_nothing() {
+fn a_failing_editor_changes_nothing() {
     let program = with_original();
     edit(&program, "false").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: the editor `false` ended with exit status: 1; nothing was changed
@@ -187,7 +187,7 @@ error: the edit was not written; it is saved in `[TEMPORARY]/agents-edit-[..]/co
 }
 
 #[test]
-fn an_edit_that_cannot_be_written_is_left_where_it_is() {
+fn an_unwritable_edit_keeps_its_copy() {
     let program = with_original();
     let lock = filetx::Lock::open(&program.path("agents-home/.config.toml.lock")).unwrap();
     let guard = lock.acquire(filetx::Mode::Exclusive, &filetx::Wait::default()).unwrap();

@@ -37,7 +37,7 @@ x.team = "blue"
 }
 
 #[test]
-fn a_part_is_listed() {
+fn a_section_is_listed() {
     let program = with_files();
     program.run("config list plan --show-origin").success().stderr_eq("").stdout_eq(str![[r#"
 plan.concurrency = 2  # project [PLACE]/.cleveragents/config.toml:1
@@ -70,7 +70,7 @@ error: unknown key `plam`
 }
 
 #[test]
-fn what_is_listed_is_toml() {
+fn the_list_is_valid_toml() {
     let program = with_files();
     let listed = text(&program.run("config list --show-origin").success());
     let other = Program::new();
@@ -114,7 +114,7 @@ fn programs_get_entries() {
 }
 
 #[test]
-fn unknown_and_misplaced_keys_of_files_are_told_and_the_rest_is_listed() {
+fn unknown_and_misplaced_keys_are_reported_and_the_rest_listed() {
     let program = Program::in_project();
     program.write(GLOBAL_FILE, "plan.concurency = 3\n");
     program.write(PROJECT_FILE, "server.url = \"https://evil.example\"\n");

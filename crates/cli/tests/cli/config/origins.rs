@@ -42,7 +42,7 @@ environment $CLEVERAGENTS_PLAN_CONCURRENCY	4
 }
 
 #[test]
-fn get_tells_what_every_layer_says() {
+fn get_prints_the_value_of_every_layer() {
     let program = with_all_layers();
     program
         .run_with(
@@ -152,7 +152,7 @@ fn get_and_list_agree() {
 }
 
 #[test]
-fn a_variable_that_is_not_set_is_an_error_and_one_that_is_set_is_filled_in() {
+fn unset_variables_are_errors_and_set_ones_expanded() {
     let program = Program::new();
     program.write(
         GLOBAL_FILE,

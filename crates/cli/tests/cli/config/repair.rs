@@ -5,7 +5,7 @@ use snapbox::str;
 use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json};
 
 #[test]
-fn commands_that_need_no_value_of_it_work_beside_a_broken_file() {
+fn commands_that_need_no_value_work_despite_a_broken_file() {
     let program = Program::in_project();
     program.write(GLOBAL_FILE, "oops\n");
     program
@@ -47,7 +47,7 @@ warning: cannot parse `[PLACE]/agents-home/config.toml`, line 1, column 5: key w
         .run("config explain plan.merge")
         .success()
         .stdout_eq(str![[r#"
-plan.merge: how changes of several actors to one file are combined
+plan.merge: merge strategy for changes of several actors to one file
 
   type      choice
   allowed   one of `three-way`, `fail-on-conflict`, `last-wins`
@@ -79,7 +79,7 @@ warning: cannot parse `[PLACE]/agents-home/config.toml`, line 1, column 5: key w
 }
 
 #[test]
-fn a_wrong_setting_of_the_program_in_a_file_is_told_and_can_be_corrected() {
+fn an_invalid_setting_is_reported_and_can_be_fixed() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "core.format = \"jsn\"\ncore.lock-timeout = 5\n");
     program.run("config set x.a 1").success().stdout_eq(str![[r#"

@@ -21,7 +21,7 @@ set server.token in [PLACE]/agents-home/config.toml (global)
 }
 
 #[test]
-fn a_secret_is_shown_by_get_reveal_only() {
+fn only_get_reveal_shows_a_secret() {
     let program = with_secret();
     program.run("config get server.token").success().stdout_eq(str![[r#"
 [REDACTED]
@@ -67,7 +67,7 @@ fn a_secret_appears_nowhere_else() {
 }
 
 #[test]
-fn a_secret_in_an_argument_is_refused() {
+fn a_secret_in_an_argument_is_rejected() {
     let program = Program::new();
     program.run("config set server.token hunter2").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `server.token` is secret and cannot be an argument; other users of this machine can see arguments
@@ -88,7 +88,7 @@ error: `server.token` is secret and cannot be an argument; other users of this m
 }
 
 #[test]
-fn a_secret_from_a_variable_counts() {
+fn a_secret_may_come_from_a_variable() {
     let program = Program::new();
     let run = |words| program.run_with("CLEVERAGENTS_SERVER_TOKEN", SECRET, words).success();
     run("config get server.token --show-origin").stdout_eq(str![[r#"

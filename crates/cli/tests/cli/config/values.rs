@@ -5,7 +5,7 @@ use snapbox::str;
 use crate::program::{GLOBAL_FILE, LOCAL_FILE, PROJECT_FILE, Program, json};
 
 #[test]
-fn a_value_that_is_set_is_there() {
+fn a_set_value_is_readable() {
     let program = Program::new();
     program
         .run("config set plan.concurrency 8")
@@ -52,7 +52,7 @@ plan.concurrency was not set in [PLACE]/agents-home/config.toml (global)
 }
 
 #[test]
-fn several_keys_land_together() {
+fn several_keys_are_set_together() {
     let program = Program::new();
     program
         .run("config set plan.concurrency=8 plan.merge=last-wins x.team=blue")
@@ -72,7 +72,7 @@ error: `plan.concurrency` must be an integer from 1 to 256; `0` is not allowed
 }
 
 #[test]
-fn a_batch_tells_programs_what_it_did() {
+fn a_batch_reports_its_keys_to_programs() {
     let program = Program::new();
     program.run("config set x.a=1 x.b=2 --format json").success().stderr_eq("").stdout_eq(str![[r#"
 {
@@ -99,7 +99,7 @@ fn a_batch_tells_programs_what_it_did() {
 }
 
 #[test]
-fn values_are_read_by_the_type_of_their_key() {
+fn values_are_parsed_by_the_type_of_their_key() {
     let program = Program::new();
     let check = |words: &[&str], line: &str| {
         let words = ["config", "set"].into_iter().chain(words.iter().copied()).collect::<Vec<_>>();
@@ -119,7 +119,7 @@ fn values_are_read_by_the_type_of_their_key() {
 }
 
 #[test]
-fn the_scope_is_the_projects_where_it_has_a_file() {
+fn the_default_scope_is_the_project_if_it_has_a_file() {
     let program = Program::new();
     program.write(LOCAL_FILE, "");
     program.run("config set x.a 1").success().stdout_eq(str![[r#"
@@ -176,7 +176,7 @@ error: `server.url` cannot be set in the project scope, only in: global
 }
 
 #[test]
-fn a_project_is_found_from_below_and_the_home_folder_is_none() {
+fn a_project_is_found_from_a_subfolder_and_home_is_no_project() {
     let program = Program::in_project();
     program.write("src/deep/file", "");
     let mut command = program.command("config set x.a 1");
@@ -218,7 +218,7 @@ error: `x.mine` is not set
 }
 
 #[test]
-fn a_write_that_changes_nothing_that_holds_says_so() {
+fn a_shadowed_write_warns() {
     let program = Program::in_project();
     program
         .run_with("CLEVERAGENTS_PLAN_CONCURRENCY", "3", "config set plan.concurrency 9")
@@ -265,7 +265,7 @@ warning: `plan.concurrency` is still `8`, from global [PLACE]/agents-home/config
 }
 
 #[test]
-fn words_that_make_no_assignment_are_a_usage_error() {
+fn invalid_assignments_are_usage_errors() {
     let program = Program::new();
     program.run("config set x.a").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: there is no VALUE

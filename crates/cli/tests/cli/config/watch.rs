@@ -64,7 +64,7 @@ fn wait_until_it_has_begun(watching: &mut Watching) {
 }
 
 #[test]
-fn a_line_for_each_change_until_ctrl_c() {
+fn watch_prints_changes_until_ctrl_c() {
     let program = Program::new();
     let mut watching = Watching::start(&program, "config watch");
     wait_until_it_has_begun(&mut watching);
@@ -79,7 +79,7 @@ fn a_line_for_each_change_until_ctrl_c() {
 }
 
 #[test]
-fn programs_get_json_lines_and_the_end_is_one_too() {
+fn watch_prints_json_lines_for_programs() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = 1\n");
     let mut watching = Watching::start(&program, "config watch x --format json");
@@ -108,7 +108,7 @@ fn programs_get_json_lines_and_the_end_is_one_too() {
 }
 
 #[test]
-fn what_breaks_meanwhile_is_told() {
+fn a_file_that_breaks_is_reported() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = = 1\n");
     let mut watching = Watching::start(&program, "config watch");
@@ -122,7 +122,7 @@ fn what_breaks_meanwhile_is_told() {
 }
 
 #[test]
-fn secrets_are_hidden() {
+fn watch_redacts_secrets() {
     let program = Program::new();
     let mut watching = Watching::start(&program, "config watch server");
     wait_until_it_has_begun(&mut watching);
@@ -133,7 +133,7 @@ fn secrets_are_hidden() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_it() {
+fn a_closed_pipe_ends_the_watch() {
     let program = Program::new();
     let mut watching = Watching::start(&program, "config watch --format json");
     watching.next();

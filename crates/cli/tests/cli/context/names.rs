@@ -3,7 +3,7 @@
 use crate::program::{Program, told};
 
 #[test]
-fn names_that_are_not_plain_are_refused_before_the_disk_is_touched() {
+fn invalid_names_are_rejected_before_any_io() {
     let program = Program::new();
     let long = "n".repeat(300);
     for name in ["../x", "a/b", "", ".locks", "con", "nul.txt", "a b", "é\u{301}", &long] {
@@ -16,8 +16,8 @@ fn names_that_are_not_plain_are_refused_before_the_disk_is_touched() {
 }
 
 #[test]
-fn words_that_do_not_go_together_are_refused() {
-    let program = super::changing::with_messages(1);
+fn conflicting_options_are_rejected() {
+    let program = super::write::with_messages(1);
     for words in [
         "context append chat --role user",
         "context append chat text",
@@ -39,7 +39,7 @@ fn words_that_do_not_go_together_are_refused() {
 }
 
 #[test]
-fn a_home_that_cannot_be_made_is_told() {
+fn an_uncreatable_home_is_reported() {
     let program = Program::new();
     program.write("agents-home", "a file");
     let told = told(&program.run("context create chat").code(1));

@@ -7,7 +7,7 @@ use super::support::{Place, assert_error, draft, name, texts};
 const OLD: &str = "[\n  {\n    \"role\": \"user\",\n    \"content\": \"one\",\n    \"timestamp\": \"2025-01-01T10:00:00\",\n    \"score\": 1.10\n  },\n  {\n    \"role\": \"function\",\n    \"content\": \"two\"\n  }\n]";
 
 #[test]
-fn it_is_read_as_it_is() {
+fn the_legacy_layout_is_readable() {
     let place = Place::new();
     place.write_old(OLD);
     let before = testkit::folder::tree(place.folder.path());
@@ -21,7 +21,7 @@ fn it_is_read_as_it_is() {
 }
 
 #[test]
-fn it_is_converted_at_the_first_write_and_the_old_file_kept() {
+fn the_first_write_converts_the_legacy_layout() {
     let place = Place::new();
     place.write_old(OLD);
     let mut chat = place.open("chat");
@@ -47,7 +47,7 @@ fn it_is_converted_at_the_first_write_and_the_old_file_kept() {
 }
 
 #[test]
-fn a_failed_first_write_converts_nothing() {
+fn a_failed_first_write_keeps_the_legacy_layout() {
     let place = Place::new();
     place.write_old(OLD);
     let mut chat = place.open("chat");
@@ -61,7 +61,7 @@ fn a_failed_first_write_converts_nothing() {
 }
 
 #[test]
-fn a_fork_of_it_leaves_it_as_it_is() {
+fn a_fork_keeps_the_legacy_layout_of_its_source() {
     let place = Place::new();
     place.write_old(OLD);
     let fork = place.open("chat").fork(&name("fork"), Some(1)).unwrap();
@@ -71,7 +71,7 @@ fn a_fork_of_it_leaves_it_as_it_is() {
 }
 
 #[test]
-fn what_is_wrong_with_it_is_named() {
+fn errors_in_the_legacy_layout_are_reported() {
     let place = Place::new();
     place.write_old("[\n  {\"role\":\n]");
     assert_error(place.again().open(&name("chat")), "messages.json`, line 3, column 1 is damaged");

@@ -14,7 +14,7 @@ fn add_by_hand(place: &Place, text: &str) {
 }
 
 #[test]
-fn a_line_added_by_hand_is_an_error_that_says_so() {
+fn a_manually_added_line_is_an_error() {
     let (place, mut chat) = Place::with_messages(2);
     add_by_hand(&place, "{\"role\":\"user\",\"content\":\"by hand\"}\n");
     let there = place.read("messages.jsonl");
@@ -37,7 +37,7 @@ fn a_line_added_by_hand_is_an_error_that_says_so() {
 }
 
 #[test]
-fn a_line_removed_by_hand_is_an_error_too() {
+fn a_manually_removed_line_is_an_error() {
     let (place, mut chat) = Place::with_messages(3);
     let text = place.read("messages.jsonl");
     let cut = text.split_inclusive('\n').take(2).collect::<String>();
@@ -51,7 +51,7 @@ fn a_line_removed_by_hand_is_an_error_too() {
 }
 
 #[test]
-fn a_torn_last_line_is_reported_and_set_aside_and_the_rest_loads() {
+fn a_torn_last_line_is_reported_and_preserved() {
     for keep in [1, 30] {
         let (place, _chat) = Place::with_messages(3);
         let text = place.read("messages.jsonl");
@@ -75,7 +75,7 @@ fn a_torn_last_line_is_reported_and_set_aside_and_the_rest_loads() {
 }
 
 #[test]
-fn torn_lines_are_set_aside_beside_each_other() {
+fn torn_lines_are_preserved_in_separate_files() {
     let (place, _chat) = Place::with_messages(1);
     for count in 0..2 {
         add_by_hand(&place, &format!("{{\"torn\":{count}"));
@@ -89,7 +89,7 @@ fn torn_lines_are_set_aside_beside_each_other() {
 }
 
 #[test]
-fn lines_of_another_tool_are_taken_when_they_are_whole() {
+fn complete_lines_of_another_tool_are_accepted() {
     let place = Place::new();
     place.write(
         "messages.jsonl",
@@ -108,7 +108,7 @@ fn lines_of_another_tool_are_taken_when_they_are_whole() {
 }
 
 #[test]
-fn damaged_files_are_named_by_line_and_column_and_left() {
+fn damaged_files_are_reported_with_position_and_kept() {
     let (place, mut chat) = Place::with_messages(3);
     chat.append(draft("staged")).unwrap();
     let good = place.read("metadata.json");
@@ -139,7 +139,7 @@ fn damaged_files_are_named_by_line_and_column_and_left() {
 }
 
 #[test]
-fn a_revision_that_cannot_be_counted_on_from_is_not() {
+fn an_invalid_revision_is_never_incremented() {
     let (place, mut chat) = Place::with_messages(2);
     let last = place.read("metadata.json").replace("\"revision\": 2", "\"revision\": 9007199254740991");
     place.write("metadata.json", &last);
@@ -151,7 +151,7 @@ fn a_revision_that_cannot_be_counted_on_from_is_not() {
 }
 
 #[test]
-fn messages_of_two_layouts_are_refused() {
+fn two_layouts_at_once_are_rejected() {
     let (place, mut chat) = Place::with_messages(1);
     place.write("messages.json", "[]");
     chat.append(draft("x")).unwrap();
@@ -160,7 +160,7 @@ fn messages_of_two_layouts_are_refused() {
 }
 
 #[test]
-fn what_is_no_plain_file_is_refused() {
+fn irregular_files_are_rejected() {
     let (place, _chat) = Place::with_messages(1);
     fs::remove_file(place.file("state.json")).unwrap();
     std::os::unix::fs::symlink("metadata.json", place.file("state.json")).unwrap();
@@ -175,7 +175,7 @@ fn what_is_no_plain_file_is_refused() {
 }
 
 #[test]
-fn files_may_be_edited_by_hand_where_that_is_no_loss() {
+fn harmless_manual_edits_are_accepted() {
     let (place, mut chat) = Place::with_messages(1);
     place.write("state.json", "{ \"by\": \"hand\" }");
     chat.append(draft("x")).unwrap();
@@ -232,7 +232,7 @@ fn a_write_that_recovers_and_fails_does_not_lose_the_report() {
 }
 
 #[test]
-fn every_write_reports_what_it_recovers_over() {
+fn every_recovering_write_reports_preserved_content() {
     let place = interrupted();
     let repaired = place.again().repair(&name("chat"), None).unwrap();
     assert_eq!(repaired.preserved_at, [preserved(&place)]);

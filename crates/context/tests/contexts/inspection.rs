@@ -46,7 +46,7 @@ fn search_streams_hits_over_all_contexts() {
 }
 
 #[test]
-fn a_sound_context_has_no_problems() {
+fn an_intact_context_has_no_problems() {
     let (place, chat) = Place::with_messages(130);
     let report = chat.verify().unwrap();
     assert!(report.is_sound() && report.notices.is_empty(), "{report:?}");
@@ -66,7 +66,7 @@ fn problems(place: &Place) -> Vec<(String, Option<u64>, String)> {
 }
 
 #[test]
-fn verify_names_what_is_wrong() {
+fn verify_reports_each_problem() {
     let (place, _chat) = Place::with_messages(130);
     let good = place.read("messages.jsonl");
     let lines: Vec<&str> = good.split_inclusive('\n').collect();
@@ -93,7 +93,7 @@ fn verify_names_what_is_wrong() {
 }
 
 #[test]
-fn repair_takes_over_lines_added_by_hand() {
+fn repair_accepts_manually_added_lines() {
     let (place, mut chat) = Place::with_messages(70);
     let added = place.read("messages.jsonl")
         + "{\"role\":\"user\",\"content\":\"by hand\"}\n{\"role\":\"user\",\"content\":\"no end\"}";
@@ -111,7 +111,7 @@ fn repair_takes_over_lines_added_by_hand() {
 }
 
 #[test]
-fn repair_sets_bad_lines_aside_and_keeps_the_rest() {
+fn repair_preserves_invalid_lines_in_another_file() {
     let (place, mut chat) = Place::with_messages(100);
     chat.set_state(json(r#"{"a":1}"#)).unwrap();
     let _ = chat.save().unwrap();
@@ -133,7 +133,7 @@ fn repair_sets_bad_lines_aside_and_keeps_the_rest() {
 }
 
 #[test]
-fn repair_converts_an_older_tools_folder() {
+fn repair_converts_the_legacy_layout() {
     let place = Place::new();
     place.write_old("[{\"role\":\"user\",\"content\":\"a\"}]");
     assert_eq!(place.contexts.repair(&name("chat"), None).unwrap().message_count, 1);
@@ -142,7 +142,7 @@ fn repair_converts_an_older_tools_folder() {
 }
 
 #[test]
-fn prune_removes_what_nobody_changed_for_long_and_only_when_asked() {
+fn prune_removes_only_stale_contexts() {
     let place = Place::new();
     let day = Arc::new(AtomicI64::new(0));
     let clock = {

@@ -39,7 +39,7 @@ fn lines(chat: &context::ContextManager) -> Vec<String> {
 }
 
 #[test]
-fn an_archive_comes_back_without_loss() {
+fn archives_round_trip_without_loss() {
     let (place, chat) = rich();
     let before = testkit::folder::tree(place.folder.path());
     let text = archive(&chat);
@@ -91,7 +91,7 @@ fn an_archive_replaces_all_or_nothing() {
 }
 
 #[test]
-fn metadata_that_cannot_be_read_are_not_replaced_by_a_first_revision() {
+fn unreadable_metadata_are_not_replaced() {
     let (place, chat) = rich();
     let file = place.beside("export.jsonl", archive(&chat));
     let (other, _) = Place::with_messages(2);
@@ -112,7 +112,7 @@ fn metadata_that_cannot_be_read_are_not_replaced_by_a_first_revision() {
 }
 
 #[test]
-fn a_bad_archive_leaves_what_was_there() {
+fn an_invalid_archive_leaves_the_context_unchanged() {
     let (place, chat) = rich();
     let good = archive(&chat);
     let all: Vec<&str> = good.split_inclusive('\n').collect();
@@ -165,7 +165,7 @@ fn a_bad_archive_leaves_what_was_there() {
 }
 
 #[test]
-fn lists_of_chat_messages_are_taken_by_their_content() {
+fn lists_of_chat_messages_are_detected_by_content() {
     let place = Place::new();
     let list = r#"[{"role":"system","content":"be kind"},{"id":"msg_1","role":"user","content":[{"type":"text","text":"hi"}],"f":1.10}]"#;
     for (file, content) in
@@ -183,7 +183,7 @@ fn lists_of_chat_messages_are_taken_by_their_content() {
 }
 
 #[test]
-fn what_is_none_of_the_forms_is_refused() {
+fn unknown_import_formats_are_rejected() {
     let place = Place::new();
     let unknown = "it is not an archive, a list of chat messages, or a folder with messages.json";
     for (content, expected) in [
@@ -216,7 +216,7 @@ fn what_is_none_of_the_forms_is_refused() {
 }
 
 #[test]
-fn the_old_layout_goes_out_and_comes_in() {
+fn the_legacy_layout_round_trips() {
     let (place, chat) = rich();
     let out = place.folder.path().join("out");
     chat.export_to(Format::Json4, &out).unwrap();
@@ -290,7 +290,7 @@ fn exports_for_chat_apis_and_for_people() {
 }
 
 #[test]
-fn an_export_that_fails_leaves_the_file_that_was_there() {
+fn a_failed_export_leaves_the_existing_file() {
     let (place, chat) = rich();
     let file = place.beside("out.jsonl", "what was there");
     let damaged = place.read("messages.jsonl").replace("m1", "\"1");
@@ -316,7 +316,7 @@ fn an_export_that_fails_leaves_the_file_that_was_there() {
 }
 
 #[test]
-fn messages_of_any_role_can_be_imported_and_ids_rise() {
+fn any_role_can_be_imported_and_ids_increase() {
     let place = Place::new();
     let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
     let list = format!(

@@ -33,7 +33,7 @@ fn a_fork_shares_nothing() {
 }
 
 #[test]
-fn a_fork_that_fails_leaves_nothing() {
+fn a_failed_fork_leaves_no_context() {
     let (place, chat) = Place::with_messages(3);
     let text = place.read("messages.jsonl").replace("m1", "\"1");
     place.write("messages.jsonl", text);
@@ -44,7 +44,7 @@ fn a_fork_that_fails_leaves_nothing() {
 }
 
 #[test]
-fn remove_deletes_the_folder_and_others_are_told() {
+fn remove_deletes_the_folder_and_other_handles_fail() {
     let (place, mut chat) = Place::with_messages(3);
     let mut other = place.open("chat");
     assert_error(place.contexts.remove(&name("chat"), Some(Revision(1))), "is at revision 2, not 1");
@@ -74,7 +74,7 @@ fn a_damaged_context_can_be_removed() {
 }
 
 #[test]
-fn rename_moves_it_whole() {
+fn rename_moves_the_whole_context() {
     let (place, mut chat) = Place::with_messages(3);
     let [old, new] = ["chat", "talk"].map(name);
     assert_error(place.contexts.rename(&old, &new, Some(Revision(1))), "is at revision 2, not 1");
@@ -93,7 +93,7 @@ fn rename_moves_it_whole() {
 }
 
 #[test]
-fn a_folder_without_a_context_is_none_and_its_name_is_free() {
+fn an_empty_folder_is_not_a_context() {
     let (place, _chat) = Place::with_messages(1);
     // As a create that was killed leaves it.
     for husk in ["husk", "other"] {
@@ -110,7 +110,7 @@ fn a_folder_without_a_context_is_none_and_its_name_is_free() {
 }
 
 #[test]
-fn nothing_is_made_before_the_first_context() {
+fn no_folder_is_created_before_the_first_context() {
     let place = Place::new();
     assert!(place.contexts.list().unwrap().is_empty());
     assert_error(place.contexts.open(&name("chat")), "there is no context `chat`");
@@ -119,7 +119,7 @@ fn nothing_is_made_before_the_first_context() {
 }
 
 #[test]
-fn lists_are_sorted_and_show_what_cannot_be_read() {
+fn lists_are_sorted_and_include_unreadable_contexts() {
     let place = Place::new();
     for text in ["b", "a", "c"] {
         let _ = place.contexts.create(&name(text)).unwrap();
@@ -133,7 +133,7 @@ fn lists_are_sorted_and_show_what_cannot_be_read() {
 }
 
 #[test]
-fn of_many_that_make_one_name_one_wins() {
+fn concurrent_creates_of_one_name_have_one_winner() {
     let place = Place::new();
     let made = thread::scope(|scope| {
         let threads: Vec<_> =
@@ -145,7 +145,7 @@ fn of_many_that_make_one_name_one_wins() {
 }
 
 #[test]
-fn saves_and_removes_at_once_never_meet() {
+fn concurrent_saves_and_removes_are_serialised() {
     let place = Place::new();
     thread::scope(|scope| {
         for _ in 0..4 {

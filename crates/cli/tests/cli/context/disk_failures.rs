@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use testkit::{notes, strace};
 
-use super::changing::with_messages;
+use super::write::with_messages;
 use crate::program::{Program, text};
 
 /// Runs the program with every write to one file failing.
@@ -34,7 +34,7 @@ fn seen(program: &Program) -> [String; 3] {
 }
 
 #[test]
-fn a_write_that_fails_at_any_of_the_files_leaves_all_old_or_all_new() {
+fn a_failed_write_leaves_all_old_or_all_new_files() {
     if let Some(reason) = strace::unusable() {
         return notes::skipped("context-failing-write", &reason);
     }

@@ -2,11 +2,11 @@
 
 use snapbox::str;
 
-use super::changing::with_messages;
+use super::write::with_messages;
 use crate::program::{json, text, told};
 
 #[test]
-fn an_archive_goes_out_and_comes_back() {
+fn an_archive_round_trips() {
     let program = with_messages(3);
     program.run("context export chat -o chat.jsonl").success().stdout_eq(str![[r#"
 wrote 3 messages of chat to chat.jsonl
@@ -36,7 +36,7 @@ error: context `chat` already exists
 }
 
 #[test]
-fn a_bad_import_leaves_what_is_there() {
+fn a_failed_import_changes_nothing() {
     let program = with_messages(3);
     let good = text(&program.run("context export chat").success());
     program.write("bad.jsonl", good.replace("m1", "m7"));
@@ -61,7 +61,7 @@ error: cannot import `missing`
 }
 
 #[test]
-fn other_forms() {
+fn other_export_formats() {
     let program = with_messages(1);
     program.run("context export chat --format openai").success().stdout_eq(str![[r#"
 {"messages":[
@@ -86,7 +86,7 @@ m0
 }
 
 #[test]
-fn a_folder_of_an_older_tool_is_read_as_it_is_and_converted_at_the_first_write() {
+fn a_legacy_folder_is_readable_and_converted_at_the_first_write() {
     let program = with_messages(0);
     let array = "[\n  {\n    \"role\": \"user\",\n    \"content\": \"old\"\n  }\n]";
     program.write("agents-home/contexts/old/messages.json", array);

@@ -4,4 +4,4 @@
 #[path = "../../crates/context/tests/fuzz/targets.rs"]
 mod targets;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::old_layout(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::legacy_layout(bytes));

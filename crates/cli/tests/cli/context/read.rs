@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use snapbox::str;
 
-use super::changing::with_messages;
+use super::write::with_messages;
 use crate::program::{Program, json, text, told};
 
 const MESSAGES: &str = "agents-home/contexts/chat/messages.jsonl";
@@ -45,7 +45,7 @@ tool calls: [{"id":"c1"}]
 
 #[cfg(unix)]
 #[test]
-fn follow_goes_on_with_what_is_appended_until_ctrl_c() {
+fn follow_prints_new_messages_until_ctrl_c() {
     let program = with_messages(2);
     let mut command = program.command("context show chat --last 1 --follow --format json");
     let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
@@ -69,7 +69,7 @@ fn follow_goes_on_with_what_is_appended_until_ctrl_c() {
 }
 
 #[test]
-fn list_shows_what_cannot_be_read() {
+fn list_includes_unreadable_contexts() {
     let program = with_messages(1);
     program.run("context create broken").success();
     program.write("agents-home/contexts/broken/metadata.json", "{\n  x\n}");
@@ -130,7 +130,7 @@ error: there is no context `nowhere`
 }
 
 #[test]
-fn a_line_added_by_hand_is_told_and_repaired_when_asked() {
+fn a_manually_added_line_is_reported_and_repaired_on_request() {
     let program = with_messages(2);
     let mut text = program.text(MESSAGES);
     text += "{\"role\":\"user\",\"content\":\"by hand\"}\n";
@@ -152,7 +152,7 @@ chat: 3 messages, 1 problem
 }
 
 #[test]
-fn a_torn_last_line_is_told_and_set_aside() {
+fn a_torn_last_line_is_reported_and_moved() {
     let program = with_messages(2);
     program.write(MESSAGES, program.text(MESSAGES) + "{\"role\":\"us");
     let notice = "warning: line 3 of the messages of context `chat` is torn (11 bytes); the next write moves it to another file\n";
@@ -167,7 +167,7 @@ warning: something was set aside in `[PLACE]/agents-home/contexts/chat/messages.
 }
 
 #[test]
-fn reading_works_where_nothing_can_be_written() {
+fn reading_works_on_a_read_only_disk() {
     let program = with_messages(2);
     let contexts = program.path("agents-home/contexts");
     let before = std::fs::metadata(&contexts).expect("it is there").modified().expect("it has a time");

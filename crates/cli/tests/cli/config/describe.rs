@@ -5,11 +5,11 @@ use snapbox::str;
 use crate::program::{GLOBAL_FILE, Program, json, text};
 
 #[test]
-fn explain_tells_everything_about_a_key() {
+fn explain_describes_a_key() {
     let program = Program::in_project();
     program.write(GLOBAL_FILE, "plan.concurrency = 8\n");
     program.run("config explain plan.concurrency").success().stderr_eq("").stdout_eq(str![[r#"
-plan.concurrency: how many actors of a plan run at once
+plan.concurrency: actors of a plan that run at once
 
   type      integer
   allowed   an integer from 1 to 256
@@ -26,7 +26,7 @@ plan.concurrency: how many actors of a plan run at once
 
 "#]]);
     program.run("config explain server.token").success().stderr_eq("").stdout_eq(str![[r#"
-server.token: what the server knows us by
+server.token: token for the server
 
   type      string
   allowed   a string
@@ -74,7 +74,7 @@ error: unknown key `core.colour`
   "data": {
     "allowed": "one of `three-way`, `fail-on-conflict`, `last-wins`",
     "default": "three-way",
-    "help": "how changes of several actors to one file are combined",
+    "help": "merge strategy for changes of several actors to one file",
     "key": "plan.merge",
     "layers": [
       {
@@ -123,7 +123,7 @@ error: unknown key `core.colour`
 }
 
 #[test]
-fn path_tells_which_files_are_read() {
+fn path_lists_the_files() {
     let program = Program::new();
     program.run("config path").success().stderr_eq("").stdout_eq(str![[r#"
 global   [PLACE]/agents-home/config.toml  (does not exist)

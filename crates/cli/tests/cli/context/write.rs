@@ -40,7 +40,7 @@ from a pipe
 }
 
 #[test]
-fn a_text_may_begin_with_hyphens_and_an_option_is_no_text() {
+fn a_text_may_begin_with_hyphens_but_not_look_like_an_option() {
     let program = Program::new();
     program.run("context create chat").success();
     for said in ["- a list", "---", "-5", "--- a diff", "--"] {
@@ -136,7 +136,7 @@ error: cannot parse the value as JSON
 }
 
 #[test]
-fn a_stale_revision_changes_nothing_and_ends_with_4() {
+fn a_stale_revision_changes_nothing_and_exits_with_4() {
     let program = with_messages(3);
     program.write("archive", program.run("context export chat").success().get_output().stdout.clone());
     for words in [
@@ -190,7 +190,7 @@ talk         2         1  [..]Z
 }
 
 #[test]
-fn deleting_needs_yes_where_nobody_can_be_asked() {
+fn deleting_without_a_terminal_needs_yes() {
     let program = with_messages(3);
     for (words, what) in [
         ("context clear chat", "deleting all that is in chat"),
@@ -214,7 +214,7 @@ fn deleting_needs_yes_where_nobody_can_be_asked() {
 }
 
 #[test]
-fn prune_tells_what_would_go_and_removes_only_when_asked() {
+fn prune_lists_and_removes_stale_contexts() {
     let program = with_messages(1);
     program.run("context prune --older-than 30d --dry-run").success().stdout_eq("0 would be removed\n");
     program.run("context prune --older-than 0s --dry-run").success().stdout_eq(str![[r#"
