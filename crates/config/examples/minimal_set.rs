@@ -1,5 +1,6 @@
-//! The least that a durable set can be, as a peer of `agents config set` in `cargo xtask bench config`: locks, reads, changes a line, writes
-//! a new file, syncs, renames, syncs the folder. It knows no TOML, keeps no mode, sweeps nothing and checks nothing.
+//! Minimal durable set, a peer of `agents config set` in `cargo xtask bench config`: locks, reads,
+//! changes a line, writes a new file, syncs, renames, syncs the folder. It does not parse TOML,
+//! preserve the mode, remove leftovers or verify the result.
 #![expect(clippy::disallowed_methods, reason = "the peer does by hand what the program does through filetx")]
 
 use std::fs::{self, File};

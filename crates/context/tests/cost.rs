@@ -1,4 +1,5 @@
-//! The cost of a save follows the change: what it reads, writes and asks of the disk is the same at any length of the conversation.
+//! The cost of a save is proportional to the change: its reads, writes and disk calls do not depend
+//! on the length of the conversation.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use context::{Contexts, Draft, Name, Options, Role};
 use filetx::{Disk, Finder, Open, RelPath, Rename, Stat, Storage, StoredFile};
 
-/// What was asked of the disk.
+/// Disk calls.
 #[derive(Default, Debug)]
 struct Counts {
     calls: AtomicU64,
@@ -22,7 +23,7 @@ struct Counts {
     synced: AtomicU64,
 }
 
-/// What one piece of work cost.
+/// Cost of one operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Cost {
     calls: u64,
@@ -47,7 +48,7 @@ impl Counts {
     }
 }
 
-/// The real disk, counted.
+/// The real disk, with counters.
 #[derive(Debug)]
 struct Counted {
     disk: Disk,
@@ -151,7 +152,7 @@ fn contexts(folder: &Path, counts: &Arc<Counts>) -> Contexts {
     let find: Finder = Arc::new(move |path: &Path| -> io::Result<Arc<dyn Storage>> {
         Ok(Arc::new(Counted { disk: Disk::open(path)?, counts: Arc::clone(&counts) }))
     });
-    // A time has more digits or fewer; one that becomes shorter is one call more.
+    // A fixed time: its number of digits would change the cost.
     let clock = Arc::new(|| "2026-11-15T12:00:00.123Z".parse().unwrap());
     Contexts::on_storage(folder, find, Options { clock, ..Options::default() })
 }
@@ -160,7 +161,7 @@ fn message() -> Draft {
     Draft::text(Role::User, &"x".repeat(1024))
 }
 
-/// What a save in a running process costs, and opening with the last 20 messages.
+/// Returns the costs of a save in a running process, and of opening with the last 20 messages.
 fn costs(length: u64) -> (Cost, Cost) {
     let folder = testkit::folder::scratch();
     let counts = Arc::new(Counts::default());
@@ -171,7 +172,7 @@ fn costs(length: u64) -> (Cost, Cost) {
         chat.append_all((0..left.min(1000)).map(|_| message())).unwrap();
         let _ = chat.save().unwrap();
     }
-    // The first save after a checkpoint looks at the end of the file; this is one of the many after it.
+    // The first save after a checkpoint also checks the end of the file; measure a later one.
     chat.append(message()).unwrap();
     let _ = chat.save().unwrap();
     let _ = counts.take();
@@ -185,10 +186,10 @@ fn costs(length: u64) -> (Cost, Cost) {
 
 #[test]
 fn a_save_and_an_open_cost_the_same_at_any_length() {
-    // Lengths at the same distance from an entry of the index, as messages do not all have one.
+    // Lengths at the same distance from an index entry.
     let (short, opened) = costs(64 + 40);
     let (long, opened_long) = costs(64 * 300 + 40);
-    // A longer conversation has larger numbers in its metadata, and nothing else.
+    // A longer conversation only has larger numbers in its metadata.
     let is_close = |one: u64, other: u64| one.abs_diff(other) < 64;
     assert_eq!((short.calls, short.synced), (long.calls, long.synced), "{short:?} {long:?}");
     assert!(is_close(short.read, long.read) && is_close(short.written, long.written), "{short:?} {long:?}");

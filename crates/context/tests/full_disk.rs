@@ -1,4 +1,4 @@
-//! A disk that is full, at every size: the save fails and says so, or succeeds; the context stays usable either way.
+//! A full disk, at every size: the save fails with an error, or succeeds; the context stays usable.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "fills the disk")]
@@ -14,7 +14,7 @@ use testkit::mount::SmallDisk;
 use testkit::notes;
 
 const PAGE_BYTES: u64 = 4096;
-/// More pages than a save here needs.
+/// More pages than one save needs.
 const PAGES_MAX: u64 = 48;
 
 fn contexts(home: &Path) -> Contexts {
@@ -41,7 +41,7 @@ fn leave_pages(home: &Path, pages: u64) {
     filler.set_len(len - pages * PAGE_BYTES).unwrap();
 }
 
-/// Whether the save is there, whole.
+/// Returns true if the whole save is there.
 fn is_new(chat: &ContextManager) -> bool {
     let lens = [chat.state(), chat.global_context()].map(|json| json.as_str().len() > 9_000);
     let messages = chat.messages(..).map(Result::unwrap).count();
@@ -78,7 +78,7 @@ fn a_full_disk_leaves_all_old_or_all_new_and_the_context_usable() {
         }
         *(if result.is_ok() { &mut saved } else { &mut failed }) += 1;
         fs::remove_file(home.join("filler")).unwrap();
-        // It stays usable, by the same object and by another one.
+        // The context stays usable, by the same object and by another one.
         if !is_new(&contexts(home).open(&name()).unwrap()) {
             assert_eq!(chat.save().unwrap().message_count, 2, "{pages} pages");
         }

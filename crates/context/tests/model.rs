@@ -1,4 +1,5 @@
-//! Any sequence of calls against a model: a list of texts, two values and a revision for each context.
+//! Random sequences of calls, compared with a model: a list of texts, two values and a revision for
+//! each context.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "plays a person who writes the files")]
@@ -12,7 +13,7 @@ use context::{
 };
 use proptest::prelude::*;
 
-/// One call. Contexts are named by their number.
+/// One call. Contexts are named by number.
 #[derive(Clone, Debug)]
 enum Call {
     Create(u8),
@@ -61,7 +62,7 @@ fn state(number: u16) -> Json {
     Json::parse(&format!("{{\"number\":{number}}}")).unwrap()
 }
 
-/// The contexts and the model side by side.
+/// The contexts and the model.
 struct Pair {
     folder: tempfile::TempDir,
     contexts: Contexts,
@@ -183,7 +184,7 @@ impl Pair {
         Some((self.open.get_mut(&on)?, self.model.get_mut(&on)?))
     }
 
-    /// What the open objects say, and what one finds who opens them anew.
+    /// Compares the open objects, and newly opened ones, with the model.
     fn check(&self) {
         let listed: Vec<String> =
             self.contexts.list().unwrap().iter().map(|one| one.name.to_string()).collect();
@@ -198,7 +199,7 @@ impl Pair {
                 assert_eq!(context.state(), &number);
                 assert_eq!(context.metadata().revision(), Revision(model.revision));
                 assert_eq!(context.metadata().message_count() as usize, model.texts.len());
-                // Any part is the same part.
+                // Ranges match too.
                 let middle = model.texts.len() as u64 / 2;
                 let part: Vec<_> =
                     context.messages(middle..middle + 3).map(|one| one.unwrap().number).collect();

@@ -1,7 +1,9 @@
-//! Power cuts, kills and errors at every disk call of every change, on a simulated disk that loses what was not synced.
+//! Power cuts, kills and errors at every disk call of every change, on a simulated disk that loses
+//! unsynced data.
 //!
-//! Whatever happens, a reader and then the next writer find all of the old contexts or all of the new ones: the new when the call was
-//! acknowledged, the old when it said that nothing changed.
+//! After each, a reader and then the next writer find all of the old contexts or all of the new
+//! ones: the new ones if the call was acknowledged, the old ones if it reported that nothing
+//! changed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,14 +29,14 @@ const JOURNAL_BYTES: u64 = 16 * 1024;
 /// One change.
 type Step = Box<dyn Fn(&Contexts) -> Result<(), Error>>;
 
-/// What a reader sees of all contexts: messages, state, global context, count.
+/// State of all contexts as a reader sees it: messages, state, global context, count.
 type Seen = BTreeMap<String, (Vec<String>, String, String, u64)>;
 
-/// What the steps said.
+/// Results of the steps.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
 struct Outcomes {
     acknowledged: usize,
-    /// The one after the acknowledged ones said that it changed nothing.
+    /// True if the step after the acknowledged ones was aborted.
     aborted: bool,
 }
 
@@ -70,7 +72,7 @@ fn see(disk: &SimDisk) -> Result<Seen, Error> {
     Ok(seen)
 }
 
-/// A reader looks, the next writers recover, and both see the same.
+/// Reads, recovers by writing, and compares the two states.
 fn recover(disk: &SimDisk) -> Result<(), String> {
     let seen = see(disk).map_err(|error| format!("reading: {}", chain(&error)))?;
     for name in seen.keys() {

@@ -1,4 +1,4 @@
-//! A process for every get.
+//! One process per get.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -23,7 +23,7 @@ pub(crate) fn measure(peers: &Peers, place: &Path, report: &mut Report) -> Resul
         command.args(["--get", "file.key-100"]);
         command
     };
-    // Both find the same.
+    // Both find the same value.
     for mut command in [ours(), gits()] {
         let found = command.output()?;
         if found.stdout != b"100\n" {

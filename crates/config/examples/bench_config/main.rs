@@ -1,7 +1,7 @@
-//! Measures `agents config` beside what people use today, and beside the least that the same durability costs.
+//! Compares `agents config` with common tools, and with the minimal durable write.
 //!
-//! `cargo xtask bench config` builds the program and its peers and says where they are. `docs/benchmarks.md` has the last figures and what
-//! they mean.
+//! `cargo xtask bench config` builds the program and its peers and passes their paths.
+//! `docs/benchmarks.md` has the results.
 #![cfg_attr(unix, expect(clippy::print_stdout, reason = "the figures are what this program is for"))]
 #![cfg_attr(unix, expect(clippy::disallowed_methods, reason = "the peers write files by hand"))]
 

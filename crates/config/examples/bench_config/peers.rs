@@ -1,4 +1,4 @@
-//! The programs that are measured, each with a file of its own that says the same.
+//! Programs to measure, each with its own file of the same content.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use testkit::bench::{Arguments, Installed, Result};
 use testkit::many_keys;
 
 pub(crate) const ARGUMENTS: &[&str] = &["--agents", "--minimal", "--python"];
-/// Keys that are set over and over, so that files do not grow.
+/// Keys that are set repeatedly, so that files do not grow.
 pub(crate) const KEYS: usize = 50;
 
-/// Where the programs are.
+/// Paths of the programs.
 pub(crate) struct Peers {
     _installed: Installed,
     agents: PathBuf,
@@ -20,14 +20,14 @@ pub(crate) struct Peers {
     script: PathBuf,
 }
 
-/// One way to set a key.
+/// A method of setting a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
     Agents,
     Minimal,
     Python,
     Git,
-    /// Started again until it gets its lock.
+    /// Restarted until it gets its lock.
     GitRetried,
 }
 
@@ -43,7 +43,7 @@ impl Peers {
         Ok(Self { agents, minimal, python: file("--python")?, script, _installed: installed })
     }
 
-    /// Makes the files of all ways: 200 keys with comments, and those that are set.
+    /// Creates the files of all methods: 200 keys with comments, and the keys that are set.
     pub(crate) fn prepare(&self, place: &Path) -> Result<()> {
         let keys: String = (0..KEYS).map(|n| format!("{} = 0\n", name_of(n))).collect();
         let toml = many_keys::text() + &keys;
@@ -55,7 +55,7 @@ impl Peers {
         Ok(())
     }
 
-    /// The command that sets the `n`th key in a way's file.
+    /// Returns the command that sets the `n`th key in a method's file.
     pub(crate) fn set(&self, way: Way, place: &Path, n: usize, value: u64) -> Command {
         let (file, name, value) = (file_of(way, place), name_of(n), value.to_string());
         let mut command = match way {
@@ -84,7 +84,7 @@ impl Peers {
         command
     }
 
-    /// The program, in a folder that is no project.
+    /// Returns the program, in a folder without a project.
     pub(crate) fn agents(&self, place: &Path) -> Command {
         let mut command = Command::new(&self.agents);
         command.current_dir(place).env("CLEVERAGENTS_HOME", place.join("home"));
@@ -92,7 +92,7 @@ impl Peers {
     }
 }
 
-/// `git config` of one file.
+/// Returns `git config` for one file.
 pub(crate) fn git(file: &Path) -> Command {
     let mut command = Command::new("git");
     command.args(["config", "--file"]).arg(file);
@@ -112,7 +112,7 @@ fn name_of(n: usize) -> String {
     format!("w-{n}")
 }
 
-/// The same in git's own format: its tables have no dots.
+/// Converts the content to git's format: its tables have no dots.
 fn ini_of(toml: &str) -> String {
     toml.replace("[x.file]", "[file]").replace("[x.w]", "[w]")
 }

@@ -1,7 +1,7 @@
-//! 1,000 sets by one process that stays: the library alone.
+//! 1,000 sets by one process: the library alone.
 //!
-//! The baseline writes the same bytes by hand, with the same two syncs: a new file, write, fsync, rename, fsync of the folder, whose handle
-//! is kept open. It neither locks nor reads nor parses.
+//! The baseline writes the same bytes with the same two syncs: a new file, write, fsync, rename,
+//! fsync of the folder, whose handle stays open. It does not lock, read or parse.
 
 use std::fs;
 use std::path::Path;

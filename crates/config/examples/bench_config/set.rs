@@ -1,4 +1,4 @@
-//! A process for every set: 1, 2 and 8 at once.
+//! One process per set: 1, 2 and 8 at once.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +11,10 @@ use crate::peers::{KEYS, Peers, Way};
 const ROUNDS: usize = 7;
 /// Sets of each side in a round.
 const OPS: usize = 24;
-/// How often git may be started again for one set: more often than ever seen.
+/// Maximum number of restarts of git for one set.
 const RETRIES_MAX: usize = 10_000;
 
-/// The peers, with what is asked of us beside each.
+/// Peers, each with its target.
 const OTHERS: [(Way, &str, Target); 4] = [
     (Way::Python, "Python, tomlkit", Target::SpeedAtLeast(15.0)),
     (Way::Minimal, "a minimal program", Target::SpeedAtLeast(0.6)),
@@ -48,7 +48,7 @@ pub(crate) fn measure(peers: &Peers, place: &Path, report: &mut Report) -> Resul
     Ok(())
 }
 
-/// The sets of a round, shared by so many threads; each set is a process that is waited for.
+/// Runs the sets of a round in so many threads; each set is a process.
 fn sets(peers: &Peers, way: Way, place: &Path, at_once: usize, failed: &AtomicUsize) -> Result<Duration> {
     static VALUE: AtomicUsize = AtomicUsize::new(1);
     let set = |n: usize| -> Result<()> {

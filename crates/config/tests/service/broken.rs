@@ -1,4 +1,4 @@
-//! Files that cannot be used: reported, never replaced, never defaulted over.
+//! Unusable files: reported, never replaced, never covered by a default.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use config::{Error, FILE_BYTES_MAX, Scope, Value};
 
 use crate::support::{Fixture, key};
 
-/// Setting a key in a file of this content fails and leaves the file.
+/// Checks that setting a key fails and leaves the file unchanged.
 fn check(content: &[u8], expected: &str) {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, content);
@@ -18,7 +18,7 @@ fn check(content: &[u8], expected: &str) {
     let unset = service.unset(Scope::Global, &key("plan.concurrency")).unwrap_err();
     assert_eq!(unset.to_string(), expected);
     assert_eq!(fs::read(&file).unwrap(), content, "the file is as it was");
-    // The default does not stand in for what the file may say.
+    // The default does not replace a value that the file may set.
     assert_eq!(service.get(&key("plan.concurrency")).unwrap_err().to_string(), expected);
     let listing = service.list(None);
     assert!(listing.entries.is_empty());
@@ -88,7 +88,7 @@ fn a_key_of_another_file_resolves_and_reports_skipped_files() {
     let global_only = ["sandbox.allow-write", "sandbox.confine", "server.token", "server.url", "store.url"];
     assert_eq!(listed, [&["core.color", "core.log-file", "plan.concurrency"], &global_only[..]].concat());
     assert_eq!(listing.problems.len(), 1);
-    // Writing elsewhere goes on.
+    // Other scopes stay writable.
     service.set_value(Scope::Local, &key("core.format"), "plain").unwrap();
     assert_eq!(service.get(&key("core.format")).unwrap(), Some(Value::String("plain".into())));
 }
@@ -111,7 +111,7 @@ fn an_invalid_value_is_an_error_unless_overridden() {
     let shown: Vec<_> = problems.iter().map(|problem| problem.to_string()).collect();
     assert_eq!(problems.len(), 4, "{shown:?}");
     assert!(shown[0].starts_with("unknown key `plan.merg` ("), "{shown:?}");
-    // None of that keeps another key from being written.
+    // Other keys stay writable.
     service.set_value(Scope::Global, &key("plan.concurrency"), "8").unwrap();
     assert_eq!(service.get(&key("plan.concurrency")).unwrap(), Some(Value::Integer(8)));
 }

@@ -1,4 +1,4 @@
-//! Byte for byte: setting a new key and unsetting it gives the file again.
+//! Setting a new key and unsetting it restores the file byte for byte.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     files.map(read).collect()
 }
 
-/// New keys for a document: at the top, in a new table, and in and below every table that it has.
+/// New keys for a document: at the top, in a new table, and in and below every existing table.
 fn new_keys(document: &Document) -> Vec<Key> {
     let mut keys = vec![key("brand-new"), key("brand-new.table.key"), key("\"quoted name\".\"a.b\"")];
     for (known, _) in document.keys() {
@@ -58,7 +58,7 @@ fn every_new_key_keeps_the_corpus() {
     figure("config: keys set and unset in the corpus, byte for byte", count);
 }
 
-/// Whether `after` is `before` with something put in at one place.
+/// Returns true if `after` is `before` with one insertion.
 fn is_one_insertion(before: &[u8], after: &[u8]) -> bool {
     let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let rest = &before[same..];
@@ -123,7 +123,8 @@ fn set_and_unset_restore_the_file() {
     }
 }
 
-/// A piece of a file: comments, blank lines, keys, headers, in odd spacing. Names are few, so that they meet.
+/// A piece of a file: comments, blank lines, keys, headers, in odd spacing. Names are few, so that
+/// they collide.
 fn piece() -> impl Strategy<Value = String> {
     let name = || prop_oneof!["[abc]", Just("\"d e\"".to_owned()), Just("'f'".to_owned())];
     let dotted = || proptest::collection::vec(name(), 1..4).prop_map(|names| names.join("."));
@@ -148,7 +149,7 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A file of pieces that fit together: a piece that makes it invalid is left out.
+/// A valid file of pieces; omits a piece that makes it invalid.
 fn file() -> impl Strategy<Value = String> {
     (proptest::collection::vec(piece(), 0..12), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |(pieces, mark, windows, final_newline)| {
@@ -225,7 +226,7 @@ proptest! {
     }
 }
 
-/// Whether the key is there already, as an inline table without keys, so that setting it replaces something.
+/// Returns true if the key is an inline table without keys, so that setting it replaces something.
 fn was_empty_inline(document: &Document, key: &Key) -> bool {
     matches!(document.unset(key), Ok(Some(_)))
 }

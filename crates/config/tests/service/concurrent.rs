@@ -1,4 +1,4 @@
-//! Many threads on one file: nothing is lost, nothing is seen half-written.
+//! Many threads on one file: no update is lost, and no reader sees a partial file.
 
 use std::thread;
 
@@ -48,7 +48,7 @@ fn the_same_key_has_the_value_of_one_writer() {
             });
         }
     });
-    // Whoever came last wrote its last value last.
+    // The last writer wrote its last value last.
     let Some(Value::Integer(last)) = service.get(&key("x.same")).unwrap() else { panic!("no value") };
     assert_eq!(last % 10, 9);
     assert_eq!(fixture.read(Scope::Global), format!("x.same = {last}\n"));

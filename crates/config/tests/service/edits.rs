@@ -1,4 +1,4 @@
-//! Edits by a person, while others write.
+//! Edits by a person, concurrent with other writes.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::support::{Fixture, key, names};
 
 const ORIGINAL: &str = "# mine\nx.a = 1\nx.b = 2\nx.c = 3\nx.d = 4\nx.e = 5\n";
 
-/// A person makes `edited` of `ORIGINAL` while the file becomes `now`.
+/// Edits `ORIGINAL` to `edited` while the file changes to `now`.
 fn edit(now: &str, edited: &str) -> (Fixture, Result<EditOutcome, Error>) {
     let fixture = Fixture::new();
     fixture.write(Scope::Global, ORIGINAL);
@@ -29,7 +29,7 @@ fn check_accepted(now: &str, edited: &str, outcome: EditOutcome, expected: &str)
     assert_eq!(names(&fixture.dirs.home), [".config.toml.lock", "config.toml"]);
 }
 
-/// Gives the reason.
+/// Checks that the edit is rejected and saved, and returns the reason.
 fn check_rejected(now: &str, edited: &str) -> Error {
     let (fixture, found) = edit(now, edited);
     let Err(Error::EditRejected { saved_at, source, file }) = found else { panic!("{found:?}") };
@@ -39,7 +39,7 @@ fn check_rejected(now: &str, edited: &str) -> Error {
         file.parent().unwrap().canonicalize().unwrap()
     );
     assert_eq!(fs::read(&saved_at).unwrap(), edited.as_bytes());
-    // A second one does not replace the first.
+    // A second saved edit does not replace the first.
     let error = fixture.service().edit(Scope::Global, ORIGINAL.as_bytes(), edited.as_bytes()).unwrap_err();
     assert!(error.to_string().contains("config.toml.edited-2"), "{error}");
     *source

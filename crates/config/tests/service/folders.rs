@@ -15,11 +15,11 @@ fn the_first_project_write_creates_its_folder() {
     assert_eq!(fs::read_to_string(folder.join(".gitignore")).unwrap(), "*\n!config.toml\n");
     assert_eq!(names(&folder), [".config.toml.lock", ".gitignore", "config.toml"]);
     assert!(!fixture.dirs.home.exists(), "nothing else is made");
-    // A clone has the folder but not what is ignored.
+    // A clone has the folder, but no ignored files.
     fs::remove_file(folder.join(".gitignore")).unwrap();
     service.set_value(Scope::Local, &key("x.a"), "1").unwrap();
     assert!(folder.join(".gitignore").exists());
-    // A person's own is left.
+    // An existing `.gitignore` is kept.
     fs::write(folder.join(".gitignore"), "").unwrap();
     service.set_value(Scope::Local, &key("x.a"), "2").unwrap();
     assert_eq!(fs::read_to_string(folder.join(".gitignore")).unwrap(), "");
@@ -136,7 +136,7 @@ mod unix {
         assert_eq!(fs::read_to_string(&target).unwrap(), "# kept\nx.a = 1\n");
         assert_eq!(mode(&target), 0o644);
         assert_eq!(fs::metadata(&target).unwrap().uid(), fs::metadata(&dotfiles).unwrap().uid());
-        // A target that is missing is made.
+        // A missing target is created.
         fs::remove_file(&target).unwrap();
         fixture.service().set_value(Scope::Global, &key("x.a"), "2").unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), "x.a = 2\n");
@@ -161,7 +161,7 @@ mod unix {
             .unwrap();
     }
 
-    /// Neither read nor written.
+    /// Checks that the file is neither read nor written.
     fn check_escape_is_rejected(fixture: &Fixture) {
         let outside = fixture.path("outside.toml");
         let before = fs::read(&outside).unwrap();
@@ -231,7 +231,7 @@ mod unix {
         let folder = fixture.path("project/.cleveragents");
         let failed = fixture.service().batch(Scope::Project, |tx| {
             tx.set_value(&key("x.a"), "1")?;
-            // Somebody cleans up, and others could write at once.
+            // The folder with the lock is deleted, so another writer could start.
             fs::remove_dir_all(&folder).unwrap();
             Ok::<_, Error>(())
         });

@@ -1,4 +1,4 @@
-//! Every registered key is used by the program, or is known to wait for its command.
+//! The program uses every registered key, except for those listed as not used yet.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use config::Registry;
 
-/// Keys whose accessor no other crate calls yet, because the command that will is still to come.
+/// Keys whose accessor no other crate calls yet.
 const WAITING: &[&str] = &["server.token", "server.url"];
 
 #[test]

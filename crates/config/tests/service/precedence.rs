@@ -1,4 +1,4 @@
-//! Which layer decides, and what is said about it.
+//! Order of the layers, and explanations of values.
 
 use config::{Error, Layer, Origin, Reveal, Scope, Value};
 
@@ -6,7 +6,7 @@ use crate::support::{Fixture, key};
 
 const VARIABLE: (&str, &str) = ("CLEVERAGENTS_PLAN_CONCURRENCY", "2");
 
-/// Takes the strongest layer away, one after the other.
+/// Removes the strongest layer, one after the other.
 #[test]
 fn the_strongest_layer_wins_in_get_and_list() {
     let fixture = Fixture::new();
@@ -122,7 +122,7 @@ fn secrets_are_redacted_in_debug_and_revealed_on_request() {
     for text in [format!("{resolved:?}"), format!("{service:?}"), format!("{:?}", service.list(None)), said] {
         assert!(!text.contains("hunter"), "{text}");
     }
-    // A value of the wrong type is not shown either.
+    // A value of the wrong type is redacted too.
     fixture.write(Scope::Global, "server.token = [\"hunter2\"]\n");
     let error = fixture.service().get(&key("server.token")).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("hunter"), "{error:?}");

@@ -1,5 +1,5 @@
-//! Many processes on one file, some of them killed: nothing acknowledged is lost, nothing is seen half-written, and one order
-//! explains what they saw.
+//! Many processes on one file, some of them killed: no acknowledged write is lost, no reader sees a
+//! partial file, and reads and writes of one key are linearizable.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use testkit::{folder, naive, seed};
 use crate::support::{Fixture, key, names};
 
 const SETS: usize = 50;
-/// What is left in the home folder when nobody writes.
+/// Files in the home folder without a writer.
 const QUIET: [&str; 2] = [".config.toml.lock", "config.toml"];
 
 fn fixture_in_memory() -> Fixture {
@@ -29,7 +29,7 @@ fn start(role: &str, count: usize, home: &Path) -> Vec<Process> {
     processes
 }
 
-/// All begin at once, while a reader polls, and end well.
+/// Starts all processes at once, while a reader polls, and waits for their success.
 fn contend(count: usize, fixture: &Fixture) {
     let mut writers = start("set", count, &fixture.dirs.home);
     let file = fixture.file(Scope::Global);
@@ -71,7 +71,7 @@ fn naive_writers_lose_updates() {
     assert!((0..10).any(|_| loses()), "the race is too tame to show anything");
 }
 
-/// Runs processes and kills one after the other, each replaced by a new one; at last all of them.
+/// Kills one process after the other, replacing each by a new one; kills all at the end.
 fn with_kills(role: &str, count: usize, kills: usize, between: usize, seed: u64, home: &Path) {
     let begin = || {
         let mut process = start(role, 1, home).remove(0);
@@ -83,7 +83,7 @@ fn with_kills(role: &str, count: usize, kills: usize, between: usize, seed: u64,
 
 #[test]
 fn kills_lose_no_acknowledged_write() {
-    // Not 64: processes are not served in order, and one of so many that never pause may wait longer than its 30 s.
+    // Not 64: processes are not served in order, and one among so many may wait longer than 30 s.
     let (count, kills) = if is_proof() { (16, 60) } else { (8, 16) };
     let seed = seed::or(7106);
     let _replay = seed::Replay::new("cleveragents-config", "killed_processes_lose", seed);
@@ -95,10 +95,10 @@ fn kills_lose_no_acknowledged_write() {
         noted.iter().filter(|noted| noted.answer.is_some()).map(|noted| noted.what.clone()).collect();
     assert!(acknowledged.len() > kills, "too few to show anything: {}", acknowledged.len());
     let set = many_keys::check(&fixture.file(Scope::Global), &acknowledged);
-    // What is there beside them was begun by one that was killed.
+    // A process that was killed may have begun another write.
     let begun = noted.len();
     assert!((acknowledged.len()..=begun).contains(&set), "{set} of {begun}");
-    // The next write waits for no dead process, and sweeps what they left.
+    // The next write waits for no dead process, and removes leftovers.
     fixture.service().set_value(Scope::Global, &key("x.w.w"), "1").unwrap();
     let left: Vec<_> = names(home).into_iter().filter(|name| !name.starts_with("notes-")).collect();
     assert_eq!(left, QUIET);
@@ -109,7 +109,7 @@ fn kills_lose_no_acknowledged_write() {
     figure("config: sets acknowledged by writers that were killed, all there", acknowledged.len());
 }
 
-/// Everybody sets and gets one key, some are killed. What they saw, with what is there at last.
+/// Returns the history of one key that all processes set and get, with kills, and its final value.
 fn history_of_one_key(role: &str, kills: usize, seed: u64) -> Vec<Operation<Register>> {
     let fixture = Fixture::within(folder::scratch());
     fixture.write(Scope::Global, "");
@@ -124,9 +124,9 @@ fn history_of_one_key(role: &str, kills: usize, seed: u64) -> Vec<Operation<Regi
                 let found = (!found.is_empty()).then(|| found.clone());
                 operations.push(noted.operation(i64::MAX, Access::Read(found)));
             }
-            // Its answer was cut off, so it says nothing.
+            // The answer was cut off, so it proves nothing.
             ("get", None) => {}
-            // A set without an answer may happen at any time, also after the end: never.
+            // A set without an answer may take effect at any time, or never.
             (value, _) => operations.push(noted.operation(i64::MAX, Access::Write(value.to_owned()))),
         }
     }
@@ -156,7 +156,7 @@ fn a_caching_reader_is_detected() {
     );
 }
 
-/// What the other processes do. A plain test run passes here without a role.
+/// Entry point of the child processes. An ordinary test run has no role and passes.
 #[test]
 fn child() {
     let Some((role, home)) = role() else { return };
@@ -186,7 +186,7 @@ fn child() {
             let (mut random, remembered) = (fastrand::Rng::with_seed(id.into()), get("x.same"));
             let mut notebook = Notebook::open(&home);
             for n in 0.. {
-                // A string, so that it looks the same in the file and in the notebook.
+                // A string, so that it looks the same in the file and in the log.
                 let value = format!("v{id}-{n}");
                 match random.bool() {
                     true => drop(notebook.record(&value, |_| {

@@ -1,4 +1,4 @@
-//! A home and a project in a temporary folder.
+//! Fixture: a home and a project in a temporary folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl Fixture {
         self.dirs.file(scope).unwrap()
     }
 
-    /// Writes the file of a scope as a person would.
+    /// Writes the file of a scope directly, like an editor.
     pub(crate) fn write(&self, scope: Scope, content: impl AsRef<[u8]>) {
         let file = self.file(scope);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -57,7 +57,7 @@ pub(crate) fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-/// The names in a folder, sorted.
+/// Names in a folder, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

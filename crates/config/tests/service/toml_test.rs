@@ -1,4 +1,4 @@
-//! The corpora of toml-test: what is valid survives, what is not is reported and stays.
+//! The corpora of toml-test: valid files keep their bytes, invalid ones are reported and unchanged.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,7 +9,7 @@ use testkit::notes::figure;
 
 use crate::support::{Fixture, key};
 
-/// The version of TOML that `toml_edit` reads. Some of what is invalid in 1.0 is valid in it.
+/// Version of TOML that `toml_edit` parses. It accepts some files that are invalid in 1.0.
 const VERSION: &str = "1.1.0";
 
 fn parse(name: &Path, bytes: &[u8]) -> Result<Document, Error> {
@@ -23,7 +23,7 @@ fn an_edit_keeps_the_valid_corpus() {
         let name = case.name().display();
         let document = parse(case.name(), case.fixture()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(document.to_bytes() == case.fixture(), "{name}: reading changes it");
-        // A key that is not there yet, set and unset again.
+        // Set and unset a new key.
         let new = key("brand-new.key");
         let set = document.set(&new, &Value::Integer(1)).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(set.keys().len(), document.keys().len() + 1, "{name}");
@@ -85,7 +85,7 @@ fn the_invalid_corpus_is_reported_and_unchanged() {
     figure("config: files of toml-test's invalid corpus that are reported and stay", count);
 }
 
-/// The place is in the file, and the line that is shown is the one that is named.
+/// Checks that the position is in the file, and that the shown line is the named one.
 fn check_position(name: &str, text: &str, found: &SyntaxError) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let start = text.split_inclusive('\n').take(found.line - 1).map(str::len).sum::<usize>();

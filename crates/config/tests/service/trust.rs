@@ -1,4 +1,4 @@
-//! A cloned project is not trusted.
+//! Project files are not trusted.
 
 use config::{Error, Scope, Value};
 
@@ -19,7 +19,7 @@ fn project_files_cannot_set_security_settings() {
         assert_eq!(service.get(&key("server.token")).unwrap(), None);
         assert_eq!(service.get(&key("sandbox.confine")).unwrap(), Some(Value::String("auto".into())));
         assert_eq!(service.get(&key("sandbox.allow-write")).unwrap(), Some(Value::List(vec![])));
-        // It is not silent.
+        // The problem is reported.
         let resolved = service.resolve(&key("store.url")).unwrap();
         assert!(matches!(resolved.skipped().collect::<Vec<_>>()[..], [Error::NotInScope { .. }]));
         let problems = service.list(None).problems;

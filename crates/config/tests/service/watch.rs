@@ -1,7 +1,7 @@
-//! Changes are noticed, whoever makes them and however files are saved.
+//! Watching: changes by any process, saved in any way, are reported.
 //!
-//! The recheck is switched off, so what is noticed was reported by the system. Nothing here depends on how long that takes: a test waits for
-//! what it expects, and fails after [`PATIENCE`] only so that it does not hang.
+//! Polling is off, so every event comes from the system. No test depends on timing: it waits for
+//! the expected event, and fails after [`PATIENCE`] instead of hanging.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::support::{Fixture, key};
 const PATIENCE: Duration = Duration::from_secs(120);
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// A watch that ends after a while, so that a test that waits in vain fails.
+/// A watch with a timeout, so that a missing event fails the test.
 struct Watching {
     watch: Option<Watch>,
     noticed: Vec<WatchEvent>,
@@ -37,7 +37,7 @@ impl Watching {
         Self { watch: Some(watch), noticed: Vec::new(), is_over: Some(is_over), guard: Some(guard) }
     }
 
-    /// The next thing that is noticed.
+    /// Returns the next event.
     fn next(&mut self) -> WatchEvent {
         while self.noticed.is_empty() {
             self.noticed = self.watch.as_mut().unwrap().wait().expect("it is noticed in the end");
@@ -45,7 +45,8 @@ impl Watching {
         self.noticed.remove(0)
     }
 
-    /// Waits until a key has this value, passing what was in between: a file that is saved in place is empty for a moment.
+    /// Waits until a key has this value, ignoring other events: a file that is saved in place is
+    /// empty for a moment.
     #[track_caller]
     fn until(&mut self, name: &str, value: Option<&str>) -> KeyChange {
         loop {
@@ -66,7 +67,7 @@ impl Drop for Watching {
     }
 }
 
-/// Another process that changes files.
+/// Changes files in another process.
 fn shell(folder: &Path, script: &str) {
     assert!(Command::new("sh").args(["-euc", script]).current_dir(folder).status().unwrap().success());
 }
@@ -82,7 +83,7 @@ fn a_change_has_old_and_new_value_with_origins() {
     assert!(matches!(changed.new.unwrap().origin, Origin::File { scope: Scope::Global, line: 1, .. }));
     service.set_value(Scope::Local, &key("plan.concurrency"), "9").unwrap();
     watching.until("plan.concurrency", Some("9"));
-    // The value that holds is not touched; another key is next.
+    // The effective value stays; another key is next.
     service.set_value(Scope::Global, &key("plan.concurrency"), "7").unwrap();
     service.set_value(Scope::Global, &key("x.next"), "1").unwrap();
     let WatchEvent::Changed(changed) = watching.next() else { panic!("no problem") };
@@ -102,11 +103,11 @@ fn changes_of_other_processes_are_reported() {
     let ways = [
         // In place.
         "printf 'x.a = 1\\n' > config.toml",
-        // By rename, as this program does.
+        // By rename, like this program.
         "printf 'x.a = 2\\n' > new; mv new config.toml",
-        // As vim does: the old file becomes the backup, the new one is written anew.
+        // Like vim: the old file becomes the backup, and a new one is written.
         "mv config.toml config.toml~; printf 'x.a = 3\\n' > config.toml; rm config.toml~",
-        // Appended to.
+        // Appended.
         "printf '# more\\nx.b = 1\\n' >> config.toml; printf 'x.a = 4\\n' > config.toml",
         // By a hard link.
         "printf 'x.a = 5\\n' > new; ln -f new config.toml; rm new",
@@ -176,7 +177,7 @@ fn a_broken_file_is_reported_once_and_keeps_its_last_values() {
     shell(&fixture.dirs.home, "printf 'x.a = 1\\nplan.concurrency = 9\\n' > new; mv new config.toml");
     let WatchEvent::Changed(changed) = watching.next() else { panic!("it is mended") };
     assert_eq!(format!("{changed:?}"), "plan.concurrency: 8 (global) -> 9 (global)");
-    // The same problem again is told again.
+    // A problem that returns is reported again.
     shell(&fixture.dirs.home, "printf 'x.a = = 1\\n' > new; mv new config.toml");
     assert!(matches!(watching.next(), WatchEvent::Problem(Error::Parse(_))));
 }
@@ -187,7 +188,7 @@ fn problems_at_the_start_are_reported_first() {
     fixture.write(Scope::Global, "x.a = = 1\n");
     let mut watching = Watching::start(&fixture.service(), None);
     assert!(matches!(watching.next(), WatchEvent::Problem(Error::Parse(_))));
-    // Defaults that come to light are no change.
+    // Defaults that become visible are not changes.
     fixture.write(Scope::Global, "x.a = 1\n");
     let WatchEvent::Changed(changed) = watching.next() else { panic!("it is mended") };
     assert_eq!(changed.key, key("x.a"));
@@ -213,7 +214,7 @@ fn polling_finds_unreported_changes() {
     let folder = fixture.folder.path();
     shell(folder, "mkdir other; ln home/config.toml other/same");
     let mut watching = Watching::start(&fixture.service(), None);
-    // Through another name of the file: nothing on the way to it is touched. The watch itself keeps waiting.
+    // Through another name of the file: nothing on its path changes. The watch keeps waiting.
     shell(folder, "printf 'x.a = 2\n' > other/same");
     watching.watch = watching.watch.take().map(|watch| watch.with_poll_interval(Duration::from_millis(1)));
     watching.until("x.a", Some("2"));

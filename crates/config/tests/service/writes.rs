@@ -1,4 +1,4 @@
-//! Writing: one key, several, nested, and what failures leave.
+//! Writing: one key, several, nested, and the state after failures.
 
 use config::{ConfigService, ConfigTransaction, Error, Origin, Scope, Value, Wait, WriteSummary};
 
@@ -110,7 +110,7 @@ fn a_long_lived_service_changes_its_key_only() {
     assert_eq!(fixture.read(Scope::Global), "x.a = 3\nx.b = 2\n");
 }
 
-/// A setter that joins whatever transaction it is given.
+/// A setter that joins the transaction of its caller.
 fn set_colour(tx: &mut ConfigTransaction<'_>, colour: &str) -> Result<(), Error> {
     tx.set_value(&key("core.color"), colour)
 }
@@ -167,9 +167,9 @@ fn an_inner_failure_can_be_caught() {
     let fixture = Fixture::new();
     let written = fixture.service().batch(Scope::Local, |tx| {
         tx.set_value(&key("x.a"), "1")?;
-        // One call that fails has staged nothing.
+        // A failed call stages nothing.
         assert!(tx.set_value(&key("core.color"), "red").is_err());
-        // Several calls that fail together have staged nothing.
+        // Several calls that fail together stage nothing.
         let inner = tx.nested(|tx| {
             tx.set_value(&key("x.a"), "2")?;
             tx.set_value(&key("x.b"), "2")?;
@@ -226,7 +226,7 @@ fn a_nested_write_of_the_service_fails_at_once() {
             let error = service.set_value(Scope::Local, &key("x.a"), "1").unwrap_err();
             assert!(matches!(error, Error::Nested { .. }));
             assert!(chain(&error).contains("writes.rs"), "it says where: {}", chain(&error));
-            // Another file is another lock.
+            // Another file has another lock.
             service.set_value(Scope::Global, &key("x.a"), "1").map(drop)
         })
         .unwrap();

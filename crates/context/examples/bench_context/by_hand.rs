@@ -1,4 +1,4 @@
-//! What people write by hand: bare writes, plain JSON Lines, four renames.
+//! Hand-written alternatives: bare writes, plain JSON Lines, four renames.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -7,15 +7,16 @@ use std::path::Path;
 
 use testkit::bench::{ByHand, Result};
 
-/// What a journal has before its first record.
+/// Offset of the first record of a journal.
 const RECORDS_OFFSET: usize = 8192;
 const SECTOR_BYTES: usize = 512;
-/// Saves whose records are repeated.
+/// Number of saves whose records are repeated.
 pub(crate) const SAMPLE: usize = 50;
-/// As large as a journal that has grown.
+/// Size of a grown journal.
 const BARE_BYTES: usize = 2 << 20;
 
-/// The very bytes that saves put into the journal, one `pwrite` and one `fdatasync` each, into a zero-filled file. It publishes nothing.
+/// Writes the same bytes as saves put into the journal, one `pwrite` and one `fdatasync` each, into
+/// a zero-filled file. It publishes nothing.
 pub(crate) struct Bare {
     file: File,
     records: Vec<Vec<u8>>,
@@ -24,10 +25,10 @@ pub(crate) struct Bare {
 }
 
 impl Bare {
-    /// Repeats the records that are in a journal.
+    /// Repeats the records of a journal.
     pub(crate) fn like(journal: &Path, file: &Path) -> Result<Bare> {
         let mut records = records_of(&fs::read(journal)?);
-        // Those of saves of one message, which came last.
+        // Keep the last ones: saves of one message.
         records.drain(..records.len().saturating_sub(SAMPLE));
         if records.is_empty() {
             return Err("the journal has no records to repeat".into());
@@ -38,7 +39,7 @@ impl Bare {
         Ok(Bare { file, records, next: 0, offset: RECORDS_OFFSET })
     }
 
-    /// The mean length of a record.
+    /// Mean length of a record.
     pub(crate) fn record_bytes(&self) -> usize {
         self.records.iter().map(Vec::len).sum::<usize>() / self.records.len()
     }
@@ -58,7 +59,7 @@ impl Bare {
     }
 }
 
-/// The records of a journal as they are on the disk: magic, length of the body, padded to a sector.
+/// Returns the records of a journal: magic, length of the body, padded to a sector.
 fn records_of(journal: &[u8]) -> Vec<Vec<u8>> {
     let mut records = Vec::new();
     let mut rest = &journal[RECORDS_OFFSET..];
@@ -72,7 +73,7 @@ fn records_of(journal: &[u8]) -> Vec<Vec<u8>> {
     records
 }
 
-/// One line appended and synced: one file of the four, and no count.
+/// Appends and syncs one line: one file of the four, and no count.
 pub(crate) struct Lines {
     file: File,
     line: String,
@@ -96,7 +97,8 @@ impl Lines {
     }
 }
 
-/// All four files anew: each to a temporary file, synced, renamed, the folder synced. A kill in between leaves them mixed.
+/// Replaces all four files: each by a temporary file, sync, rename and sync of the folder. A kill
+/// in between mixes them.
 pub(crate) struct Renames {
     files: [ByHand; 4],
     messages: String,

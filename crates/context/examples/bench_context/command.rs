@@ -1,4 +1,4 @@
-//! One command for every append.
+//! One process per append.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ const ROUNDS: usize = 7;
 const OPS: usize = 30;
 const LENGTHS: [usize; 2] = [10, 10_000];
 
-/// Beside the same in a process that stays, which shows what starting one costs.
+/// Compares with one running process, which shows the cost of starting one.
 pub(crate) fn measure(agents: &Path, place: &Path, report: &mut Report) -> Result<()> {
     for length in LENGTHS {
         let name = format!("by-command-{length}");
@@ -35,7 +35,7 @@ fn appends(agents: &Path, place: &Path, name: &str) -> Result<Duration> {
         for _ in 0..OPS {
             let mut append = Command::new(agents);
             append.args(["context", "append", name, "--role", "user", &text]);
-            // Contexts are in the folder of that name below home.
+            // Contexts are in the folder `contexts` of the home folder.
             append.current_dir(place).env("CLEVERAGENTS_HOME", place).stdout(Stdio::null());
             if !append.status()?.success() {
                 return Err("an append failed".into());

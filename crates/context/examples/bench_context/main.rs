@@ -1,7 +1,7 @@
-//! Measures contexts beside what people use today, and beside the least that the same durability costs.
+//! Compares contexts with common tools, and with the minimal durable write.
 //!
-//! `cargo xtask bench context` builds the program, makes a Python with the peers, and says where they are. `docs/benchmarks.md` has the last
-//! figures and what they mean.
+//! `cargo xtask bench context` builds the program, creates a Python environment with the peers, and
+//! passes their paths. `docs/benchmarks.md` has the results.
 #![cfg_attr(unix, expect(clippy::print_stdout, reason = "the figures are what this program is for"))]
 #![cfg_attr(unix, expect(clippy::disallowed_methods, reason = "the peers write files by hand"))]
 

@@ -1,4 +1,4 @@
-//! Peers that are written in Python, each a process that stays and is told how often to save.
+//! Peers in Python, each a running process that saves on request.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use testkit::bench::Result;
 
-/// Which of them.
+/// A peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Peer {
     /// `SQLiteSession` of the OpenAI Agents SDK.
@@ -24,7 +24,7 @@ pub(crate) struct Python {
 }
 
 impl Python {
-    /// Starts one with a conversation of so many messages in a database of its own.
+    /// Starts a peer with a conversation of so many messages in its own database.
     pub(crate) fn start(python: &Path, peer: Peer, place: &Path, name: &str, count: usize) -> Result<Python> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/bench_context/peers.py");
         let peer = if peer == Peer::Session { "session" } else { "saver" };
@@ -38,7 +38,7 @@ impl Python {
         Ok(python)
     }
 
-    /// Lets it save so many times; how long it says that took, without the way here and back.
+    /// Requests so many saves; returns their time as the peer measures it.
     pub(crate) fn saves(&mut self, count: usize) -> Result<Duration> {
         writeln!(self.orders, "{count}")?;
         Ok(Duration::from_secs_f64(self.answer()?.parse()?))
@@ -55,7 +55,7 @@ impl Python {
 
 impl Drop for Python {
     fn drop(&mut self) {
-        // It has nothing that anybody wants.
+        // Its data is not needed.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -10,7 +10,7 @@ use testkit::bench::{Report, Result, Target, compare, timed};
 
 use crate::talk::{Talk, contexts};
 
-/// The argument that makes this program the child that is measured.
+/// Argument that makes this program the measured child.
 pub(crate) const CHILD: &str = "--memory-of";
 const MILLION: usize = 1_000_000;
 const LAST: u64 = 20;
@@ -18,7 +18,7 @@ const OPENS: usize = 50;
 const OPEN_MAX_MS: f64 = 20.0;
 const MEMORY_MAX_MIB: f64 = 32.0;
 
-/// Open and the last 20 messages of a million: how long, and how much memory.
+/// Measures time and memory of opening a million messages and reading the last 20.
 pub(crate) fn measure_million(place: &Path, report: &mut Report) -> Result<()> {
     drop(Talk::of(place, "chat", MILLION)?);
     open_last(place)?;
@@ -50,7 +50,7 @@ fn open_last(place: &Path) -> Result<()> {
     if count as u64 == LAST { Ok(()) } else { Err(format!("{count} messages instead of {LAST}").into()) }
 }
 
-/// Opens, reads, and prints the most memory this process ever had, in KiB.
+/// Opens, reads, and prints the peak memory of this process in KiB.
 pub(crate) fn child(mut arguments: impl Iterator<Item = String>) -> Result<()> {
     open_last(Path::new(&arguments.next().ok_or("the folder")?))?;
     let status = fs::read_to_string("/proc/self/status")?;
@@ -62,7 +62,8 @@ pub(crate) fn child(mut arguments: impl Iterator<Item = String>) -> Result<()> {
 const LOAD: usize = 10_000;
 const LOAD_ROUNDS: usize = 20;
 
-/// All messages, beside reading the file and parsing each line with serde_json.
+/// Measures loading all messages, compared with reading the file and parsing each line with
+/// serde_json.
 pub(crate) fn measure_load(place: &Path, report: &mut Report) -> Result<()> {
     let talk = Talk::of(place, "chat", LOAD)?;
     let file = talk.context.folder().join("messages.jsonl");

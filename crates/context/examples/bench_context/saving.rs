@@ -1,4 +1,4 @@
-//! Saving after every message, in one process that stays.
+//! Saving after every message, in one process.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +10,13 @@ use crate::by_hand::{Bare, Lines, Renames, SAMPLE};
 use crate::python::{Peer, Python};
 use crate::talk::Talk;
 
-/// How long conversations are beforehand.
+/// Lengths of the prepared conversations.
 const LENGTHS: [usize; 4] = [10, 1_000, 10_000, 1_000_000];
 const ROUNDS: usize = 10;
-/// Saves of each side in a round: enough for a checkpoint in every one.
+/// Saves per side and round: enough for a checkpoint in every round.
 const OPS: usize = 1_000;
 
-/// Beside bare writes and plain JSON Lines, at every length.
+/// Compares with bare writes and plain JSON Lines, at every length.
 pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     for length in LENGTHS {
         let place = place.join(length.to_string());
@@ -61,7 +61,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The longest beside each of the others.
+/// Compares the longest conversation with each of the others.
 pub(crate) fn measure_flatness(place: &Path, report: &mut Report) -> Result<()> {
     let talk = |length: usize| Talk::of(place, &format!("chat-{length}"), length);
     let [mut ten, mut thousand, mut ten_thousand, mut million] =
@@ -79,7 +79,7 @@ pub(crate) fn measure_flatness(place: &Path, report: &mut Report) -> Result<()> 
     Ok(())
 }
 
-/// A conversation from nothing to so many messages, saved after every one.
+/// Measures a conversation that grows to so many messages, saved after every one.
 pub(crate) fn measure_growing(python: Option<&Path>, place: &Path, report: &mut Report) -> Result<()> {
     for (length, rounds) in [(1_000, 6), (10_000, 3)] {
         let (mut talks, mut files, mut sessions) = (0, 0, 0);
@@ -113,7 +113,7 @@ pub(crate) fn measure_growing(python: Option<&Path>, place: &Path, report: &mut 
     Ok(())
 }
 
-/// Beside other libraries, and beside the usual way to save four files.
+/// Compares with other libraries, and with the common way to save four files.
 pub(crate) fn measure_peers(python: Option<&Path>, place: &Path, report: &mut Report) -> Result<()> {
     const PEER_ROUNDS: usize = 15;
     for length in [1_000, 10_000] {
@@ -155,7 +155,7 @@ pub(crate) fn measure_peers(python: Option<&Path>, place: &Path, report: &mut Re
     Ok(())
 }
 
-/// What this process has written so far, files and pipes alike, as it asked for it.
+/// Bytes that this process has written so far, to files and pipes.
 fn written_bytes() -> Result<u64> {
     let io = fs::read_to_string("/proc/self/io").map_err(|error| format!("/proc/self/io: {error}"))?;
     let written = io.lines().find_map(|line| line.strip_prefix("wchar: "));

@@ -1,4 +1,4 @@
-//! A context of ours that is saved after every message.
+//! A context that is saved after every message.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -7,26 +7,26 @@ use std::path::Path;
 use cleveragents_context::{ContextManager, Contexts, Draft, Name, Options, Role};
 use testkit::bench::Result;
 
-/// The text of a message.
+/// Size of a message's text.
 pub(crate) const TEXT_BYTES: usize = 1024;
-/// Messages of one save when a conversation is made beforehand.
+/// Messages per save when a conversation is prepared.
 const BATCH: usize = 500;
 
-/// A conversation that goes on.
+/// A conversation in progress.
 pub(crate) struct Talk {
     pub(crate) context: ContextManager,
     text: String,
 }
 
 impl Talk {
-    /// One of so many messages, in `place/contexts/NAME`.
+    /// Creates one with so many messages, in `place/contexts/NAME`.
     pub(crate) fn of(place: &Path, name: &str, count: usize) -> Result<Talk> {
         let contexts = contexts(place);
         let name = Name::new(name)?;
         let context = match count {
             0..=20_000 => contexts.create(&name)?,
             _ => {
-                // As lines of another tool, which are taken over in one go.
+                // Write them as lines of another tool, which one repair accepts.
                 write_lines(&contexts.folder().join(name.as_str()), count)?;
                 let _ = contexts.repair(&name, None)?;
                 contexts.open(&name)?
@@ -57,7 +57,7 @@ impl Talk {
         Ok(())
     }
 
-    /// The bytes of the last line, with those of the metadata.
+    /// Bytes of the last line and of the metadata.
     pub(crate) fn change_bytes(&self) -> Result<u64> {
         let last = self.context.last(1).next().ok_or("it has a message")??;
         let metadata = fs::metadata(self.context.folder().join("metadata.json"))?.len();
@@ -69,7 +69,7 @@ pub(crate) fn contexts(place: &Path) -> Contexts {
     Contexts::at(&place.join("contexts"), Options::default())
 }
 
-/// A line as other tools write it.
+/// A line in the format of other tools.
 pub(crate) fn line() -> String {
     format!("{{\"role\":\"user\",\"content\":\"{}\"}}\n", "m".repeat(TEXT_BYTES))
 }

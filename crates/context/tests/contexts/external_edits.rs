@@ -1,4 +1,4 @@
-//! Files that somebody else changed: nothing of theirs is overwritten, and nothing is wrong in silence.
+//! Files that another program changed: never overwritten, and never ignored.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -102,7 +102,7 @@ fn complete_lines_of_another_tool_are_accepted() {
     assert_eq!(chat.save().unwrap().message_count, 3);
     assert_eq!(place.read("messages.jsonl").lines().count(), 3);
     assert_eq!(texts(&place.open("chat")), ["a", "b", "c"]);
-    // A count that is wrong is not taken.
+    // A wrong count is rejected.
     place.write("metadata.json", "{\"message_count\": 7}");
     assert_error(place.again().open(&name("chat")), "7 messages were recorded, 3 were found");
 }
@@ -130,7 +130,7 @@ fn damaged_files_are_reported_with_position_and_kept() {
         fs::write(place.file(file), before).unwrap();
     }
     assert_eq!(place.read("metadata.json"), good);
-    // A line that is wrong, in a file that has the right length.
+    // An invalid line in a file of the right length.
     let text = place.read("messages.jsonl").replace("m1", "\"1");
     place.write("messages.jsonl", text);
     let chat = place.open("chat");
@@ -184,7 +184,7 @@ fn harmless_manual_edits_are_accepted() {
     assert_eq!(place.open("chat").state().as_str(), r#"{"by":"hand"}"#);
 }
 
-/// A context whose journal is not known to be published, and whose state a person changed.
+/// A context whose journal may be unpublished, and whose state a person changed.
 fn interrupted() -> Place {
     let (place, mut chat) = Place::with_messages(2);
     chat.set_state(json(r#"{"step":1}"#)).unwrap();
@@ -203,7 +203,7 @@ fn preserved(place: &Place) -> PathBuf {
 #[test]
 fn content_that_recovery_preserves_is_reported_by_the_write_that_recovers() {
     let place = interrupted();
-    // A read recovers nothing, so it takes no report away.
+    // A read does not recover, so the report stays.
     assert_eq!(place.open("chat").state().as_str(), r#"{"step":1}"#);
     assert!(place.again().verify(&name("chat")).unwrap().notices.is_empty());
 

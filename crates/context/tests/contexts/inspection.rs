@@ -1,4 +1,4 @@
-//! Search, verify and its repair, prune.
+//! Search, verification, repair, pruning.
 
 use std::fs;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ fn verify_reports_each_problem() {
     let (place, _chat) = Place::with_messages(130);
     let good = place.read("messages.jsonl");
     let lines: Vec<&str> = good.split_inclusive('\n').collect();
-    // Two lines change places: every count is right.
+    // Two lines are swapped: all counts are right.
     let mut swapped = lines.clone();
     swapped.swap(9, 10);
     place.write("messages.jsonl", swapped.concat());

@@ -1,4 +1,4 @@
-//! Folders of older tools: messages in one array.
+//! Legacy folders: messages in one array.
 
 use context::Revision;
 

@@ -1,4 +1,4 @@
-//! Making, forking, renaming and removing contexts, and those who have them open meanwhile.
+//! Creating, forking, renaming and removing contexts that others have open.
 
 use std::fs;
 use std::thread;
@@ -58,7 +58,7 @@ fn remove_deletes_the_folder_and_other_handles_fail() {
     }
     assert_error(place.contexts.remove(&name("chat"), None), "there is no context `chat`");
     assert_error(place.contexts.open(&name("chat")), "there is no context `chat`");
-    // One of the same name is another one; who still has the old one open writes into it by its name.
+    // A new context of the same name is another one; an old handle writes to it by name.
     let _ = place.contexts.create(&name("chat")).unwrap();
     assert_eq!(chat.save().unwrap().message_count, 1);
     assert_eq!(other.save().unwrap().message_count, 2);
@@ -95,7 +95,7 @@ fn rename_moves_the_whole_context() {
 #[test]
 fn an_empty_folder_is_not_a_context() {
     let (place, _chat) = Place::with_messages(1);
-    // As a create that was killed leaves it.
+    // The state after a create that was killed.
     for husk in ["husk", "other"] {
         fs::create_dir_all(place.contexts.folder().join(husk).join(".txn/stage")).unwrap();
     }

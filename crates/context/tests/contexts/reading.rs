@@ -1,4 +1,4 @@
-//! Reading: ranges, pieces, the index, and readers beside writers.
+//! Reading: ranges, chunks, the index, and readers beside writers.
 
 use std::fs;
 
@@ -62,7 +62,7 @@ fn a_wrong_or_missing_index_is_not_trusted() {
     }
     fs::remove_file(place.file("messages.index")).unwrap();
     assert_eq!(numbers(&chat, 250..252), [250, 251]);
-    // Whoever is due an entry makes it anew.
+    // The next writer of an entry rebuilds the index.
     let mut chat = place.open("chat");
     chat.append_all(drafts(300..330)).unwrap();
     let _ = chat.save().unwrap();
@@ -130,7 +130,7 @@ fn reading_writes_nothing() {
     assert_eq!(place.again().list().unwrap().len(), 1);
     assert!(chat.notices().is_empty());
     assert!(testkit::folder::tree(place.folder.path()) == before);
-    // A folder that an older tool made has no lock yet, and gets none.
+    // A legacy folder has no lock, and reading creates none.
     place.write_old("[]");
     fs::rename(place.file(""), place.contexts.folder().join("other")).unwrap();
     fs::remove_file(place.contexts.folder().join("other/messages.jsonl")).unwrap();

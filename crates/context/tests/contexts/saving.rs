@@ -1,4 +1,4 @@
-//! What a save writes, and what one that fails leaves.
+//! Effects of a save, and of a failed one.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! A folder of contexts for a test.
+//! Fixture: a folder of contexts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ impl Place {
         Place { folder, contexts }
     }
 
-    /// A place with a context `chat` that has so many messages, `m0`, `m1` and so on.
+    /// Creates a context `chat` with so many messages: `m0`, `m1` and so on.
     pub(crate) fn with_messages(count: u64) -> (Place, ContextManager) {
         let place = Place::new();
         let mut chat = place.contexts.create(&name("chat")).unwrap();
@@ -28,7 +28,7 @@ impl Place {
         (place, chat)
     }
 
-    /// Opens the place anew, as another process would.
+    /// Opens the folder again, like another process.
     pub(crate) fn again(&self) -> Contexts {
         Contexts::at(self.contexts.folder(), Options::default())
     }
@@ -37,7 +37,7 @@ impl Place {
         self.again().open(&name(text)).unwrap()
     }
 
-    /// A file of the context `chat`.
+    /// Path of a file of the context `chat`.
     pub(crate) fn file(&self, file: &str) -> PathBuf {
         self.contexts.folder().join("chat").join(file)
     }
@@ -51,7 +51,7 @@ impl Place {
         fs::write(self.file(file), content).unwrap();
     }
 
-    /// The four files of an older tool.
+    /// Writes the four legacy files.
     pub(crate) fn write_old(&self, messages: &str) {
         self.write("messages.json", messages);
         self.write("metadata.json", "{\n  \"owner\": \"ada\",\n  \"created_at\": \"2025-01-01T10:00:00\"\n}");
@@ -59,7 +59,7 @@ impl Place {
         self.write("global_context.json", "{}");
     }
 
-    /// The names in the folder of `chat`.
+    /// Names in the folder of `chat`.
     pub(crate) fn names(&self) -> Vec<String> {
         names(&self.file(""))
     }
@@ -88,7 +88,7 @@ pub(crate) fn drafts(numbers: std::ops::Range<u64>) -> impl Iterator<Item = Draf
     numbers.map(|number| draft(&format!("m{number}")))
 }
 
-/// The texts of all messages.
+/// Texts of all messages.
 pub(crate) fn texts(chat: &ContextManager) -> Vec<String> {
     chat.messages(..).map(|one| text(&one.unwrap().message)).collect()
 }

@@ -1,4 +1,4 @@
-//! Export and import: nothing is lost on the way, and what is wrong changes nothing.
+//! Export and import: no loss, and no change by an invalid import.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use testkit::chain;
 
 use super::support::{Place, assert_error, draft, json, name, names, text, texts};
 
-/// A context with a bit of everything.
+/// A context with all kinds of content.
 fn rich() -> (Place, context::ContextManager) {
     let (place, mut chat) = Place::with_messages(2);
     let parts = r#"{"role":"assistant","name":"bot","content":[{"type":"text","text":"look"},{"type":"image","v":1.10}],"tool_calls":[{"id":"c1"}],"metadata":{"a":1},"x":0.50}"#;
@@ -58,7 +58,7 @@ fn archives_round_trip_without_loss() {
         assert_eq!(copy.metadata().revision(), Revision(1));
     }
     assert!(place.contexts.verify(&name("copy")).unwrap().is_sound());
-    // Older exports have the digits of the checksum alone.
+    // Older exports have only the digits of the checksum.
     let file = place.beside("bare.jsonl", text.replace("\"sha256:", "\""));
     assert_eq!(
         lines(&place.contexts.import(&file, Some(&name("bare")), OnExisting::Fail, None).unwrap()),
@@ -101,7 +101,7 @@ fn unreadable_metadata_are_not_replaced() {
         assert!(matches!(error, Error::Damaged { .. } | Error::Newer { .. }), "{error}");
         assert_eq!(other.read("metadata.json"), damaged);
     }
-    // Whoever does not want it any more says so.
+    // An explicit removal works.
     let _ = other.contexts.remove(&name("chat"), None).unwrap();
     assert!(other.contexts.import(&file, None, OnExisting::Replace, None).is_ok());
     let old = place.folder.path().join("old");
@@ -230,7 +230,7 @@ fn the_legacy_layout_round_trips() {
     assert_eq!(back.name().as_str(), "out");
     assert_eq!(lines(&back), lines(&chat));
     assert_eq!((back.state(), back.global_context()), (chat.state(), chat.global_context()));
-    // The folder is a context of an older tool as it stands.
+    // The folder is a legacy context.
     fs::rename(&out, place.contexts.folder().join("old")).unwrap();
     assert_eq!(lines(&place.open("old")), lines(&chat));
     let empty = place.contexts.create(&name("empty")).unwrap();

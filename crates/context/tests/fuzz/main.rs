@@ -1,4 +1,4 @@
-//! The fuzz targets over their seeds, and over seeds that are changed a little. `cargo xtask fuzz` looks further.
+//! Fuzz targets over their seeds, and over mutated seeds. `cargo xtask fuzz` searches further.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "plays a person who edits the files")]
@@ -13,7 +13,7 @@ use std::path::Path;
 use testkit::notes::{figure, is_proof};
 use testkit::seed::{self, Replay};
 
-/// The seeds of a target.
+/// Seeds of a target.
 fn seeds(name: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(name);
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -21,7 +21,7 @@ fn seeds(name: &str) -> Vec<Vec<u8>> {
     files.into_iter().map(|file| fs::read(file).unwrap()).collect()
 }
 
-/// Cuts, repeats, changes or inserts something somewhere.
+/// Mutates the bytes: cuts, repeats, changes or inserts.
 fn change(bytes: &mut Vec<u8>, random: &mut fastrand::Rng) {
     let at = random.usize(..=bytes.len());
     let end = random.usize(at..=bytes.len().min(at + 40));

@@ -1,5 +1,5 @@
-//! What must hold for any bytes where a conversation comes from outside. Shared by the tests, which run it over the seeds, and by the programs in
-//! `fuzz/`, which look for bytes that break it.
+//! Properties of every input that a conversation may come from. The tests run them over the seeds;
+//! the programs in `fuzz/` search for bytes that break them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use context::{ContextManager, Contexts, Draft, Format, Json, Name, OnExisting, Options, Role};
 use tempfile::TempDir;
 
-/// A target by its name.
+/// A target.
 pub(crate) type Target = fn(&[u8]);
 
-/// All of them.
+/// All targets by name.
 pub(crate) const TARGETS: [(&str, Target); 4] =
     [("archive", archive), ("legacy_layout", legacy_layout), ("index", index), ("tail", tail)];
 
-/// Messages of a conversation whose index is replaced: enough for several entries.
+/// Messages of the conversation whose index is replaced: enough for several entries.
 const INDEXED: u64 = 200;
 
-/// An archive, or whatever is given as one: it is taken whole and comes back the same, or what was there stays.
+/// Imports bytes as an archive: either it round-trips, or the existing context is unchanged.
 pub(crate) fn archive(bytes: &[u8]) {
     let place = Place::new();
     let file = place.folder.path().join("archive");
@@ -36,7 +36,8 @@ pub(crate) fn archive(bytes: &[u8]) {
     place.goes_on_if_it_opens();
 }
 
-/// The four files of an older tool, one behind the other with a zero byte in between: read as they are or refused, and converted without loss.
+/// Reads the four legacy files, separated by zero bytes: either they are converted without loss, or
+/// rejected.
 pub(crate) fn legacy_layout(bytes: &[u8]) {
     let place = Place::new();
     fs::create_dir_all(place.file("")).unwrap();
@@ -61,7 +62,7 @@ pub(crate) fn legacy_layout(bytes: &[u8]) {
     assert!(saved.preserved_at.iter().all(|aside| fs::read(aside).unwrap() == old), "the old file is kept");
 }
 
-/// Anything in the place of the index: messages are found all the same, and it is never believed.
+/// Replaces the index: messages are found anyway, and the index is never trusted.
 pub(crate) fn index(bytes: &[u8]) {
     let place = Place::new();
     let mut chat = place.chat(INDEXED);
@@ -71,9 +72,9 @@ pub(crate) fn index(bytes: &[u8]) {
         let first = chat.messages(start..).next().unwrap().unwrap();
         assert_eq!((first.number, place_of(&first)), (start, format!("m{start}")));
     }
-    // Enough to be due an entry.
+    // Enough for another entry.
     chat.append_all((INDEXED..INDEXED + 64).map(|at| Draft::text(Role::User, &format!("m{at}")))).unwrap();
-    // Somebody else's length of the file may be an error that says so; then nothing was changed.
+    // A modified length of the file may be an error; then nothing was changed.
     if chat.save().is_ok() {
         let after = place.open();
         assert_eq!(lines(&after).len() as u64, INDEXED + 64);
@@ -84,7 +85,8 @@ pub(crate) fn index(bytes: &[u8]) {
     }
 }
 
-/// Anything behind the last message: told, and set aside or taken over by a repair; the messages before it stay.
+/// Appends bytes to the messages: they are reported, and preserved or accepted by a repair; the
+/// messages before them stay.
 pub(crate) fn tail(bytes: &[u8]) {
     let place = Place::new();
     let before = lines(&place.chat(3));
@@ -137,7 +139,7 @@ impl Place {
         folder.join("chat").join(name)
     }
 
-    /// Whatever opens can be written to, and is sound then.
+    /// Checks that a context that opens can be written, and is intact afterwards.
     fn goes_on_if_it_opens(&self) {
         let Ok(mut chat) = self.contexts.open(&self.name) else { return };
         chat.append(Draft::text(Role::User, "goes on")).unwrap();
@@ -157,7 +159,7 @@ fn exported(chat: &ContextManager) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// All of an archive but the head, the metadata and the checksum.
+/// Returns the lines of an archive without head, metadata and checksum.
 fn content(archive: &str) -> Vec<&str> {
     let lines: Vec<&str> = archive.lines().collect();
     lines[2..lines.len() - 1].to_vec()

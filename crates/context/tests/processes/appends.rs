@@ -1,4 +1,4 @@
-//! Many processes append: every message is there, once, in one order, with one numbering.
+//! Appends by many processes: every message is stored once, in one order, with one numbering.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use testkit::notes::figure;
 use super::roles::{contexts, name, number, save, start};
 
 const PROCESSES: usize = 16;
-/// Appends of each process.
+/// Appends per process.
 pub(crate) const EACH: usize = 200;
 
-/// What the processes said: the number and id of each message, by its text.
+/// Returns the number and id of each message, by its text, as the processes report them.
 fn append_from_all(
     context_of: impl Fn(usize) -> String,
     folder: &std::path::Path,
@@ -33,7 +33,7 @@ fn append_from_all(
         for (at, word) in words.iter().enumerate() {
             let (count, id) = word.split_once(' ').unwrap();
             let count: u64 = count.parse().unwrap();
-            // What a process acknowledged comes before what it did next.
+            // An acknowledged message comes before the next one of its process.
             assert!(count > last);
             last = count;
             said.insert(format!("{tag}-{at}"), (count - 1, id.to_owned()));
@@ -107,7 +107,7 @@ fn readers_never_see_mixed_files() {
     let folder = scratch();
     let _ = contexts(folder.path()).create(&name("chat")).unwrap();
     let mut writer = start("save:chat:quiet", folder.path());
-    // One reader: several that never pause leave a writer no moment without any.
+    // One reader: several without a pause would leave a writer no gap.
     let (mut reads, mut last, mut changes) = (0_u64, 0, 0_u64);
     while changes < 60 {
         let context = contexts(folder.path()).open(&name("chat")).unwrap();

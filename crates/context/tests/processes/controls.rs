@@ -1,4 +1,5 @@
-//! The usual ways to save four files, which the same kills break: plain writes, and a temporary file and a rename for each.
+//! Common ways to save four files, which the same kills break: plain writes, and a temporary file
+//! and a rename for each.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -8,7 +9,7 @@ use testkit::children;
 
 const FILES: [&str; 4] = ["messages.json", "metadata.json", "state.json", "global_context.json"];
 
-/// Saves a number in all four files, over and over.
+/// Saves a number in all four files, in a loop.
 pub(crate) fn save_for_ever(folder: &Path, by_renames: bool) {
     for number in read(folder).unwrap_or(0) + 1.. {
         for file in FILES {
@@ -29,7 +30,7 @@ pub(crate) fn save_for_ever(folder: &Path, by_renames: bool) {
     }
 }
 
-/// The number that all four files have; an error when they have different ones or cannot be read.
+/// Returns the number in all four files; an error if they differ or cannot be read.
 pub(crate) fn read(folder: &Path) -> Result<u64, String> {
     let numbers = FILES.map(|file| {
         let text = fs::read_to_string(folder.join(file)).unwrap_or_else(|_| "{\"number\": 0}".to_owned());

@@ -11,10 +11,11 @@ use testkit::seed::{self, Replay};
 use super::controls;
 use super::roles::{contexts, name, number, start};
 
-/// Kills that break what can be broken, on any machine: nearly each does on an idle one, one of forty where all share a core.
+/// Number of kills that breaks unsafe writers on any machine: nearly each does on an idle one, one
+/// of forty on a shared core.
 const ENOUGH: usize = 2_000;
 
-/// What was found after the kills.
+/// State after the kills.
 #[derive(Default, Debug)]
 struct Found {
     kills: usize,
@@ -23,7 +24,8 @@ struct Found {
     saves: u64,
 }
 
-/// Kills a saver at most so many times, each time after some saves and a moment, and looks each time, until something is mixed.
+/// Kills a saver up to so many times, each time after some saves and a random delay, and checks the
+/// files, until they are mixed.
 fn kill(role: &str, folder: &Path, most: usize, look: impl Fn() -> Result<u64, String>) -> Found {
     let kept = seed::or(7213);
     let _replay = Replay::new("cleveragents-context", "kills", kept);
@@ -36,7 +38,8 @@ fn kill(role: &str, folder: &Path, most: usize, look: impl Fn() -> Result<u64, S
         for _ in 0..random.u32(1..6) {
             acknowledged = process.hear().parse().unwrap();
         }
-        // Not to wait for something: to hit any moment of a save. It sleeps, so that the saver goes on where both share a core.
+        // A random delay, to hit any moment of a save. It sleeps, so that the saver continues on a
+        // shared core.
         thread::sleep(Duration::from_micros(random.u64(0..1500)));
         process.kill();
         while let Some(word) = process.hear_or_end() {
@@ -64,7 +67,7 @@ fn no_kill_mixes_files_or_loses_a_save() {
     });
     assert_eq!((found.mixed, found.lost), (0, 0), "{found:?}");
     assert!(found.saves as usize > kills, "it saved between the kills: {found:?}");
-    // The next writer leaves no strays.
+    // The next writer removes leftovers.
     let mut context = contexts(folder.path()).open(chat.name()).unwrap();
     super::roles::save(&mut context, found.saves + 1);
     let names: Vec<_> = testkit::folder::tree(&context.folder()).into_keys().collect();

@@ -1,4 +1,4 @@
-//! Contexts among processes: appends from many, readers beside writers, and writers that are killed.
+//! Contexts among processes: many appenders, readers beside writers, and killed writers.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "plays tools that save four files one by one")]
@@ -10,7 +10,7 @@ mod controls;
 mod kills;
 mod roles;
 
-/// Plays a role when it is a child.
+/// Entry point of the child processes.
 #[test]
 fn child() {
     if let Some((role, folder)) = testkit::children::role() {

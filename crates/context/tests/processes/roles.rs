@@ -1,4 +1,4 @@
-//! What the children do.
+//! Roles of the child processes.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(crate) fn play(role: &str, folder: &Path) {
             let first = context.metadata().message_count() + 1;
             for next in first.. {
                 save(&mut context, next);
-                // A parent that does not listen would stop the child as soon as the pipe is full.
+                // A parent that does not read would block the child when the pipe is full.
                 if number != "quiet" {
                     children::say(&next.to_string());
                 }
@@ -42,7 +42,7 @@ pub(crate) fn play(role: &str, folder: &Path) {
     }
 }
 
-/// Appends messages one by one, and says the number of each.
+/// Appends messages one by one, and prints the number of each.
 fn append(context: &mut ContextManager, tag: &str) {
     children::say("ready");
     children::listen();
@@ -68,7 +68,7 @@ pub(crate) fn save(context: &mut ContextManager, number: u64) {
     let _ = context.save().unwrap();
 }
 
-/// The number that all four files have; an error when they have different ones.
+/// Returns the number in all four files; an error if they differ.
 pub(crate) fn number(context: &ContextManager) -> Result<u64, String> {
     let of =
         |json: &Json| json.pointer("/number").map_or(0, |number| number.as_str().parse::<u64>().unwrap());

@@ -349,7 +349,8 @@ error: `[PLACE]/agents-home/config.toml` is not a regular file
 "#]]);
 }
 
-/// The program refuses what is marked read-only even where the system would let it through, so this holds for root too.
+/// The program refuses what is marked read-only even where the system would let it through, so this
+/// holds for root too.
 #[test]
 fn read_only_files_are_reported_and_unchanged() {
     let program = Program::new();

@@ -1,4 +1,5 @@
-//! Disks that refuse: full, mounted read-only. The old file stays, and the message says what can be done.
+//! Disks that refuse: full, mounted read-only. The old file stays, and the message says what can be
+//! done.
 
 use snapbox::str;
 use testkit::mount::SmallDisk;

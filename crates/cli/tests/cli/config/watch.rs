@@ -1,4 +1,5 @@
-//! `agents config watch`. Each test reads lines as they come; nothing depends on how long that takes.
+//! `agents config watch`. Each test reads lines as they come; nothing depends on how long that
+//! takes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
