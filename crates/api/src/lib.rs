@@ -80,4 +80,4 @@ pub use runs::{
     Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, PlanRun, RunEvent,
     RunOptions, RunRecord, RunSummary, RunTerms, UnfinishedRun, plan_file_schema,
 };
-pub use store::{AuditRecord, Collected, Finding, PlanSelector, Verdict};
+pub use store::{AuditRecord, AuditReport, Finding, GcStats, PlanSelector};

@@ -343,14 +343,14 @@ impl Error {
 fn store_kind(error: &store::Error) -> ErrorKind {
     use store::Error as E;
     match error {
-        E::BadText { .. } | E::Ambiguous { .. } | E::Limit { .. } | E::Url { .. } => ErrorKind::Usage,
+        E::InvalidText { .. } | E::Ambiguous { .. } | E::Limit { .. } | E::Url { .. } => ErrorKind::Usage,
         E::NotFound { .. } => ErrorKind::NotFound,
         E::NameTaken { .. }
-        | E::Reused { .. }
+        | E::IdReused { .. }
         | E::Conflict { .. }
-        | E::Grown { .. }
+        | E::PlanChanged { .. }
         | E::WrongState { .. }
-        | E::StillOpen { .. }
+        | E::ChangesetsOpen { .. }
         | E::Closed { .. }
         | E::NotACopy { .. }
         | E::Stale { .. } => ErrorKind::Conflict,
@@ -363,8 +363,8 @@ fn store_kind(error: &store::Error) -> ErrorKind {
         | E::NewerSchema { .. }
         | E::NotAStore { .. }
         | E::Damaged { .. }
-        | E::Place { .. }
-        | E::Gone { .. }
+        | E::Io { .. }
+        | E::Removed { .. }
         | E::Full { .. }
         | E::Unwritable { .. }
         | E::Unreachable { .. }

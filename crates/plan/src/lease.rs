@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use store::{ChangesetId, Holding, Lease, PlanId, Resource, Store};
+use store::{ChangesetId, Lease, LeaseRequest, PlanId, Resource, Store};
 
 use crate::process_identity::{Liveness, liveness};
 use crate::{Plans, Result, retry};
@@ -21,7 +21,7 @@ impl Plans {
     /// process is unknown, so its lease decides.
     pub fn acquire_lease(&self, plan: PlanId, duration: Duration) -> Result<Lease> {
         let (store, resource) = (self.store(), Resource::Plan(plan));
-        let holding = Holding { owner: self.owner().clone(), duration };
+        let holding = LeaseRequest { owner: self.owner().clone(), duration };
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -60,7 +60,7 @@ pub(crate) fn acquire_changeset(
     store: &dyn Store,
     plan: PlanId,
     id: ChangesetId,
-    holding: &Holding,
+    holding: &LeaseRequest,
     limit: Duration,
 ) -> Result<Lease> {
     let (since, resource) = (Instant::now(), Resource::Changeset(id));

@@ -4,7 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use store::limits::GRACE;
-use store::{Actor, Epoch, Kind, Name, OpenChangesets, PathBytes, PlanId, RequestId, Time, Version};
+use store::{Actor, AuditKind, Epoch, Name, OpenChangesets, PathBytes, PlanId, RequestId, Time, Version};
 
 use crate::{Error, Result, State, Strategy};
 
@@ -138,7 +138,7 @@ pub struct Step {
     /// The actor who takes the step.
     pub actor: Actor,
     /// The kind of the audit record; by default `plan.step`.
-    pub kind: Kind,
+    pub kind: AuditKind,
     /// Further data for the audit record.
     pub note: Value,
     /// The new detail; `None` keeps the old one.
@@ -158,7 +158,7 @@ impl Step {
         Self {
             to: state,
             actor: actor.clone(),
-            kind: Kind::parse("plan.step").expect("a valid kind"),
+            kind: AuditKind::parse("plan.step").expect("a valid kind"),
             note: Value::Null,
             detail: None,
             open: OpenChangesets::Leave,
@@ -169,7 +169,7 @@ impl Step {
 
     /// Sets the kind of the audit record.
     #[must_use]
-    pub fn kind(self, kind: Kind) -> Self {
+    pub fn kind(self, kind: AuditKind) -> Self {
         Self { kind, ..self }
     }
 

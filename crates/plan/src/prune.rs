@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use store::{Actor, Held, PlanId, PlanRemoval, RequestId, Status};
+use store::{Actor, PlanId, PlanRemoval, PlanSize, RequestId, Status};
 
 use crate::{Error, Plan, Plans, Result, State};
 
@@ -104,20 +104,20 @@ impl Plans {
         if let Some(by) = self.needed_by(plan, removed)? {
             return Err(Error::HasDependents { plan: plan.id, by });
         }
-        let held = Held::of(changesets.iter().map(|changeset| changeset.entries));
+        let held = PlanSize::of(changesets.iter().map(|changeset| changeset.entries));
         Ok(PlanRemoval {
             plan: plan.id,
             request: RequestId::new(),
             version: plan.version,
             // Later changes were not checked: remove them only by force.
-            held: Some(held).filter(|_| force == Force::No),
-            who: actor.clone(),
+            size: Some(held).filter(|_| force == Force::No),
+            actor: actor.clone(),
         })
     }
 
     fn remove_stored(&self, removal: &PlanRemoval) -> Result<()> {
         match self.store().remove_plan(removal) {
-            Err(store::Error::Grown { plan }) => {
+            Err(store::Error::PlanChanged { plan }) => {
                 let (state, changesets) = (self.get(plan)?.state, self.count_work(&self.changesets(plan)?)?);
                 Err(Error::Unapplied { plan, state, changesets })
             }

@@ -48,7 +48,7 @@ mod tests {
         let mut attempts = 0;
         let ended: store::Result<()> = retry(|| {
             attempts += 1;
-            Err(store::Error::Gone { path: "state.db".into() })
+            Err(store::Error::Removed { path: "state.db".into() })
         });
         assert_eq!((ended.unwrap_err().code(), attempts), ("store-gone", 1));
     }
@@ -66,9 +66,9 @@ mod tests {
         let cause = || Arc::new(std::io::Error::other("no room"));
         let path = || "state.db".into();
         for second in [
-            store::Error::Full { path: path(), doing: "record entries", source: cause() },
-            store::Error::Busy { path: path(), doing: "record entries", waited: Duration::ZERO },
-            store::Error::Gone { path: path() },
+            store::Error::Full { path: path(), action: "record entries", source: cause() },
+            store::Error::Busy { path: path(), action: "record entries", waited: Duration::ZERO },
+            store::Error::Removed { path: path() },
             store::Error::Unreachable { path: path(), source: cause() },
             // The changeset may have been removed after the first attempt recorded into it.
             store::Error::NotFound { what: "changeset", name: "x".into() },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use store::{
-    Actor, ChangeEntry, ChangesetId, Kind, Name, NewPlan, OpenChangesets, Owner, PathBytes, PlanId,
+    Actor, AuditKind, ChangeEntry, ChangesetId, Name, NewPlan, OpenChangesets, Owner, PathBytes, PlanId,
     PlanQuery, PlanSelector, PlanStep, Store, Time, limits::PAGE_MAX,
 };
 
@@ -91,7 +91,7 @@ impl Plans {
             undo_of,
             roots: paths,
             detail: detail.to_json(),
-            who: actor.clone(),
+            actor: actor.clone(),
         };
         Plan::from_stored(retry(|| self.store.create_plan(&plan))?)
     }
@@ -167,7 +167,7 @@ impl Plans {
             open: step.open,
             detail: step.detail.as_ref().map(Detail::to_json),
             kind: step.kind.clone(),
-            who: step.actor.clone(),
+            actor: step.actor.clone(),
             note: step.note.clone(),
         };
         retry(|| self.store.step_plan(&stored))?;
@@ -178,7 +178,7 @@ impl Plans {
     /// holders fail. Recorded changes are kept.
     pub fn cancel(&self, plan: &Plan, actor: &Actor, reason: &str) -> Result<Plan> {
         let step = Step::to(State::Cancelled, actor)
-            .kind(Kind::parse("plan.cancelled").expect("a valid kind"))
+            .kind(AuditKind::parse("plan.cancelled").expect("a valid kind"))
             .note(json!({ "reason": reason }))
             .open(OpenChangesets::Abandon);
         self.step(plan, &step)
@@ -192,7 +192,9 @@ impl Plans {
             return Ok(plan);
         }
         match self.step(&plan, &Step::to(State::Ready, actor).open(OpenChangesets::Refuse)) {
-            Err(Error::Store(store::Error::StillOpen { .. } | store::Error::Conflict { .. })) => self.get(id),
+            Err(Error::Store(store::Error::ChangesetsOpen { .. } | store::Error::Conflict { .. })) => {
+                self.get(id)
+            }
             stepped => stepped,
         }
     }

@@ -59,7 +59,7 @@ pub(crate) fn event(record: &AuditRecord) -> Event {
         sequence: record.sequence,
         at: record.at,
         kind: record.kind.clone(),
-        actor: record.who.clone(),
+        actor: record.actor.clone(),
         from: state("from"),
         to: state("to").or_else(|| state("state")),
         changeset: body["changeset"].as_str().and_then(|id| id.parse().ok()),

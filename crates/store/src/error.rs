@@ -1,4 +1,4 @@
-//! What can go wrong, by what a caller may do about it, and what a failed write left.
+//! Errors of the store, one variant per reaction of a caller, and the outcome of a failed write.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,47 +9,47 @@ use crate::{
     BlobHash, ChangesetId, Epoch, Name, Owner, PlanId, RequestId, Resource, State, Status, Time, Version,
 };
 
-/// What the engine or the system said.
+/// The error of the engine or of the system.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
-/// What a failed call left.
+/// The outcome of a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing was changed.
     Aborted,
-    /// It may be durable or not. Asking again with the same request id makes sure, and it happens once.
+    /// The write may be durable or not. Repeating the call with the same request id resolves it.
     Unknown,
 }
 
-/// Why a call failed. The cause, where there is one, is the `source`.
+/// An error of the store. Its cause, if any, is the `source`.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    /// A text is not what it is to be.
-    #[error("`{text}` is not usable as {what}: {reason}")]
-    BadText {
-        /// What it was to be.
+    /// A text does not follow the rules of its type.
+    #[error("invalid {what} `{text}`: {reason}")]
+    InvalidText {
+        /// The type of the text.
         what: &'static str,
-        /// As it was given.
+        /// The text.
         text: String,
-        /// What is wrong with it.
+        /// The rule that it breaks.
         reason: &'static str,
     },
-    /// There is no such thing.
+    /// The object does not exist.
     #[error("there is no {what} `{name}`")]
     NotFound {
-        /// What kind of thing.
+        /// The type of the object.
         what: &'static str,
-        /// As it was asked for.
+        /// The name or id that was looked up.
         name: String,
     },
-    /// The beginning of an id fits several plans, or several changesets.
-    #[error("`{prefix}` fits several {what}s")]
+    /// A prefix matches the ids of several plans or changesets.
+    #[error("`{prefix}` matches several {what}s")]
     Ambiguous {
-        /// What kind of thing.
+        /// The type of the objects.
         what: &'static str,
-        /// As it was given.
+        /// The prefix.
         prefix: String,
-        /// Some of them.
+        /// Some of the matching ids.
         candidates: Vec<String>,
     },
     /// Another plan, or another node of the plan, has this name.
@@ -58,248 +58,254 @@ pub enum Error {
         /// The name.
         name: Name,
     },
-    /// Something else was made under this id, or with this request id, before.
-    #[error("{what} `{id}` was used before, for something else")]
-    Reused {
-        /// What kind of id.
+    /// The id, or request id, was already used for something else.
+    #[error("{what} `{id}` was already used for something else")]
+    IdReused {
+        /// The type of the id.
         what: &'static str,
         /// The id.
         id: String,
     },
-    /// Somebody else was faster: the plan or node is not in the state and version that the caller expected.
-    #[error("{resource} is {state} (version {version}) since {by} changed it, not as expected")]
+    /// The plan or node is not in the state and version that the caller expected: a concurrent call
+    /// changed it.
+    #[error("{resource} is now {state} (version {version}): {by} changed it")]
     Conflict {
         /// The plan or node.
         resource: Resource,
-        /// Its state now.
+        /// The present state.
         state: State,
-        /// Its version now.
+        /// The present version.
         version: Version,
-        /// Who changed it last.
+        /// The actor of the last change.
         by: String,
     },
-    /// The plan holds changesets or entries that came after the caller looked.
-    #[error("plan {plan} has got changesets or entries since it was looked at")]
-    Grown {
+    /// The plan got changesets or entries since the caller read it.
+    #[error("plan {plan} got changesets or entries since it was read")]
+    PlanChanged {
         /// The plan.
         plan: PlanId,
     },
-    /// The plan is in a state in which this may not be done.
+    /// The state of the plan does not allow the call.
     #[error("plan {plan} is {state}, which does not allow this")]
     WrongState {
         /// The plan.
         plan: PlanId,
-        /// Its state.
+        /// The present state.
         state: State,
     },
-    /// Changesets of the plan are open still.
+    /// The plan has open changesets.
     #[error("plan {plan} has {count} open changesets, {first} among them")]
-    StillOpen {
+    ChangesetsOpen {
         /// The plan.
         plan: PlanId,
-        /// How many.
+        /// Number of open changesets.
         count: u64,
         /// One of them.
         first: ChangesetId,
     },
-    /// The changeset takes no entries any more.
+    /// The changeset is sealed or abandoned.
     #[error("changeset {changeset} is {status}")]
     Closed {
         /// The changeset.
         changeset: ChangesetId,
-        /// How it ended.
+        /// Its status.
         status: Status,
     },
-    /// The lease has changed hands since.
-    #[error("{resource} was taken over: epoch {given} is past, it is {current} now{}", held_by(owner))]
+    /// The lease has changed hands.
+    #[error(
+        "the lease on {resource} was lost: epoch {given} is stale, it is now {current}{}",
+        held_by(owner)
+    )]
     Stale {
-        /// What the lease is on.
+        /// The leased thing.
         resource: Resource,
         /// The epoch of the refused call.
         given: Epoch,
-        /// The epoch now.
+        /// The present epoch.
         current: Epoch,
-        /// Who holds it now.
+        /// The present holder.
         owner: Option<Owner>,
     },
-    /// Somebody else holds the lease.
+    /// Another owner holds the lease.
     #[error("{resource} is held by {owner} until {expires_at}")]
     Held {
-        /// What the lease is on.
+        /// The leased thing.
         resource: Resource,
-        /// Who holds it.
+        /// The holder.
         owner: Owner,
-        /// Until when, by the store's clock, unless it is renewed.
+        /// Time of expiry by the store's clock, unless the lease is renewed.
         expires_at: Time,
     },
-    /// A content that is referred to is not in the store.
-    #[error("content {hash} is not in the store")]
+    /// An entry refers to a blob that is not in the store.
+    #[error("blob {hash} is not in the store")]
     MissingBlob {
-        /// The content.
+        /// The hash of the blob.
         hash: BlobHash,
     },
-    /// A content reads back as something else.
-    #[error("content {hash} is damaged: {reason}")]
+    /// The stored bytes of a blob are not those that were hashed.
+    #[error("blob {hash} is damaged: {reason}")]
     DamagedBlob {
-        /// The content.
+        /// The hash of the blob.
         hash: BlobHash,
-        /// How we can tell.
+        /// The evidence.
         reason: &'static str,
     },
-    /// The source of a content could not be read.
+    /// The bytes of a new blob cannot be read.
     #[error("cannot read the content to store")]
     Source {
-        /// What the system said.
+        /// The error of the reader.
         source: Arc<io::Error>,
     },
-    /// A named limit would be passed.
-    #[error("{what} would pass the limit of {limit}")]
+    /// A named limit is exceeded.
+    #[error("limit of {limit} exceeded: {what}")]
     Limit {
-        /// What.
+        /// The limited thing.
         what: &'static str,
-        /// How much is allowed.
+        /// The limit.
         limit: u64,
     },
-    /// Others kept the store busy until the timeout.
-    #[error("store `{}`: other processes were writing to it for {:.1} s while waiting to {doing}", path.display(), waited.as_secs_f64())]
+    /// Other processes kept the store busy until the timeout.
+    #[error("store `{}` is busy: waited {:.1} s to {action}", path.display(), waited.as_secs_f64())]
     Busy {
-        /// The store.
+        /// The path or URL of the store.
         path: PathBuf,
-        /// What we wanted to do.
-        doing: &'static str,
-        /// How long we waited.
+        /// The attempted action.
+        action: &'static str,
+        /// Time waited.
         waited: Duration,
     },
-    /// A newer program made this store. Nothing was touched.
-    #[error("store `{}` has schema version {found}; this program knows version {known}", path.display())]
+    /// The store was made by a newer version. Nothing was touched.
+    #[error("store `{}` has schema version {found}; this program supports version {supported}", path.display())]
     NewerSchema {
-        /// The store.
+        /// The path or URL of the store.
         path: PathBuf,
-        /// Its version.
+        /// Its schema version.
         found: u32,
-        /// The newest that this program knows.
-        known: u32,
+        /// The newest schema version that this program supports.
+        supported: u32,
     },
-    /// There is something else at the store's path. Nothing was touched.
+    /// The path or schema holds something else. Nothing was touched.
     #[error("`{}` is not a store: {reason}", path.display())]
     NotAStore {
         /// The path.
         path: PathBuf,
-        /// What is there.
+        /// The evidence.
         reason: &'static str,
     },
-    /// The store's file is damaged, or a row of it is none that this program writes. Nothing was touched.
-    #[error("store `{}` is damaged: cannot {doing}", path.display())]
+    /// The store's file is damaged, or a row has values that this program does not write. Nothing
+    /// was touched.
+    #[error("store `{}` is damaged: cannot {action}", path.display())]
     Damaged {
-        /// The store.
+        /// The path or URL of the store.
         path: PathBuf,
-        /// What we were doing.
-        doing: &'static str,
-        /// What the engine said.
+        /// The attempted action.
+        action: &'static str,
+        /// The error of the engine.
         source: Cause,
     },
-    /// The folder or file of the store cannot be made or looked at.
-    #[error("cannot {doing} `{}`", path.display())]
-    Place {
-        /// What we were doing.
-        doing: &'static str,
+    /// The folder or file of the store, or the password file, cannot be created or read.
+    #[error("cannot {action} `{}`", path.display())]
+    Io {
+        /// The attempted action.
+        action: &'static str,
         /// The folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: Arc<io::Error>,
     },
-    /// The store's file was removed or replaced while it was open, so nothing more is written to it.
+    /// The store's file was removed or replaced while it was open. Nothing more is written to it.
     #[error("store `{}` was removed or replaced while it was open", path.display())]
-    Gone {
-        /// The store.
+    Removed {
+        /// The path of the store.
         path: PathBuf,
     },
-    /// The disk that the store is on is full. Nothing was changed.
-    #[error("store `{}`: cannot {doing}, its disk is full; nothing was changed", path.display())]
+    /// The disk is full. Nothing was changed.
+    #[error("store `{}`: cannot {action}, its disk is full; nothing was changed", path.display())]
     Full {
-        /// The store.
+        /// The path of the store.
         path: PathBuf,
-        /// What we were doing.
-        doing: &'static str,
-        /// What the engine said.
+        /// The attempted action.
+        action: &'static str,
+        /// The error of the engine.
         source: Cause,
     },
-    /// The store's file, or one of those beside it, cannot be opened for writing, which reading needs too. Nothing was changed.
-    #[error("store `{}`: cannot {doing}: the file, or one beside it, cannot be opened for writing", path.display())]
+    /// The store's file, or one beside it, cannot be opened for writing, which reading needs, too.
+    /// Nothing was changed.
+    #[error("store `{}`: cannot {action}: the file, or one beside it, cannot be opened for writing", path.display())]
     Unwritable {
-        /// The store.
+        /// The path of the store.
         path: PathBuf,
-        /// What we were doing.
-        doing: &'static str,
-        /// What the engine said.
+        /// The attempted action.
+        action: &'static str,
+        /// The error of the engine.
         source: Cause,
     },
-    /// The engine refused, for a reason that the caller can do nothing about by asking otherwise: a failing disk, a full one of a server.
-    #[error("store `{}`: cannot {doing}{}", path.display(), left(*outcome))]
+    /// The engine failed for a reason that the caller cannot remove, such as a failing disk.
+    #[error("store `{}`: cannot {action}{}", path.display(), outcome_text(*outcome))]
     Engine {
-        /// The store.
+        /// The path or URL of the store.
         path: PathBuf,
-        /// What we were doing.
-        doing: &'static str,
-        /// What it left.
+        /// The attempted action.
+        action: &'static str,
+        /// The outcome of the write.
         outcome: Outcome,
-        /// What the engine said.
+        /// The error of the engine.
         source: Cause,
     },
-    /// The URL of the store is not one that can be used.
-    #[error("the URL of the store cannot be used: {reason}")]
+    /// The URL of the store is invalid.
+    #[error("invalid store URL: {reason}")]
     Url {
-        /// What is wrong with it; without the password.
+        /// The reason, without the password.
         reason: String,
     },
-    /// The server of the store cannot be reached.
+    /// The server cannot be reached.
     #[error("cannot reach store `{}`", path.display())]
     Unreachable {
-        /// The store.
+        /// The URL of the store.
         path: PathBuf,
-        /// What the system or the server said.
+        /// The error of the system or the server.
         source: Cause,
     },
-    /// The server of the store does not let us in: user, password, database or permissions.
-    #[error("the server of store `{}` does not let us in", path.display())]
+    /// The server denies access: user, password, database or permissions.
+    #[error("the server of store `{}` denies access", path.display())]
     Denied {
-        /// The store.
+        /// The URL of the store.
         path: PathBuf,
-        /// What the server said.
+        /// The error of the server.
         source: Cause,
     },
-    /// The server of the store takes no writes: a standby, or one that was set to it.
-    #[error("store `{}` takes no writes", path.display())]
+    /// The server accepts no writes: a standby, or one that is set to read-only.
+    #[error("store `{}` is read-only", path.display())]
     ReadOnly {
-        /// The store.
+        /// The URL of the store.
         path: PathBuf,
-        /// What the server said.
+        /// The error of the server.
         source: Cause,
     },
-    /// A store is no copy of another, and cannot become one.
-    #[error("`{to}` is no copy of `{from}`: {reason}")]
+    /// A store is not a copy of another, and cannot become one.
+    #[error("`{to}` is not a copy of `{from}`: {reason}")]
     NotACopy {
-        /// What was to be copied.
+        /// The source of the copy.
         from: String,
-        /// Where to.
+        /// The target of the copy.
         to: String,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// Whoever wrote for all was cut off, or this process was forked since the store was opened.
-    #[error("store `{}`: its writer has ended", path.display())]
+    /// The writer panicked, or this process was forked since the store was opened.
+    #[error("store `{}`: its writer has stopped", path.display())]
     Stopped {
-        /// The store.
+        /// The path or URL of the store.
         path: PathBuf,
     },
 }
 
-/// What a call gives.
+/// The result of a call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    pub(crate) fn bad_text(what: &'static str, text: impl Into<String>, reason: &'static str) -> Self {
-        Self::BadText { what, text: text.into(), reason }
+    pub(crate) fn invalid_text(what: &'static str, text: impl Into<String>, reason: &'static str) -> Self {
+        Self::InvalidText { what, text: text.into(), reason }
     }
 
     pub(crate) fn not_found(what: &'static str, name: impl fmt::Display) -> Self {
@@ -307,34 +313,34 @@ impl Error {
     }
 
     pub(crate) fn request_reused(request: RequestId) -> Self {
-        Self::Reused { what: "request id", id: request.to_string() }
+        Self::IdReused { what: "request id", id: request.to_string() }
     }
 
-    /// A name for this kind of error that does not change.
+    /// Returns the stable code of this kind of error.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::BadText { .. } => "bad-text",
+            Self::InvalidText { .. } => "invalid-text",
             Self::NotFound { .. } => "not-found",
             Self::Ambiguous { .. } => "ambiguous",
             Self::NameTaken { .. } => "name-taken",
-            Self::Reused { .. } => "id-reused",
+            Self::IdReused { .. } => "id-reused",
             Self::Conflict { .. } => "conflict",
-            Self::Grown { .. } => "plan-grown",
+            Self::PlanChanged { .. } => "plan-changed",
             Self::WrongState { .. } => "wrong-state",
-            Self::StillOpen { .. } => "still-open",
+            Self::ChangesetsOpen { .. } => "changesets-open",
             Self::Closed { .. } => "changeset-closed",
             Self::Stale { .. } => "lease-stale",
             Self::Held { .. } => "lease-held",
             Self::MissingBlob { .. } => "blob-missing",
             Self::DamagedBlob { .. } => "blob-damaged",
-            Self::Source { .. } => "source",
-            Self::Limit { .. } => "limit",
+            Self::Source { .. } => "source-unreadable",
+            Self::Limit { .. } => "limit-exceeded",
             Self::Busy { .. } => "store-busy",
             Self::NewerSchema { .. } => "store-newer",
             Self::NotAStore { .. } => "not-a-store",
             Self::Damaged { .. } => "store-damaged",
-            Self::Place { .. } => "store-place",
-            Self::Gone { .. } => "store-gone",
+            Self::Io { .. } => "store-io",
+            Self::Removed { .. } => "store-removed",
             Self::Full { .. } => "store-full",
             Self::Unwritable { .. } => "store-unwritable",
             Self::Engine { .. } => "store-engine",
@@ -347,17 +353,18 @@ impl Error {
         }
     }
 
-    /// Whether the store looked for what the call wanted to write, did not find it, and refused. So an earlier call with the same id, whose
-    /// outcome was unknown, did not happen either. What is not found may have been removed after it happened.
+    /// Tells whether the store looked for the effect of the call, did not find it, and refused.
+    /// Then an earlier call with the same id, whose outcome was unknown, had no effect either. A
+    /// missing object may have been removed after the call took effect, so it does not count.
     pub fn is_refusal(&self) -> bool {
         matches!(
             self,
             Self::NameTaken { .. }
-                | Self::Reused { .. }
+                | Self::IdReused { .. }
                 | Self::Conflict { .. }
-                | Self::Grown { .. }
+                | Self::PlanChanged { .. }
                 | Self::WrongState { .. }
-                | Self::StillOpen { .. }
+                | Self::ChangesetsOpen { .. }
                 | Self::Closed { .. }
                 | Self::Stale { .. }
                 | Self::Held { .. }
@@ -365,7 +372,7 @@ impl Error {
         )
     }
 
-    /// What the failed call left.
+    /// Returns the outcome of the failed call.
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Engine { outcome, .. } => *outcome,
@@ -379,10 +386,10 @@ fn held_by(owner: &Option<Owner>) -> String {
     owner.as_ref().map_or_else(String::new, |owner| format!(", held by {owner}"))
 }
 
-fn left(outcome: Outcome) -> &'static str {
+fn outcome_text(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Aborted => "; nothing was changed",
-        Outcome::Unknown => "; whether it was written is not known",
+        Outcome::Unknown => "; the outcome is unknown",
     }
 }
 
@@ -397,52 +404,48 @@ mod tests {
         let (resource, state) = (Resource::Plan(plan), State::parse("ready").unwrap());
         let owner = Owner::parse("machine 1").unwrap();
         let engine =
-            |outcome| Error::Engine { path: "state.db".into(), doing: "seal", outcome, source: cause() };
+            |outcome| Error::Engine { path: "state.db".into(), action: "seal", outcome, source: cause() };
         vec![
-            Error::bad_text("name", "@x", "it begins with @"),
+            Error::invalid_text("name", "@x", "it begins with @"),
             Error::not_found("plan", "x"),
             Error::Ambiguous { what: "plan", prefix: "01".into(), candidates: vec!["01A".into()] },
             Error::NameTaken { name: Name::parse("x").unwrap() },
             Error::request_reused(RequestId::new()),
             Error::Conflict { resource, state: state.clone(), version: Version(2), by: "ana".into() },
-            Error::Grown { plan },
+            Error::PlanChanged { plan },
             Error::WrongState { plan, state },
-            Error::StillOpen { plan, count: 2, first: changeset },
+            Error::ChangesetsOpen { plan, count: 2, first: changeset },
             Error::Closed { changeset, status: Status::Sealed },
             Error::Stale { resource, given: Epoch(1), current: Epoch(2), owner: None },
             Error::Held { resource, owner, expires_at: Time::now() },
             Error::MissingBlob { hash: BlobHash::of(b"") },
-            Error::DamagedBlob { hash: BlobHash::of(b""), reason: "its hash is another" },
+            Error::DamagedBlob { hash: BlobHash::of(b""), reason: "a chunk is missing" },
             Error::Source { source: cause() },
             Error::Limit { what: "a chunk", limit: 1 },
-            Error::Busy { path: path.clone(), doing: "seal", waited: Duration::from_secs(30) },
-            Error::NewerSchema { path: path.clone(), found: 2, known: 1 },
+            Error::Busy { path: path.clone(), action: "seal", waited: Duration::from_secs(30) },
+            Error::NewerSchema { path: path.clone(), found: 2, supported: 1 },
             Error::NotAStore { path: path.clone(), reason: "it is not a file" },
-            Error::Damaged { path: path.clone(), doing: "seal", source: cause() },
-            Error::Place { doing: "make", path: path.clone(), source: cause() },
-            Error::Gone { path: path.clone() },
-            Error::Full { path: path.clone(), doing: "seal", source: cause() },
-            Error::Unwritable { path: path.clone(), doing: "open it", source: cause() },
+            Error::Damaged { path: path.clone(), action: "seal", source: cause() },
+            Error::Io { action: "make", path: path.clone(), source: cause() },
+            Error::Removed { path: path.clone() },
+            Error::Full { path: path.clone(), action: "seal", source: cause() },
+            Error::Unwritable { path: path.clone(), action: "open the store", source: cause() },
             engine(Outcome::Aborted),
             engine(Outcome::Unknown),
             Error::Url { reason: "it names no host".into() },
             Error::Unreachable { path: path.clone(), source: cause() },
             Error::Denied { path: path.clone(), source: cause() },
             Error::ReadOnly { path: path.clone(), source: cause() },
-            Error::NotACopy {
-                from: "sqlite:a".into(),
-                to: "sqlite:b".into(),
-                reason: "it has plans of its own",
-            },
+            Error::NotACopy { from: "sqlite:a".into(), to: "sqlite:b".into(), reason: "it has other plans" },
             Error::Stopped { path },
         ]
     }
 
     #[test]
-    fn each_kind_has_a_code_of_its_own_and_a_plain_text() {
+    fn each_variant_has_a_unique_code_and_a_plain_message() {
         let errors = all();
         let codes: BTreeSet<&str> = errors.iter().map(Error::code).collect();
-        assert_eq!(codes.len(), errors.len() - 1, "the two of the engine share one");
+        assert_eq!(codes.len(), errors.len() - 1, "the two engine errors share one");
         for error in &errors {
             let text = error.to_string();
             assert!(!text.ends_with('.') && !text.contains("on fire"), "{text}");
@@ -450,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn only_two_leave_it_open_whether_something_changed() {
+    fn only_two_variants_may_have_an_unknown_outcome() {
         let unknown: Vec<&str> =
             all().iter().filter(|error| error.outcome() == Outcome::Unknown).map(Error::code).collect();
         assert_eq!(unknown, ["store-engine", "store-stopped"]);

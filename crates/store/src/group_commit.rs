@@ -1,13 +1,15 @@
-//! A line of threads whose work is done together: one transaction and one wait for the disk serve all who come at about the same time.
+//! Group commit: one transaction and one wait for the disk serve all threads that write at about the
+//! same time.
 //!
-//! There is no thread for it. Who finds no group to join opens one and leads it: when its turn comes, it takes the work of all who have
-//! joined, does it at the desk, and gives them their answers. A thread that is alone does its own and hands nothing over.
+//! There is no writer thread. A thread that finds no open group opens one and leads it: once it holds
+//! the leader lock, it takes the jobs of all threads that have joined, runs them, and hands out the
+//! answers. A thread that is alone runs its own job and hands nothing over.
 //!
-//! Threads that have just got their answer are about to ask again. So a group waits a moment for all who are known of: as many as the last
-//! group had, and as came while it was worked on. The moment is a part of what the last one took, so waiting costs little when they do
-//! not come.
+//! Threads that have just got their answer are about to write again. So a leader waits briefly for as
+//! many jobs as the last group had, plus those that arrived while it ran. The wait is a fraction of the
+//! last group's duration, so it costs little when they do not come.
 //!
-//! Locks: `desk` is held by the one who leads, `forming` for moments only, also by who holds `desk`. Never the other way round.
+//! Lock order: `leader` first, then `queue`. `queue` is held for moments only.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,97 +17,99 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What part of the last group's time a group waits for those who are expected.
-const GATHER_DIVISOR: u32 = 2;
-/// No group waits longer.
-const GATHER_MAX: Duration = Duration::from_millis(2);
+/// A leader waits for this fraction of the last group's duration.
+const COLLECT_DIVISOR: u32 = 2;
+/// The longest wait of a leader.
+const COLLECT_MAX: Duration = Duration::from_millis(2);
 
-/// How large a group gets. How many wait has no limit of its own: a thread waits with one piece of work.
+/// The size of a group. The number of waiting threads has no limit here: each waits with one job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    pub(crate) pieces: usize,
-    /// Beyond so many bytes no more is taken in.
+    pub(crate) jobs: usize,
+    /// A group that has reached this many bytes takes no further job.
     pub(crate) bytes: usize,
 }
 
-/// How many groups were written, and how many pieces of work were in them.
+/// Groups that were committed, and the jobs in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriterCounts {
-    /// Transactions that were committed, each with one sync.
+    /// Committed transactions, each with one sync.
     pub groups: u64,
-    /// Pieces of work in them.
+    /// Writes in these transactions.
     pub writes: u64,
 }
 
-/// The line: pieces of work `W`, their answers `A`, and the desk `D` where one after the other works.
-pub(crate) struct Line<W, A, D> {
+/// Commits jobs `J` in groups and answers each with an `A`. The leader uses `R`, one at a time.
+pub(crate) struct GroupCommit<J, A, R> {
     limits: Limits,
-    forming: Mutex<Forming<W, A>>,
-    /// As many have joined as the leader waits for.
+    queue: Mutex<Queue<J, A>>,
+    /// Signals that the group has as many jobs as its leader waits for.
     arrived: Condvar,
-    desk: Mutex<Desk<D>>,
+    leader: Mutex<LeaderState<R>>,
     groups: AtomicU64,
     writes: AtomicU64,
 }
 
-/// Groups whose turn has not come. Who comes joins the last.
-struct Forming<W, A> {
-    groups: VecDeque<Group<W, A>>,
-    /// How many the leader at the desk waits for; 0 while it does not.
+/// Groups that no leader has taken yet. New jobs join the last one.
+struct Queue<J, A> {
+    groups: VecDeque<Group<J, A>>,
+    /// Number of jobs that the leader waits for; 0 while it does not wait.
     awaited: usize,
 }
 
-struct Group<W, A> {
-    pieces: Vec<W>,
+struct Group<J, A> {
+    jobs: Vec<J>,
     bytes: usize,
     answers: Arc<Answers<A>>,
 }
 
-struct Desk<D> {
-    tools: D,
-    /// How many are expected after the last group, and how long it took.
+struct LeaderState<R> {
+    resources: R,
+    /// Jobs expected after the last group, and the duration of that group.
     last: (usize, Duration),
 }
 
-impl<W, A, D> Line<W, A, D> {
-    pub(crate) fn new(limits: Limits, tools: D) -> Self {
+impl<J, A, R> GroupCommit<J, A, R> {
+    pub(crate) fn new(limits: Limits, resources: R) -> Self {
         Self {
             limits,
-            forming: Mutex::new(Forming { groups: VecDeque::new(), awaited: 0 }),
+            queue: Mutex::new(Queue { groups: VecDeque::new(), awaited: 0 }),
             arrived: Condvar::new(),
-            desk: Mutex::new(Desk { tools, last: (1, Duration::ZERO) }),
+            leader: Mutex::new(LeaderState { resources, last: (1, Duration::ZERO) }),
             groups: AtomicU64::new(0),
             writes: AtomicU64::new(0),
         }
     }
 
-    /// Has a piece of work of about so many bytes done with others', and gives its answer. `work` does a group and gives the answers in its
-    /// order; it is called if this thread leads. No answer means that the leader's call panicked.
+    /// Runs a job of about this many bytes together with others, and returns its answer. `run` runs a
+    /// group and returns the answers in its order; only the leader's `run` is called. Returns `None`
+    /// when that call panicked.
     pub(crate) fn join(
         &self,
-        piece: W,
+        job: J,
         bytes: usize,
-        work: impl FnOnce(&mut D, &mut [W]) -> Vec<A>,
+        run: impl FnOnce(&mut R, &mut [J]) -> Vec<A>,
     ) -> Option<A> {
-        let (answers, place) = self.stand(piece, bytes);
-        if place > 0 {
-            return answers.wait(place);
+        let (answers, index) = self.enqueue(job, bytes);
+        if index > 0 {
+            return answers.wait(index);
         }
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        let (expected, took) = desk.last;
-        let mut pieces = self.gather(&answers, expected, (took / GATHER_DIVISOR).min(GATHER_MAX));
-        let begun = Instant::now();
-        // A bug is not to end a thread that works for another, or leave the others waiting.
-        let given = catch_unwind(AssertUnwindSafe(|| work(&mut desk.tools, &mut pieces))).unwrap_or_default();
-        desk.last = (pieces.len() + self.waiting(), begun.elapsed());
-        drop(desk);
-        answers.give(given, pieces.len())
+        let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
+        let (expected, took) = leader.last;
+        let mut jobs = self.collect(&answers, expected, (took / COLLECT_DIVISOR).min(COLLECT_MAX));
+        let started = Instant::now();
+        // A bug in one job must not end the thread of another, or leave the others waiting.
+        let returned =
+            catch_unwind(AssertUnwindSafe(|| run(&mut leader.resources, &mut jobs))).unwrap_or_default();
+        leader.last = (jobs.len() + self.waiting(), started.elapsed());
+        drop(leader);
+        answers.publish(returned, jobs.len())
     }
 
-    /// Counts pieces that were written together.
-    pub(crate) fn count(&self, pieces: usize) {
+    /// Counts jobs that were committed together.
+    pub(crate) fn count(&self, jobs: usize) {
         self.groups.fetch_add(1, Ordering::Relaxed);
-        self.writes.fetch_add(pieces as u64, Ordering::Relaxed);
+        self.writes.fetch_add(jobs as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn counts(&self) -> WriterCounts {
@@ -113,81 +117,81 @@ impl<W, A, D> Line<W, A, D> {
         WriterCounts { groups: count(&self.groups), writes: count(&self.writes) }
     }
 
-    /// How many stand in line.
+    /// Number of jobs that no leader has taken yet.
     pub(crate) fn waiting(&self) -> usize {
-        self.forming().groups.iter().map(|group| group.pieces.len()).sum()
+        self.queue().groups.iter().map(|group| group.jobs.len()).sum()
     }
 
-    fn forming(&self) -> MutexGuard<'_, Forming<W, A>> {
-        self.forming.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, Queue<J, A>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Joins a group, or opens one. The first of a group leads it.
-    fn stand(&self, piece: W, bytes: usize) -> (Arc<Answers<A>>, usize) {
-        let mut forming = self.forming();
+    /// Adds a job to the last group, or opens one. Returns the job's index: the job with index 0 leads.
+    fn enqueue(&self, job: J, bytes: usize) -> (Arc<Answers<A>>, usize) {
+        let mut queue = self.queue();
         let limits = self.limits;
-        let room =
-            |group: &&mut Group<W, A>| group.pieces.len() < limits.pieces && group.bytes < limits.bytes;
-        let stood = if let Some(group) = forming.groups.back_mut().filter(room) {
-            group.pieces.push(piece);
+        let has_room =
+            |group: &&mut Group<J, A>| group.jobs.len() < limits.jobs && group.bytes < limits.bytes;
+        let (answers, index) = if let Some(group) = queue.groups.back_mut().filter(has_room) {
+            group.jobs.push(job);
             group.bytes += bytes;
-            (Arc::clone(&group.answers), group.pieces.len() - 1)
+            (Arc::clone(&group.answers), group.jobs.len() - 1)
         } else {
             let answers = Arc::new(Answers::default());
-            forming.groups.push_back(Group { pieces: vec![piece], bytes, answers: Arc::clone(&answers) });
+            queue.groups.push_back(Group { jobs: vec![job], bytes, answers: Arc::clone(&answers) });
             (answers, 0)
         };
-        // None join a group that another was opened behind.
-        if forming.awaited > 0 && (stood.1 + 1 == forming.awaited || stood.1 == 0) {
+        // A group that is no longer the last takes no further jobs, so its leader need not wait.
+        if queue.awaited > 0 && (index + 1 == queue.awaited || index == 0) {
             self.arrived.notify_one();
         }
-        stood
+        (answers, index)
     }
 
-    /// The work of a group whose turn it is: of all who joined, and those who are expected in a moment.
-    fn gather(&self, answers: &Arc<Answers<A>>, expected: usize, patience: Duration) -> Vec<W> {
-        let few = |forming: &mut Forming<W, A>| {
-            let last = forming.groups.back();
-            last.is_some_and(|last| Arc::ptr_eq(&last.answers, answers) && last.pieces.len() < expected)
+    /// Takes the jobs of the leader's own group, after waiting for the expected number of them.
+    fn collect(&self, answers: &Arc<Answers<A>>, expected: usize, wait_max: Duration) -> Vec<J> {
+        let may_grow = |queue: &mut Queue<J, A>| {
+            let last = queue.groups.back();
+            last.is_some_and(|last| Arc::ptr_eq(&last.answers, answers) && last.jobs.len() < expected)
         };
-        let mut forming = self.forming();
-        if few(&mut forming) {
-            forming.awaited = expected;
-            let waited = self.arrived.wait_timeout_while(forming, patience, few);
-            (forming, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            forming.awaited = 0;
+        let mut queue = self.queue();
+        if may_grow(&mut queue) {
+            queue.awaited = expected;
+            let waited = self.arrived.wait_timeout_while(queue, wait_max, may_grow);
+            (queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            queue.awaited = 0;
         }
-        let own = forming.groups.iter().position(|group| Arc::ptr_eq(&group.answers, answers));
-        own.and_then(|place| forming.groups.remove(place)).map_or_else(Vec::new, |group| group.pieces)
+        let own = queue.groups.iter().position(|group| Arc::ptr_eq(&group.answers, answers));
+        own.and_then(|index| queue.groups.remove(index)).map_or_else(Vec::new, |group| group.jobs)
     }
 }
 
-/// Where the threads of a group wait.
+/// The answers of a group, and the threads that wait for them.
 struct Answers<A> {
-    /// None until the work is done.
-    given: Mutex<Option<Vec<Option<A>>>>,
+    /// `None` until the group has run.
+    returned: Mutex<Option<Vec<Option<A>>>>,
     done: Condvar,
 }
 
 impl<A> Default for Answers<A> {
     fn default() -> Self {
-        Self { given: Mutex::new(None), done: Condvar::new() }
+        Self { returned: Mutex::new(None), done: Condvar::new() }
     }
 }
 
 impl<A> Answers<A> {
-    fn wait(&self, place: usize) -> Option<A> {
-        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        let given = self.done.wait_while(given, |given| given.is_none());
-        given.unwrap_or_else(PoisonError::into_inner).as_mut()?.get_mut(place)?.take()
+    fn wait(&self, index: usize) -> Option<A> {
+        let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner);
+        let returned = self.done.wait_while(returned, |returned| returned.is_none());
+        returned.unwrap_or_else(PoisonError::into_inner).as_mut()?.get_mut(index)?.take()
     }
 
-    /// Gives all of a group their answers; the first one's comes back.
-    fn give(&self, given: Vec<A>, count: usize) -> Option<A> {
-        let mut given: Vec<Option<A>> = given.into_iter().map(Some).collect();
-        let own = given.first_mut().and_then(Option::take);
-        if count > 1 {
-            *self.given.lock().unwrap_or_else(PoisonError::into_inner) = Some(given);
+    /// Wakes the threads of a group with their answers. Returns the leader's.
+    fn publish(&self, returned: Vec<A>, jobs: usize) -> Option<A> {
+        let mut returned: Vec<Option<A>> = returned.into_iter().map(Some).collect();
+        let own = returned.first_mut().and_then(Option::take);
+        if jobs > 1 {
+            *self.returned.lock().unwrap_or_else(PoisonError::into_inner) = Some(returned);
             self.done.notify_all();
         }
         own
@@ -200,61 +204,65 @@ mod tests {
     use std::sync::mpsc::sync_channel;
     use std::thread;
 
-    type Numbers = Line<u32, u32, Vec<Vec<u32>>>;
-    type Work = fn(&mut Vec<Vec<u32>>, &mut [u32]) -> Vec<u32>;
+    type Numbers = GroupCommit<u32, u32, Vec<Vec<u32>>>;
+    type Run = fn(&mut Vec<Vec<u32>>, &mut [u32]) -> Vec<u32>;
 
-    /// Keeps the groups, and answers with twice the number.
-    fn double(desk: &mut Vec<Vec<u32>>, pieces: &mut [u32]) -> Vec<u32> {
-        desk.push(pieces.to_vec());
-        pieces.iter().map(|piece| piece * 2).collect()
+    /// Logs each group, and answers each number with its double.
+    fn double(log: &mut Vec<Vec<u32>>, jobs: &mut [u32]) -> Vec<u32> {
+        log.push(jobs.to_vec());
+        jobs.iter().map(|job| job * 2).collect()
     }
 
-    fn line(pieces: usize, bytes: usize) -> Numbers {
-        Line::new(Limits { pieces, bytes }, Vec::new())
+    fn numbers(jobs: usize, bytes: usize) -> Numbers {
+        GroupCommit::new(Limits { jobs, bytes }, Vec::new())
     }
 
-    fn groups(line: Numbers) -> Vec<Vec<u32>> {
-        line.desk.into_inner().unwrap().tools
+    fn groups(numbers: Numbers) -> Vec<Vec<u32>> {
+        numbers.leader.into_inner().unwrap().resources
     }
 
-    /// Has pieces of work of one byte each done that all come while the desk is taken.
-    fn behind_a_gate(line: &Numbers, pieces: std::ops::Range<u32>, work: Work) -> Vec<Option<u32>> {
+    /// Runs jobs of one byte each that all arrive while another group runs.
+    fn join_behind_a_running_group(
+        numbers: &Numbers,
+        jobs: std::ops::Range<u32>,
+        run: Run,
+    ) -> Vec<Option<u32>> {
         let (enter, entered) = sync_channel::<()>(0);
         let (leave, left) = sync_channel::<()>(0);
         thread::scope(|scope| {
-            let gate = scope.spawn(move || {
-                line.join(0, 0, |desk, pieces| {
+            let first = scope.spawn(move || {
+                numbers.join(0, 0, |log, jobs| {
                     enter.send(()).unwrap();
                     left.recv().unwrap();
-                    double(desk, pieces)
+                    double(log, jobs)
                 })
             });
             entered.recv().unwrap();
             let mut threads = Vec::new();
-            for piece in pieces {
-                threads.push(scope.spawn(move || line.join(piece, 1, work)));
-                while line.waiting() < threads.len() {
+            for job in jobs {
+                threads.push(scope.spawn(move || numbers.join(job, 1, run)));
+                while numbers.waiting() < threads.len() {
                     thread::yield_now();
                 }
             }
             leave.send(()).unwrap();
-            assert_eq!(gate.join().unwrap(), Some(0));
+            assert_eq!(first.join().unwrap(), Some(0));
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         })
     }
 
     #[test]
-    fn who_comes_while_the_desk_is_taken_is_served_together_and_gets_its_own_answer() {
-        let line = line(100, 100);
-        let answers = behind_a_gate(&line, 1..6, double);
+    fn waiting_writers_share_one_group_and_each_gets_its_answer() {
+        let numbers = numbers(100, 100);
+        let answers = join_behind_a_running_group(&numbers, 1..6, double);
         assert_eq!(answers, [Some(2), Some(4), Some(6), Some(8), Some(10)]);
-        assert_eq!(groups(line), [vec![0], vec![1, 2, 3, 4, 5]]);
+        assert_eq!(groups(numbers), [vec![0], vec![1, 2, 3, 4, 5]]);
     }
 
     #[test]
-    fn a_group_has_a_limit_in_pieces_and_in_bytes() {
-        for limited in [line(2, 100), line(100, 2)] {
-            let answers = behind_a_gate(&limited, 1..6, double);
+    fn a_group_is_limited_in_jobs_and_bytes() {
+        for limited in [numbers(2, 100), numbers(100, 2)] {
+            let answers = join_behind_a_running_group(&limited, 1..6, double);
             assert_eq!(answers, [Some(2), Some(4), Some(6), Some(8), Some(10)]);
             let mut groups = groups(limited);
             groups.sort();
@@ -263,36 +271,37 @@ mod tests {
     }
 
     #[test]
-    fn a_leader_waits_for_those_who_are_expected() {
-        let line = line(100, 100);
-        let (answers, _) = line.stand(1, 0);
+    fn a_leader_waits_for_the_expected_jobs() {
+        let numbers = numbers(100, 100);
+        let (answers, _) = numbers.enqueue(1, 0);
         thread::scope(|scope| {
-            let leader = scope.spawn(|| line.gather(&answers, 2, Duration::from_secs(600)));
-            while line.forming().awaited == 0 {
+            let leader = scope.spawn(|| numbers.collect(&answers, 2, Duration::from_secs(600)));
+            while numbers.queue().awaited == 0 {
                 thread::yield_now();
             }
-            assert_eq!(line.stand(2, 0).1, 1);
+            assert_eq!(numbers.enqueue(2, 0).1, 1);
             assert_eq!(leader.join().unwrap(), [1, 2]);
         });
-        // Not for ever, and not once its group is full.
-        let (answers, _) = line.stand(3, 100);
-        assert_eq!(line.gather(&answers, 2, Duration::from_millis(1)), [3]);
-        let (answers, _) = line.stand(4, 100);
+        // It does not wait for ever, nor once its group is full.
+        let (answers, _) = numbers.enqueue(3, 100);
+        assert_eq!(numbers.collect(&answers, 2, Duration::from_millis(1)), [3]);
+        let (answers, _) = numbers.enqueue(4, 100);
         thread::scope(|scope| {
-            let leader = scope.spawn(|| line.gather(&answers, 2, Duration::from_secs(600)));
-            while line.forming().awaited == 0 {
+            let leader = scope.spawn(|| numbers.collect(&answers, 2, Duration::from_secs(600)));
+            while numbers.queue().awaited == 0 {
                 thread::yield_now();
             }
-            assert_eq!(line.stand(5, 0).1, 0);
+            assert_eq!(numbers.enqueue(5, 0).1, 0);
             assert_eq!(leader.join().unwrap(), [4]);
         });
     }
 
     #[test]
-    fn a_bug_of_the_leader_leaves_nobody_waiting() {
-        let line = line(100, 100);
-        assert_eq!(behind_a_gate(&line, 1..4, |_, _| panic!("a bug, for the test")), [None; 3]);
-        assert_eq!(line.join(3, 0, double), Some(6));
-        assert_eq!(groups(line), [[0], [3]]);
+    fn a_panic_of_the_leader_leaves_no_thread_waiting() {
+        let numbers = numbers(100, 100);
+        let answers = join_behind_a_running_group(&numbers, 1..4, |_, _| panic!("a bug, for the test"));
+        assert_eq!(answers, [None; 3]);
+        assert_eq!(numbers.join(3, 0, double), Some(6));
+        assert_eq!(groups(numbers), [[0], [3]]);
     }
 }

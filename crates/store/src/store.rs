@@ -1,28 +1,29 @@
-//! What every engine does, by subject. Plain data in, plain data out: nothing here knows of SQLite or PostgreSQL.
+//! The traits that every engine implements, one per subject. They exchange plain data and know
+//! neither SQLite nor PostgreSQL.
 
 use std::fmt::Debug;
 use std::time::Duration;
 
 use crate::{
-    Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Collect,
-    Collected, Epoch, Head, Holding, Inventory, Lease, NewChangeset, NewNode, NewPlan, Node, NodeId,
-    NodeStep, PackedBlob, PathBytes, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep, Problem,
-    Recorded, Recording, Resource, Result, UploadId, Version,
+    Actor, AuditQuery, AuditRecord, Blob, BlobHash, ChangeEntry, Changeset, ChangesetId, Chunk, Corruption,
+    Epoch, GcOptions, GcStats, Head, Lease, LeaseRequest, NewChangeset, NewNode, NewPlan, Node, NodeId,
+    NodeStep, PackedBlob, PathBytes, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanSnapshot,
+    PlanStep, Recorded, Recording, Resource, Result, UploadId, Version,
 };
 
-/// Records that only this program writes.
+/// A store of plans, nodes, changesets, entries, leases, blobs and audit records.
 ///
-/// **Threads and processes.** One store may be used by any number of threads and processes at the same time. Each call is one step:
-/// others see all of it or nothing.
+/// **Concurrency.** Any number of threads and processes may use one store. Each call is atomic.
 ///
-/// **Durability.** A write that returned `Ok` survives a power cut. One that returned an error changed nothing, unless
-/// [`Error::outcome`](crate::Error::outcome) says that it is not known. Then asking again with the same id or request id makes sure: it
-/// happens once, and the answer is that of the first time.
+/// **Durability.** A write that returned `Ok` survives a power cut. A write that returned an error
+/// changed nothing, unless [`Error::outcome`](crate::Error::outcome) is unknown. Repeating the call
+/// with the same id or request id then resolves the outcome: the call takes effect once and returns
+/// the first answer.
 ///
-/// **Audit.** Each change of a plan, node or changeset, and each lease that was taken from somebody, appends one record to the plan's
-/// chain in the same step.
+/// **Audit.** Each change of a plan, node or changeset, and each takeover of a lease, appends one
+/// record to the chain of the plan in the same transaction.
 ///
-/// **Time** is the store's: callers' clocks decide nothing.
+/// **Time** is that of the store's clock, never that of a caller.
 pub trait Store:
     PlanStore
     + NodeStore
@@ -35,81 +36,88 @@ pub trait Store:
     + Send
     + Sync
 {
-    /// Looks through all tables and lists what is wrong. Changes nothing. [`check_contents`](crate::check_contents) reads the contents.
-    fn check(&self) -> Result<Vec<Problem>>;
+    /// Checks all tables and lists corruptions. Changes nothing. [`scrub`](crate::scrub) reads the
+    /// blobs.
+    fn check(&self) -> Result<Vec<Corruption>>;
 }
 
-/// Plans: sets of changes, and the states that they go through.
+/// Plans and their states.
 pub trait PlanStore {
-    /// Makes a plan. Asking again with the same id gives the plan as it is now.
+    /// Creates a plan. Repeating the call with the same id returns the plan in its present state.
     fn create_plan(&self, plan: &NewPlan) -> Result<Plan>;
 
-    /// The plan with this id.
+    /// Returns a plan by id.
     fn plan(&self, id: PlanId) -> Result<Plan>;
 
-    /// The plan that a person means.
+    /// Finds the plan that a person names.
     fn find_plan(&self, selector: &PlanSelector) -> Result<Plan>;
 
-    /// Plans, newest first.
+    /// Lists plans, newest first.
     fn plans(&self, query: &PlanQuery) -> Result<Vec<Plan>>;
 
-    /// Takes a plan from a state to another, if it still is in the state and version that the caller saw. Of two that try, one wins;
-    /// the other's error names the winner. Gives the new version.
+    /// Changes the state of a plan if it still has the state and version that the caller has seen,
+    /// and returns the new version. Of concurrent steps one succeeds; the errors of the others name
+    /// its actor.
     fn step_plan(&self, step: &PlanStep) -> Result<Version>;
 
-    /// Removes a plan with its nodes, changesets and entries, if it still has this version and holds what the caller saw. Its audit
-    /// chain stays.
+    /// Removes a plan with its nodes, changesets and entries, if it still has the version and size
+    /// that the caller has seen. Its audit chain remains.
     fn remove_plan(&self, removal: &PlanRemoval) -> Result<()>;
 }
 
 /// Nodes: the actors of a plan's run.
 pub trait NodeStore {
-    /// Makes nodes of a plan: all or none. Asking again with the same ids makes nothing.
-    fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Result<()>;
+    /// Creates nodes of a plan, all or none. Repeating the call with the same ids has no further
+    /// effect.
+    fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], actor: &Actor) -> Result<()>;
 
-    /// The node with this id.
+    /// Returns a node by id.
     fn node(&self, id: NodeId) -> Result<Node>;
 
-    /// The nodes of a plan, in the order of their ids.
+    /// Lists the nodes of a plan by id.
     fn nodes(&self, plan: PlanId) -> Result<Vec<Node>>;
 
-    /// Takes a node from a state to another, like [`step_plan`](PlanStore::step_plan).
+    /// Changes the state of a node, like [`step_plan`](PlanStore::step_plan).
     fn step_node(&self, step: &NodeStep) -> Result<Version>;
 }
 
-/// Changesets: the changes of one actor, open until they are sealed or abandoned.
+/// Changesets: the changes of one actor, open until sealed or abandoned.
 pub trait ChangesetStore {
-    /// Starts a changeset and leases it to its owner. When this returns it is durable with its plan. Asking again with the same id gives
+    /// Starts a changeset and leases it to its owner. Repeating the call with the same id returns
     /// the same lease.
     fn start_changeset(&self, changeset: &NewChangeset) -> Result<Lease>;
 
-    /// The changeset with this id.
+    /// Returns a changeset by id.
     fn changeset(&self, id: ChangesetId) -> Result<Changeset>;
 
-    /// The changeset that a person means: by its id, or the beginning of one.
+    /// Finds a changeset by its id or a prefix of it.
     fn find_changeset(&self, text: &str) -> Result<Changeset>;
 
-    /// The changesets of a plan, in the order in which they were started.
+    /// Lists the changesets of a plan in the order in which they were started.
     fn changesets(&self, plan: PlanId) -> Result<Vec<Changeset>>;
 
-    /// Closes a changeset as whole, and gives its lease back. Sealing again with the same epoch changes nothing.
+    /// Closes a changeset as complete and releases its lease. Repeating the call with the same
+    /// epoch has no further effect.
     fn seal(&self, changeset: ChangesetId, epoch: Epoch) -> Result<Changeset>;
 
-    /// Closes a changeset as given up, and gives its lease back. Abandoning again with the same epoch changes nothing.
+    /// Closes a changeset as given up and releases its lease. Repeating the call with the same
+    /// epoch has no further effect.
     fn abandon(&self, changeset: ChangesetId, epoch: Epoch, reason: &str) -> Result<Changeset>;
 }
 
 /// Entries: the changes in a changeset.
 pub trait EntryStore {
-    /// Records entries into a changeset: all or none, with the next sequence numbers, in order. Refused when the changeset is closed or
-    /// its lease has changed hands since `epoch`. Calls of many threads share one sync.
+    /// Records entries into a changeset, all or none, with the next sequence numbers in order.
+    /// Refused if the changeset is closed or its lease has changed hands since `epoch`. Concurrent
+    /// calls share one sync.
     fn record(&self, changeset: ChangesetId, epoch: Epoch, recording: &Recording) -> Result<Recorded>;
 
-    /// Entries of a changeset behind a sequence number, at most `limit` and at most [`PAGE_MAX`](crate::limits::PAGE_MAX).
+    /// Lists entries after a sequence number, at most `limit` and at most
+    /// [`PAGE_MAX`](crate::limits::PAGE_MAX).
     fn entries(&self, changeset: ChangesetId, after: u64, limit: usize) -> Result<Vec<ChangeEntry>>;
 
-    /// For each of these paths, as (root, path), the last entry of a changeset that changed it. A rename changes both of its paths.
-    /// Costs the same however many entries the changeset has.
+    /// Returns for each `(root, path)` the last entry of a changeset that changed it. A rename
+    /// changes both of its paths. The cost does not depend on the size of the changeset.
     fn last_entries(
         &self,
         changeset: ChangesetId,
@@ -119,65 +127,71 @@ pub trait EntryStore {
 
 /// Leases on plans, nodes and changesets.
 pub trait LeaseStore {
-    /// Takes a lease that is free or has expired; its epoch grows. The owner that holds it already keeps the epoch and gets more time.
-    /// Whoever takes the lease on a plan takes those on the open changesets of its nodes from their holders.
-    /// Of several that try, one wins.
-    fn acquire(&self, resource: Resource, holding: &Holding) -> Result<Lease>;
+    /// Takes a lease that is free or has expired, and increments its epoch. An owner that already
+    /// holds the lease keeps the epoch and extends it. Taking the lease on a plan revokes the
+    /// leases on the open changesets of its nodes. Of concurrent calls one succeeds.
+    fn acquire(&self, resource: Resource, holding: &LeaseRequest) -> Result<Lease>;
 
-    /// More time for a lease that has not changed hands.
+    /// Extends a lease that has not changed hands.
     fn renew(&self, lease: &Lease, duration: Duration) -> Result<Lease>;
 
-    /// Gives a lease back. What was written with its epoch stays; nothing more can be. Giving back what has changed hands is an error.
+    /// Releases a lease: its epoch no longer permits writes. Releasing a lease that has changed
+    /// hands is an error.
     fn release(&self, lease: &Lease) -> Result<()>;
 
-    /// The leases that somebody holds, expired or not, on a plan and all that is in it.
+    /// Lists the leases on a plan and on its nodes and changesets, expired or not.
     fn leases(&self, plan: PlanId) -> Result<Vec<Lease>>;
 }
 
-/// Contents, addressed by the hash of their bytes.
+/// Blobs, addressed by the hash of their bytes.
 pub trait BlobStore {
-    /// Stores a content of one chunk. Storing it again keeps it from being collected for another while.
+    /// Stores a blob of one chunk. Storing it again restarts its grace period.
     fn put_blob(&self, blob: &PackedBlob) -> Result<()>;
 
-    /// Adds chunks to an upload, which begins with its first; `first` is the number of the first of them, from 0.
-    /// [`put_blob`](crate::put_blob) does all of it.
+    /// Appends chunks to an upload; chunk 0 starts it. `first` is the number of the first chunk of
+    /// this call. [`put_blob`](crate::put_blob) drives whole uploads.
     fn append_upload(&self, upload: UploadId, first: u64, chunks: &[Chunk]) -> Result<()>;
 
-    /// Makes an upload a content. When there is one with this hash, the upload is dropped.
+    /// Turns an upload into a blob, or drops it if the store already has the blob.
     fn finish_upload(&self, upload: UploadId, blob: &Blob) -> Result<()>;
 
-    /// Drops an upload, if there is one.
+    /// Drops an upload if it exists.
     fn drop_upload(&self, upload: UploadId) -> Result<()>;
 
-    /// What is known of a content, if it is in the store.
+    /// Returns the metadata of a blob, if it is in the store.
     fn blob(&self, hash: BlobHash) -> Result<Option<Blob>>;
 
-    /// One chunk of a content, from 0. [`BlobReader`](crate::BlobReader) reads all of them and verifies.
+    /// Returns a chunk of a blob, numbered from 0. [`BlobReader`](crate::BlobReader) reads and
+    /// verifies all of them.
     fn blob_chunk(&self, hash: BlobHash, number: u64) -> Result<Option<Chunk>>;
 
-    /// Of these contents those of one chunk, in any order, from one state of the store. [`read_blobs`](crate::read_blobs) verifies them.
+    /// Returns those of these blobs that have one chunk, in any order, from one snapshot.
+    /// [`read_blobs`](crate::read_blobs) verifies them.
     fn small_blobs(&self, hashes: &[BlobHash]) -> Result<Vec<(BlobHash, Chunk)>>;
 
-    /// Contents behind one, in the order of their hashes, a page at a time.
+    /// Lists the hashes of blobs after one, in ascending order, one page at a time.
     fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>>;
 
-    /// Removes, or counts, contents that no entry refers to. A content that somebody records meanwhile either stays, or the recording is
-    /// refused: no entry ever refers to nothing.
-    fn collect(&self, collect: &Collect) -> Result<Collected>;
+    /// Removes, or counts, blobs that no entry refers to. A blob that is being recorded at the same
+    /// time either stays, or the recording is refused: no entry ever refers to a missing blob.
+    fn collect_garbage(&self, options: &GcOptions) -> Result<GcStats>;
 }
 
-/// The hash chains of what happened to each plan.
+/// The audit chains.
 pub trait AuditStore {
-    /// Audit records, by plan and sequence number.
+    /// Lists audit records by plan and sequence number.
     fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>>;
 
-    /// The heads of the chains behind a plan, by plan, a page at a time; also of a plan or record that has none, with sequence 0.
+    /// Lists the heads of chains after a plan, by plan, one page at a time. A plan or record
+    /// without a head gets one with sequence 0.
     fn audit_heads(&self, after: Option<PlanId>) -> Result<Vec<Head>>;
 
-    /// Audit records that are in no chain, since their plan is no id or their number is none: what is left of both, of up to
-    /// [`PAGE_MAX`](crate::limits::PAGE_MAX). There are none unless somebody else writes to the tables.
-    fn audit_strays(&self) -> Result<Vec<(PlanId, u64)>>;
+    /// Lists up to [`PAGE_MAX`](crate::limits::PAGE_MAX) records that belong to no chain, because
+    /// their plan is not an id or their number is below 1. Only another program can write such
+    /// records.
+    fn orphan_records(&self) -> Result<Vec<(PlanId, u64)>>;
 
-    /// All rows of a plan that its chain tells of, with the end of the chain, from one state of the store; also of a plan that is gone.
-    fn inventory(&self, plan: PlanId) -> Result<Inventory>;
+    /// Reads all rows of a plan that its chain covers and the head of the chain, in one
+    /// transaction. Works for a removed plan, too.
+    fn plan_snapshot(&self, plan: PlanId) -> Result<PlanSnapshot>;
 }

@@ -1,9 +1,10 @@
-//! A store as a whole: how much is in it, and copying all of it into another, of another engine perhaps.
+//! Copies a whole store into another, perhaps of the other engine, and counts its rows.
 //!
-//! Rows are copied as they are, with ids, times, epochs and audit, in pages. Each page is compared with what is there, and what is missing
-//! or otherwise is written: a copy that was cut off goes on where it was when it is asked for again. Contents are read and verified on the way.
+//! Rows are copied unchanged, with ids, times, epochs and audit, page by page. Each page is
+//! compared with the target, and only missing or different rows are written, so that an interrupted
+//! copy continues when it is repeated. Blobs are verified on the way.
 //!
-//! Nobody may write to either store meanwhile: what the source has at the end is compared with what the copy has.
+//! Neither store may be written to during the copy. At the end the two are compared.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,102 +16,102 @@ use crate::{BlobHash, BlobReader, Error, Head, PlanId, Result, Store, checkpoint
 /// Rows of one page.
 pub(crate) const ROWS_MAX: usize = 500;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// The 16 bytes of an id.
+pub enum ColumnType {
+    /// A 16-byte id.
     Id,
     /// Bytes.
     Bytes,
-    /// A text.
+    /// UTF-8 text.
     Text,
-    /// A text that PostgreSQL keeps as bytes.
+    /// UTF-8 text that PostgreSQL stores as bytes.
     FreeText,
-    /// A number.
+    /// A 64-bit integer.
     Number,
-    /// A time, in microseconds since 1970.
+    /// Microseconds since 1970.
     Time,
 }
 
-/// One value of a row.
+/// A value in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
-    /// None.
+    /// SQL `NULL`.
     Null,
-    /// A number, or a time.
+    /// An integer or a time.
     Number(i64),
-    /// A text.
+    /// UTF-8 text.
     Text(String),
-    /// An id, or bytes.
+    /// An id or bytes.
     Bytes(Vec<u8>),
 }
 
 /// A table that both engines have.
 #[derive(Debug)]
 pub struct Table {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its columns. The first are the key.
-    pub columns: &'static [(&'static str, Kind)],
-    /// How many of them are.
+    /// The columns. The key comes first.
+    pub columns: &'static [(&'static str, ColumnType)],
+    /// Number of key columns.
     pub key: usize,
 }
 
-/// In the order in which rows refer to each other. Contents are copied by themselves.
+/// All tables but those of blobs, referenced tables first.
 pub const TABLES: &[Table] = &[
     Table {
         name: "plans",
         columns: &[
-            ("id", Kind::Id),
-            ("name", Kind::Text),
-            ("state", Kind::Text),
-            ("version", Kind::Number),
-            ("undo_of", Kind::Id),
-            ("roots", Kind::Text),
-            ("detail", Kind::Text),
-            ("created_by", Kind::Text),
-            ("created_at", Kind::Time),
-            ("changed_by", Kind::Text),
-            ("changed_at", Kind::Time),
-            ("owner", Kind::Text),
-            ("epoch", Kind::Number),
-            ("expires_at", Kind::Time),
+            ("id", ColumnType::Id),
+            ("name", ColumnType::Text),
+            ("state", ColumnType::Text),
+            ("version", ColumnType::Number),
+            ("undo_of", ColumnType::Id),
+            ("roots", ColumnType::Text),
+            ("detail", ColumnType::Text),
+            ("created_by", ColumnType::Text),
+            ("created_at", ColumnType::Time),
+            ("changed_by", ColumnType::Text),
+            ("changed_at", ColumnType::Time),
+            ("owner", ColumnType::Text),
+            ("epoch", ColumnType::Number),
+            ("expires_at", ColumnType::Time),
         ],
         key: 1,
     },
     Table {
         name: "nodes",
         columns: &[
-            ("id", Kind::Id),
-            ("plan", Kind::Id),
-            ("name", Kind::Text),
-            ("state", Kind::Text),
-            ("version", Kind::Number),
-            ("detail", Kind::Text),
-            ("changed_by", Kind::Text),
-            ("changed_at", Kind::Time),
-            ("owner", Kind::Text),
-            ("epoch", Kind::Number),
-            ("expires_at", Kind::Time),
+            ("id", ColumnType::Id),
+            ("plan", ColumnType::Id),
+            ("name", ColumnType::Text),
+            ("state", ColumnType::Text),
+            ("version", ColumnType::Number),
+            ("detail", ColumnType::Text),
+            ("changed_by", ColumnType::Text),
+            ("changed_at", ColumnType::Time),
+            ("owner", ColumnType::Text),
+            ("epoch", ColumnType::Number),
+            ("expires_at", ColumnType::Time),
         ],
         key: 1,
     },
     Table {
         name: "changesets",
         columns: &[
-            ("id", Kind::Id),
-            ("plan", Kind::Id),
-            ("node", Kind::Id),
-            ("actor", Kind::Text),
-            ("status", Kind::Text),
-            ("entries", Kind::Number),
-            ("digest", Kind::Bytes),
-            ("started_at", Kind::Time),
-            ("ended_at", Kind::Time),
-            ("reason", Kind::FreeText),
-            ("owner", Kind::Text),
-            ("epoch", Kind::Number),
-            ("expires_at", Kind::Time),
+            ("id", ColumnType::Id),
+            ("plan", ColumnType::Id),
+            ("node", ColumnType::Id),
+            ("actor", ColumnType::Text),
+            ("status", ColumnType::Text),
+            ("entries", ColumnType::Number),
+            ("digest", ColumnType::Bytes),
+            ("started_at", ColumnType::Time),
+            ("ended_at", ColumnType::Time),
+            ("reason", ColumnType::FreeText),
+            ("owner", ColumnType::Text),
+            ("epoch", ColumnType::Number),
+            ("expires_at", ColumnType::Time),
         ],
         key: 1,
     },
@@ -118,47 +119,47 @@ pub const TABLES: &[Table] = &[
     Table {
         name: "audit",
         columns: &[
-            ("plan", Kind::Id),
-            ("sequence", Kind::Number),
-            ("at", Kind::Time),
-            ("request", Kind::Id),
-            ("kind", Kind::Text),
-            ("who", Kind::Text),
-            ("body", Kind::Text),
-            ("previous", Kind::Bytes),
-            ("hash", Kind::Bytes),
+            ("plan", ColumnType::Id),
+            ("sequence", ColumnType::Number),
+            ("at", ColumnType::Time),
+            ("request", ColumnType::Id),
+            ("kind", ColumnType::Text),
+            ("who", ColumnType::Text),
+            ("body", ColumnType::Text),
+            ("previous", ColumnType::Bytes),
+            ("hash", ColumnType::Bytes),
         ],
         key: 2,
     },
     Table {
         name: "audit_heads",
-        columns: &[("plan", Kind::Id), ("sequence", Kind::Number), ("hash", Kind::Bytes)],
+        columns: &[("plan", ColumnType::Id), ("sequence", ColumnType::Number), ("hash", ColumnType::Bytes)],
         key: 1,
     },
 ];
 
-/// Of a changeset one after the other.
+/// Entries, by changeset and sequence number.
 pub(crate) const ENTRIES: Table = Table {
     name: "entries",
     columns: &[
-        ("changeset", Kind::Id),
-        ("sequence", Kind::Number),
-        ("request", Kind::Id),
-        ("at", Kind::Time),
-        ("before_blob", Kind::Bytes),
-        ("after_blob", Kind::Bytes),
-        ("form", Kind::Text),
+        ("changeset", ColumnType::Id),
+        ("sequence", ColumnType::Number),
+        ("request", ColumnType::Id),
+        ("at", ColumnType::Time),
+        ("before_blob", ColumnType::Bytes),
+        ("after_blob", ColumnType::Bytes),
+        ("form", ColumnType::Text),
     ],
     key: 2,
 };
 
 impl Table {
-    /// The names of its columns.
+    /// Returns the column names.
     pub(crate) fn names(&self) -> Vec<&'static str> {
         self.columns.iter().map(|(name, _)| *name).collect()
     }
 
-    /// What brings a row up to date that is there.
+    /// Returns the clause that updates an existing row.
     pub(crate) fn update(&self) -> String {
         let set: Vec<String> =
             self.names()[self.key..].iter().map(|name| format!("{name} = excluded.{name}")).collect();
@@ -166,30 +167,30 @@ impl Table {
     }
 }
 
-/// A row.
-pub type Cells = Vec<Cell>;
+/// A row, in the order of its table's columns.
+pub type Row = Vec<Cell>;
 
-/// A store whose rows can be read and written as they are.
+/// A store whose rows can be read and written unchanged.
 pub trait Transfer: Store {
-    /// Where it is, without a password.
-    fn place(&self) -> String;
+    /// Returns the path or URL, without a password.
+    fn location(&self) -> String;
 
-    /// The version of its tables.
+    /// Returns the version of the schema.
     fn schema_version(&self) -> Result<u32>;
 
-    /// How many rows a table has; also of `blobs`.
+    /// Counts the rows of a table, `blobs` included.
     fn count(&self, table: &'static str) -> Result<u64>;
 
-    /// Rows behind a key, in the order of their keys.
-    fn rows(&self, table: &'static Table, after: Option<&[Cell]>) -> Result<Vec<Cells>>;
+    /// Lists rows after a key, in the order of keys.
+    fn rows(&self, table: &'static Table, after: Option<&[Cell]>) -> Result<Vec<Row>>;
 
-    /// Writes rows; those that are there are brought up to date.
-    fn put_rows(&self, table: &'static Table, rows: &[Cells]) -> Result<()>;
+    /// Inserts or updates rows.
+    fn put_rows(&self, table: &'static Table, rows: &[Row]) -> Result<()>;
 }
 
-/// How much is in a store.
+/// Number of rows in a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct Counts {
+pub struct RowCounts {
     /// Plans.
     pub plans: u64,
     /// Nodes of plans.
@@ -198,68 +199,69 @@ pub struct Counts {
     pub changesets: u64,
     /// Their entries.
     pub entries: u64,
-    /// Contents.
-    pub contents: u64,
-    /// Records of the audit trail.
+    /// Blobs.
+    pub blobs: u64,
+    /// Audit records.
     pub records: u64,
 }
 
-impl Counts {
-    /// Of a store.
+impl RowCounts {
+    /// Counts the rows of a store.
     pub fn of(store: &dyn Transfer) -> Result<Self> {
         Ok(Self {
             plans: store.count("plans")?,
             nodes: store.count("nodes")?,
             changesets: store.count("changesets")?,
             entries: store.count("entries")?,
-            contents: store.count("blobs")?,
+            blobs: store.count("blobs")?,
             records: store.count("audit")?,
         })
     }
 }
 
-/// Copies all of a store into another that is empty, or was filled by a copy of the same that was cut off. Compares both at the end: how much
-/// there is, and the ends of all audit chains; and verifies the chains of the copy.
-pub fn copy(from: &dyn Transfer, to: &dyn Transfer) -> Result<Counts> {
-    let refuse = |reason| Error::NotACopy { from: from.place(), to: to.place(), reason };
+/// Copies a store into one that is empty or holds an interrupted copy of it. Then compares the row
+/// counts and chain heads of both, and verifies the chains and tables of the copy.
+pub fn copy(from: &dyn Transfer, to: &dyn Transfer) -> Result<RowCounts> {
+    let refuse = |reason| Error::NotACopy { from: from.location(), to: to.location(), reason };
     let heads = |store: &dyn Store| -> Result<HashMap<PlanId, Head>> {
         Ok(checkpoint(store)?.into_iter().map(|head| (head.plan, head)).collect())
     };
     let before = heads(from)?;
     for (plan, head) in heads(to)? {
-        // A chain that grows in both of them is that of two stores.
-        let known = before.get(&plan);
-        if known.is_none_or(|known| known.sequence < head.sequence) {
-            return Err(refuse("it has plans of its own"));
+        // A chain that is longer in the target belongs to another store.
+        let source = before.get(&plan);
+        if source.is_none_or(|source| source.sequence < head.sequence) {
+            return Err(refuse("it has other plans"));
         }
     }
-    copy_contents(from, to)?;
+    copy_blobs(from, to)?;
     for table in TABLES {
-        let mut after: Option<Cells> = None;
+        let mut after: Option<Row> = None;
         loop {
             let rows = from.rows(table, after.as_deref())?;
             let Some(last) = rows.last() else { break };
             let next = Some(last[..table.key].to_vec());
-            // As far as it is a copy, a page of it that begins behind the same key has all that it has of this one.
-            let there: HashSet<Cells> = to.rows(table, after.as_deref())?.into_iter().collect();
-            let missing: Vec<Cells> = rows.into_iter().filter(|row| !there.contains(row)).collect();
+            // A page of the target that begins after the same key has all rows that it shares with
+            // this page.
+            let there: HashSet<Row> = to.rows(table, after.as_deref())?.into_iter().collect();
+            let missing: Vec<Row> = rows.into_iter().filter(|row| !there.contains(row)).collect();
             if !missing.is_empty() {
                 to.put_rows(table, &missing)?;
             }
             after = next;
         }
     }
-    let counts = Counts::of(to)?;
-    if counts != Counts::of(from)? || heads(from)? != heads(to)? {
-        return Err(refuse("somebody wrote meanwhile, or it had rows of its own"));
+    let counts = RowCounts::of(to)?;
+    if counts != RowCounts::of(from)? || heads(from)? != heads(to)? {
+        return Err(refuse("one of them was written to during the copy, or it has other rows"));
     }
     if !verify(to, &[])?.findings.is_empty() || !to.check()?.is_empty() {
-        return Err(refuse("the audit trail or the rows of the copy are not sound"));
+        return Err(refuse("the audit trail or the rows of the copy are damaged"));
     }
     Ok(counts)
 }
 
-fn copy_contents(from: &dyn Transfer, to: &dyn Transfer) -> Result<()> {
+fn copy_blobs(from: &dyn Transfer, to: &dyn Transfer) -> Result<()> {
     let mut after = None;
     loop {
         let hashes = from.blob_hashes(after)?;

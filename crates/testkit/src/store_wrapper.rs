@@ -33,7 +33,7 @@ macro_rules! wrap_store {
             read last_entries(changeset: store::ChangesetId, paths: &[(store::PathBytes, store::PathBytes)]) -> Vec<Option<store::ChangeEntry>>;
         }
         $crate::wrap_store! { @LeaseStore $wrapper;
-            write acquire(resource: store::Resource, holding: &store::Holding) -> store::Lease;
+            write acquire(resource: store::Resource, holding: &store::LeaseRequest) -> store::Lease;
             write renew(lease: &store::Lease, duration: std::time::Duration) -> store::Lease;
             write release(lease: &store::Lease) -> ();
             read leases(plan: store::PlanId) -> Vec<store::Lease>;
@@ -47,16 +47,16 @@ macro_rules! wrap_store {
             read blob_chunk(hash: store::BlobHash, number: u64) -> Option<store::Chunk>;
             read small_blobs(hashes: &[store::BlobHash]) -> Vec<(store::BlobHash, store::Chunk)>;
             read blob_hashes(after: Option<store::BlobHash>) -> Vec<store::BlobHash>;
-            write collect(collect: &store::Collect) -> store::Collected;
+            write collect_garbage(options: &store::GcOptions) -> store::GcStats;
         }
         $crate::wrap_store! { @AuditStore $wrapper;
             read audit(query: &store::AuditQuery) -> Vec<store::AuditRecord>;
             read audit_heads(after: Option<store::PlanId>) -> Vec<store::Head>;
-            read audit_strays() -> Vec<(store::PlanId, u64)>;
-            read inventory(plan: store::PlanId) -> store::Inventory;
+            read orphan_records() -> Vec<(store::PlanId, u64)>;
+            read plan_snapshot(plan: store::PlanId) -> store::PlanSnapshot;
         }
         $crate::wrap_store! { @Store $wrapper;
-            read check() -> Vec<store::Problem>;
+            read check() -> Vec<store::Corruption>;
         }
     };
     (@$trait:ident $wrapper:ty; $($how:ident $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use store::{AuditQuery, AuditRecord, Head, PlanId, Time, Verdict};
+use store::{AuditQuery, AuditRecord, AuditReport, Head, PlanId, Time};
 
 use crate::plans::open;
 use crate::problem::text;
@@ -36,7 +36,7 @@ impl Plans {
     }
 
     /// Verifies every chain and compares it with checkpoints. Default: the last one in the home folder.
-    pub fn verify(&self, checkpoints: &[PathBuf]) -> Result<Verdict, Error> {
+    pub fn verify(&self, checkpoints: &[PathBuf]) -> Result<AuditReport, Error> {
         let usual = self.agents.home()?.join(CHECKPOINT);
         let files: Vec<PathBuf> = match checkpoints {
             [] if usual.exists() => vec![usual],

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
-use store::{Counts, PostgresOptions, SqliteOptions, Transfer};
+use store::{PostgresOptions, RowCounts, SqliteOptions, Transfer};
 
 use crate::problem::text;
 use crate::{Agents, Error};
@@ -71,7 +71,7 @@ pub struct StoreState {
     pub schema: u32,
     /// Number of records of each kind.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: RowCounts,
 }
 
 impl Agents {
@@ -88,11 +88,11 @@ impl Agents {
         let wait = self.wait().timeout;
         let opened: store::Result<Arc<dyn Transfer>> = match location {
             StoreLocation::File(path) => {
-                SqliteOptions::default().wait(wait).open(path).map(|store| Arc::new(store) as _)
+                SqliteOptions::default().timeout(wait).open(path).map(|store| Arc::new(store) as _)
             }
             StoreLocation::Server(url) => {
                 let Passwords { password, file } = self.passwords().clone();
-                let options = PostgresOptions::default().wait(wait).password(password).passfile(file);
+                let options = PostgresOptions::default().timeout(wait).password(password).passfile(file);
                 options.open(url).map(|store| Arc::new(store) as _)
             }
         };
@@ -112,8 +112,8 @@ impl Agents {
             StoreLocation::Server(_) => "postgres",
         };
         let schema = store.schema_version().map_err(plan::Error::from)?;
-        let counts = Counts::of(&*store).map_err(plan::Error::from)?;
-        Ok(StoreState { kind, place: store.place(), schema, counts })
+        let counts = RowCounts::of(&*store).map_err(plan::Error::from)?;
+        Ok(StoreState { kind, place: store.location(), schema, counts })
     }
 
     /// Copies a store into another that is empty or holds an interrupted copy. Returns the copy.

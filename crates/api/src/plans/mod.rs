@@ -189,10 +189,10 @@ impl Plans {
     }
 
     /// What nothing refers to any more: removed, or counted.
-    pub fn collect(&self, dry_run: bool) -> Result<store::Collected, Error> {
-        use store::{Collect, CollectMode, limits::GRACE};
-        let mode = if dry_run { CollectMode::DryRun } else { CollectMode::Remove };
-        let collected = self.inner.store().collect(&Collect { mode, grace: GRACE });
+    pub fn collect(&self, dry_run: bool) -> Result<store::GcStats, Error> {
+        use store::{GcMode, GcOptions, limits::GRACE};
+        let mode = if dry_run { GcMode::DryRun } else { GcMode::Remove };
+        let collected = self.inner.store().collect_garbage(&GcOptions { mode, grace: GRACE });
         Ok(collected.map_err(plan::Error::from)?)
     }
 

@@ -120,7 +120,7 @@ fn log(args: &LogArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
             record.plan,
             record.sequence,
             paint.strong(&record.kind),
-            record.who
+            record.actor
         ))?;
         if output.is_json() {
             records.push(record);
@@ -131,11 +131,11 @@ fn log(args: &LogArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
 
 fn verify(args: &VerifyArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let verdict = plans.verify(&args.checkpoint)?;
-    for Finding { plan, sequence, fault, on } in &verdict.findings {
+    for Finding { plan, sequence, fault, resource } in &verdict.findings {
         let fault = serde_json::to_value(fault).expect("a fault is a word");
         let fault = fault.as_str().unwrap_or_default().to_owned();
-        let on = on.map_or_else(String::new, |on| format!(", {on}"));
-        output.say(format!("plan {plan}, record {sequence}: {}{on}", output.paint().bad(fault)))?;
+        let resource = resource.map_or_else(String::new, |resource| format!(", {resource}"));
+        output.say(format!("plan {plan}, record {sequence}: {}{resource}", output.paint().bad(fault)))?;
     }
     let (records, chains) =
         (plural(verdict.records as usize, "record"), plural(verdict.chains as usize, "chain"));

@@ -84,7 +84,7 @@ fn status(session: &Session<'_>, output: &mut Output) -> Result<Answer> {
         ("nodes", counts.nodes),
         ("changesets", counts.changesets),
         ("entries", counts.entries),
-        ("contents", counts.contents),
+        ("blobs", counts.blobs),
         ("records", counts.records),
     ] {
         output.say(format!("{what:<10}  {count}"))?;
@@ -109,8 +109,8 @@ fn copy(args: &CopyArgs, session: &Session<'_>, output: &mut Output) -> Result<A
 fn gc(args: &GcArgs, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let collected = known_plans(session)?.collect(args.dry_run)?;
     let verb = if args.dry_run { "would be removed" } else { "removed" };
-    let contents = plural(collected.blobs as usize, "content");
+    let blobs = plural(collected.blobs as usize, "blob");
     let uploads = plural(collected.uploads as usize, "unfinished upload");
-    output.confirm(format!("{contents} of {} bytes and {uploads} {verb}", collected.bytes))?;
+    output.confirm(format!("{blobs} of {} bytes and {uploads} {verb}", collected.bytes))?;
     Ok(Answer::of(&collected))
 }

@@ -13,10 +13,10 @@ pub(super) fn hint(error: &E) -> Option<String> {
             "`agents changeset list PLAN` shows the changesets of a plan"
         }
         E::NameTaken { .. } => "give another name, or none; `agents plan list` shows the names in use",
-        E::Conflict { .. } | E::Grown { .. } | E::WrongState { .. } => {
+        E::Conflict { .. } | E::PlanChanged { .. } | E::WrongState { .. } => {
             "`agents plan log PLAN` shows who did what; look at the plan again, then decide"
         }
-        E::StillOpen { .. } => "seal them with `agents changeset seal ID`, or cancel the plan",
+        E::ChangesetsOpen { .. } => "seal them with `agents changeset seal ID`, or cancel the plan",
         E::Closed { .. } => "start another changeset with `agents changeset start PLAN --actor NAME`",
         E::Stale { .. } => "what was recorded before is kept; start another changeset for the rest",
         E::Held { .. } => "wait until it is sealed or its holder is gone; `agents doctor` lists stale leases",
@@ -27,8 +27,8 @@ pub(super) fn hint(error: &E) -> Option<String> {
         E::Busy { .. } => "try again; if it stays so, look for a process that hangs",
         E::NewerSchema { .. } => "use the newer program; the store was not touched",
         E::NotAStore { .. } => "move it away, or name another store with store.url",
-        E::Place { .. } => "check the folder's owner and permissions; `agents doctor` looks at both",
-        E::Gone { .. } => "put the file back, together with its -wal file, or start again with a new one",
+        E::Io { .. } => "check the folder's owner and permissions; `agents doctor` looks at both",
+        E::Removed { .. } => "put the file back, together with its -wal file, or start again with a new one",
         E::Full { path, .. } => {
             return Some(format!(
                 "make room, `df -h {}` shows how much there is; then try again",

@@ -250,17 +250,17 @@ fn stores() {
     let changeset = plan::ChangesetId::new();
     let resource = store::Resource::Changeset(changeset);
     let cause = || Arc::new(io::Error::other("no"));
-    check(S::BadText { what: "name", text: "".into(), reason: "" }, Kind::Usage, "bad-text");
+    check(S::InvalidText { what: "name", text: "".into(), reason: "" }, Kind::Usage, "invalid-text");
     check(S::Ambiguous { what: "plan", prefix: "".into(), candidates: Vec::new() }, Kind::Usage, "ambiguous");
     check(S::NotFound { what: "changeset", name: "".into() }, Kind::NotFound, "not-found");
     check(S::Closed { changeset, status: plan::Status::Sealed }, Kind::Conflict, "changeset-closed");
-    check(S::StillOpen { plan, count: 1, first: changeset }, Kind::Conflict, "still-open");
+    check(S::ChangesetsOpen { plan, count: 1, first: changeset }, Kind::Conflict, "changesets-open");
     let owner = store::Owner::parse("o").unwrap();
     check(S::Held { resource, owner, expires_at: store::Time::now() }, Kind::Busy, "lease-held");
-    check(S::Busy { path: path(), doing: "d", waited: Duration::ZERO }, Kind::Busy, "store-busy");
-    check(S::Full { path: path(), doing: "d", source: cause() }, Kind::Error, "store-full");
-    check(S::Unwritable { path: path(), doing: "d", source: cause() }, Kind::Error, "store-unwritable");
-    let engine = |outcome| S::Engine { path: path(), doing: "d", outcome, source: cause() };
+    check(S::Busy { path: path(), action: "d", waited: Duration::ZERO }, Kind::Busy, "store-busy");
+    check(S::Full { path: path(), action: "d", source: cause() }, Kind::Error, "store-full");
+    check(S::Unwritable { path: path(), action: "d", source: cause() }, Kind::Error, "store-unwritable");
+    let engine = |outcome| S::Engine { path: path(), action: "d", outcome, source: cause() };
     check(engine(store::Outcome::Unknown), Kind::OutcomeUnknown, "store-engine");
     check(engine(store::Outcome::Aborted), Kind::Error, "store-engine");
     check(S::Url { reason: "".into() }, Kind::Usage, "store-url");
@@ -413,7 +413,7 @@ fn hints_of_stores() {
         S::Conflict { resource, state: state(), version: store::Version(2), by: "ana".into() },
         "agents plan log",
     );
-    says(S::StillOpen { plan: id, count: 2, first: changeset }, "agents changeset seal");
+    says(S::ChangesetsOpen { plan: id, count: 2, first: changeset }, "agents changeset seal");
     says(S::Closed { changeset, status: plan::Status::Sealed }, "agents changeset start");
     says(
         S::Stale { resource, given: store::Epoch(1), current: store::Epoch(2), owner: None },
@@ -423,15 +423,15 @@ fn hints_of_stores() {
     says(S::Held { resource, owner, expires_at: store::Time::now() }, "agents doctor");
     says(S::MissingBlob { hash }, "store the content again");
     says(S::DamagedBlob { hash, reason: "" }, "agents doctor");
-    says(S::Damaged { path: path(), doing: "d", source: cause() }, "agents doctor");
-    says(S::Busy { path: path(), doing: "d", waited: Duration::ZERO }, "try again");
-    says(S::NewerSchema { path: path(), found: 2, known: 1 }, "use the newer program");
+    says(S::Damaged { path: path(), action: "d", source: cause() }, "agents doctor");
+    says(S::Busy { path: path(), action: "d", waited: Duration::ZERO }, "try again");
+    says(S::NewerSchema { path: path(), found: 2, supported: 1 }, "use the newer program");
     says(S::NotAStore { path: path(), reason: "" }, "store.url");
-    says(S::Place { doing: "make", path: path(), source: cause() }, "permissions");
-    says(S::Gone { path: path() }, "-wal file");
-    says(S::Full { path: path(), doing: "d", source: cause() }, "`df -h f`");
-    says(S::Unwritable { path: "a/f".into(), doing: "d", source: cause() }, "`ls -ld a`");
-    let engine = |outcome| S::Engine { path: path(), doing: "d", outcome, source: cause() };
+    says(S::Io { action: "make", path: path(), source: cause() }, "permissions");
+    says(S::Removed { path: path() }, "-wal file");
+    says(S::Full { path: path(), action: "d", source: cause() }, "`df -h f`");
+    says(S::Unwritable { path: "a/f".into(), action: "d", source: cause() }, "`ls -ld a`");
+    let engine = |outcome| S::Engine { path: path(), action: "d", outcome, source: cause() };
     says(engine(store::Outcome::Aborted), "full or failing disk");
     says(engine(store::Outcome::Unknown), "look at what is there");
     says(S::Url { reason: "".into() }, "postgres://");

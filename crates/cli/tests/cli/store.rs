@@ -27,7 +27,7 @@ plans       1
 nodes       0
 changesets  0
 entries     0
-contents    0
+blobs       0
 records     1
 
 "#]]);
@@ -52,7 +52,7 @@ error: cannot copy `[PLACE]/nowhere.db`
     program.run(&format!("plan create --name other -c store.url=sqlite:{}", copy.display())).success();
     program.run("store copy --from agents-home/state.db --to copy.db").code(4).stdout_eq("").stderr_eq(str![[
         r#"
-error: `sqlite:[PLACE]/copy.db` is no copy of `sqlite:[PLACE]/agents-home/state.db`: it has plans of its own
+error: `sqlite:[PLACE]/copy.db` is not a copy of `sqlite:[PLACE]/agents-home/state.db`: it has other plans
   hint: let nobody write to either, and copy again into an empty store: `agents store copy --from URL --to URL`
 
 "#
@@ -89,7 +89,7 @@ fn a_store_on_a_server_that_cannot_be_used_says_why() {
     let line = |assert: &OutputAssert| first_line(assert, server);
 
     let bad = list("postgres://ana:secret@/db").code(2).stdout_eq("");
-    assert_eq!(line(&bad), "error: the URL of the store cannot be used: it names no host");
+    assert_eq!(line(&bad), "error: invalid store URL: it names no host");
 
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let port = listener.local_addr().expect("it has an address").port();
@@ -103,7 +103,7 @@ fn a_store_on_a_server_that_cannot_be_used_says_why() {
     let strict = server.url_of("strict", &database);
     let wrong = list(&strict.replace("strict@", "strict:wrong-secret@")).code(1).stdout_eq("");
     let place = format!("`postgres://strict@127.0.0.1:PORT/{database}`");
-    assert_eq!(line(&wrong), format!("error: the server of store {place} does not let us in"));
+    assert_eq!(line(&wrong), format!("error: the server of store {place} denies access"));
     // The right one, from the environment.
     server.sql("postgres", &format!("GRANT CREATE ON DATABASE {database} TO strict"));
     let mut command = program.command("plan list");
@@ -115,11 +115,11 @@ fn a_store_on_a_server_that_cannot_be_used_says_why() {
     let newer = list(&url).code(1).stdout_eq("");
     assert_eq!(
         line(&newer),
-        format!("error: store {place} has schema version 7; this program knows version 5")
+        format!("error: store {place} has schema version 7; this program supports version 5")
     );
     server.sql("postgres", &format!("ALTER DATABASE {database} SET default_transaction_read_only = on"));
     let standby = list(&url).code(1).stdout_eq("");
-    assert_eq!(line(&standby), format!("error: store {place} takes no writes"));
+    assert_eq!(line(&standby), format!("error: store {place} is read-only"));
 }
 
 #[test]

@@ -127,7 +127,7 @@ impl Engine<'_> {
             to: to.stored(),
             epoch: Some(self.epoch),
             detail: Some(record.to_json()),
-            who: self.who.clone(),
+            actor: self.who.clone(),
             note: Value::Null,
         };
         tracked.node.version = retry(|| self.store().step_node(&step))?;

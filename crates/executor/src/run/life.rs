@@ -13,7 +13,7 @@ use plan::{
     retry,
 };
 use serde_json::json;
-use store::{Kind, NewNode, NodeId, OpenChangesets};
+use store::{AuditKind, NewNode, NodeId, OpenChangesets};
 
 use super::check::Checked;
 use super::context::{Engine, Tracked};
@@ -240,7 +240,7 @@ impl Engine<'_> {
             _ => ("plan.step", OpenChangesets::Refuse),
         };
         let step = Step::to(to, &self.who)
-            .kind(Kind::parse(kind).expect("words with a dot"))
+            .kind(AuditKind::parse(kind).expect("words with a dot"))
             .note(json!({ "error": error }))
             .detail(detail)
             .open(open)

@@ -168,7 +168,7 @@ impl Runs {
                 to: NodeState::Ended(Outcome::Cancelled).stored(),
                 epoch: None,
                 detail: Some(record.to_json()),
-                who: who.clone(),
+                actor: who.clone(),
                 note: Value::Null,
             };
             match retry(|| store.step_node(&step)) {

@@ -186,7 +186,9 @@ fn a_run_that_lost_its_plan_stops() {
                 store.leases(plan.id).unwrap().into_iter().find(|lease| lease.resource == resource).unwrap();
             store.release(&lease).unwrap();
             let owner = store::Owner::parse("somebody else").unwrap();
-            store.acquire(resource, &store::Holding { owner, duration: Duration::from_secs(600) }).unwrap();
+            store
+                .acquire(resource, &store::LeaseRequest { owner, duration: Duration::from_secs(600) })
+                .unwrap();
             let error = ground.runs().resume(plan.id, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
             assert!(error.to_string().contains("somebody else"), "{error}");
             stop.cancel();
@@ -222,7 +224,7 @@ fn a_run_that_finds_its_lease_with_another_writes_nothing_more() {
             let lease = leases.iter().find(|lease| lease.resource == resource(plan)).unwrap();
             store.release(lease).unwrap();
             let owner = store::Owner::parse("somebody else").unwrap();
-            let holding = store::Holding { owner, duration: Duration::from_secs(600) };
+            let holding = store::LeaseRequest { owner, duration: Duration::from_secs(600) };
             store.acquire(resource(plan), &holding).unwrap();
             *written.lock().unwrap() = Some((plan, state(plan)));
         }

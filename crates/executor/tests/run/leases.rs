@@ -8,7 +8,7 @@ use std::time::Duration;
 use executor::Error;
 use executor::run::{Cancel, Event, NodeState, Outcome};
 use plan::{PlanId, State, Status};
-use store::{Holding, Lease, Owner, Resource};
+use store::{Lease, LeaseRequest, Owner, Resource};
 use testkit::children::{command, start};
 
 use crate::fixture::{Ground, outcome, who};
@@ -80,7 +80,7 @@ fn a_replaced_run_changes_nothing() {
             }
             expire(&ground, plan);
             let owner = Owner::parse("somebody else").unwrap();
-            let holding = Holding { owner, duration: Duration::from_secs(600) };
+            let holding = LeaseRequest { owner, duration: Duration::from_secs(600) };
             let lease = store.acquire(Resource::Plan(plan), &holding).unwrap();
             *replaced.lock().unwrap() = Some((plan, lease, state(plan)));
             let_go(&ground);

@@ -13,7 +13,7 @@ pub(crate) mod target_log;
 
 use filetx::{At, Left, TreeTransaction, Trees};
 use serde_json::json;
-use store::{Actor, ChangesetId, Kind, OpenChangesets, Resource};
+use store::{Actor, AuditKind, ChangesetId, OpenChangesets, Resource};
 
 use crate::apply::drift::{Checked, Target, Targets, check, files, has_landed, place};
 use crate::apply::intent::{Intent, begun, ended, transaction_text};
@@ -386,6 +386,6 @@ pub(crate) fn report(key: &PathKey, target: &Target, outcome: FileOutcome) -> Fi
     }
 }
 
-pub(crate) fn kind(text: &str) -> Kind {
-    Kind::parse(text).expect("words with a dot")
+pub(crate) fn kind(text: &str) -> AuditKind {
+    AuditKind::parse(text).expect("words with a dot")
 }

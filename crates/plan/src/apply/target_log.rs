@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use store::{
-    Actor, ChangesetId, Holding, NewChangeset, NewEntry, Operation, PackedBlob, Recording, RequestId, Status,
-    Tool,
+    Actor, ChangesetId, LeaseRequest, NewChangeset, NewEntry, Operation, PackedBlob, Recording, RequestId,
+    Status, Tool,
 };
 
 use crate::apply::drift::{Target, Targets};
@@ -64,7 +64,7 @@ impl Plans {
             node: None,
             actor: who.clone(),
             // Nobody but who applies knows of it; whoever finishes for them may take it at once.
-            holding: Holding { owner: self.owner().clone(), duration: Duration::ZERO },
+            lease: LeaseRequest { owner: self.owner().clone(), duration: Duration::ZERO },
             plan_states: vec![State::Applying.stored()],
             plan_epoch: None,
         };

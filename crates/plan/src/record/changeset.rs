@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::{
-    Actor, ChangesetId, Content, Epoch, Holding, Lease, NewChangeset, Outcome, PlanId, Recorded, Status,
+    Actor, ChangesetId, Content, Epoch, Lease, LeaseRequest, NewChangeset, Outcome, PlanId, Recorded, Status,
     Store,
 };
 
@@ -208,7 +208,7 @@ pub(crate) fn reopen(plans: &Plans, id: ChangesetId, options: &LeaseOptions) -> 
         return Err(store::Error::Closed { changeset: id, status: changeset.status }.into());
     }
     let plan = plans.get(changeset.plan)?;
-    let holding = Holding { owner: plans.owner().clone(), duration: options.duration };
+    let holding = LeaseRequest { owner: plans.owner().clone(), duration: options.duration };
     let lease = acquire_changeset(store.as_ref(), plan.id, id, &holding, options.wait)?;
     let inner = Inner {
         store: Arc::clone(store),

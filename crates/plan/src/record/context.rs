@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use store::{Actor, ChangesetId, Epoch, Holding, NewChangeset, NodeId, OpenChangesets, PathBytes, PlanId};
+use store::{
+    Actor, ChangesetId, Epoch, LeaseRequest, NewChangeset, NodeId, OpenChangesets, PathBytes, PlanId,
+};
 
 use crate::record::changeset::{Changeset, LeaseOptions};
 use crate::roots::{Roots, canonical};
@@ -79,7 +81,7 @@ impl PlanExecutionContext {
             plan: self.plan,
             node,
             actor: actor.clone(),
-            holding: Holding { owner: self.plans.owner().clone(), duration: options.duration },
+            lease: LeaseRequest { owner: self.plans.owner().clone(), duration: options.duration },
             plan_states: vec![State::Running.stored()],
             plan_epoch: self.epoch,
         };

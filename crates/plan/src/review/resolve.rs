@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 use store::{
-    Actor, ChangesetId, Content, Holding, Kind, NewChangeset, NewEntry, OpenChangesets, Operation, PathBytes,
-    PlanId, Recording, RequestId, Tool,
+    Actor, AuditKind, ChangesetId, Content, LeaseRequest, NewChangeset, NewEntry, OpenChangesets, Operation,
+    PathBytes, PlanId, Recording, RequestId, Tool,
 };
 
 use crate::merge::delta::{Folded, PathKey};
@@ -90,7 +90,7 @@ impl Plans {
             plan: plan.id,
             node: None,
             actor: who.clone(),
-            holding: Holding { owner: self.owner().clone(), duration: LEASE_DURATION },
+            lease: LeaseRequest { owner: self.owner().clone(), duration: LEASE_DURATION },
             plan_states: vec![State::Ready.stored(), State::Conflict.stored()],
             plan_epoch: None,
         };
@@ -125,7 +125,7 @@ impl Plans {
             Choice::Content(None) => json!({ "content": null }),
         };
         let step = Step::to(to, who)
-            .kind(Kind::parse("plan.resolved").expect("words with a dot"))
+            .kind(AuditKind::parse("plan.resolved").expect("words with a dot"))
             .note(json!({ "root": key.root, "path": key.path, "take": take, "conflicts": left }))
             // What was in the way is not any more.
             .detail(Detail { error: plan.detail.error.clone().filter(|_| left > 0), ..plan.detail.clone() })

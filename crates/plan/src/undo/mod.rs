@@ -230,7 +230,7 @@ impl Plans {
             undo_of: Some(plan.id),
             roots: plan.roots.clone(),
             detail: reverting(&inverse.reverts).to_json(),
-            who: who.clone(),
+            actor: who.clone(),
         };
         retry(|| self.store().create_plan(&undo))?;
         let changeset = self.context(undo.id)?.start_changeset(who)?;

@@ -98,8 +98,8 @@ fn an_apply_on_another_machine_does_not_block() {
             "machine": { "host": "elsewhere", "id": "2" }, "process": 1, "transaction": format!("{:032x}", 1),
             "changeset": null, "who": "ana", "from": "ready",
         } })),
-        kind: store::Kind::parse("plan.applying").unwrap(),
-        who: actor("ana"),
+        kind: store::AuditKind::parse("plan.applying").unwrap(),
+        actor: actor("ana"),
         note: serde_json::Value::Null,
     };
     fixture.plans.store().step_plan(&step).unwrap();

@@ -85,7 +85,7 @@ pub(crate) fn ready(plans: &Plans, changes: Vec<(Change, Option<ContentInput>)>)
         undo_of: None,
         roots: ROOTS.iter().map(bytes).collect(),
         detail: json!({}),
-        who: actor("ana"),
+        actor: actor("ana"),
     };
     plans.store().create_plan(&new).unwrap();
     let changeset = plans.context(new.id).unwrap().start_changeset(&actor("coder")).unwrap();

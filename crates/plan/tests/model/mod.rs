@@ -44,9 +44,9 @@ impl PlanStore for ModelStore {
             undo_of: None,
             roots: new.roots.clone(),
             detail: Value::Null,
-            created_by: new.who.clone(),
+            created_by: new.actor.clone(),
             created_at: Time::from_micros(0),
-            changed_by: new.who.clone(),
+            changed_by: new.actor.clone(),
             changed_at: Time::from_micros(0),
         };
         self.0.lock().unwrap().plans.insert(new.id, plan.clone());
@@ -115,7 +115,7 @@ impl ChangesetStore for ModelStore {
         };
         inner.changesets.insert(new.id, changeset);
         let (resource, expires_at) = (Resource::Changeset(new.id), Time::from_micros(0));
-        Ok(Lease { resource, owner: new.holding.owner.clone(), epoch: Epoch(1), expires_at })
+        Ok(Lease { resource, owner: new.lease.owner.clone(), epoch: Epoch(1), expires_at })
     }
 
     fn changeset(&self, id: ChangesetId) -> Result<Changeset> {
@@ -167,7 +167,7 @@ impl EntryStore for ModelStore {
 
 impl LeaseStore for ModelStore {
     not_asked! {
-        acquire(Resource, &Holding) -> Lease;
+        acquire(Resource, &LeaseRequest) -> Lease;
         renew(&Lease, std::time::Duration) -> Lease;
         release(&Lease) -> ();
         leases(PlanId) -> Vec<Lease>;
@@ -184,7 +184,7 @@ impl BlobStore for ModelStore {
         blob_chunk(BlobHash, u64) -> Option<Chunk>;
         small_blobs(&[BlobHash]) -> Vec<(BlobHash, Chunk)>;
         blob_hashes(Option<BlobHash>) -> Vec<BlobHash>;
-        collect(&Collect) -> Collected;
+        collect_garbage(&GcOptions) -> GcStats;
     }
 }
 
@@ -192,13 +192,13 @@ impl AuditStore for ModelStore {
     not_asked! {
         audit(&AuditQuery) -> Vec<AuditRecord>;
         audit_heads(Option<PlanId>) -> Vec<Head>;
-        audit_strays() -> Vec<(PlanId, u64)>;
-        inventory(PlanId) -> Inventory;
+        orphan_records() -> Vec<(PlanId, u64)>;
+        plan_snapshot(PlanId) -> PlanSnapshot;
     }
 }
 
 impl Store for ModelStore {
     not_asked! {
-        check() -> Vec<Problem>;
+        check() -> Vec<Corruption>;
     }
 }

@@ -2,7 +2,7 @@
 
 use plan::{Detail, Purpose, State, Status, Step};
 use serde_json::json;
-use store::{Kind, Name, OpenChangesets};
+use store::{AuditKind, Name, OpenChangesets};
 
 use super::fixture::*;
 
@@ -86,7 +86,7 @@ fn one_of_two_concurrent_steps_wins_and_the_error_names_it() {
     assert_eq!((running.state, running.changed_by.as_str()), (State::Running, "ana"));
     let error = step("bo").unwrap_err();
     assert_eq!(error.code(), "conflict");
-    assert!(error.to_string().contains("since ana changed it"), "{error}");
+    assert!(error.to_string().contains("ana changed it"), "{error}");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn timeline_has_every_step_with_its_actor_and_entry_count() {
     fixture.sealed("coder", vec![write("a", "1"), write("b", "2")]);
     let ready = fixture.mark_ready();
     let step = Step::to(State::Conflict, &actor("ana"))
-        .kind(Kind::parse("apply").unwrap())
+        .kind(AuditKind::parse("apply").unwrap())
         .note(json!({"error": "a was changed outside"}))
         .open(OpenChangesets::Refuse);
     fixture.plans.step(&ready, &step).unwrap();

@@ -61,8 +61,8 @@ fn over() -> Arc<AtomicBool> {
 }
 
 fn record(store: &dyn Store, (id, epoch): (ChangesetId, Epoch), name: &str, is_over: &AtomicBool) -> String {
-    let wish = recording(&[name]);
-    let (recorded, errors) = insist(is_over, || store.record(id, epoch, &wish));
+    let request = recording(&[name]);
+    let (recorded, errors) = insist(is_over, || store.record(id, epoch, &request));
     format!("{} {errors}", recorded.first)
 }
 

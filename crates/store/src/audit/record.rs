@@ -1,6 +1,7 @@
-//! The audit trail: one chain of records per plan, each with the hash of the one before.
+//! Records of the audit trail. Each has the hash of the one before it.
 //!
-//! The hash of a record is BLAKE3 over its canonical form. Numbers are little-endian; a *text* is its length as `u64`, then its bytes.
+//! The hash of a record is BLAKE3 over its canonical form. Numbers are little-endian; a *text* is
+//! its length as `u64`, then its bytes.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -10,12 +11,12 @@
 //! | 8 | time in microseconds since 1970 |
 //! | 17 | request id after a byte `1`, or 17 zero bytes |
 //! | text | kind |
-//! | text | who |
-//! | text | body, the very JSON text that is stored |
-//! | 32 | hash of the record before; zeros before the first |
+//! | text | actor |
+//! | text | body, the JSON text exactly as stored |
+//! | 32 | hash of the previous record; zeros before the first |
 //!
-//! So whoever changes, drops or moves a record has to change the hash of all that follow, and of the head. Whoever changes those too is
-//! noticed against a checkpoint: heads that were written down elsewhere before.
+//! To alter, drop or move a record unnoticed, one has to change the hashes of all later records and
+//! of the head. A checkpoint, a copy of the heads kept elsewhere, reveals that, too.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,32 +25,33 @@ use serde_json::value::RawValue;
 use crate::limits::PAGE_MAX;
 use crate::{ChainHash, PlanId, RequestId, Result, Store, Time};
 
-/// One record of the audit trail.
+/// A record of the audit trail.
 ///
-/// Its texts are as they are stored, unchecked: what was tampered with must be read to be found.
+/// Its texts are not validated: an altered record must be readable to be reported.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct AuditRecord {
     /// The plan whose chain it belongs to.
     pub plan: PlanId,
-    /// Its place in the chain, from 1, without gaps.
+    /// Position in the chain, from 1 without gaps.
     pub sequence: u64,
-    /// When, by the store's clock.
+    /// Time of the change, by the store's clock.
     pub at: Time,
-    /// The wish that it answers.
+    /// The idempotency key of the call.
     pub request: Option<RequestId>,
-    /// What it is about.
+    /// The kind of change.
     pub kind: String,
-    /// Who did it.
-    pub who: String,
-    /// The rest, as JSON.
+    /// The actor of the change; `who` in exports, which keep the form of version 0.1.
+    #[serde(rename = "who")]
+    pub actor: String,
+    /// The change itself, as JSON.
     pub body: Body,
-    /// The hash of the record before.
+    /// The hash of the previous record.
     pub previous: ChainHash,
-    /// The hash of this one.
+    /// The hash of this record.
     pub hash: ChainHash,
 }
 
-/// JSON as the very text that was hashed.
+/// JSON as the text that was hashed.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(transparent)]
 pub struct Body(#[schemars(with = "serde_json::Value")] pub String);
@@ -58,7 +60,7 @@ impl Serialize for Body {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match RawValue::from_string(self.0.clone()) {
             Ok(raw) => raw.serialize(serializer),
-            // It was tampered with: shown as text, and `verify` tells.
+            // The body was altered. Show it as text; `verify` reports it.
             Err(_) => serializer.serialize_str(&self.0),
         }
     }
@@ -70,11 +72,11 @@ impl<'de> Deserialize<'de> for Body {
     }
 }
 
-/// The hash before the first record.
+/// The `previous` hash of the first record.
 pub const GENESIS: ChainHash = ChainHash::from_bytes([0; 32]);
 
 impl AuditRecord {
-    /// The hash that this record should have.
+    /// Computes the hash of this record.
     pub fn computed_hash(&self) -> ChainHash {
         let mut form = Vec::with_capacity(256 + self.body.0.len());
         form.extend_from_slice(b"agents-audit-1\n");
@@ -83,7 +85,7 @@ impl AuditRecord {
         form.extend_from_slice(&self.at.as_micros().to_le_bytes());
         form.push(u8::from(self.request.is_some()));
         form.extend_from_slice(&self.request.map_or([0; 16], RequestId::to_bytes));
-        for text in [&self.kind, &self.who, &self.body.0] {
+        for text in [&self.kind, &self.actor, &self.body.0] {
             form.extend_from_slice(&(text.len() as u64).to_le_bytes());
             form.extend_from_slice(text.as_bytes());
         }
@@ -92,10 +94,10 @@ impl AuditRecord {
     }
 }
 
-/// The end of a chain.
+/// The head of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// The plan.
+    /// The plan of the chain.
     pub plan: PlanId,
     /// The sequence number of the last record; 0 when there is none.
     pub sequence: u64,
@@ -103,20 +105,20 @@ pub struct Head {
     pub hash: ChainHash,
 }
 
-/// Which records to list: by plan, then by sequence number.
+/// Selects records, by plan and sequence number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditQuery {
-    /// Only those of this plan.
+    /// Records of this plan.
     pub plan: Option<PlanId>,
-    /// Only those from this time on.
+    /// Records from this time on.
     pub since: Option<Time>,
-    /// Only those behind this record, which was the last of the page before.
+    /// Records after this one, the last of the previous page.
     pub after: Option<(PlanId, u64)>,
-    /// How many, up to [`PAGE_MAX`]; that many when not given.
+    /// Page size, at most [`PAGE_MAX`], which is the default.
     pub limit: Option<usize>,
 }
 
-/// All records that a query finds, page by page.
+/// Iterates over all records of a query, page by page.
 pub fn export(store: &dyn Store, query: AuditQuery) -> impl Iterator<Item = Result<AuditRecord>> {
     let mut query = AuditQuery { limit: Some(PAGE_MAX), ..query };
     let mut page = Vec::new().into_iter();
@@ -139,7 +141,7 @@ pub fn export(store: &dyn Store, query: AuditQuery) -> impl Iterator<Item = Resu
     })
 }
 
-/// The heads of all chains, to be written down elsewhere.
+/// Returns the heads of all chains, to be kept elsewhere.
 pub fn checkpoint(store: &dyn Store) -> Result<Vec<Head>> {
     let mut heads: Vec<Head> = Vec::new();
     loop {
@@ -156,14 +158,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_canonical_form_does_not_change() {
+    fn the_canonical_form_is_stable() {
         let record = AuditRecord {
             plan: "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap(),
             sequence: 2,
             at: Time::from_micros(3),
             request: Some("01ARZ3NDEKTSV4RRFFQ69G5FAW".parse().unwrap()),
             kind: "plan.created".into(),
-            who: "ana".into(),
+            actor: "ana".into(),
             body: Body("{\"a\": 1.10}".into()),
             previous: GENESIS,
             hash: GENESIS,
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_kept_to_the_letter() {
+    fn a_body_keeps_its_text() {
         let body: Body = serde_json::from_str("{\"b\": 1.10, \"a\": 2}").unwrap();
         assert_eq!(serde_json::to_string(&body).unwrap(), "{\"b\": 1.10, \"a\": 2}");
         assert_eq!(serde_json::to_string(&Body("{".into())).unwrap(), "\"{\"");

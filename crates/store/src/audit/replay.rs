@@ -1,7 +1,9 @@
-//! What an audit chain tells of the rows of its plan, field by field, and whether they are so.
+//! Replays an audit chain into the rows that it implies, field by field, and compares these with the
+//! rows in the tables.
 //!
-//! Each change of a row and its record are one transaction, so the two agree at every moment. A record tells what its body says, and by whom
-//! and when it was: fields that a record of an older program does not have are not compared.
+//! A change of a row and its record share one transaction, so the two agree at every moment. A record
+//! sets the fields that its body names, and by whom and when the row changed. Fields that a record of
+//! an older version lacks are not compared.
 
 use std::collections::BTreeMap;
 
@@ -9,35 +11,35 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::{AuditRecord, ChainHash, ChangesetId, Fault, Inventory, Resource, Status};
+use crate::{AuditRecord, ChainHash, ChangesetId, Fault, PlanSnapshot, Resource, Status};
 
-/// What a chain tells, as far as it was heard.
+/// The rows that the records applied so far imply.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
-    things: BTreeMap<Resource, Said>,
+pub(crate) struct Replay {
+    rows: BTreeMap<Resource, RowState>,
 }
 
-/// What is told of one row.
+/// The expected fields of one row.
 #[derive(Debug, Default)]
-struct Said {
-    /// The sequence number of the first record that tells of it.
+struct RowState {
+    /// The sequence number of the first record about this row.
     since: u64,
-    /// For each field of the row its value, and the sequence number of the last record that says so.
+    /// For each field its value, and the sequence number of the last record that set it.
     fields: BTreeMap<&'static str, (Value, u64)>,
 }
 
-/// A row that is not as it is told.
+/// A row that differs from the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Difference {
-    /// The record that tells otherwise; the last one of the chain when none does.
+    /// The record that the row contradicts; the last of the chain when no record is about the row.
     pub(crate) sequence: u64,
-    pub(crate) on: Resource,
+    pub(crate) resource: Resource,
     pub(crate) fault: Fault,
 }
 
-/// A changeset that was closed, and the entries that it had then.
+/// A sealed or abandoned changeset, with the entries that it had then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Closed {
+pub(crate) struct ClosedChangeset {
     /// The record that closed it.
     pub(crate) sequence: u64,
     pub(crate) changeset: ChangesetId,
@@ -45,103 +47,107 @@ pub(crate) struct Closed {
     pub(crate) digest: ChainHash,
 }
 
-impl Told {
-    /// Takes the next record of the chain.
-    pub(crate) fn hear(&mut self, record: &AuditRecord) {
+impl Replay {
+    /// Applies the next record of the chain.
+    pub(crate) fn apply(&mut self, record: &AuditRecord) {
         let Ok(body) = serde_json::from_str::<Value>(&record.body.0) else { return };
-        let (who, at) = (Some(json!(record.who)), Some(json!(record.at)));
-        let body_says = |field: &str| body.get(field).cloned();
-        let changed = [("changed_by", who.clone()), ("changed_at", at.clone())];
+        let (actor, at) = (Some(json!(record.actor)), Some(json!(record.at)));
+        let from_body = |field: &str| body.get(field).cloned();
+        let changed = [("changed_by", actor.clone()), ("changed_at", at.clone())];
         let plan = Resource::Plan(record.plan);
         match record.kind.as_str() {
             "plan.created" => {
-                let fields = ["name", "state", "undo_of", "roots"].map(|field| (field, body_says(field)));
-                self.say(record, plan, fields);
-                self.say(
+                let fields = ["name", "state", "undo_of", "roots"].map(|field| (field, from_body(field)));
+                self.set(record, plan, fields);
+                self.set(
                     record,
                     plan,
-                    [("created_by", who), ("created_at", at), ("version", Some(json!(1)))],
+                    [("created_by", actor), ("created_at", at), ("version", Some(json!(1)))],
                 );
-                self.say(record, plan, changed);
+                self.set(record, plan, changed);
             }
-            // Nothing of it is left, until it is made again.
-            "plan.removed" => self.things.clear(),
+            // All its rows are gone, until it is created again.
+            "plan.removed" => self.rows.clear(),
             "nodes.created" => {
-                for made in body["nodes"].as_array().into_iter().flatten() {
-                    let Some(node) = id(made, "node").map(Resource::Node) else { continue };
-                    let fields = ["name", "state"].map(|field| (field, made.get(field).cloned()));
-                    self.say(record, node, fields);
-                    self.say(record, node, [("version", Some(json!(1)))]);
-                    self.say(record, node, changed.clone());
+                for created in body["nodes"].as_array().into_iter().flatten() {
+                    let Some(node) = id(created, "node").map(Resource::Node) else { continue };
+                    let fields = ["name", "state"].map(|field| (field, created.get(field).cloned()));
+                    self.set(record, node, fields);
+                    self.set(record, node, [("version", Some(json!(1)))]);
+                    self.set(record, node, changed.clone());
                 }
             }
             "node.step" => {
                 let Some(node) = id(&body, "node").map(Resource::Node) else { return };
-                self.say(record, node, [("state", body_says("to")), ("version", body_says("version"))]);
-                self.say(record, node, changed);
+                self.set(record, node, [("state", from_body("to")), ("version", from_body("version"))]);
+                self.set(record, node, changed);
             }
             "changeset.started" => {
                 let Some(changeset) = id(&body, "changeset").map(Resource::Changeset) else { return };
                 let status = Some(json!(Status::Open));
-                self.say(record, changeset, [("node", body_says("node")), ("actor", who)]);
-                self.say(record, changeset, [("started_at", at), ("ended_at", Some(Value::Null))]);
-                self.say(record, changeset, [("status", status), ("reason", Some(Value::Null))]);
+                self.set(record, changeset, [("node", from_body("node")), ("actor", actor)]);
+                self.set(record, changeset, [("started_at", at), ("ended_at", Some(Value::Null))]);
+                self.set(record, changeset, [("status", status), ("reason", Some(Value::Null))]);
             }
             kind @ ("changeset.sealed" | "changeset.abandoned") => {
                 let Some(changeset) = id(&body, "changeset").map(Resource::Changeset) else { return };
                 let status = if kind == "changeset.sealed" { Status::Sealed } else { Status::Abandoned };
-                let fields = ["entries", "digest", "reason"].map(|field| (field, body_says(field)));
-                self.say(record, changeset, fields);
-                self.say(record, changeset, [("status", Some(json!(status))), ("ended_at", at)]);
+                let fields = ["entries", "digest", "reason"].map(|field| (field, from_body(field)));
+                self.set(record, changeset, fields);
+                self.set(record, changeset, [("status", Some(json!(status))), ("ended_at", at)]);
             }
-            // A step of the plan has the name that its caller gave it.
+            // The caller chooses the kind of a plan's step.
             _ if body["plan"] == json!(record.plan) => {
-                self.say(record, plan, [("state", body_says("to")), ("version", body_says("version"))]);
-                self.say(record, plan, changed);
+                self.set(record, plan, [("state", from_body("to")), ("version", from_body("version"))]);
+                self.set(record, plan, changed);
             }
             _ => {}
         }
     }
 
-    fn say<const N: usize>(
+    fn set<const N: usize>(
         &mut self,
         record: &AuditRecord,
-        on: Resource,
+        resource: Resource,
         fields: [(&'static str, Option<Value>); N],
     ) {
-        let new = || Said { since: record.sequence, ..Said::default() };
-        let said = self.things.entry(on).or_insert_with(new);
+        let new = || RowState { since: record.sequence, ..RowState::default() };
+        let row = self.rows.entry(resource).or_insert_with(new);
         for (field, value) in fields {
-            said.fields.extend(value.map(|value| (field, (value, record.sequence))));
+            row.fields.extend(value.map(|value| (field, (value, record.sequence))));
         }
     }
 
-    /// Compares all that was told with all that is there, both ways. Gives the first difference, by the record that tells otherwise; and the
-    /// changesets that were closed, in the order of the records that closed them.
-    pub(crate) fn compare(mut self, inventory: &Inventory) -> (Option<Difference>, Vec<Closed>) {
+    /// Compares the replayed rows with those of a snapshot, both ways. Returns the first difference, by
+    /// the record that it contradicts, and the closed changesets in the order of the records that closed
+    /// them.
+    pub(crate) fn compare(mut self, snapshot: &PlanSnapshot) -> (Option<Difference>, Vec<ClosedChangeset>) {
         let (mut differences, mut closed) = (Vec::new(), Vec::new());
-        let last = inventory.head.sequence;
-        for on in &inventory.unreadable {
-            let sequence = self.things.remove(on).map_or(last, |said| said.since);
-            differences.push(Difference { sequence, on: *on, fault: Fault::Unreadable });
+        let last = snapshot.head.sequence;
+        for resource in &snapshot.unreadable {
+            let sequence = self.rows.remove(resource).map_or(last, |row| row.since);
+            differences.push(Difference { sequence, resource: *resource, fault: Fault::Unreadable });
         }
-        let Inventory { plan, nodes, changesets, .. } = inventory;
+        let PlanSnapshot { plan, nodes, changesets, .. } = snapshot;
         let plan = plan.iter().map(|plan| (Resource::Plan(plan.id), json_of(plan)));
         let nodes = nodes.iter().map(|node| (Resource::Node(node.id), json_of(node)));
         let changesets = changesets.iter().map(|one| (Resource::Changeset(one.id), json_of(one)));
-        for (on, row) in plan.chain(nodes).chain(changesets) {
-            let Some(said) = self.things.remove(&on) else {
-                differences.push(Difference { sequence: last, on, fault: Fault::Unrecorded });
+        for (resource, found) in plan.chain(nodes).chain(changesets) {
+            let Some(row) = self.rows.remove(&resource) else {
+                differences.push(Difference { sequence: last, resource, fault: Fault::Unrecorded });
                 continue;
             };
-            let altered = said.altered(&row);
-            differences.extend(altered.map(|sequence| Difference { sequence, on, fault: Fault::RowAltered }));
-            closed.extend(said.closed(on));
+            let altered = row.contradicted(&found);
+            differences.extend(altered.map(|sequence| Difference {
+                sequence,
+                resource,
+                fault: Fault::RowAltered,
+            }));
+            closed.extend(row.closed(resource));
         }
-        let gone = self.things.into_iter();
-        differences.extend(gone.map(|(on, said)| Difference {
-            sequence: said.since,
-            on,
+        differences.extend(self.rows.into_iter().map(|(resource, row)| Difference {
+            sequence: row.since,
+            resource,
             fault: Fault::RowMissing,
         }));
         closed.sort();
@@ -149,27 +155,27 @@ impl Told {
     }
 }
 
-impl Said {
-    /// The first record that tells of the row otherwise.
-    fn altered(&self, row: &Value) -> Option<u64> {
-        let others = self.fields.iter().filter(|(field, (value, _))| row.get(**field) != Some(value));
+impl RowState {
+    /// Returns the first record that the row in the table contradicts.
+    fn contradicted(&self, found: &Value) -> Option<u64> {
+        let others = self.fields.iter().filter(|(field, (value, _))| found.get(**field) != Some(value));
         others.map(|(_, (_, sequence))| *sequence).min()
     }
 
-    fn closed(&self, on: Resource) -> Option<Closed> {
-        let Resource::Changeset(changeset) = on else { return None };
+    fn closed(&self, resource: Resource) -> Option<ClosedChangeset> {
+        let Resource::Changeset(changeset) = resource else { return None };
         let (entries, _) = self.fields.get("entries")?;
         let (digest, sequence) = self.fields.get("digest")?;
         let digest = serde_json::from_value(digest.clone()).ok()?;
-        Some(Closed { sequence: *sequence, changeset, entries: entries.as_u64()?, digest })
+        Some(ClosedChangeset { sequence: *sequence, changeset, entries: entries.as_u64()?, digest })
     }
 }
 
 fn json_of(row: &impl Serialize) -> Value {
-    serde_json::to_value(row).expect("a row has a form in JSON")
+    serde_json::to_value(row).expect("every row serializes as JSON")
 }
 
-/// An id in a body.
+/// Reads an id from a body.
 fn id<T: DeserializeOwned>(body: &Value, field: &str) -> Option<T> {
     T::deserialize(body.get(field)?).ok()
 }

@@ -1,40 +1,41 @@
-//! What there is of a plan: its rows, as its audit chain has to tell of them.
+//! The rows of a plan, to compare with what its audit chain records.
 
 use crate::{Changeset, Head, Node, Plan, Resource};
 
-/// All rows of a plan and the end of its chain, from one state of the store.
+/// All rows of a plan and the head of its chain, read in one transaction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Inventory {
-    /// The end of its chain; sequence 0 when there is none.
+pub struct PlanSnapshot {
+    /// The head of its chain; sequence 0 when the chain is empty.
     pub head: Head,
-    /// The plan, while it is there.
+    /// The plan, unless it was removed.
     pub plan: Option<Plan>,
-    /// Its nodes, in the order of their ids.
+    /// Its nodes, by id.
     pub nodes: Vec<Node>,
     /// Its changesets, in the order in which they were started.
     pub changesets: Vec<Changeset>,
-    /// What has a row that is none this program writes.
+    /// Rows with values that this program does not write.
     pub unreadable: Vec<Resource>,
 }
 
-impl Inventory {
+impl PlanSnapshot {
     pub(crate) fn new(head: Head) -> Self {
         Self { head, plan: None, nodes: Vec::new(), changesets: Vec::new(), unreadable: Vec::new() }
     }
 }
 
-/// Keeps the rows that can be read, and names the rest. Any other failure ends it.
-pub(crate) fn sort<I, T, E>(
+/// Adds the readable rows to `readable` and the ids of the others to `unreadable`. Any other failure
+/// is returned.
+pub(crate) fn partition<I, T, E>(
     rows: Vec<(I, Result<T, E>)>,
     is_unreadable: impl Fn(&E) -> bool,
     resource: impl Fn(I) -> Resource,
-    kept: &mut Vec<T>,
+    readable: &mut Vec<T>,
     unreadable: &mut Vec<Resource>,
 ) -> Result<(), E> {
     for (id, row) in rows {
         match row {
             Err(error) if is_unreadable(&error) => unreadable.push(resource(id)),
-            row => kept.push(row?),
+            row => readable.push(row?),
         }
     }
     Ok(())

@@ -1,140 +1,142 @@
-//! Verification of the audit trail: every chain is read, and compared with its head, with heads that were written down before, and with the
-//! rows that it tells of.
+//! Verification of the audit trail: reads every chain, and compares it with its head, with checkpoints,
+//! and with the rows of its plan.
 //!
-//! Others may go on writing meanwhile: the rows of a plan and the end of its chain are read from one state of the store.
+//! Others may write at the same time: the rows of a plan and the head of its chain are read in one
+//! transaction.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::audit::replay::{Closed, Difference, Told};
+use crate::audit::replay::{ClosedChangeset, Difference, Replay};
 use crate::limits::PAGE_MAX;
 use crate::{
-    AuditQuery, AuditRecord, ChainHash, Error, GENESIS, Head, Inventory, PlanId, Resource, Result, Store,
+    AuditQuery, AuditRecord, ChainHash, Error, GENESIS, Head, PlanId, PlanSnapshot, Resource, Result, Store,
     export,
 };
 
-/// What is wrong at a place of a chain.
+/// A fault at one record of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// There is no record with this sequence number, though there is, or was, a later one.
+    /// No record has this sequence number, though there is, or was, a later one.
     Missing,
-    /// The record is not what was hashed.
+    /// The record does not match its hash.
     Altered,
-    /// The record does not follow the one before it.
+    /// The record does not continue the one before it.
     Unlinked,
-    /// The record is in no chain: its plan is no id, or its number is none.
-    Stray,
-    /// The chain's end is not what the store says that it is.
+    /// The record belongs to no chain: its plan is not an id, or its number is below 1.
+    Orphan,
+    /// The last record is not the head that the store has.
     WrongHead,
     /// The chain is not the one that a checkpoint saw.
     NotAsCheckpointed,
-    /// The row of a plan, node or changeset is not as this record tells.
+    /// The row of a plan, node or changeset contradicts this record.
     RowAltered,
-    /// There is no row of the plan, node or changeset that this record tells of, though no record tells that the plan was removed.
+    /// The plan, node or changeset of this record has no row, though the plan was not removed.
     RowMissing,
-    /// There is a row of a plan, node or changeset that no record up to this one, the last, tells of.
+    /// A plan, node or changeset has a row, but no record up to this one, the last, is about it.
     Unrecorded,
     /// The entries of the changeset that this record closed are not those that it had then.
     EntriesAltered,
-    /// What this record tells of, or the record itself, cannot be read: its row is none that this program writes.
+    /// The record, or the row that it is about, has values that this program does not write.
     Unreadable,
 }
 
-/// The first thing that is wrong with a chain.
+/// The first fault of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Finding {
-    /// The plan.
+    /// The plan of the chain.
     pub plan: PlanId,
     /// The sequence number of the record.
     pub sequence: u64,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
-    /// The row that is wrong, when it is not the record itself.
+    /// The faulty row, unless the record itself is faulty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on: Option<Resource>,
+    pub resource: Option<Resource>,
 }
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
-pub struct Verdict {
-    /// How many chains were read.
+pub struct AuditReport {
+    /// Number of chains that were read.
     pub chains: u64,
-    /// How many records were read.
+    /// Number of records that were read.
     pub records: u64,
-    /// The first thing that is wrong with each bad chain, and the records that are in none.
+    /// The first fault of each bad chain, and the records that belong to none.
     pub findings: Vec<Finding>,
 }
 
-/// Reads every chain, and compares it with its head, with heads that were written down before, and with the rows of its plan.
+/// Verifies every chain against its head, the heads of a checkpoint, and the rows of its plan.
 ///
-/// Others may go on writing meanwhile: what is appended after a plan's rows were read is checked as a chain.
-pub fn verify(store: &dyn Store, checkpoint: &[Head]) -> Result<Verdict> {
+/// Others may write at the same time: records that are appended after the rows were read are checked
+/// only as parts of the chain.
+pub fn verify(store: &dyn Store, checkpoint: &[Head]) -> Result<AuditReport> {
     let mut heads = crate::checkpoint(store)?;
-    let known: Vec<PlanId> = heads.iter().map(|head| head.plan).collect();
-    let gone = checkpoint.iter().filter(|seen| known.binary_search(&seen.plan).is_err());
+    let plans: Vec<PlanId> = heads.iter().map(|head| head.plan).collect();
+    let gone = checkpoint.iter().filter(|seen| plans.binary_search(&seen.plan).is_err());
     heads.extend(gone.map(|seen| Head { plan: seen.plan, sequence: 0, hash: GENESIS }));
-    let mut verdict = Verdict::default();
+    let mut report = AuditReport::default();
     for head in heads {
         let seen: Vec<Head> = checkpoint.iter().filter(|seen| seen.plan == head.plan).copied().collect();
-        // The rows first: what is appended after that is in the chain, and not told of them.
-        let inventory = inventory(store, head.plan)?;
-        let head = inventory.as_ref().map_or(head, |inventory| inventory.head);
+        // Rows before records: a record that is appended later is not compared with the rows.
+        let snapshot = snapshot(store, head.plan)?;
+        let head = snapshot.as_ref().map_or(head, |snapshot| snapshot.head);
         let mut chain = Chain { expected: [vec![head], seen].concat(), last: (0, GENESIS) };
-        let (mut wrong, told) = chain.read(store)?;
-        verdict.chains += 1;
-        verdict.records += chain.last.0 + u64::from(wrong.is_some());
-        if wrong.is_none() {
-            wrong = chain.end().or(chain.behind_its_head(store)?);
+        let (mut fault, replay) = chain.read(store)?;
+        report.chains += 1;
+        report.records += chain.last.0 + u64::from(fault.is_some());
+        if fault.is_none() {
+            fault = chain.end().or(chain.past_head(store)?);
         }
-        let place = match (wrong, inventory) {
+        let first = match (fault, snapshot) {
             (Some((sequence, fault)), _) => Some((sequence, fault, None)),
             (None, None) => Some((head.sequence, Fault::Unreadable, None)),
-            (None, Some(inventory)) => {
-                let first = first_difference(store, head.plan, told, &inventory)?;
-                first.map(|Difference { sequence, on, fault }| (sequence, fault, Some(on)))
+            (None, Some(snapshot)) => {
+                let first = first_difference(store, head.plan, replay, &snapshot)?;
+                first.map(|Difference { sequence, resource, fault }| (sequence, fault, Some(resource)))
             }
         };
-        let finding = |(sequence, fault, on)| Finding { plan: head.plan, sequence, fault, on };
-        verdict.findings.extend(place.map(finding));
+        let finding = |(sequence, fault, resource)| Finding { plan: head.plan, sequence, fault, resource };
+        report.findings.extend(first.map(finding));
     }
-    let stray = |(plan, sequence)| Finding { plan, sequence, fault: Fault::Stray, on: None };
-    verdict.findings.extend(store.audit_strays()?.into_iter().map(stray));
-    Ok(verdict)
+    let orphan = |(plan, sequence)| Finding { plan, sequence, fault: Fault::Orphan, resource: None };
+    report.findings.extend(store.orphan_records()?.into_iter().map(orphan));
+    Ok(report)
 }
 
-/// The rows of a plan; none when they cannot be read, not even to be named.
-fn inventory(store: &dyn Store, plan: PlanId) -> Result<Option<Inventory>> {
-    match store.inventory(plan) {
+/// Reads the rows of a plan; `None` when even their ids are unreadable.
+fn snapshot(store: &dyn Store, plan: PlanId) -> Result<Option<PlanSnapshot>> {
+    match store.plan_snapshot(plan) {
         Err(Error::Damaged { .. }) => Ok(None),
         read => read.map(Some),
     }
 }
 
-/// The first row that is not as it was told, or changeset whose entries are not.
+/// Finds the first row that contradicts its chain, or changeset whose entries do.
 fn first_difference(
     store: &dyn Store,
     plan: PlanId,
-    told: Told,
-    inventory: &Inventory,
+    replay: Replay,
+    snapshot: &PlanSnapshot,
 ) -> Result<Option<Difference>> {
-    let (first, closed) = told.compare(inventory);
+    let (first, closed) = replay.compare(snapshot);
     for closed in closed {
-        let Closed { sequence, changeset, .. } = closed;
+        let ClosedChangeset { sequence, changeset, .. } = closed;
         if first.is_some_and(|first| first.sequence <= sequence) {
             break;
         }
         if let Some(fault) = entries_fault(store, plan, closed)? {
-            return Ok(Some(Difference { sequence, on: Resource::Changeset(changeset), fault }));
+            return Ok(Some(Difference { sequence, resource: Resource::Changeset(changeset), fault }));
         }
     }
     Ok(first)
 }
 
-/// What is wrong with the entries of a changeset that was closed, if they are not those that it had then.
-fn entries_fault(store: &dyn Store, plan: PlanId, closed: Closed) -> Result<Option<Fault>> {
+/// Checks that a closed changeset has the entries that it had when it was closed.
+fn entries_fault(store: &dyn Store, plan: PlanId, closed: ClosedChangeset) -> Result<Option<Fault>> {
     let (mut digest, mut count) = (GENESIS, 0);
-    // What is numbered otherwise may be listed for ever.
+    // Bounded: entries with altered sequence numbers could be listed for ever.
     while count <= closed.entries {
         let page = match store.entries(closed.changeset, count, PAGE_MAX) {
             Err(Error::Damaged { .. }) => return Ok(Some(Fault::Unreadable)),
@@ -149,47 +151,51 @@ fn entries_fault(store: &dyn Store, plan: PlanId, closed: Closed) -> Result<Opti
         digest = page.iter().fold(digest, |digest, entry| entry.digest(digest));
     }
     match store.plan(plan) {
-        // It was removed since its rows were read, and all entries with it.
+        // The plan was removed since its rows were read, with all its entries.
         Err(Error::NotFound { .. }) => Ok(None),
         _ => Ok(Some(Fault::EntriesAltered)),
     }
 }
 
-/// A chain as far as it was read.
+/// A chain, up to the last record that was read.
 struct Chain {
-    /// What must be seen on the way: first the head of the store, then those of checkpoints.
+    /// Heads that the chain must contain: first that of the store, then those of checkpoints.
     expected: Vec<Head>,
     last: (u64, ChainHash),
 }
 
 impl Chain {
-    /// Reads all of it, or up to what is wrong. Gives what it tells up to its head, where the rows were read.
-    fn read(&mut self, store: &dyn Store) -> Result<(Option<(u64, Fault)>, Told)> {
+    /// Reads the chain up to its end or first fault, and replays it up to the head that belongs to the
+    /// rows.
+    fn read(&mut self, store: &dyn Store) -> Result<(Option<(u64, Fault)>, Replay)> {
         let head = self.expected[0];
         let query = AuditQuery { plan: Some(head.plan), ..AuditQuery::default() };
-        let mut told = Told::default();
+        let mut replay = Replay::default();
         for record in export(store, query) {
             let record = match record {
-                Err(Error::Damaged { .. }) => return Ok((Some((self.last.0 + 1, Fault::Unreadable)), told)),
+                Err(Error::Damaged { .. }) => {
+                    return Ok((Some((self.last.0 + 1, Fault::Unreadable)), replay));
+                }
                 record => record?,
             };
-            if let Some(wrong) = self.follow(&record) {
-                return Ok((Some(wrong), told));
+            if let Some(fault) = self.follow(&record) {
+                return Ok((Some(fault), replay));
             }
             if record.sequence <= head.sequence {
-                told.hear(&record);
+                replay.apply(&record);
             }
         }
-        Ok((None, told))
+        Ok((None, replay))
     }
 
-    /// A chain that has grown since its head was read must have a newer head by now; else a record was put behind the head.
-    fn behind_its_head(&self, store: &dyn Store) -> Result<Option<(u64, Fault)>> {
+    /// Checks a chain that is longer than its head says: unless the head has moved on since it was read,
+    /// a record was added without it.
+    fn past_head(&self, store: &dyn Store) -> Result<Option<(u64, Fault)>> {
         let head = self.expected[0];
         if self.last.0 <= head.sequence {
             return Ok(None);
         }
-        let now = inventory(store, head.plan)?.map_or(head, |inventory| inventory.head);
+        let now = snapshot(store, head.plan)?.map_or(head, |snapshot| snapshot.head);
         Ok(Some((now.sequence + 1, Fault::WrongHead)).filter(|_| now.sequence < self.last.0))
     }
 
@@ -206,10 +212,11 @@ impl Chain {
         }
         self.last = (next, record.hash);
         let wrong = self.expected.iter().position(|head| head.sequence == next && head.hash != record.hash);
-        wrong.map(|place| (next, if place == 0 { Fault::WrongHead } else { Fault::NotAsCheckpointed }))
+        wrong.map(|index| (next, if index == 0 { Fault::WrongHead } else { Fault::NotAsCheckpointed }))
     }
 
-    /// Whether the chain reaches as far as it must. Each plan has at least the record of its making.
+    /// Checks that the chain reaches all expected heads. Every plan has at least the record of its
+    /// creation.
     fn end(&self) -> Option<(u64, Fault)> {
         let next = self.last.0 + 1;
         let [head, seen @ ..] = self.expected.as_slice() else { return None };

@@ -1,7 +1,9 @@
-//! Contents: addressed by hash, compressed in chunks, streamed in and out, verified on the way out.
+//! Blobs: contents addressed by hash, compressed in chunks, streamed in and out, verified when
+//! read.
 //!
-//! A content of one chunk is packed in the caller's thread and goes into the store together with what refers to it. A longer one is
-//! uploaded chunk by chunk under an id of its own and gets its address at the end, when its hash is known.
+//! A blob of one chunk is packed in the caller's thread and written together with the entry that
+//! refers to it. A longer one is uploaded chunk by chunk under an upload id, and gets its address
+//! at the end, when its hash is known.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -14,21 +16,24 @@ use serde::{Deserialize, Serialize};
 use crate::limits::{BLOB_CHUNKS_MAX, CHUNK_BYTES, UPLOAD_CHUNKS_MAX};
 use crate::{BlobHash, Error, Result, Store, UploadId};
 
-/// The fastest: a higher one costs a record its speed and wins little on source text.
+/// The fastest level: a higher one slows down recording and saves little on source text.
 const ZSTD_LEVEL: i32 = 1;
-/// Contexts for compression that are kept; more threads may compress at the same time.
+/// Compression contexts that are kept for reuse. More threads may compress at the same time.
 const COMPRESSORS_KEPT: usize = 8;
 
-/// How a chunk's bytes are kept.
+/// Reason of [`Error::DamagedBlob`] when all chunks are readable.
+pub(crate) const HASH_MISMATCH: &str = "its bytes do not match its hash";
+
+/// The encoding of a stored chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codec {
-    /// As they are: compression would not have made them shorter.
+    /// Uncompressed: compression would not shorten it.
     Plain,
-    /// As a zstd frame.
+    /// A zstd frame.
     Zstd,
 }
 
-/// A piece of a content as it is stored.
+/// A stored chunk of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     codec: Codec,
@@ -37,13 +42,13 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Compresses up to [`CHUNK_BYTES`].
+    /// Compresses at most [`CHUNK_BYTES`].
     pub fn pack(content: &[u8]) -> Result<Self> {
         let bytes = u32::try_from(content.len()).ok().filter(|_| content.len() <= CHUNK_BYTES);
         let Some(bytes) = bytes else {
-            return Err(Error::Limit { what: "a chunk of a content", limit: CHUNK_BYTES as u64 });
+            return Err(Error::Limit { what: "bytes of a chunk", limit: CHUNK_BYTES as u64 });
         };
-        // Compression fails for want of memory only; the content can be kept as it is then, too.
+        // Compression fails only for want of memory; the chunk is stored uncompressed then.
         let compressed = compress(content).ok();
         Ok(match compressed.filter(|compressed| compressed.len() < content.len()) {
             Some(compressed) => Self { codec: Codec::Zstd, bytes, stored: compressed.into() },
@@ -51,31 +56,32 @@ impl Chunk {
         })
     }
 
-    /// As an engine has stored it.
+    /// Wraps a chunk that an engine has read.
     pub fn from_stored(codec: Codec, bytes: u32, stored: impl Into<Arc<[u8]>>) -> Self {
         Self { codec, bytes, stored: stored.into() }
     }
 
-    /// How the bytes are kept.
+    /// Returns the encoding.
     pub fn codec(&self) -> Codec {
         self.codec
     }
 
-    /// How many bytes of content.
+    /// Returns the number of uncompressed bytes.
     pub fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// The bytes to store.
+    /// Returns the bytes to store.
     pub fn stored(&self) -> &[u8] {
         &self.stored
     }
 
-    /// The content; the reason when it cannot be had. Never more than was promised, whatever is stored.
+    /// Decompresses the chunk; the error is the reason for which it is damaged. Never returns more
+    /// bytes than [`bytes`](Self::bytes).
     pub fn unpack(&self) -> Result<Vec<u8>, &'static str> {
         let expected = self.bytes as usize;
         if expected > CHUNK_BYTES {
-            return Err("a chunk claims to be longer than chunks are");
+            return Err("a chunk exceeds the maximum length");
         }
         let content = match self.codec {
             Codec::Plain => self.stored.to_vec(),
@@ -83,11 +89,12 @@ impl Chunk {
                 zstd::bulk::decompress(&self.stored, expected).map_err(|_| "a chunk does not decompress")?
             }
         };
-        if content.len() == expected { Ok(content) } else { Err("a chunk has another length than it should") }
+        if content.len() == expected { Ok(content) } else { Err("a chunk has the wrong length") }
     }
 }
 
-/// Compresses with a context that was used before, where there is one: making one costs more than a small content does.
+/// Compresses with a kept context if there is one: making a context costs more than compressing a
+/// small blob.
 fn compress(content: &[u8]) -> io::Result<Vec<u8>> {
     static IDLE: Mutex<Vec<zstd::bulk::Compressor<'static>>> = Mutex::new(Vec::new());
     let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +111,7 @@ fn compress(content: &[u8]) -> io::Result<Vec<u8>> {
     Ok(compressed)
 }
 
-/// A content of one chunk, with its hash: ready to go into the store together with what refers to it.
+/// A blob of one chunk with its hash, ready to be written together with an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedBlob {
     hash: BlobHash,
@@ -112,74 +119,74 @@ pub struct PackedBlob {
 }
 
 impl PackedBlob {
-    /// Hashes and compresses up to [`CHUNK_BYTES`], in the caller's thread.
+    /// Hashes and compresses at most [`CHUNK_BYTES`], in the caller's thread.
     pub fn new(content: &[u8]) -> Result<Self> {
         Ok(Self { hash: BlobHash::of(content), chunk: Chunk::pack(content)? })
     }
 
-    /// The content's hash.
+    /// Returns the hash of the uncompressed bytes.
     pub fn hash(&self) -> BlobHash {
         self.hash
     }
 
-    /// The content.
+    /// Returns the only chunk.
     pub fn chunk(&self) -> &Chunk {
         &self.chunk
     }
 }
 
-/// A content in the store.
+/// A stored blob.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blob {
-    /// Its address.
+    /// The hash of its bytes, which is its address.
     pub hash: BlobHash,
-    /// Its length.
+    /// Number of uncompressed bytes.
     pub bytes: u64,
-    /// In how many chunks it is kept.
+    /// Number of chunks.
     pub chunks: u64,
 }
 
-/// Which contents to collect.
+/// Options of garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Collect {
-    /// Whether to remove them or only to count them.
-    pub mode: CollectMode,
-    /// Those that came in within this time stay, since their entry may be about to be recorded.
-    /// [`GRACE`](crate::limits::GRACE) unless there is a reason.
+pub struct GcOptions {
+    /// Remove or count.
+    pub mode: GcMode,
+    /// Keeps blobs that were stored within this time, since their entry may not be recorded yet.
+    /// Usually [`GRACE`](crate::limits::GRACE).
     pub grace: Duration,
 }
 
-/// Whether to remove or only to count.
+/// The mode of garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CollectMode {
-    /// Count what would go; change nothing.
+pub enum GcMode {
+    /// Count the garbage; change nothing.
     DryRun,
-    /// Remove.
+    /// Remove the garbage.
     Remove,
 }
 
-/// What nothing refers to.
+/// Blobs and uploads that were removed, or would be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
-pub struct Collected {
-    /// How many contents.
+pub struct GcStats {
+    /// Number of blobs.
     pub blobs: u64,
-    /// Their length before compression.
+    /// Their uncompressed bytes.
     pub bytes: u64,
-    /// Uploads that were never finished.
+    /// Number of unfinished uploads.
     pub uploads: u64,
 }
 
-impl Collected {
-    /// Counts these as well.
-    pub(crate) fn add(&mut self, more: Collected) {
+impl GcStats {
+    /// Adds the numbers of another batch.
+    pub(crate) fn add(&mut self, more: GcStats) {
         self.blobs += more.blobs;
         self.bytes += more.bytes;
         self.uploads += more.uploads;
     }
 }
 
-/// Stores a content of any length, in memory bounded by [`UPLOAD_CHUNKS_MAX`] chunks. When it returns the content is durable.
-/// Storing the same content again stores nothing twice.
+/// Stores a blob of any length, with at most [`UPLOAD_CHUNKS_MAX`] chunks in memory. The blob is
+/// durable when this returns. A blob that is already in the store is not stored twice.
 pub fn put_blob(store: &dyn Store, source: &mut dyn Read) -> Result<Blob> {
     let first = read_chunk(source)?;
     if first.len() < CHUNK_BYTES {
@@ -188,7 +195,7 @@ pub fn put_blob(store: &dyn Store, source: &mut dyn Read) -> Result<Blob> {
         return Ok(Blob { hash: packed.hash, bytes: first.len() as u64, chunks: 1 });
     }
     let upload = UploadId::new();
-    // What fails half-way is dropped at once if that is possible, and else collected like anything nobody refers to.
+    // Drop a failed upload at once if possible; otherwise garbage collection removes it.
     stream(store, upload, first, source).inspect_err(|_| drop(store.drop_upload(upload)))
 }
 
@@ -207,7 +214,10 @@ fn stream(store: &dyn Store, upload: UploadId, first: Vec<u8>, source: &mut dyn 
             next = read_chunk(source)?;
         }
         if chunks > BLOB_CHUNKS_MAX {
-            return Err(Error::Limit { what: "a content", limit: BLOB_CHUNKS_MAX * CHUNK_BYTES as u64 });
+            return Err(Error::Limit {
+                what: "bytes of a blob",
+                limit: BLOB_CHUNKS_MAX * CHUNK_BYTES as u64,
+            });
         }
         store.append_upload(upload, number, &packed)?;
     }
@@ -216,7 +226,7 @@ fn stream(store: &dyn Store, upload: UploadId, first: Vec<u8>, source: &mut dyn 
     Ok(blob)
 }
 
-/// The next chunk of a stream; shorter only at its end.
+/// Reads the next chunk of a stream; only the last one is shorter.
 fn read_chunk(source: &mut dyn Read) -> Result<Vec<u8>> {
     let mut chunk = Vec::new();
     source
@@ -226,10 +236,11 @@ fn read_chunk(source: &mut dyn Read) -> Result<Vec<u8>> {
     Ok(chunk)
 }
 
-/// Reads a content of any length, one chunk in memory at a time.
+/// Reads a blob of any length, with one chunk in memory at a time.
 ///
-/// A content of one chunk is verified before its first byte is given out. Of a longer one the whole hash is known at the end only: a
-/// reader that reached the end without an error has got the right content, and no other has.
+/// A blob of one chunk is verified before its first byte is returned. The hash of a longer one is
+/// known only at the end: its bytes are verified once the reader has reached the end without an
+/// error.
 pub struct BlobReader<'a> {
     store: &'a dyn Store,
     blob: Blob,
@@ -239,7 +250,7 @@ pub struct BlobReader<'a> {
 }
 
 impl<'a> BlobReader<'a> {
-    /// Begins to read.
+    /// Opens a blob and reads its first chunk.
     pub fn open(store: &'a dyn Store, hash: BlobHash) -> Result<Self> {
         let blob = store.blob(hash)?.ok_or(Error::MissingBlob { hash })?;
         let mut reader =
@@ -248,12 +259,12 @@ impl<'a> BlobReader<'a> {
         Ok(reader)
     }
 
-    /// What is read.
+    /// Returns the blob that is read.
     pub fn blob(&self) -> &Blob {
         &self.blob
     }
 
-    /// Takes the next chunk; behind the last one everything must fit.
+    /// Reads the next chunk, and verifies the hash after the last one.
     fn advance(&mut self) -> Result<()> {
         let hash = self.blob.hash;
         let damaged = |reason| Error::DamagedBlob { hash, reason };
@@ -262,7 +273,7 @@ impl<'a> BlobReader<'a> {
         self.hasher.update(&content);
         self.next += 1;
         if self.next == self.blob.chunks && hash.as_bytes() != self.hasher.finalize().as_bytes() {
-            return Err(damaged("its hash is another"));
+            return Err(damaged(HASH_MISMATCH));
         }
         self.rest = io::Cursor::new(content);
         Ok(())
@@ -281,11 +292,11 @@ impl Read for BlobReader<'_> {
     }
 }
 
-/// Reads a whole content that has at most `limit` bytes.
+/// Reads a whole blob of at most `limit` bytes.
 pub fn read_blob(store: &dyn Store, hash: BlobHash, limit: usize) -> Result<Vec<u8>> {
     let mut reader = BlobReader::open(store, hash)?;
     if reader.blob.bytes > limit as u64 {
-        return Err(Error::Limit { what: "a content read into memory", limit: limit as u64 });
+        return Err(Error::Limit { what: "bytes of a blob read into memory", limit: limit as u64 });
     }
     let mut content = std::mem::take(&mut reader.rest).into_inner();
     while reader.next < reader.blob.chunks {
@@ -295,14 +306,14 @@ pub fn read_blob(store: &dyn Store, hash: BlobHash, limit: usize) -> Result<Vec<
     Ok(content)
 }
 
-/// Reads and verifies many contents at once: those of one chunk. Longer ones, and those that are not there, are left out.
+/// Reads and verifies many blobs of one chunk at once. Leaves out longer and missing ones.
 pub fn read_blobs(store: &dyn Store, hashes: &[BlobHash]) -> Result<HashMap<BlobHash, Vec<u8>>> {
     let mut contents = HashMap::with_capacity(hashes.len());
     for (hash, chunk) in store.small_blobs(hashes)? {
         let damaged = |reason| Error::DamagedBlob { hash, reason };
         let content = chunk.unpack().map_err(damaged)?;
         if BlobHash::of(&content) != hash {
-            return Err(damaged("its hash is another"));
+            return Err(damaged(HASH_MISMATCH));
         }
         contents.insert(hash, content);
     }
@@ -332,6 +343,6 @@ mod tests {
         assert!(unpack(Codec::Zstd, u32::MAX, &bomb).is_err());
         assert!(unpack(Codec::Zstd, 10, b"no frame").is_err());
         assert!(unpack(Codec::Plain, 10, b"short").is_err());
-        assert_eq!(Chunk::pack(&vec![0; CHUNK_BYTES + 1]).unwrap_err().code(), "limit");
+        assert_eq!(Chunk::pack(&vec![0; CHUNK_BYTES + 1]).unwrap_err().code(), "limit-exceeded");
     }
 }

@@ -1,4 +1,4 @@
-//! BLAKE3 hashes, one type for each thing that is hashed.
+//! BLAKE3 hashes, with a type for each use.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,17 +16,17 @@ macro_rules! hash {
         pub struct $name(#[schemars(with = "String")] [u8; 32]);
 
         impl $name {
-            /// Of these bytes.
+            /// Hashes bytes.
             pub fn of(bytes: &[u8]) -> Self {
                 Self(blake3::hash(bytes).into())
             }
 
-            /// From its 32 bytes.
+            /// Wraps 32 bytes.
             pub const fn from_bytes(bytes: [u8; 32]) -> Self {
                 Self(bytes)
             }
 
-            /// Its 32 bytes.
+            /// Returns the 32 bytes.
             pub const fn as_bytes(&self) -> &[u8; 32] {
                 &self.0
             }
@@ -51,7 +51,7 @@ macro_rules! hash {
                 hex::decode(text)
                     .and_then(|bytes| bytes.try_into().ok())
                     .map(Self)
-                    .ok_or_else(|| Error::bad_text("hash", text, "a hash is 64 hexadecimal digits"))
+                    .ok_or_else(|| Error::invalid_text("hash", text, "a hash has 64 hexadecimal digits"))
             }
         }
 
@@ -70,11 +70,12 @@ macro_rules! hash {
 }
 
 hash!(
-    /// Of a content, before compression.
+    /// The hash of a blob's uncompressed bytes.
     BlobHash
 );
 hash!(
-    /// Of an audit record and, through it, of all that came before it in its chain.
+    /// The hash of an audit record and, through it, of all earlier records of its chain; likewise
+    /// of the entries of a changeset.
     ChainHash
 );
 
@@ -90,6 +91,6 @@ mod tests {
         assert_eq!(serde_json::from_str::<BlobHash>(&json).unwrap(), hash);
         assert!(format!("{hash:?}").starts_with("BlobHash(6437b3ac"));
         assert_eq!(BlobHash::from_bytes(*hash.as_bytes()), hash);
-        assert_eq!("abc".parse::<ChainHash>().unwrap_err().code(), "bad-text");
+        assert_eq!("abc".parse::<ChainHash>().unwrap_err().code(), "invalid-text");
     }
 }

@@ -10,7 +10,7 @@ use ulid::{Generator, Ulid};
 
 use crate::Error;
 
-/// A new ULID, larger than every one this process made before. Any thread may call it.
+/// Makes a ULID larger than every one that this process made before.
 fn fresh() -> Ulid {
     static GENERATOR: Mutex<Generator> = Mutex::new(Generator::new());
     let mut generator = GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
@@ -28,18 +28,18 @@ macro_rules! id {
         pub struct $name(#[schemars(with = "String")] Ulid);
 
         impl $name {
-            /// A new one, larger than all that this process made before.
+            /// Makes an id larger than every one that this process made before.
             #[expect(clippy::new_without_default, reason = "each is another one, so there is no default")]
             pub fn new() -> Self {
                 Self(fresh())
             }
 
-            /// Its 16 bytes, in the order of the ids.
+            /// Returns the 16 bytes, which sort like the ids.
             pub const fn to_bytes(self) -> [u8; 16] {
                 self.0.to_bytes()
             }
 
-            /// From its 16 bytes.
+            /// Makes an id from its 16 bytes.
             pub const fn from_bytes(bytes: [u8; 16]) -> Self {
                 Self(Ulid::from_bytes(bytes))
             }
@@ -63,44 +63,46 @@ macro_rules! id {
             fn from_str(text: &str) -> Result<Self, Error> {
                 Ulid::from_string(text)
                     .map(Self)
-                    .map_err(|_| Error::bad_text($what, text, "an id is 26 letters and digits, as was printed"))
+                    .map_err(|_| Error::invalid_text($what, text, "an id has 26 letters and digits"))
             }
         }
     };
 }
 
 id!(
-    /// A plan.
+    /// Identifies a plan.
     PlanId,
     "plan id"
 );
 id!(
-    /// A node of a plan.
+    /// Identifies a node of a plan.
     NodeId,
     "node id"
 );
 id!(
-    /// A changeset.
+    /// Identifies a changeset.
     ChangesetId,
     "changeset id"
 );
 id!(
-    /// One wish of a caller. Whoever does not know how a call ended asks again with the same one, and it happens once.
+    /// An idempotency key. A caller that does not know the outcome of a call repeats it with the
+    /// same key; the call takes effect once.
     RequestId,
     "request id"
 );
 id!(
-    /// Content on its way in.
+    /// Identifies an unfinished upload of a blob.
     UploadId,
     "upload id"
 );
 
-/// How often a plan or node has changed; 1 when it was made.
+/// Number of changes of a plan or node; 1 after its creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Version(pub u64);
 
-/// How often a lease changed hands. A write with an older epoch is refused.
+/// The fencing token of a lease: the number of times it has changed hands. A write with an older
+/// epoch is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Epoch(pub u64);
@@ -117,7 +119,7 @@ impl fmt::Display for Epoch {
     }
 }
 
-/// The ids that begin with these characters, as the first and the last of them; `None` when no id does.
+/// Returns the first and the last id with this prefix; `None` if no id can have it.
 pub(crate) fn range_of_prefix(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
     const CHARACTERS: usize = 26;
     if prefix.is_empty() || prefix.len() > CHARACTERS || !prefix.is_ascii() {
@@ -128,7 +130,7 @@ pub(crate) fn range_of_prefix(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
     Some((filled("0").ok()?.to_bytes(), filled("Z").ok()?.to_bytes()))
 }
 
-/// The only one of those whose ids begin with a text.
+/// Returns the only match of an id prefix.
 pub(crate) fn only<T, I: fmt::Display>(
     what: &'static str,
     prefix: &str,
@@ -163,7 +165,7 @@ mod tests {
     #[test]
     fn what_is_no_id_is_refused() {
         for text in ["", "x", "01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FAU!"] {
-            assert_eq!(text.parse::<PlanId>().unwrap_err().code(), "bad-text");
+            assert_eq!(text.parse::<PlanId>().unwrap_err().code(), "invalid-text");
         }
     }
 

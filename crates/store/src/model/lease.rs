@@ -1,7 +1,8 @@
-//! Leases: who may write to something, for how long, and how a stale holder is told.
+//! Leases with fencing tokens.
 //!
-//! The epoch is what protects: every write that carries one is refused when the lease has changed hands since. Expiry only says from
-//! when on somebody else may take it. A holder whose lease has expired and that nobody replaced may go on.
+//! The epoch is the fencing token: a write that carries an epoch is refused once the lease has
+//! changed hands. Expiry only says from when on another owner may take the lease. A holder whose
+//! lease has expired, but was not taken, may continue.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::LEASE_MAX;
 use crate::{ChangesetId, Epoch, Error, NodeId, Owner, PlanId, Result, Time};
 
-/// What a lease can be on.
+/// A thing that can be leased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "id", rename_all = "lowercase")]
 pub enum Resource {
@@ -34,32 +35,32 @@ impl fmt::Display for Resource {
     }
 }
 
-/// A lease that is held.
+/// A lease and its holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
-    /// What it is on.
+    /// The leased thing.
     pub resource: Resource,
-    /// Who holds it.
+    /// The holder.
     pub owner: Owner,
-    /// How often it has changed hands.
+    /// The fencing token: number of times the lease has changed hands.
     pub epoch: Epoch,
-    /// From when on somebody else may take it, by the store's clock.
+    /// Time from which another owner may take the lease, by the store's clock.
     pub expires_at: Time,
 }
 
-/// Who wants to hold a lease, and for how long.
+/// A request for a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holding {
-    /// Who. The same owner that asks again keeps its epoch.
+pub struct LeaseRequest {
+    /// The owner to be. An owner that already holds the lease keeps its epoch.
     pub owner: Owner,
-    /// For how long from now. Zero is allowed: anybody may take it at once.
+    /// Duration from now. With zero, any owner may take the lease at once.
     pub duration: Duration,
 }
 
-/// Until when a lease is held that is asked for now.
+/// Computes the expiry of a lease that is granted now.
 pub(crate) fn expiry(now: Time, duration: Duration) -> Result<Time> {
     if duration > LEASE_MAX {
-        return Err(Error::Limit { what: "a lease's seconds", limit: LEASE_MAX.as_secs() });
+        return Err(Error::Limit { what: "seconds of a lease", limit: LEASE_MAX.as_secs() });
     }
     Ok(now.plus(duration))
 }

@@ -1,9 +1,11 @@
-//! The data of the store: plans, nodes, changesets, entries, leases and blobs, with their ids and checked values.
+//! The data of the store: plans, nodes, changesets, entries, leases and blobs, with their ids and
+//! checked values.
 //!
-//! Nothing in here performs I/O, apart from streaming a blob through a [`Store`](crate::Store).
+//! Nothing here performs I/O, apart from streaming a blob through a [`Store`](crate::Store).
 
 pub(crate) mod blob;
 pub(crate) mod changeset;
+pub(crate) mod entry;
 pub(crate) mod hash;
 pub(crate) mod id;
 pub(crate) mod lease;

@@ -1,4 +1,4 @@
-//! Plans and their nodes, as data.
+//! Plans and their nodes.
 
 use std::fmt;
 
@@ -7,85 +7,85 @@ use serde_json::Value;
 
 use crate::limits::ROOTS_MAX;
 use crate::{
-    Actor, Epoch, Error, Kind, Name, NodeId, PathBytes, PlanId, RequestId, Result, State, Time, Version,
+    Actor, AuditKind, Epoch, Error, Name, NodeId, PathBytes, PlanId, RequestId, Result, State, Time, Version,
 };
 
-/// A plan to make.
+/// A plan to create.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewPlan {
-    /// Made by the caller, so that asking again makes no second plan.
+    /// Chosen by the caller: creating a plan again with the same id returns the existing one.
     pub id: PlanId,
     /// Unique among plans.
     pub name: Option<Name>,
-    /// Its first state.
+    /// The initial state.
     pub state: State,
     /// The plan that this one undoes.
     pub undo_of: Option<PlanId>,
-    /// The folders that it changes.
+    /// The folders that the plan may change.
     pub roots: Vec<PathBytes>,
-    /// Whatever the layer above keeps with it.
+    /// Free for the layer above.
     pub detail: Value,
-    /// Who makes it.
-    pub who: Actor,
+    /// The creator.
+    pub actor: Actor,
 }
 
 impl NewPlan {
-    /// Refuses what passes a limit.
+    /// Refuses values beyond a limit.
     pub(crate) fn check(&self) -> Result<()> {
         if self.roots.len() > ROOTS_MAX {
-            return Err(Error::Limit { what: "the roots of a plan", limit: ROOTS_MAX as u64 });
+            return Err(Error::Limit { what: "roots of a plan", limit: ROOTS_MAX as u64 });
         }
         Ok(())
     }
 
-    /// The answer to asking again: the plan that has this id, if it was made by this wish.
-    pub(crate) fn again(&self, made: Plan) -> Result<Plan> {
-        let is_same = made.name == self.name
-            && made.undo_of == self.undo_of
-            && made.roots == self.roots
-            && made.created_by == self.who;
-        let reused = || Error::Reused { what: "plan id", id: self.id.to_string() };
-        if is_same { Ok(made) } else { Err(reused()) }
+    /// Answers a repeated creation: returns the existing plan if this request created it.
+    pub(crate) fn match_existing(&self, existing: Plan) -> Result<Plan> {
+        let is_same = existing.name == self.name
+            && existing.undo_of == self.undo_of
+            && existing.roots == self.roots
+            && existing.created_by == self.actor;
+        let reused = || Error::IdReused { what: "plan id", id: self.id.to_string() };
+        if is_same { Ok(existing) } else { Err(reused()) }
     }
 }
 
-/// A plan as it is stored.
+/// A stored plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Its id.
+    /// The id.
     pub id: PlanId,
-    /// Its name.
+    /// Unique among plans.
     pub name: Option<Name>,
-    /// Its state.
+    /// The state.
     pub state: State,
-    /// How often it has changed.
+    /// Number of changes, from 1.
     pub version: Version,
     /// The plan that this one undoes.
     pub undo_of: Option<PlanId>,
-    /// The folders that it changes.
+    /// The folders that the plan may change.
     pub roots: Vec<PathBytes>,
-    /// Whatever the layer above keeps with it.
+    /// Free for the layer above.
     pub detail: Value,
-    /// Who made it.
+    /// The creator.
     pub created_by: Actor,
-    /// When, by the store's clock.
+    /// Time of creation, by the store's clock.
     pub created_at: Time,
-    /// Who changed it last.
+    /// The actor of the last change.
     pub changed_by: Actor,
-    /// When, by the store's clock.
+    /// Time of the last change, by the store's clock.
     pub changed_at: Time,
 }
 
-/// How people name a plan.
+/// A plan as people name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanSelector {
-    /// `@latest`: the newest that is not an undo.
+    /// `@latest`: the newest plan that is not an undo.
     Latest,
-    /// An id, a name, or the beginning of one id; looked for in this order.
+    /// An id, a name, or a prefix of one id; tried in this order.
     Text(String),
 }
 
-/// The selector for the newest plan.
+/// Names the newest plan.
 const LATEST: &str = "@latest";
 
 impl From<&str> for PlanSelector {
@@ -115,83 +115,84 @@ impl fmt::Display for PlanSelector {
     }
 }
 
-/// Which plans to list: newest first.
+/// Selects plans to list, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanQuery {
-    /// Only those in one of these states; all when empty.
+    /// Plans in one of these states; in any state when empty.
     pub states: Vec<State>,
-    /// Only those that were changed at this time or later, by the store's clock.
+    /// Plans that changed at this time or later, by the store's clock.
     pub changed_since: Option<Time>,
-    /// Only those behind this one in the list, which was the last of the page before.
+    /// Plans after this one, the last of the previous page.
     pub after: Option<PlanId>,
-    /// How many, up to [`PAGE_MAX`](crate::limits::PAGE_MAX); that many when not given.
+    /// Page size, at most [`PAGE_MAX`](crate::limits::PAGE_MAX), which is the default.
     pub limit: Option<usize>,
 }
 
-/// What is to happen to the open changesets of a plan that changes its state, in the same step.
+/// Handling of a plan's open changesets when the plan changes its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenChangesets {
-    /// They stay open.
+    /// Leave them open.
     Leave,
-    /// The step is refused while there are any.
+    /// Refuse the step while there are any.
     Refuse,
-    /// They are abandoned, and their holders are refused from then on.
+    /// Abandon them in the same transaction, and refuse their holders from then on.
     Abandon,
 }
 
-/// One step of a plan from a state to another.
+/// A change of a plan's state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanStep {
     /// The plan.
     pub plan: PlanId,
-    /// The wish. It happens once, however often it is asked for.
+    /// Idempotency key: repeating the call has no further effect.
     pub request: RequestId,
-    /// The state that the caller saw.
+    /// The state that the caller has seen.
     pub from: State,
-    /// The version that the caller saw.
+    /// The version that the caller has seen.
     pub version: Version,
-    /// The state to enter.
+    /// The new state.
     pub to: State,
-    /// The epoch of a lease on the plan, which must not have changed hands.
+    /// The epoch of a lease on the plan: the step is refused if the lease has changed hands.
     pub epoch: Option<Epoch>,
-    /// What happens to open changesets.
+    /// Handling of open changesets.
     pub open: OpenChangesets,
-    /// New detail, if it changes.
+    /// The new detail; `None` keeps it.
     pub detail: Option<Value>,
-    /// What the audit record is called.
-    pub kind: Kind,
-    /// Who.
-    pub who: Actor,
-    /// What else the audit record says.
+    /// The kind of the audit record.
+    pub kind: AuditKind,
+    /// The actor of the audit record.
+    pub actor: Actor,
+    /// Further data of the audit record.
     pub note: Value,
 }
 
-/// A plan to remove.
+/// The removal of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanRemoval {
     /// The plan.
     pub plan: PlanId,
-    /// The wish. It happens once, however often it is asked for.
+    /// Idempotency key: repeating the call has no further effect.
     pub request: RequestId,
-    /// The version that the caller saw.
+    /// The version that the caller has seen.
     pub version: Version,
-    /// How much the caller saw in it, when nothing else may go: starting changesets and recording do not change the version.
-    pub held: Option<Held>,
-    /// Who.
-    pub who: Actor,
+    /// The size that the caller has seen; `None` removes a plan of any size. New changesets and
+    /// entries do not change the version.
+    pub size: Option<PlanSize>,
+    /// The actor of the audit record.
+    pub actor: Actor,
 }
 
-/// How much a plan holds. Both only grow.
+/// The size of a plan. Both numbers only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
-    /// Its changesets.
+pub struct PlanSize {
+    /// Number of changesets.
     pub changesets: u64,
-    /// The entries of all of them.
+    /// Number of entries in all changesets.
     pub entries: u64,
 }
 
-impl Held {
-    /// By the entries of each changeset.
+impl PlanSize {
+    /// Sums the number of entries of each changeset.
     pub fn of(entries: impl IntoIterator<Item = u64>) -> Self {
         let add =
             |held: Self, entries| Self { changesets: held.changesets + 1, entries: held.entries + entries };
@@ -200,68 +201,69 @@ impl Held {
 }
 
 impl PlanRemoval {
-    /// Refuses when the plan holds something else than what was seen.
-    pub(crate) fn check(&self, holds: Held) -> Result<()> {
-        match self.held {
-            Some(seen) if seen != holds => Err(Error::Grown { plan: self.plan }),
+    /// Refuses if the plan's size differs from the one that the caller has seen.
+    pub(crate) fn check(&self, size: PlanSize) -> Result<()> {
+        match self.size {
+            Some(seen) if seen != size => Err(Error::PlanChanged { plan: self.plan }),
             _ => Ok(()),
         }
     }
 }
 
-/// A node to make.
+/// A node to create.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewNode {
-    /// Made by the caller, so that asking again makes no second node.
+    /// Chosen by the caller: creating a node again with the same id has no further effect.
     pub id: NodeId,
-    /// Unique in its plan.
+    /// Unique within the plan.
     pub name: Name,
-    /// Its first state.
+    /// The initial state.
     pub state: State,
-    /// Whatever the layer above keeps with it.
+    /// Free for the layer above.
     pub detail: Value,
 }
 
-/// A node as it is stored: one piece of a plan's work.
+/// A stored node: one actor of a plan's run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// Its id.
+    /// The id.
     pub id: NodeId,
-    /// Its plan.
+    /// The plan.
     pub plan: PlanId,
-    /// Its name.
+    /// Unique within the plan.
     pub name: Name,
-    /// Its state.
+    /// The state.
     pub state: State,
-    /// How often it has changed.
+    /// Number of changes, from 1.
     pub version: Version,
-    /// Whatever the layer above keeps with it.
+    /// Free for the layer above.
     pub detail: Value,
-    /// Who changed it last.
+    /// The actor of the last change.
     pub changed_by: Actor,
-    /// When, by the store's clock.
+    /// Time of the last change, by the store's clock.
     pub changed_at: Time,
 }
 
-/// One step of a node from a state to another.
+/// A change of a node's state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeStep {
     /// The node.
     pub node: NodeId,
-    /// The wish. It happens once, however often it is asked for.
+    /// Idempotency key: repeating the call has no further effect.
     pub request: RequestId,
-    /// The state that the caller saw.
+    /// The state that the caller has seen.
     pub from: State,
-    /// The version that the caller saw.
+    /// The version that the caller has seen.
     pub version: Version,
-    /// The state to enter.
+    /// The new state.
     pub to: State,
-    /// The epoch of the lease on the node's plan, which must not have changed hands.
+    /// The epoch of the lease on the node's plan: the step is refused if the lease has changed
+    /// hands.
     pub epoch: Option<Epoch>,
-    /// New detail, if it changes.
+    /// The new detail; `None` keeps it.
     pub detail: Option<Value>,
-    /// Who.
-    pub who: Actor,
-    /// What else the audit record says.
+    /// The actor of the audit record.
+    pub actor: Actor,
+    /// Further data of the audit record.
     pub note: Value,
 }

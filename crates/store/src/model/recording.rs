@@ -1,44 +1,73 @@
-//! A recording, made ready in the thread that asks.
+//! Recordings, as callers give them and as engines write them.
+
+use serde::{Deserialize, Serialize};
 
 use crate::limits::{ENTRIES_MAX, RECORD_BYTES_MAX};
-use crate::model::changeset::Formed;
-use crate::{BlobHash, ChainHash, Content, Error, PackedBlob, Recording, RequestId, Result};
+use crate::model::entry::CanonicalEntry;
+use crate::{BlobHash, ChainHash, Content, Error, NewEntry, PackedBlob, RequestId, Result};
 
-/// A recording as it goes into the tables. What can be done before is done before, in the thread that asks.
-pub(crate) struct Prepared {
+/// Changes to record together, all or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// Idempotency key: repeating the call has no further effect.
+    pub request: RequestId,
+    /// The changes, in order.
+    pub entries: Vec<NewEntry>,
+    /// New blobs that the entries refer to. Blobs that are in the store may be left out.
+    pub blobs: Vec<PackedBlob>,
+}
+
+/// The positions of recorded entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The sequence number of the first entry.
+    pub first: u64,
+    /// Number of entries.
+    pub count: u64,
+}
+
+/// A recording in the form of the tables. Encoding and hashing happen in the caller's thread,
+/// before the transaction.
+pub(crate) struct EncodedRecording {
     pub(crate) request: RequestId,
-    pub(crate) entries: Vec<(Formed, ChainHash)>,
-    /// Contents that must be in the store.
+    pub(crate) entries: Vec<(CanonicalEntry, ChainHash)>,
+    /// Blobs that must be in the store, with their lengths.
     pub(crate) needed: Vec<(BlobHash, u64)>,
     pub(crate) blobs: Vec<PackedBlob>,
 }
 
-impl Prepared {
+impl EncodedRecording {
     pub(crate) fn new(recording: &Recording) -> Result<Self> {
         if recording.entries.len() > ENTRIES_MAX {
-            return Err(Error::Limit { what: "the entries of one call", limit: ENTRIES_MAX as u64 });
+            return Err(Error::Limit { what: "entries in one call", limit: ENTRIES_MAX as u64 });
         }
-        let formed = recording.entries.iter().map(Formed::of);
-        let entries = formed.map(|formed| (formed.hash(), formed)).map(|(hash, formed)| (formed, hash));
-        let prepared = Self {
+        let with_hash = |entry| {
+            let canonical = CanonicalEntry::of(entry);
+            let hash = canonical.hash();
+            (canonical, hash)
+        };
+        let encoded = Self {
             request: recording.request,
-            entries: entries.collect(),
+            entries: recording.entries.iter().map(with_hash).collect(),
             needed: needed(recording),
             blobs: recording.blobs.clone(),
         };
-        if prepared.bytes() > RECORD_BYTES_MAX {
-            return Err(Error::Limit { what: "the contents of one call", limit: RECORD_BYTES_MAX as u64 });
+        if encoded.bytes() > RECORD_BYTES_MAX {
+            return Err(Error::Limit {
+                what: "bytes of new blobs in one call",
+                limit: RECORD_BYTES_MAX as u64,
+            });
         }
-        Ok(prepared)
+        Ok(encoded)
     }
 
-    /// About how much it writes.
+    /// Returns about how many bytes it writes.
     pub(crate) fn bytes(&self) -> usize {
         self.blobs.iter().map(|blob| blob.chunk().stored().len()).sum()
     }
 }
 
-/// The contents that entries refer to and do not bring with them.
+/// Lists the blobs that entries refer to and the recording does not bring.
 fn needed(recording: &Recording) -> Vec<(BlobHash, u64)> {
     let brought = |content: &Content| {
         let same = |blob: &PackedBlob| {

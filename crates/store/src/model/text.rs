@@ -1,4 +1,5 @@
-//! Short texts that are checked once, where they come in: actors, owners, names, states, kinds; and paths, which are bytes.
+//! Short texts that are validated once, when they are parsed (actors, owners, names, states, audit
+//! kinds), and paths, which are bytes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,16 +20,16 @@ macro_rules! text {
         pub struct $name(String);
 
         impl $name {
-            /// Checks the text.
+            /// Validates a text.
             pub fn parse(text: impl Into<String>) -> Result<Self> {
                 let text = text.into();
                 match $rule(&text) {
                     Ok(()) => Ok(Self(text)),
-                    Err(reason) => Err(Error::bad_text($what, text, reason)),
+                    Err(reason) => Err(Error::invalid_text($what, text, reason)),
                 }
             }
 
-            /// The text.
+            /// Returns the text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -57,38 +58,39 @@ macro_rules! text {
 }
 
 text!(
-    /// Who does something: an agent, or a person.
+    /// The name of an actor: an agent, a script or a person.
     Actor,
     "actor",
     line
 );
 text!(
-    /// Who holds a lease. Two holders never have the same text: it names the machine and the process, and something drawn at random.
+    /// The holder of a lease. No two holders share a text: it names the machine and the process,
+    /// and has a random part.
     Owner,
     "owner",
     line
 );
 text!(
-    /// The tool with which a change was made.
+    /// The tool that made a change.
     Tool,
     "tool",
     line
 );
 text!(
-    /// What people call a plan, or a node of it.
+    /// The name of a plan or node.
     Name,
     "name",
     name
 );
 text!(
-    /// The state of a plan or node. Which states there are, and which follows which, is not for the store to say.
+    /// The state of a plan or node. The layer above defines the states and their order.
     State,
     "state",
     word
 );
 text!(
-    /// What an audit record is about: words with dots between them.
-    Kind,
+    /// The kind of an audit record: words separated by dots.
+    AuditKind,
     "kind",
     dotted
 );
@@ -106,7 +108,7 @@ fn line(text: &str) -> Result<(), &'static str> {
 fn name(text: &str) -> Result<(), &'static str> {
     line(text)?;
     match text {
-        _ if text.starts_with('@') => Err("`@` begins the names that stand for something else, like @latest"),
+        _ if text.starts_with('@') => Err("names that begin with `@` are reserved, like @latest"),
         _ if Ulid::from_string(text).is_ok() => Err("it looks like an id"),
         _ => Ok(()),
     }
@@ -124,18 +126,20 @@ fn spelled(text: &str, allowed: impl Fn(char) -> bool) -> Result<(), &'static st
     match text {
         "" => Err("it is empty"),
         _ if text.len() > WORD_BYTES_MAX => Err("it has more than 40 bytes"),
-        _ if !text.chars().all(allowed) => Err("it is not in lowercase letters and dashes"),
+        _ if !text.chars().all(allowed) => Err("only lowercase letters and dashes are allowed"),
         _ => Ok(()),
     }
 }
 
-/// A path as the bytes it has on disk, which need not be UTF-8. In JSON it is text, or `{"hex": "…"}` where it is not UTF-8.
+/// A path in the bytes of the file system, which need not be UTF-8. Its JSON is a text, or `{"hex":
+/// "…"}` where it is not UTF-8.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(transparent)]
-pub struct PathBytes(#[schemars(with = "Written")] Vec<u8>);
+pub struct PathBytes(#[schemars(with = "PathJson")] Vec<u8>);
 
 impl PathBytes {
-    /// Checks the length, and that there is no zero byte. Whether the path stays below its root is for `filetx` to say.
+    /// Checks the length, and that there is no zero byte. `filetx` checks that a path stays below
+    /// its root.
     pub fn parse(bytes: impl Into<Vec<u8>>) -> Result<Self> {
         let bytes = bytes.into();
         let reason = match bytes.as_slice() {
@@ -144,20 +148,20 @@ impl PathBytes {
             _ if bytes.contains(&0) => "it has a zero byte",
             _ => return Ok(Self(bytes)),
         };
-        Err(Error::bad_text("path", String::from_utf8_lossy(&bytes), reason))
+        Err(Error::invalid_text("path", String::from_utf8_lossy(&bytes), reason))
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// As JSON, as it stands in the form of an entry.
+    /// Returns the JSON that the canonical form of an entry contains.
     pub(crate) fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("a path has a form in JSON")
+        serde_json::to_string(self).expect("paths serialize as JSON")
     }
 
-    /// For people: what is not UTF-8 is replaced.
+    /// Returns a text for people, with bytes that are not UTF-8 replaced.
     pub fn show(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
@@ -171,7 +175,7 @@ impl fmt::Debug for PathBytes {
 
 #[derive(JsonSchema, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum PathJson {
     Text(String),
     Hex { hex: String },
 }
@@ -180,18 +184,17 @@ impl Serialize for PathBytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match std::str::from_utf8(&self.0) {
             Ok(text) => serializer.serialize_str(text),
-            Err(_) => Written::Hex { hex: crate::hex::encode(&self.0) }.serialize(serializer),
+            Err(_) => PathJson::Hex { hex: crate::hex::encode(&self.0) }.serialize(serializer),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for PathBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = match Written::deserialize(deserializer)? {
-            Written::Text(text) => text.into_bytes(),
-            Written::Hex { hex } => {
-                crate::hex::decode(&hex).ok_or_else(|| de::Error::custom("a path's hex is not hex"))?
-            }
+        let bytes = match PathJson::deserialize(deserializer)? {
+            PathJson::Text(text) => text.into_bytes(),
+            PathJson::Hex { hex } => crate::hex::decode(&hex)
+                .ok_or_else(|| de::Error::custom("a path is not valid hexadecimal"))?,
         };
         Self::parse(bytes).map_err(de::Error::custom)
     }
@@ -216,7 +219,7 @@ mod tests {
         check::<Actor>(&["coder", "Ana B.", "é"], &["", "a\nb", " a", &long]);
         check::<Name>(&["fix login"], &["@latest", "01ARZ3NDEKTSV4RRFFQ69G5FAV", ""]);
         check::<State>(&["ready", "not-yet"], &["", "Ready", "a.b", &long]);
-        check::<Kind>(&["plan.created"], &["", "Plan", "a b"]);
+        check::<AuditKind>(&["plan.created"], &["", "Plan", "a b"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Points in time, to the microsecond: what both engines can keep exactly.
+//! Points in time, to the microsecond: the precision of both engines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,36 +10,37 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::Error;
 
-/// A point in time. Shown, and kept in JSON, as RFC 3339 in UTC with six digits of a second.
+/// A point in time. Its text and JSON are RFC 3339 in UTC with six decimal places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(transparent)]
 pub struct Time(#[schemars(with = "String")] i64);
 
 impl Time {
-    /// Now, by the clock of this machine.
+    /// Reads the clock of this machine.
     pub fn now() -> Self {
         Self(Timestamp::now().as_microsecond())
     }
 
-    /// From microseconds since 1970. Years outside of 1 to 9999 are cut to them: RFC 3339 has no others.
+    /// Converts microseconds since 1970. Clamps to the years 1 to 9999, which are all that RFC 3339
+    /// has.
     pub fn from_micros(micros: i64) -> Self {
         let last = 253_402_207_200_000_000;
         Self(micros.clamp(-62_135_596_800_000_000, last))
     }
 
-    /// Microseconds since 1970.
+    /// Returns microseconds since 1970.
     pub const fn as_micros(self) -> i64 {
         self.0
     }
 
-    /// Later by this much.
+    /// Adds a duration.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
         Self::from_micros(self.0.saturating_add(micros))
     }
 
-    /// Earlier by this much.
+    /// Subtracts a duration.
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
         let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
@@ -60,7 +61,7 @@ impl FromStr for Time {
     fn from_str(text: &str) -> Result<Self, Error> {
         text.parse::<Timestamp>()
             .map(|timestamp| Self::from_micros(timestamp.as_microsecond()))
-            .map_err(|_| Error::bad_text("time", text, "write it like 2026-01-31T09:30:00Z"))
+            .map_err(|_| Error::invalid_text("time", text, "write it like 2026-01-31T09:30:00Z"))
     }
 }
 

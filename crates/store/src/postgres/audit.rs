@@ -3,14 +3,14 @@
 use tokio_postgres::Row;
 
 use super::columns::{count, get, integer, page, params};
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use super::engine::transaction::Transaction;
 use super::snapshot;
 use crate::GENESIS;
-use crate::audit::append::Note;
+use crate::audit::append::PendingRecord;
 use crate::{
-    AuditQuery, AuditRecord, AuditStore, Body, ChainHash, Head, Inventory, PlanId, PostgresStore, RequestId,
-    Result, Time,
+    AuditQuery, AuditRecord, AuditStore, Body, ChainHash, Head, PlanId, PlanSnapshot, PostgresStore,
+    RequestId, Result, Time,
 };
 
 impl AuditStore for PostgresStore {
@@ -22,25 +22,30 @@ impl AuditStore for PostgresStore {
         self.engine.read("read the audit trail", async |transaction| heads(transaction, after).await)
     }
 
-    fn audit_strays(&self) -> Result<Vec<(PlanId, u64)>> {
-        self.engine.read("read the audit trail", async |transaction| strays(transaction).await)
+    fn orphan_records(&self) -> Result<Vec<(PlanId, u64)>> {
+        self.engine.read("read the audit trail", async |transaction| orphans(transaction).await)
     }
 
-    fn inventory(&self, plan: PlanId) -> Result<Inventory> {
-        self.engine.read("read all of a plan", async |transaction| snapshot::read(transaction, plan).await)
+    fn plan_snapshot(&self, plan: PlanId) -> Result<PlanSnapshot> {
+        self.engine
+            .read("read the rows of a plan", async |transaction| snapshot::read(transaction, plan).await)
     }
 }
 
-/// Appends a record, in the transaction of the change that it is about. The head is locked, so that who appends next waits; chains are per
-/// plan, so plans do not wait for each other.
-pub(super) async fn append(transaction: &Transaction<'_>, note: Note<'_>) -> Attempt<()> {
-    append_at(transaction, transaction.now, note).await
+/// Appends a record, in the transaction of the change that it describes. Locks the head, so that
+/// appends to one chain are serialized; chains of other plans are not affected.
+pub(super) async fn append(transaction: &Transaction<'_>, record: PendingRecord<'_>) -> EngineResult<()> {
+    append_at(transaction, transaction.now, record).await
 }
 
-/// The same, with the time of what it is about.
-pub(super) async fn append_at(transaction: &Transaction<'_>, at: Time, note: Note<'_>) -> Attempt<()> {
-    let head = hold(transaction, note.plan).await?;
-    let record = note.behind(head.unwrap_or((0, GENESIS)), at)?;
+/// Appends a record with this time.
+pub(super) async fn append_at(
+    transaction: &Transaction<'_>,
+    at: Time,
+    record: PendingRecord<'_>,
+) -> EngineResult<()> {
+    let head = lock_head(transaction, record.plan).await?;
+    let record = record.chain_onto(head.unwrap_or((0, GENESIS)), at)?;
     let (sequence, hash) = (integer(record.sequence), record.hash);
     transaction
         .execute_one(
@@ -52,7 +57,7 @@ pub(super) async fn append_at(transaction: &Transaction<'_>, at: Time, note: Not
                 record.at,
                 record.request,
                 record.kind,
-                record.who,
+                record.actor,
                 record.body.0,
                 record.previous,
                 hash
@@ -60,7 +65,7 @@ pub(super) async fn append_at(transaction: &Transaction<'_>, at: Time, note: Not
         )
         .await?;
     match head {
-        // Two that begin one chain: the second is refused here, and begins anew behind the first.
+        // Of two transactions that start a chain, the second fails here and is retried.
         None => {
             let sql = "INSERT INTO audit_heads (plan, sequence, hash) VALUES ($1, $2, $3)";
             transaction.execute_one(sql, params![record.plan, sequence, hash]).await
@@ -72,25 +77,28 @@ pub(super) async fn append_at(transaction: &Transaction<'_>, at: Time, note: Not
     }
 }
 
-/// Locks the head of a chain, and gives it if there is one.
-pub(super) async fn hold(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Option<(u64, ChainHash)>> {
+/// Locks the head of a chain, and returns it if there is one.
+pub(super) async fn lock_head(
+    transaction: &Transaction<'_>,
+    plan: PlanId,
+) -> EngineResult<Option<(u64, ChainHash)>> {
     let sql = "SELECT sequence, hash FROM audit_heads WHERE plan = $1 FOR UPDATE";
     let row = transaction.row(sql, params![plan]).await?;
     row.map(|row| Ok((count(&row, 0)?, get(&row, 1)?))).transpose()
 }
 
-/// The record that answered a request before.
-pub(super) async fn answer(
+/// Returns the record of an earlier call with this request.
+pub(super) async fn find_by_request(
     transaction: &Transaction<'_>,
     request: RequestId,
-) -> Attempt<Option<AuditRecord>> {
+) -> EngineResult<Option<AuditRecord>> {
     let row = transaction.row(&format!("{SELECT} WHERE request = $1"), params![request]).await?;
     row.as_ref().map(record).transpose()
 }
 
 const SELECT: &str = "SELECT plan, sequence, at, request, kind, who, body, previous, hash FROM audit";
 
-async fn list(transaction: &Transaction<'_>, query: &AuditQuery) -> Attempt<Vec<AuditRecord>> {
+async fn list(transaction: &Transaction<'_>, query: &AuditQuery) -> EngineResult<Vec<AuditRecord>> {
     let (after, sequence) = query.after.map_or((None, 0), |(plan, sequence)| (Some(plan), sequence));
     let (sequence, limit) = (integer(sequence), page(query.limit));
     let since = query.since.unwrap_or(Time::from_micros(i64::MIN));
@@ -111,7 +119,7 @@ async fn list(transaction: &Transaction<'_>, query: &AuditQuery) -> Attempt<Vec<
     rows.iter().map(record).collect()
 }
 
-async fn heads(transaction: &Transaction<'_>, after: Option<PlanId>) -> Attempt<Vec<Head>> {
+async fn heads(transaction: &Transaction<'_>, after: Option<PlanId>) -> EngineResult<Vec<Head>> {
     let rows = transaction
         .rows(
             "SELECT known.plan, coalesce(sequence, 0), hash
@@ -124,43 +132,43 @@ async fn heads(transaction: &Transaction<'_>, after: Option<PlanId>) -> Attempt<
     rows.iter().map(head).collect()
 }
 
-/// The head of one chain.
-pub(super) async fn head_of(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Head> {
+/// Returns the head of one chain.
+pub(super) async fn head_of(transaction: &Transaction<'_>, plan: PlanId) -> EngineResult<Head> {
     let sql = "SELECT plan, sequence, hash FROM audit_heads WHERE plan = $1";
     let row = transaction.row(sql, params![plan]).await?;
     row.as_ref().map_or(Ok(Head { plan, sequence: 0, hash: GENESIS }), head)
 }
 
-/// Records that are in no chain.
-async fn strays(transaction: &Transaction<'_>) -> Attempt<Vec<(PlanId, u64)>> {
+/// Lists records that belong to no chain.
+async fn orphans(transaction: &Transaction<'_>) -> EngineResult<Vec<(PlanId, u64)>> {
     let sql = "SELECT plan, sequence FROM audit WHERE sequence < 1 LIMIT $1";
     let rows = transaction.rows(sql, params![page(None)]).await?;
     rows.iter().map(|row| Ok((get(row, 0)?, number(row, 1)?))).collect()
 }
 
-fn head(row: &Row) -> Attempt<Head> {
+fn head(row: &Row) -> EngineResult<Head> {
     Ok(Head { plan: get(row, 0)?, sequence: number(row, 1)?, hash: hash(row, 2)? })
 }
 
-/// A sequence number; 0 for one that is none.
-fn number(row: &Row, column: usize) -> Attempt<u64> {
+/// Returns a sequence number; 0 for an invalid one.
+fn number(row: &Row, column: usize) -> EngineResult<u64> {
     Ok(u64::try_from(get::<i64>(row, column)?).unwrap_or(0))
 }
 
-/// What was tampered with must be readable, or it could not be located.
-fn hash(row: &Row, column: usize) -> Attempt<ChainHash> {
+/// Reads a hash; zeros for an invalid one, since altered rows must be readable to be reported.
+fn hash(row: &Row, column: usize) -> EngineResult<ChainHash> {
     let bytes: Option<&[u8]> = get(row, column)?;
     Ok(bytes.and_then(|bytes| bytes.try_into().ok()).map_or(GENESIS, ChainHash::from_bytes))
 }
 
-fn record(row: &Row) -> Attempt<AuditRecord> {
+fn record(row: &Row) -> EngineResult<AuditRecord> {
     Ok(AuditRecord {
         plan: get(row, 0)?,
         sequence: number(row, 1)?,
         at: get(row, 2)?,
         request: get(row, 3)?,
         kind: get(row, 4)?,
-        who: get(row, 5)?,
+        actor: get(row, 5)?,
         body: Body(get(row, 6)?),
         previous: hash(row, 7)?,
         hash: hash(row, 8)?,

@@ -7,11 +7,11 @@ use serde_json::json;
 use tokio_postgres::Row;
 
 use super::columns::{self, count, params};
-use super::engine::failure::{Attempt, Failure};
+use super::engine::failure::{EngineResult, Failure};
 use super::engine::transaction::{Transaction, found};
 use super::entries::NO_ENTRIES;
 use super::{audit, leases, nodes, plans};
-use crate::audit::append::Note;
+use crate::audit::append::PendingRecord;
 use crate::limits::CANDIDATES_MAX;
 use crate::model::changeset::next_start;
 use crate::model::id::{only, range_of_prefix};
@@ -50,17 +50,17 @@ impl ChangesetStore for PostgresStore {
     }
 }
 
-async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> Attempt<Lease> {
+async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> EngineResult<Lease> {
     if let Some(changeset) = find(transaction, new.id).await? {
         let same = changeset.plan == new.plan && changeset.node == new.node && changeset.actor == new.actor;
         if !same {
-            return Err(Error::Reused { what: "changeset id", id: new.id.to_string() }.into());
+            return Err(Error::IdReused { what: "changeset id", id: new.id.to_string() }.into());
         }
-        // Nobody but its owner knows the id yet, or it is refused like anybody else.
-        return leases::acquire(transaction, Resource::Changeset(new.id), &new.holding).await;
+        // A repeated call: its owner keeps the lease, any other owner is refused.
+        return leases::acquire(transaction, Resource::Changeset(new.id), &new.lease).await;
     }
-    // No step of the plan comes between this and the end of the transaction.
-    let state = plans::hold(transaction, new.plan).await?;
+    // The plan cannot change its state until the transaction ends.
+    let state = plans::lock_state(transaction, new.plan).await?;
     if !new.plan_states.is_empty() && !new.plan_states.contains(&state) {
         return Err(Error::WrongState { plan: new.plan, state }.into());
     }
@@ -74,9 +74,10 @@ async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> Attempt<Lea
     {
         return Err(Error::not_found("node of this plan", id).into());
     }
-    let (epoch, expires_at) = (Epoch(1), expiry(transaction.now, new.holding.duration)?);
-    // The head of the chain is locked anyway, a moment later: from here on nobody else starts one.
-    let (held, last) = join(audit::hold(transaction, new.plan), last_start(transaction, new.plan)).await;
+    let (epoch, expires_at) = (Epoch(1), expiry(transaction.now, new.lease.duration)?);
+    // Lock the head of the chain now rather than on append: no other changeset can start until
+    // then.
+    let (held, last) = join(audit::lock_head(transaction, new.plan), last_start(transaction, new.plan)).await;
     held?;
     let started_at = next_start(transaction.now, last?);
     transaction
@@ -90,21 +91,21 @@ async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> Attempt<Lea
                 new.actor,
                 NO_ENTRIES,
                 started_at,
-                new.holding.owner,
+                new.lease.owner,
                 epoch,
                 expires_at
             ],
         )
         .await?;
-    let body = json!({"changeset": new.id, "node": new.node, "owner": new.holding.owner});
-    let who = new.actor.as_str();
-    let note = Note { plan: new.plan, request: None, kind: "changeset.started", who, body };
-    audit::append_at(transaction, started_at, note).await?;
-    Ok(Lease { resource: Resource::Changeset(new.id), owner: new.holding.owner.clone(), epoch, expires_at })
+    let body = json!({"changeset": new.id, "node": new.node, "owner": new.lease.owner});
+    let actor = new.actor.as_str();
+    let record = PendingRecord { plan: new.plan, request: None, kind: "changeset.started", actor, body };
+    audit::append_at(transaction, started_at, record).await?;
+    Ok(Lease { resource: Resource::Changeset(new.id), owner: new.lease.owner.clone(), epoch, expires_at })
 }
 
-/// When the last changeset of a plan was started.
-async fn last_start(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Option<Time>> {
+/// Returns the start time of a plan's last changeset.
+async fn last_start(transaction: &Transaction<'_>, plan: PlanId) -> EngineResult<Option<Time>> {
     let sql = "SELECT max(started_at) FROM changesets WHERE plan = $1";
     columns::get(&transaction.one(sql, params![plan]).await?, 0)
 }
@@ -112,7 +113,7 @@ async fn last_start(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Opti
 const SELECT: &str =
     "SELECT id, plan, node, actor, status, entries, started_at, ended_at, reason, digest FROM changesets";
 
-fn changeset(row: &Row) -> Attempt<Changeset> {
+fn changeset(row: &Row) -> EngineResult<Changeset> {
     let reason: Option<Vec<u8>> = columns::get(row, 8)?;
     Ok(Changeset {
         id: columns::get(row, 0)?,
@@ -128,17 +129,17 @@ fn changeset(row: &Row) -> Attempt<Changeset> {
     })
 }
 
-async fn find(transaction: &Transaction<'_>, id: ChangesetId) -> Attempt<Option<Changeset>> {
+async fn find(transaction: &Transaction<'_>, id: ChangesetId) -> EngineResult<Option<Changeset>> {
     let row = transaction.row(&format!("{SELECT} WHERE id = $1"), params![id]).await?;
     row.as_ref().map(changeset).transpose()
 }
 
-pub(super) async fn get(transaction: &Transaction<'_>, id: ChangesetId) -> Attempt<Changeset> {
+pub(super) async fn get(transaction: &Transaction<'_>, id: ChangesetId) -> EngineResult<Changeset> {
     found(find(transaction, id).await?, || Error::not_found("changeset", id))
 }
 
-/// By its id, or the beginning of one.
-async fn select(transaction: &Transaction<'_>, text: &str) -> Attempt<Changeset> {
+/// Finds a changeset by its id or a prefix of it.
+async fn select(transaction: &Transaction<'_>, text: &str) -> EngineResult<Changeset> {
     if let Ok(id) = text.parse() {
         return get(transaction, id).await;
     }
@@ -148,47 +149,48 @@ async fn select(transaction: &Transaction<'_>, text: &str) -> Attempt<Changeset>
     let sql = format!("{SELECT} WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3");
     let (first, last) = (ChangesetId::from_bytes(first), ChangesetId::from_bytes(last));
     let rows = transaction.rows(&sql, params![first, last, CANDIDATES_MAX as i64]).await?;
-    let found = rows.iter().map(changeset).collect::<Attempt<Vec<_>>>()?;
+    let found = rows.iter().map(changeset).collect::<EngineResult<Vec<_>>>()?;
     Ok(only("changeset", text, found, |changeset| changeset.id)?)
 }
 
-async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Changeset>> {
+async fn list(transaction: &Transaction<'_>, plan: PlanId) -> EngineResult<Vec<Changeset>> {
     plans::get(transaction, plan).await?;
     rows_of(transaction, plan).await?.into_iter().map(|(_, changeset)| changeset).collect()
 }
 
-/// The same, readable or not, also when the plan is gone.
+/// Returns the rows of a plan's changesets, readable or not, even if the plan is gone.
 pub(super) async fn rows_of(
     transaction: &Transaction<'_>,
     plan: PlanId,
-) -> Attempt<Vec<(ChangesetId, Attempt<Changeset>)>> {
+) -> EngineResult<Vec<(ChangesetId, EngineResult<Changeset>)>> {
     let sql = format!("{SELECT} WHERE plan = $1 ORDER BY started_at, id");
     let rows = transaction.rows(&sql, params![plan]).await?;
     rows.iter().map(|row| Ok((columns::get(row, 0)?, changeset(row)))).collect()
 }
 
-/// Refuses while a changeset of the plan is open.
-pub(super) async fn require_closed(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<()> {
+/// Refuses while the plan has open changesets.
+pub(super) async fn require_closed(transaction: &Transaction<'_>, plan: PlanId) -> EngineResult<()> {
     let sql = "SELECT id FROM changesets WHERE plan = $1 AND status = 'open' ORDER BY id";
     let open = transaction.rows(sql, params![plan]).await?;
     match open.first() {
         None => Ok(()),
         Some(first) => {
             let (count, first) = (open.len() as u64, columns::get(first, 0)?);
-            Err(Error::StillOpen { plan, count, first }.into())
+            Err(Error::ChangesetsOpen { plan, count, first }.into())
         }
     }
 }
 
-/// Abandons all open changesets of a plan that leaves its state. Whoever holds one is refused from then on.
+/// Abandons all open changesets of a plan that changes its state, and refuses their holders from
+/// then on.
 pub(super) async fn abandon_all(
     transaction: &Transaction<'_>,
     plan: PlanId,
-    who: &Actor,
+    actor: &Actor,
     state: &str,
-) -> Attempt<()> {
+) -> EngineResult<()> {
     let reason = format!("the plan became {state}");
-    // Locked in the order in which those who record lock them.
+    // Lock in the same order as recordings.
     let open = transaction
         .rows(
             "SELECT id, entries, digest FROM changesets WHERE plan = $1 AND status = 'open' ORDER BY id FOR UPDATE",
@@ -206,8 +208,9 @@ pub(super) async fn abandon_all(
             .await?;
         let (entries, digest) = (count(row, 1)?, columns::get::<ChainHash>(row, 2)?);
         let body = json!({"changeset": id, "entries": entries, "digest": digest, "reason": reason});
-        let note = Note { plan, request: None, kind: "changeset.abandoned", who: who.as_str(), body };
-        audit::append(transaction, note).await?;
+        let record =
+            PendingRecord { plan, request: None, kind: "changeset.abandoned", actor: actor.as_str(), body };
+        audit::append(transaction, record).await?;
     }
     Ok(())
 }
@@ -218,7 +221,7 @@ async fn end(
     id: ChangesetId,
     epoch: Epoch,
     reason: Option<&str>,
-) -> Attempt<Changeset> {
+) -> EngineResult<Changeset> {
     let (status, kind) = Status::ending(reason)?;
     let ended = transaction
         .execute(
@@ -231,42 +234,43 @@ async fn end(
     if ended == 0 {
         let stale = leases::stale(transaction, Resource::Changeset(id), epoch).await?;
         return match changeset.status {
-            // The same was done before with the same epoch: asking again is no error.
+            // A repeated call with the same epoch.
             found if found == status && stale.is_none() => Ok(changeset),
-            Status::Open => Err(stale.map_or(Failure::Again, Failure::Refused)),
+            Status::Open => Err(stale.map_or(Failure::LostRace, Failure::Refused)),
             status => Err(Error::Closed { changeset: id, status }.into()),
         };
     }
     let body =
         json!({"changeset": id, "entries": changeset.entries, "digest": changeset.digest, "reason": reason});
-    let note = Note { plan: changeset.plan, request: None, kind, who: changeset.actor.as_str(), body };
-    audit::append(transaction, note).await?;
+    let record =
+        PendingRecord { plan: changeset.plan, request: None, kind, actor: changeset.actor.as_str(), body };
+    audit::append(transaction, record).await?;
     Ok(changeset)
 }
 
-/// What recording into a changeset needs to know.
+/// The state of a changeset that recording checks and advances.
 #[derive(Clone)]
-pub(super) struct Target {
+pub(super) struct AppendState {
     pub(super) actor: Actor,
     pub(super) status: Status,
     pub(super) epoch: Epoch,
     pub(super) owner: Option<Owner>,
     pub(super) entries: u64,
     pub(super) digest: ChainHash,
-    /// Something was recorded into it.
+    /// Entries were recorded in this transaction.
     pub(super) advanced: bool,
 }
 
-/// Locks changesets, in the order of their ids.
-pub(super) async fn targets(
+/// Locks changesets, in the order of their ids, and returns their states.
+pub(super) async fn lock_append_states(
     transaction: &Transaction<'_>,
     ids: &Vec<ChangesetId>,
-) -> Attempt<HashMap<ChangesetId, Target>> {
+) -> EngineResult<HashMap<ChangesetId, AppendState>> {
     let sql = "SELECT id, actor, status, epoch, owner, entries, digest FROM changesets
                WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE";
     let rows = transaction.rows(sql, params![*ids]).await?;
     let target = |row: &Row| {
-        let target = Target {
+        let target = AppendState {
             actor: columns::get(row, 1)?,
             status: columns::get(row, 2)?,
             epoch: columns::get(row, 3)?,
@@ -280,11 +284,11 @@ pub(super) async fn targets(
     rows.iter().map(target).collect()
 }
 
-/// Keeps what has become of targets that were recorded into, in the same transaction.
+/// Stores the advanced states, in the transaction that inserts the entries.
 pub(super) async fn advance(
     transaction: &Transaction<'_>,
-    targets: &HashMap<ChangesetId, Target>,
-) -> Attempt<()> {
+    targets: &HashMap<ChangesetId, AppendState>,
+) -> EngineResult<()> {
     let advanced = || targets.iter().filter(|(_, target)| target.advanced);
     let ids: Vec<ChangesetId> = advanced().map(|(id, _)| *id).collect();
     if ids.is_empty() {
@@ -301,5 +305,5 @@ pub(super) async fn advance(
             params![ids, epochs, entries, digests],
         )
         .await?;
-    if changed == ids.len() as u64 { Ok(()) } else { Err(Failure::Again) }
+    if changed == ids.len() as u64 { Ok(()) } else { Err(Failure::LostRace) }
 }

@@ -1,17 +1,17 @@
-//! Reads all tables and lists what is wrong in them. The server's own files are for its own tools (`pg_amcheck`).
+//! Checks all tables. The files of the server are left to its own tools, such as `pg_amcheck`.
 
 use super::columns::get;
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use super::engine::transaction::Transaction;
-use crate::{PostgresStore, Problem, Result, Store};
+use crate::{Corruption, PostgresStore, Result, Store};
 
 impl Store for PostgresStore {
-    fn check(&self) -> Result<Vec<Problem>> {
+    fn check(&self) -> Result<Vec<Corruption>> {
         self.engine.read("check the store", async |transaction| check(transaction).await)
     }
 }
 
-/// Rules that no constraint of a table states. Each query gives the places where one is broken.
+/// Rules that no table constraint states. Each query returns the locations that break one.
 const RULES: &[(&str, &str)] = &[
     (
         "its entries are not numbered from 1 to their count",
@@ -20,38 +20,38 @@ const RULES: &[(&str, &str)] = &[
          ON changeset = id WHERE coalesce(number, 0) <> entries OR coalesce(last, 0) <> entries",
     ),
     (
-        "its content is not in the store",
+        "its blob is not in the store",
         "SELECT 'entry ' || sequence || ' of changeset ' || changeset FROM entries
          WHERE (before_blob IS NOT NULL AND NOT EXISTS (SELECT FROM blobs WHERE hash = before_blob))
             OR (after_blob IS NOT NULL AND NOT EXISTS (SELECT FROM blobs WHERE hash = after_blob))",
     ),
     (
-        "there is no such changeset",
+        "its changeset does not exist",
         "SELECT 'entry ' || sequence || ' of changeset ' || changeset FROM entries
          WHERE NOT EXISTS (SELECT FROM changesets WHERE id = changeset)",
     ),
     (
-        "chunks of it are missing",
-        "SELECT 'content ' || encode(hash, 'hex') FROM blobs WHERE upload IS NOT NULL AND (chunks, bytes) <>
+        "it lacks chunks",
+        "SELECT 'blob ' || encode(hash, 'hex') FROM blobs WHERE upload IS NOT NULL AND (chunks, bytes) <>
          (SELECT count(*), coalesce(sum(blob_chunks.bytes), 0)::bigint FROM blob_chunks WHERE blob_chunks.upload = blobs.upload)",
     ),
     (
-        "its chunks belong to nothing",
+        "its chunks belong to no upload or blob",
         "SELECT DISTINCT 'upload ' || upload FROM blob_chunks
          WHERE NOT EXISTS (SELECT FROM uploads WHERE id = blob_chunks.upload)
            AND NOT EXISTS (SELECT FROM blobs WHERE blobs.upload = blob_chunks.upload)",
     ),
 ];
 
-/// Problems that are listed of one kind.
-const PROBLEMS_MAX: usize = 100;
+/// Corruptions that are listed of each kind.
+const CORRUPTIONS_MAX: usize = 100;
 
-async fn check(transaction: &Transaction<'_>) -> Attempt<Vec<Problem>> {
-    let mut problems = Vec::new();
-    for (text, sql) in RULES {
-        for row in transaction.rows(&format!("{sql} LIMIT {PROBLEMS_MAX}"), &[]).await? {
-            problems.push(Problem { place: get(&row, 0)?, text: (*text).to_owned() });
+async fn check(transaction: &Transaction<'_>) -> EngineResult<Vec<Corruption>> {
+    let mut corruptions = Vec::new();
+    for (message, sql) in RULES {
+        for row in transaction.rows(&format!("{sql} LIMIT {CORRUPTIONS_MAX}"), &[]).await? {
+            corruptions.push(Corruption { location: get(&row, 0)?, message: (*message).to_owned() });
         }
     }
-    Ok(problems)
+    Ok(corruptions)
 }

@@ -1,4 +1,4 @@
-//! How our types are kept in columns, and what the server is told about the type of a value.
+//! Conversions between the types of the store and PostgreSQL columns.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use super::engine::failure::{Attempt, Failure};
+use super::engine::failure::{EngineResult, Failure};
 use crate::limits::PAGE_MAX;
 use crate::{
     Actor, BlobHash, ChainHash, ChangesetId, Codec, Epoch, Name, NodeId, Owner, PlanId, RequestId, State,
     Status, Time, UploadId, Version,
 };
 
-/// A value whose type in PostgreSQL is known, so that the server need not be asked and no statement prepared.
+/// A value with a static PostgreSQL type, so that statements need not be prepared.
 pub(super) trait Column: ToSql + Sync {
-    /// Its type.
+    /// Returns the type.
     fn kind() -> Type;
-    /// The type of an array of it.
+    /// Returns the type of its arrays.
     fn array() -> Type;
 }
 
@@ -30,7 +30,7 @@ pub(super) fn parameter<T: Column>(value: &T) -> Parameter<'_> {
     (value, T::kind())
 }
 
-/// The values of a statement.
+/// The parameters of a statement.
 macro_rules! params {
     ($($value:expr),* $(,)?) => { &[$($crate::postgres::columns::parameter(&$value)),*] };
 }
@@ -96,7 +96,7 @@ impl<T: Column> Column for Vec<T> {
 
 type Cause = Box<dyn StdError + Sync + Send>;
 
-/// A type in a column, by what is written and how it is read.
+/// Implements the conversions of a type.
 macro_rules! column {
     ($name:ident: $kind:ident, |$value:ident, $out:ident| $write:expr, |$raw:ident| $read:expr) => {
         impl ToSql for $name {
@@ -145,11 +145,11 @@ columns!(hash: BlobHash, ChainHash);
 columns!(text: Actor, Owner, Name, State);
 columns!(number: Version, Epoch, Count);
 
-/// A number of a column that holds no negative ones.
+/// A column without negative numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count(pub(super) u64);
 
-/// Microseconds between 1970 and 2000, where the server's time begins.
+/// Microseconds from 1970 to 2000, the epoch of PostgreSQL.
 const EPOCH_MICROS: i64 = 946_684_800_000_000;
 
 column!(Time: TIMESTAMPTZ, |value, out| out.put_i64(value.as_micros() - EPOCH_MICROS), |raw| {
@@ -160,16 +160,16 @@ column!(Status: TEXT, |value, out| out.put_slice(value.as_str().as_bytes()), |ra
     b"open" => Ok(Self::Open),
     b"sealed" => Ok(Self::Sealed),
     b"abandoned" => Ok(Self::Abandoned),
-    _ => Err("no status of a changeset".into()),
+    _ => Err("not a changeset status".into()),
 });
 
 column!(Codec: INT2, |value, out| out.put_i16(i16::from(*value == Self::Zstd)), |raw| match raw {
     [0, 0] => Ok(Self::Plain),
     [0, 1] => Ok(Self::Zstd),
-    _ => Err("no codec of a content".into()),
+    _ => Err("not a codec".into()),
 });
 
-/// JSON in a column.
+/// A column of JSON text.
 pub(super) struct Json<T>(pub(super) T);
 
 impl<'a, T: DeserializeOwned> FromSql<'a> for Json<T> {
@@ -182,22 +182,22 @@ impl<'a, T: DeserializeOwned> FromSql<'a> for Json<T> {
     }
 }
 
-/// A number in a column, which holds up to 2^63.
+/// Converts a number for a column, clamped to `i64::MAX`.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// How many rows a page has.
+/// Returns the number of rows of a page.
 pub(super) fn page(limit: Option<usize>) -> i64 {
     integer(limit.unwrap_or(PAGE_MAX).min(PAGE_MAX) as u64)
 }
 
-/// A column of a row.
-pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Attempt<T> {
+/// Reads a column.
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> EngineResult<T> {
     row.try_get(column).map_err(|error| Failure::Unreadable(Arc::new(error)))
 }
 
-/// A column that counts.
-pub(super) fn count(row: &Row, column: usize) -> Attempt<u64> {
+/// Reads a column without negative numbers.
+pub(super) fn count(row: &Row, column: usize) -> EngineResult<u64> {
     Ok(get::<Count>(row, column)?.0)
 }

@@ -1,4 +1,4 @@
-//! Entries in PostgreSQL: recorded for many at once, in one transaction of a few statements.
+//! Entries in PostgreSQL: many recordings in one transaction of a few statements.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use futures_util::future::join3;
 use tokio_postgres::Row;
 
 use super::blobs;
-use super::changesets::{self, Target};
+use super::changesets::{self, AppendState};
 use super::columns::{count, get, integer, page, params};
-use super::engine::failure::{Attempt, Failure};
-use super::engine::recorder::Wish;
+use super::engine::failure::{EngineResult, Failure};
+use super::engine::recorder::RecordRequest;
 use super::engine::transaction::Transaction;
-use crate::model::changeset::{Formed, Place};
-use crate::model::recording::Prepared;
+use crate::model::entry::{CanonicalEntry, EntryPosition};
+use crate::model::recording::EncodedRecording;
 use crate::{
     Actor, BlobHash, ChainHash, ChangeEntry, ChangesetId, EntryStore, Epoch, Error, NewEntry, PathBytes,
     PostgresStore, Recorded, Recording, RequestId, Resource, Result, Status, Time,
@@ -21,8 +21,8 @@ use crate::{
 
 impl EntryStore for PostgresStore {
     fn record(&self, changeset: ChangesetId, epoch: Epoch, recording: &Recording) -> Result<Recorded> {
-        let prepared = Prepared::new(recording)?;
-        self.engine.recorder.record(&self.engine, changeset, epoch, prepared)
+        let recording = EncodedRecording::new(recording)?;
+        self.engine.recorder.record(&self.engine, changeset, epoch, recording)
     }
 
     fn entries(&self, changeset: ChangesetId, after: u64, limit: usize) -> Result<Vec<ChangeEntry>> {
@@ -34,11 +34,11 @@ impl EntryStore for PostgresStore {
         changeset: ChangesetId,
         paths: &[(PathBytes, PathBytes)],
     ) -> Result<Vec<Option<ChangeEntry>>> {
-        self.engine.read("look for entries", async |transaction| last(transaction, changeset, paths).await)
+        self.engine.read("look up entries", async |transaction| last(transaction, changeset, paths).await)
     }
 }
 
-/// What goes into the table of entries, column by column.
+/// Rows to insert, column by column.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
     pub(super) changesets: Vec<ChangesetId>,
@@ -49,44 +49,44 @@ pub(super) struct Columns<'a> {
     pub(super) forms: Vec<&'a str>,
 }
 
-/// Records what is not refused, each with its own answer; and gives what the changesets are then. Changesets are locked in the order of their ids, contents in that of their hashes,
-/// so that no two groups wait for each other in a circle.
+/// Records all requests that are not refused. Returns an answer per request, and the new states of
+/// the changesets. Locks changesets by id and blobs by hash, so that groups cannot deadlock.
 pub(super) async fn record(
     transaction: &Transaction<'_>,
-    group: &[Wish],
-) -> Attempt<(Vec<Result<Recorded>>, HashMap<ChangesetId, Target>)> {
+    group: &[RecordRequest],
+) -> EngineResult<(Vec<Result<Recorded>>, HashMap<ChangesetId, AppendState>)> {
     let ids: Vec<ChangesetId> =
-        group.iter().map(|wish| wish.changeset).collect::<BTreeSet<_>>().into_iter().collect();
-    let requests: Vec<RequestId> = group.iter().map(|wish| wish.prepared.request).collect();
+        group.iter().map(|request| request.changeset).collect::<BTreeSet<_>>().into_iter().collect();
+    let requests: Vec<RequestId> = group.iter().map(|request| request.recording.request).collect();
     let needed: BTreeSet<BlobHash> =
-        group.iter().flat_map(|wish| &wish.prepared.needed).map(|(hash, _)| *hash).collect();
-    // They go out together; each sees what was committed when the one before it had its locks.
+        group.iter().flat_map(|request| &request.recording.needed).map(|(hash, _)| *hash).collect();
+    // Pipelined; each statement sees what was committed when the one before had its locks.
     let (targets, used, there) = join3(
-        changesets::targets(transaction, &ids),
-        used(transaction, &requests),
-        blobs::hold(transaction, needed.iter().copied().collect()),
+        changesets::lock_append_states(transaction, &ids),
+        find_requests(transaction, &requests),
+        blobs::lock_blobs(transaction, needed.iter().copied().collect()),
     )
     .await;
     let (mut targets, used, there) = (targets?, used?, there?);
     let mut answers = Vec::with_capacity(group.len());
     let mut columns = Columns::default();
     let mut packed = Vec::new();
-    for wish in group {
-        let prepared = &wish.prepared;
-        if let Some(first) = used.get(&(prepared.request, wish.changeset)) {
-            answers.push(answer(transaction, wish, *first).await?);
+    for request in group {
+        let recording = &request.recording;
+        if let Some(first) = used.get(&(recording.request, request.changeset)) {
+            answers.push(find_recorded(transaction, request, *first).await?);
             continue;
         }
-        let target = match accepted(wish, targets.get_mut(&wish.changeset), &there) {
+        let target = match check_request(request, targets.get_mut(&request.changeset), &there) {
             Ok(target) => target,
             Err(refusal) => {
                 answers.push(Err(refusal));
                 continue;
             }
         };
-        let recorded = Recorded { first: target.entries + 1, count: prepared.entries.len() as u64 };
-        add(&mut columns, wish, target, transaction.now);
-        packed.extend(&prepared.blobs);
+        let recorded = Recorded { first: target.entries + 1, count: recording.entries.len() as u64 };
+        append_rows(&mut columns, request, target, transaction.now);
+        packed.extend(&recording.blobs);
         answers.push(Ok(recorded));
     }
     let written = join3(
@@ -99,45 +99,52 @@ pub(super) async fn record(
     Ok((answers, targets))
 }
 
-/// The changeset that a wish records into; or why it cannot: it is closed, its lease has changed hands, a content is missing.
-fn accepted<'a>(
-    wish: &Wish,
-    target: Option<&'a mut Target>,
+/// Returns the state of the changeset, or the reason to refuse: it is closed, its lease has changed
+/// hands, or a blob is missing.
+fn check_request<'a>(
+    request: &RecordRequest,
+    target: Option<&'a mut AppendState>,
     there: &HashSet<(BlobHash, u64)>,
-) -> Result<&'a mut Target> {
-    let id = wish.changeset;
+) -> Result<&'a mut AppendState> {
+    let id = request.changeset;
     let target = target.ok_or_else(|| Error::not_found("changeset", id))?;
     if target.status != Status::Open {
         return Err(Error::Closed { changeset: id, status: target.status });
     }
-    if target.epoch != wish.epoch {
-        let (resource, given) = (Resource::Changeset(id), wish.epoch);
+    if target.epoch != request.epoch {
+        let (resource, given) = (Resource::Changeset(id), request.epoch);
         return Err(Error::Stale { resource, given, current: target.epoch, owner: target.owner.clone() });
     }
-    match wish.prepared.needed.iter().find(|needed| !there.contains(needed)) {
+    match request.recording.needed.iter().find(|needed| !there.contains(needed)) {
         Some((hash, _)) => Err(Error::MissingBlob { hash: *hash }),
         None => Ok(target),
     }
 }
 
-/// Puts a recording behind what its changeset has.
-pub(super) fn add<'a>(columns: &mut Columns<'a>, wish: &'a Wish, target: &mut Target, now: Time) {
-    for (place, (formed, hash)) in wish.prepared.entries.iter().enumerate() {
+/// Appends the entries of a request to the rows, and advances the state of its changeset.
+pub(super) fn append_rows<'a>(
+    columns: &mut Columns<'a>,
+    request: &'a RecordRequest,
+    target: &mut AppendState,
+    now: Time,
+) {
+    for (index, (canonical, hash)) in request.recording.entries.iter().enumerate() {
         let sequence = target.entries + 1;
-        columns.changesets.push(wish.changeset);
+        columns.changesets.push(request.changeset);
         columns.sequences.push(integer(sequence));
-        columns.requests.push(Some(wish.prepared.request).filter(|_| place == 0));
-        columns.before.push(formed.before);
-        columns.after.push(formed.after);
-        columns.forms.push(&formed.form);
-        let place = Place { changeset: wish.changeset, sequence, at: now, actor: &target.actor };
-        target.digest = place.digest(target.digest, *hash);
+        columns.requests.push(Some(request.recording.request).filter(|_| index == 0));
+        columns.before.push(canonical.before);
+        columns.after.push(canonical.after);
+        columns.forms.push(&canonical.form);
+        let position =
+            EntryPosition { changeset: request.changeset, sequence, at: now, actor: &target.actor };
+        target.digest = position.digest(target.digest, *hash);
         target.entries = sequence;
         target.advanced = true;
     }
 }
 
-async fn insert(transaction: &Transaction<'_>, columns: &Columns<'_>) -> Attempt<()> {
+async fn insert(transaction: &Transaction<'_>, columns: &Columns<'_>) -> EngineResult<()> {
     if columns.forms.is_empty() {
         return Ok(());
     }
@@ -157,42 +164,47 @@ async fn insert(transaction: &Transaction<'_>, columns: &Columns<'_>) -> Attempt
             ],
         )
         .await?;
-    if inserted == columns.forms.len() as u64 { Ok(()) } else { Err(Failure::Again) }
+    if inserted == columns.forms.len() as u64 { Ok(()) } else { Err(Failure::LostRace) }
 }
 
-/// Where requests that were recorded before began.
-async fn used(
+/// Returns the first sequence number of each request that was recorded before.
+async fn find_requests(
     transaction: &Transaction<'_>,
     requests: &Vec<RequestId>,
-) -> Attempt<HashMap<(RequestId, ChangesetId), u64>> {
+) -> EngineResult<HashMap<(RequestId, ChangesetId), u64>> {
     let sql = "SELECT request, changeset, sequence FROM entries WHERE request = ANY ($1)";
     let rows = transaction.rows(sql, params![*requests]).await?;
     rows.iter().map(|row| Ok(((get(row, 0)?, get(row, 1)?), count(row, 2)?))).collect()
 }
 
-/// What this request recorded before.
-async fn answer(transaction: &Transaction<'_>, wish: &Wish, first: u64) -> Attempt<Result<Recorded>> {
-    let prepared = &wish.prepared;
+/// Returns what an earlier call with this request recorded.
+async fn find_recorded(
+    transaction: &Transaction<'_>,
+    request: &RecordRequest,
+    first: u64,
+) -> EngineResult<Result<Recorded>> {
+    let recording = &request.recording;
     let rows = transaction
         .rows(
             "SELECT form, before_blob, after_blob, request FROM entries WHERE changeset = $1 AND sequence >= $2
              ORDER BY sequence LIMIT $3",
-            params![wish.changeset, integer(first), integer(prepared.entries.len() as u64 + 1)],
+            params![request.changeset, integer(first), integer(recording.entries.len() as u64 + 1)],
         )
         .await?;
     let mut recorded = Vec::new();
-    for (place, row) in rows.iter().enumerate() {
-        // What is recorded together has numbers one after the other; only the first has the request.
-        if place > 0 && get::<Option<RequestId>>(row, 3)?.is_some() {
+    for (index, row) in rows.iter().enumerate() {
+        // Entries that were recorded together have consecutive sequence numbers; only the first has
+        // the request.
+        if index > 0 && get::<Option<RequestId>>(row, 3)?.is_some() {
             break;
         }
-        recorded.push(Formed { form: get(row, 0)?, before: get(row, 1)?, after: get(row, 2)? });
+        recorded.push(CanonicalEntry { form: get(row, 0)?, before: get(row, 1)?, after: get(row, 2)? });
     }
-    let same = recorded.len() == prepared.entries.len()
-        && recorded.iter().zip(&prepared.entries).all(|(before, (formed, _))| before == formed);
+    let same = recorded.len() == recording.entries.len()
+        && recorded.iter().zip(&recording.entries).all(|(before, (canonical, _))| before == canonical);
     Ok(match same {
         true => Ok(Recorded { first, count: recorded.len() as u64 }),
-        false => Err(Error::request_reused(prepared.request)),
+        false => Err(Error::request_reused(recording.request)),
     })
 }
 
@@ -201,7 +213,7 @@ async fn list(
     id: ChangesetId,
     after: u64,
     limit: usize,
-) -> Attempt<Vec<ChangeEntry>> {
+) -> EngineResult<Vec<ChangeEntry>> {
     let actor = changesets::get(transaction, id).await?.actor;
     let rows = transaction
         .rows(
@@ -213,12 +225,13 @@ async fn list(
     rows.iter().map(|row| entry(row, id, &actor)).collect()
 }
 
-/// The last entry of each path, by the indices of paths; those have hashes, so the paths are compared too.
+/// Returns the last entry of each path. The path indices hold hashes, so the query compares the
+/// paths, too.
 async fn last(
     transaction: &Transaction<'_>,
     id: ChangesetId,
     paths: &[(PathBytes, PathBytes)],
-) -> Attempt<Vec<Option<ChangeEntry>>> {
+) -> EngineResult<Vec<Option<ChangeEntry>>> {
     let actor = changesets::get(transaction, id).await?.actor;
     let roots: Vec<String> = paths.iter().map(|(root, _)| root.to_json()).collect();
     let names: Vec<String> = paths.iter().map(|(_, path)| path.to_json()).collect();
@@ -247,10 +260,10 @@ const LAST: &str = "
          ORDER BY sequence DESC LIMIT 1)
         ORDER BY sequence DESC LIMIT 1) AS last";
 
-fn entry(row: &Row, id: ChangesetId, actor: &Actor) -> Attempt<ChangeEntry> {
-    let new = NewEntry::from_form(get(row, 2)?, get(row, 3)?, get(row, 4)?);
-    // Somebody changed it: the digest of the changeset tells, and no reading of it is right.
-    let damaged = || Failure::Unreadable(Arc::from(Box::from("the form of an entry is none")));
+fn entry(row: &Row, id: ChangesetId, actor: &Actor) -> EngineResult<ChangeEntry> {
+    let new = NewEntry::from_canonical_form(get(row, 2)?, get(row, 3)?, get(row, 4)?);
+    // The entry was altered. The digest of the changeset reveals it.
+    let damaged = || Failure::Unreadable(Arc::from(Box::from("the canonical form of an entry is invalid")));
     Ok(new.ok_or_else(damaged)?.at(id, count(row, 0)?, actor, get(row, 1)?))
 }
 

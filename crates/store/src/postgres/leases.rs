@@ -1,4 +1,4 @@
-//! Leases in PostgreSQL: three columns in the row of what they are on.
+//! Leases in PostgreSQL: three columns in the row of the leased thing.
 
 use std::time::Duration;
 
@@ -7,18 +7,19 @@ use tokio_postgres::Row;
 
 use super::audit;
 use super::columns::{get, params};
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use super::engine::transaction::{Transaction, found};
-use crate::audit::append::Note;
+use crate::audit::append::PendingRecord;
 use crate::model::lease::expiry;
 use crate::{
-    ChangesetId, Epoch, Error, Holding, Lease, LeaseStore, NodeId, Owner, PlanId, PostgresStore, RequestId,
-    Resource, Result, Status, Time,
+    ChangesetId, Epoch, Error, Lease, LeaseRequest, LeaseStore, NodeId, Owner, PlanId, PostgresStore,
+    RequestId, Resource, Result, Status, Time,
 };
 
 impl LeaseStore for PostgresStore {
-    fn acquire(&self, resource: Resource, holding: &Holding) -> Result<Lease> {
-        self.engine.write("take a lease", async |transaction| acquire(transaction, resource, holding).await)
+    fn acquire(&self, resource: Resource, request: &LeaseRequest) -> Result<Lease> {
+        self.engine
+            .write("acquire a lease", async |transaction| acquire(transaction, resource, request).await)
     }
 
     fn renew(&self, lease: &Lease, duration: Duration) -> Result<Lease> {
@@ -26,7 +27,7 @@ impl LeaseStore for PostgresStore {
     }
 
     fn release(&self, lease: &Lease) -> Result<()> {
-        self.engine.write("give a lease back", async |transaction| release(transaction, lease).await)
+        self.engine.write("release a lease", async |transaction| release(transaction, lease).await)
     }
 
     fn leases(&self, plan: PlanId) -> Result<Vec<Lease>> {
@@ -35,17 +36,18 @@ impl LeaseStore for PostgresStore {
 }
 
 /// The row of a lease.
-struct Held {
+struct LeaseRow {
     plan: PlanId,
     owner: Option<Owner>,
     epoch: Epoch,
     expires_at: Option<Time>,
-    /// Of a changeset.
+    /// `None` unless the resource is a changeset.
     status: Option<Status>,
 }
 
-/// The table, its column that names the plan, what it is, and the id, in a type that is an id for the server.
-fn place(resource: Resource) -> (&'static str, &'static str, &'static str, RequestId) {
+/// Returns the table, its column with the plan, the type of the resource, and the id as a type that
+/// maps to `uuid`.
+fn lease_row_of(resource: Resource) -> (&'static str, &'static str, &'static str, RequestId) {
     let id = RequestId::from_bytes;
     match resource {
         Resource::Plan(plan) => ("plans", "id", "plan", id(plan.to_bytes())),
@@ -54,13 +56,13 @@ fn place(resource: Resource) -> (&'static str, &'static str, &'static str, Reque
     }
 }
 
-/// Reads the row; with `lock` it stays as it is until the transaction ends.
-async fn held(transaction: &Transaction<'_>, resource: Resource, lock: &str) -> Attempt<Held> {
-    let (table, plan, what, id) = place(resource);
+/// Reads the row, with a locking clause.
+async fn lease_row(transaction: &Transaction<'_>, resource: Resource, lock: &str) -> EngineResult<LeaseRow> {
+    let (table, plan, what, id) = lease_row_of(resource);
     let status = if table == "changesets" { "status" } else { "NULL::text" };
     let sql = format!("SELECT {plan}, owner, epoch, expires_at, {status} FROM {table} WHERE id = $1 {lock}");
     let row = found(transaction.row(&sql, params![id]).await?, || Error::not_found(what, id))?;
-    Ok(Held {
+    Ok(LeaseRow {
         plan: get(&row, 0)?,
         owner: get(&row, 1)?,
         epoch: get(&row, 2)?,
@@ -69,91 +71,93 @@ async fn held(transaction: &Transaction<'_>, resource: Resource, lock: &str) -> 
     })
 }
 
-/// The error for a write with an epoch that is past; `None` when it is not.
+/// Returns the error for a write with a stale epoch; `None` if the epoch is current.
 pub(super) async fn stale(
     transaction: &Transaction<'_>,
     resource: Resource,
     given: Epoch,
-) -> Attempt<Option<Error>> {
-    let held = held(transaction, resource, "").await?;
-    let stale = Error::Stale { resource, given, current: held.epoch, owner: held.owner };
-    Ok(Some(stale).filter(|_| held.epoch != given))
+) -> EngineResult<Option<Error>> {
+    let row = lease_row(transaction, resource, "").await?;
+    let stale = Error::Stale { resource, given, current: row.epoch, owner: row.owner };
+    Ok(Some(stale).filter(|_| row.epoch != given))
 }
 
 pub(super) async fn acquire(
     transaction: &Transaction<'_>,
     resource: Resource,
-    holding: &Holding,
-) -> Attempt<Lease> {
+    request: &LeaseRequest,
+) -> EngineResult<Lease> {
     let now = transaction.now;
-    let expires_at = expiry(now, holding.duration)?;
-    let held = held(transaction, resource, "FOR NO KEY UPDATE").await?;
+    let expires_at = expiry(now, request.duration)?;
+    let row = lease_row(transaction, resource, "FOR NO KEY UPDATE").await?;
     if let (Resource::Changeset(changeset), Some(status @ (Status::Sealed | Status::Abandoned))) =
-        (resource, held.status)
+        (resource, row.status)
     {
         return Err(Error::Closed { changeset, status }.into());
     }
-    let mine = held.owner.as_ref() == Some(&holding.owner);
-    if let (Some(owner), Some(held_until)) = (&held.owner, held.expires_at)
-        && !mine
+    let is_holder = row.owner.as_ref() == Some(&request.owner);
+    if let (Some(owner), Some(held_until)) = (&row.owner, row.expires_at)
+        && !is_holder
         && held_until > now
     {
         return Err(Error::Held { resource, owner: owner.clone(), expires_at: held_until }.into());
     }
-    let epoch = if mine { held.epoch } else { Epoch(held.epoch.0 + 1) };
-    let (table, _, what, id) = place(resource);
+    let epoch = if is_holder { row.epoch } else { Epoch(row.epoch.0 + 1) };
+    let (table, _, what, id) = lease_row_of(resource);
     let sql =
         format!("UPDATE {table} SET owner = $1, epoch = $2, expires_at = $3 WHERE id = $4 AND epoch = $5");
-    transaction.execute_one(&sql, params![holding.owner, epoch, expires_at, id, held.epoch]).await?;
-    if let (Resource::Plan(plan), false) = (resource, mine) {
-        // Whoever runs the plan now has the changesets of its nodes too: the one before can neither record nor seal.
+    transaction.execute_one(&sql, params![request.owner, epoch, expires_at, id, row.epoch]).await?;
+    if let (Resource::Plan(plan), false) = (resource, is_holder) {
+        // The new runner of the plan also takes over the changesets of its nodes: the previous one
+        // can neither record nor seal.
         let sql = "UPDATE changesets SET owner = NULL, expires_at = NULL, epoch = epoch + 1
                    WHERE plan = $1 AND node IS NOT NULL AND status = 'open'";
         transaction.execute(sql, params![plan]).await?;
     }
-    if let Some(from) = held.owner.filter(|_| !mine) {
+    if let Some(from) = row.owner.filter(|_| !is_holder) {
         let body =
-            json!({"on": what, "resource": resource, "from": from, "to": holding.owner, "epoch": epoch});
-        let who = holding.owner.as_str();
-        let note = Note { plan: held.plan, request: None, kind: "lease.taken-over", who, body };
-        audit::append(transaction, note).await?;
+            json!({"on": what, "resource": resource, "from": from, "to": request.owner, "epoch": epoch});
+        let actor = request.owner.as_str();
+        let record = PendingRecord { plan: row.plan, request: None, kind: "lease.taken-over", actor, body };
+        audit::append(transaction, record).await?;
     }
-    Ok(Lease { resource, owner: holding.owner.clone(), epoch, expires_at })
+    Ok(Lease { resource, owner: request.owner.clone(), epoch, expires_at })
 }
 
-async fn renew(transaction: &Transaction<'_>, lease: &Lease, duration: Duration) -> Attempt<Lease> {
+async fn renew(transaction: &Transaction<'_>, lease: &Lease, duration: Duration) -> EngineResult<Lease> {
     let expires_at = expiry(transaction.now, duration)?;
-    guarded(transaction, lease, "expires_at = $3", Some(expires_at)).await?;
+    update_current(transaction, lease, "expires_at = $3", Some(expires_at)).await?;
     Ok(Lease { expires_at, ..lease.clone() })
 }
 
-/// The epoch grows, so that nothing more can be written with that of the lease. Giving back again changes nothing.
-async fn release(transaction: &Transaction<'_>, lease: &Lease) -> Attempt<()> {
-    let released = held(transaction, lease.resource, "FOR NO KEY UPDATE").await?;
+/// Increments the epoch, so that the lease permits no more writes. Repeating the call has no
+/// further effect.
+async fn release(transaction: &Transaction<'_>, lease: &Lease) -> EngineResult<()> {
+    let released = lease_row(transaction, lease.resource, "FOR NO KEY UPDATE").await?;
     if released.owner.is_none() && released.epoch == Epoch(lease.epoch.0 + 1) {
         return Ok(());
     }
-    guarded(transaction, lease, "owner = NULL, expires_at = $3, epoch = epoch + 1", None).await
+    update_current(transaction, lease, "owner = NULL, expires_at = $3, epoch = epoch + 1", None).await
 }
 
-/// Changes the row of a lease that has not changed hands.
-async fn guarded(
+/// Updates the row of a lease that has not changed hands.
+async fn update_current(
     transaction: &Transaction<'_>,
     lease: &Lease,
     set: &str,
     expires_at: Option<Time>,
-) -> Attempt<()> {
-    let (table, _, _, id) = place(lease.resource);
+) -> EngineResult<()> {
+    let (table, _, _, id) = lease_row_of(lease.resource);
     let sql = format!("UPDATE {table} SET {set} WHERE id = $1 AND epoch = $2 AND owner = $4");
     if transaction.execute(&sql, params![id, lease.epoch, expires_at, lease.owner]).await? == 1 {
         return Ok(());
     }
-    let held = held(transaction, lease.resource, "").await?;
+    let row = lease_row(transaction, lease.resource, "").await?;
     let (resource, given) = (lease.resource, lease.epoch);
-    Err(Error::Stale { resource, given, current: held.epoch, owner: held.owner }.into())
+    Err(Error::Stale { resource, given, current: row.epoch, owner: row.owner }.into())
 }
 
-async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Lease>> {
+async fn list(transaction: &Transaction<'_>, plan: PlanId) -> EngineResult<Vec<Lease>> {
     let rows = transaction
         .rows(
             "SELECT 1, id, owner, epoch, expires_at FROM plans WHERE id = $1 AND owner IS NOT NULL

@@ -1,11 +1,13 @@
-//! The engine for many machines: PostgreSQL, any from version 12 on.
+//! The engine for many machines: PostgreSQL 12 or later.
 //!
-//! Each call is one transaction in READ COMMITTED: guarded statements whose row count decides, on rows that are locked in one order (plan,
-//! node, changesets by id, contents by hash, head of the chain). Nothing outlives a transaction: no prepared statements, no settings, no
-//! advisory locks, so that a pooler may give each transaction another session.
+//! Each call is one READ COMMITTED transaction of guarded statements, whose row counts decide. All
+//! transactions lock rows in one order: plan, node, changesets by id, blobs by hash, head of the
+//! chain. Nothing outlives a transaction (no prepared statements, settings or advisory locks), so
+//! that a pooler may give each transaction another session.
 //!
-//! The driver is tokio-postgres, each connection with a runtime of one thread that runs while its caller waits: no thread is
-//! started, several statements go out at once, and every wait has an end. (Its synchronous face can do neither of the last two.)
+//! The driver is tokio-postgres. Each connection has a current-thread runtime that runs while its
+//! caller waits: no threads are started, statements are pipelined, and every wait has a deadline.
+//! The synchronous wrapper of the driver offers neither pipelining nor deadlines.
 
 mod audit;
 mod blobs;

@@ -4,10 +4,10 @@ use serde_json::json;
 use tokio_postgres::Row;
 
 use super::columns::{self, Json, params};
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use super::engine::transaction::{Transaction, found};
 use super::{audit, leases, plans};
-use crate::audit::append::{Note, version_of};
+use crate::audit::append::{PendingRecord, recorded_version};
 use crate::limits::{NODES_MAX, json_text};
 use crate::{
     Actor, Error, NewNode, Node, NodeId, NodeStep, NodeStore, PlanId, PostgresStore, Resource, Result,
@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl NodeStore for PostgresStore {
-    fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Result<()> {
-        self.engine.write("make nodes", async |transaction| create(transaction, plan, nodes, who).await)
+    fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], actor: &Actor) -> Result<()> {
+        self.engine.write("create nodes", async |transaction| create(transaction, plan, nodes, actor).await)
     }
 
     fn node(&self, id: NodeId) -> Result<Node> {
@@ -28,22 +28,27 @@ impl NodeStore for PostgresStore {
     }
 
     fn step_node(&self, step: &NodeStep) -> Result<Version> {
-        self.engine.write("change a node's state", async |transaction| take_step(transaction, step).await)
+        self.engine.write("change a node's state", async |transaction| change_state(transaction, step).await)
     }
 }
 
-async fn create(transaction: &Transaction<'_>, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Attempt<()> {
+async fn create(
+    transaction: &Transaction<'_>,
+    plan: PlanId,
+    nodes: &[NewNode],
+    actor: &Actor,
+) -> EngineResult<()> {
     if nodes.len() > NODES_MAX {
-        return Err(Error::Limit { what: "the nodes of one call", limit: NODES_MAX as u64 }.into());
+        return Err(Error::Limit { what: "nodes in one call", limit: NODES_MAX as u64 }.into());
     }
-    plans::hold(transaction, plan).await?;
+    plans::lock_state(transaction, plan).await?;
     let mut made = Vec::new();
     for new in nodes {
         if let Some(node) = find(transaction, new.id).await? {
             if node.plan == plan && node.name == new.name {
                 continue;
             }
-            return Err(Error::Reused { what: "node id", id: new.id.to_string() }.into());
+            return Err(Error::IdReused { what: "node id", id: new.id.to_string() }.into());
         }
         let named = "SELECT FROM nodes WHERE plan = $1 AND name = $2";
         if transaction.row(named, params![plan, new.name]).await?.is_some() {
@@ -53,7 +58,7 @@ async fn create(transaction: &Transaction<'_>, plan: PlanId, nodes: &[NewNode], 
             .execute_one(
                 "INSERT INTO nodes (id, plan, name, state, version, detail, changed_by, changed_at)
                  VALUES ($1, $2, $3, $4, 1, $5, $6, $7)",
-                params![new.id, plan, new.name, new.state, json_text(&new.detail)?, *who, transaction.now],
+                params![new.id, plan, new.name, new.state, json_text(&new.detail)?, *actor, transaction.now],
             )
             .await?;
         made.push(json!({"node": new.id, "name": new.name, "state": new.state}));
@@ -62,13 +67,13 @@ async fn create(transaction: &Transaction<'_>, plan: PlanId, nodes: &[NewNode], 
         return Ok(());
     }
     let body = json!({"nodes": made});
-    let note = Note { plan, request: None, kind: "nodes.created", who: who.as_str(), body };
-    audit::append(transaction, note).await
+    let record = PendingRecord { plan, request: None, kind: "nodes.created", actor: actor.as_str(), body };
+    audit::append(transaction, record).await
 }
 
 const SELECT: &str = "SELECT id, plan, name, state, version, detail, changed_by, changed_at FROM nodes";
 
-fn node(row: &Row) -> Attempt<Node> {
+fn node(row: &Row) -> EngineResult<Node> {
     Ok(Node {
         id: columns::get(row, 0)?,
         plan: columns::get(row, 1)?,
@@ -81,34 +86,34 @@ fn node(row: &Row) -> Attempt<Node> {
     })
 }
 
-async fn find(transaction: &Transaction<'_>, id: NodeId) -> Attempt<Option<Node>> {
+async fn find(transaction: &Transaction<'_>, id: NodeId) -> EngineResult<Option<Node>> {
     let row = transaction.row(&format!("{SELECT} WHERE id = $1"), params![id]).await?;
     row.as_ref().map(node).transpose()
 }
 
-pub(super) async fn get(transaction: &Transaction<'_>, id: NodeId) -> Attempt<Node> {
+pub(super) async fn get(transaction: &Transaction<'_>, id: NodeId) -> EngineResult<Node> {
     found(find(transaction, id).await?, || Error::not_found("node", id))
 }
 
-async fn list(transaction: &Transaction<'_>, plan: PlanId) -> Attempt<Vec<Node>> {
+async fn list(transaction: &Transaction<'_>, plan: PlanId) -> EngineResult<Vec<Node>> {
     plans::get(transaction, plan).await?;
     let sql = format!("{SELECT} WHERE plan = $1 ORDER BY id");
     transaction.rows(&sql, params![plan]).await?.iter().map(node).collect()
 }
 
-/// The same, readable or not, also when the plan is gone.
+/// Returns the rows of a plan's nodes, readable or not, even if the plan is gone.
 pub(super) async fn rows_of(
     transaction: &Transaction<'_>,
     plan: PlanId,
-) -> Attempt<Vec<(NodeId, Attempt<Node>)>> {
+) -> EngineResult<Vec<(NodeId, EngineResult<Node>)>> {
     let rows = transaction.rows(&format!("{SELECT} WHERE plan = $1 ORDER BY id"), params![plan]).await?;
     rows.iter().map(|row| Ok((columns::get(row, 0)?, node(row)))).collect()
 }
 
-async fn take_step(transaction: &Transaction<'_>, step: &NodeStep) -> Attempt<Version> {
+async fn change_state(transaction: &Transaction<'_>, step: &NodeStep) -> EngineResult<Version> {
     if step.epoch.is_some() {
-        // Nobody takes the plan's lease between this and the end of the transaction.
-        plans::hold(transaction, get(transaction, step.node).await?.plan).await?;
+        // The plan's lease cannot change hands until the transaction ends.
+        plans::lock_state(transaction, get(transaction, step.node).await?.plan).await?;
     }
     let changed = transaction
         .execute(
@@ -118,7 +123,7 @@ async fn take_step(transaction: &Transaction<'_>, step: &NodeStep) -> Attempt<Ve
             params![
                 step.to,
                 step.detail.as_ref().map(json_text).transpose()?,
-                step.who,
+                step.actor,
                 transaction.now,
                 step.node,
                 step.from,
@@ -130,23 +135,28 @@ async fn take_step(transaction: &Transaction<'_>, step: &NodeStep) -> Attempt<Ve
         .await?;
     let node = get(transaction, step.node).await?;
     if changed == 0 {
-        return taken_before(transaction, step, node).await;
+        return repeat_or_refuse(transaction, step, node).await;
     }
     let version = Version(step.version.0 + 1);
     let body = json!({
         "node": step.node, "name": node.name, "from": step.from, "to": step.to, "version": version, "note": step.note
     });
-    let (request, who) = (Some(step.request), step.who.as_str());
-    let note = Note { plan: node.plan, request, kind: "node.step", who, body };
-    audit::append(transaction, note).await?;
+    let (request, actor) = (Some(step.request), step.actor.as_str());
+    let record = PendingRecord { plan: node.plan, request, kind: "node.step", actor, body };
+    audit::append(transaction, record).await?;
     Ok(version)
 }
 
-/// What the step gave when it was taken before; or why it changed nothing.
-async fn taken_before(transaction: &Transaction<'_>, step: &NodeStep, node: Node) -> Attempt<Version> {
+/// Returns the version that an earlier call of the step led to, or the reason for which it changed
+/// nothing.
+async fn repeat_or_refuse(
+    transaction: &Transaction<'_>,
+    step: &NodeStep,
+    node: Node,
+) -> EngineResult<Version> {
     let resource = Resource::Node(step.node);
-    if let Some(answer) = audit::answer(transaction, step.request).await? {
-        let version = version_of(&answer, node.plan, ("node.step", resource, step.to.as_str()));
+    if let Some(answer) = audit::find_by_request(transaction, step.request).await? {
+        let version = recorded_version(&answer, node.plan, ("node.step", resource, step.to.as_str()));
         return Ok(version.ok_or_else(|| Error::request_reused(step.request))?);
     }
     if let Some(given) = step.epoch

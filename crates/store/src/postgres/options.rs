@@ -7,24 +7,25 @@ use std::time::Duration;
 
 use super::engine::Engine;
 use super::engine::password::PasswordFile;
-use super::engine::url::Target;
+use super::engine::url::ServerUrl;
 use crate::{Result, WriterCounts, limits};
 
-/// Sessions that one store keeps with the server, unless the caller says otherwise.
+/// Default number of sessions of one store.
 const SESSIONS_MAX: usize = 8;
 
 /// A store in one PostgreSQL database, shared by any number of machines.
 ///
-/// Cheap to clone; any number of threads share it. A child that was forked while it was open must open it again: its calls are refused.
+/// Cheap to clone; any number of threads may share it. A forked child must open the store again:
+/// its calls are refused.
 #[derive(Clone, Debug)]
 pub struct PostgresStore {
     pub(super) engine: Arc<Engine>,
 }
 
-/// How to open a store.
+/// Options for opening a store.
 #[derive(Clone)]
 pub struct PostgresOptions {
-    wait: Duration,
+    timeout: Duration,
     sessions_max: usize,
     password: Option<String>,
     passfile: Option<PathBuf>,
@@ -32,14 +33,14 @@ pub struct PostgresOptions {
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self { wait: limits::WAIT, sessions_max: SESSIONS_MAX, password: None, passfile: None }
+        Self { timeout: limits::TIMEOUT, sessions_max: SESSIONS_MAX, password: None, passfile: None }
     }
 }
 
 impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresOptions")
-            .field("wait", &self.wait)
+            .field("timeout", &self.timeout)
             .field("sessions_max", &self.sessions_max)
             .field("passfile", &self.passfile)
             .finish_non_exhaustive()
@@ -47,46 +48,48 @@ impl fmt::Debug for PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// How long a call waits for others, and for a server that went away to come back.
+    /// Sets how long a call waits for other clients, and for a lost server to come back.
     #[must_use]
-    pub fn wait(self, wait: Duration) -> Self {
-        Self { wait, ..self }
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
-    /// How many sessions this store has with the server at most.
+    /// Sets the maximum number of sessions with the server.
     #[must_use]
     pub fn sessions_max(self, sessions_max: usize) -> Self {
         Self { sessions_max, ..self }
     }
 
-    /// The password, when the URL has none.
+    /// Sets the password for a URL that has none.
     #[must_use]
     pub fn password(self, password: Option<String>) -> Self {
         Self { password, ..self }
     }
 
-    /// A file of passwords as `psql` keeps them, for when there is no other.
+    /// Sets a password file in the format of `psql`, used when there is no other password.
     #[must_use]
     pub fn passfile(self, passfile: Option<PathBuf>) -> Self {
         Self { passfile, ..self }
     }
 
-    /// Opens the store, and makes its tables where there are none, in the schema `agents`. Brings tables of an older program up to date;
-    /// refuses those of a newer one without touching them. A server that cannot be reached now is an error at once.
+    /// Opens the store, and creates its tables in the schema `agents` if they do not exist.
+    /// Migrates tables of an older version. Refuses those of a newer version without touching them.
+    /// Fails at once if the server is unreachable.
     pub fn open(self, url: &str) -> Result<PostgresStore> {
         let passfile = self.passfile.map(PasswordFile);
-        let target = Target::parse(url, self.password.as_deref(), passfile.as_ref())?;
-        Ok(PostgresStore { engine: Arc::new(Engine::open(target, self.sessions_max, self.wait)?) })
+        let server = ServerUrl::parse(url, self.password.as_deref(), passfile.as_ref())?;
+        Ok(PostgresStore { engine: Arc::new(Engine::open(server, self.sessions_max, self.timeout)?) })
     }
 }
 
 impl PostgresStore {
-    /// Opens the store with the usual options.
+    /// Opens the store with default options.
     pub fn open(url: &str) -> Result<Self> {
         PostgresOptions::default().open(url)
     }
 
-    /// How many transactions this store has recorded with, and how many recordings were in them.
+    /// Returns the number of transactions that this store has recorded with, and of recordings in
+    /// them.
     pub fn writer_counts(&self) -> WriterCounts {
         self.engine.recorder.counts()
     }

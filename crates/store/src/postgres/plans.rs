@@ -4,20 +4,20 @@ use serde_json::json;
 use tokio_postgres::Row;
 
 use super::columns::{self, Json, page, params};
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use super::engine::transaction::{Transaction, found};
 use super::{audit, changesets, leases};
-use crate::audit::append::{Note, version_of};
+use crate::audit::append::{PendingRecord, recorded_version};
 use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::model::id::{only, range_of_prefix};
 use crate::{
-    Error, Held, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep,
+    Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanSize, PlanStep,
     PlanStore, PostgresStore, Resource, Result, State, Version,
 };
 
 impl PlanStore for PostgresStore {
     fn create_plan(&self, plan: &NewPlan) -> Result<Plan> {
-        self.engine.write("make a plan", async |transaction| create(transaction, plan).await)
+        self.engine.write("create a plan", async |transaction| create(transaction, plan).await)
     }
 
     fn plan(&self, id: PlanId) -> Result<Plan> {
@@ -33,7 +33,7 @@ impl PlanStore for PostgresStore {
     }
 
     fn step_plan(&self, step: &PlanStep) -> Result<Version> {
-        self.engine.write("change a plan's state", async |transaction| take_step(transaction, step).await)
+        self.engine.write("change a plan's state", async |transaction| change_state(transaction, step).await)
     }
 
     fn remove_plan(&self, removal: &PlanRemoval) -> Result<()> {
@@ -41,18 +41,18 @@ impl PlanStore for PostgresStore {
     }
 }
 
-async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> Attempt<Plan> {
+async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> EngineResult<Plan> {
     if let Some(plan) = find(transaction, new.id).await? {
-        return Ok(new.again(plan)?);
+        return Ok(new.match_existing(plan)?);
     }
     new.check()?;
-    // Somebody who takes the name after this look makes the insertion fail, and this begins anew.
+    // If the name is taken after this check, the insert fails and the transaction is retried.
     if let Some(name) = &new.name
         && by_name(transaction, name.as_str()).await?.is_some()
     {
         return Err(Error::NameTaken { name: name.clone() }.into());
     }
-    let roots = serde_json::to_value(&new.roots).expect("paths have a form in JSON");
+    let roots = serde_json::to_value(&new.roots).expect("paths serialize as JSON");
     transaction
         .execute_one(
             "INSERT INTO plans (id, name, state, version, undo_of, roots, detail, created_by, created_at, changed_by, changed_at)
@@ -64,14 +64,15 @@ async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> Attempt<Plan> {
                 new.undo_of,
                 json_text(&roots)?,
                 json_text(&new.detail)?,
-                new.who,
+                new.actor,
                 transaction.now
             ],
         )
         .await?;
     let body = json!({"name": new.name, "state": new.state, "undo_of": new.undo_of, "roots": roots});
-    let note = Note { plan: new.id, request: None, kind: "plan.created", who: new.who.as_str(), body };
-    audit::append(transaction, note).await?;
+    let record =
+        PendingRecord { plan: new.id, request: None, kind: "plan.created", actor: new.actor.as_str(), body };
+    audit::append(transaction, record).await?;
     get(transaction, new.id).await
 }
 
@@ -79,7 +80,7 @@ const SELECT: &str =
     "SELECT id, name, state, version, undo_of, roots, detail, created_by, created_at, changed_by, changed_at
     FROM plans";
 
-fn plan(row: &Row) -> Attempt<Plan> {
+fn plan(row: &Row) -> EngineResult<Plan> {
     Ok(Plan {
         id: columns::get(row, 0)?,
         name: columns::get(row, 1)?,
@@ -95,33 +96,36 @@ fn plan(row: &Row) -> Attempt<Plan> {
     })
 }
 
-/// The row of a plan, if there is one, readable or not.
-pub(super) async fn row(transaction: &Transaction<'_>, id: PlanId) -> Attempt<Vec<(PlanId, Attempt<Plan>)>> {
+/// Returns the row of a plan, if there is one, readable or not.
+pub(super) async fn row(
+    transaction: &Transaction<'_>,
+    id: PlanId,
+) -> EngineResult<Vec<(PlanId, EngineResult<Plan>)>> {
     let rows = transaction.rows(&format!("{SELECT} WHERE id = $1"), params![id]).await?;
     Ok(rows.iter().map(|row| (id, plan(row))).collect())
 }
 
-async fn find(transaction: &Transaction<'_>, id: PlanId) -> Attempt<Option<Plan>> {
+async fn find(transaction: &Transaction<'_>, id: PlanId) -> EngineResult<Option<Plan>> {
     let row = transaction.row(&format!("{SELECT} WHERE id = $1"), params![id]).await?;
     row.as_ref().map(plan).transpose()
 }
 
-async fn by_name(transaction: &Transaction<'_>, name: &str) -> Attempt<Option<Plan>> {
+async fn by_name(transaction: &Transaction<'_>, name: &str) -> EngineResult<Option<Plan>> {
     let row = transaction.row(&format!("{SELECT} WHERE name = $1"), params![name]).await?;
     row.as_ref().map(plan).transpose()
 }
 
-pub(super) async fn get(transaction: &Transaction<'_>, id: PlanId) -> Attempt<Plan> {
+pub(super) async fn get(transaction: &Transaction<'_>, id: PlanId) -> EngineResult<Plan> {
     found(find(transaction, id).await?, || Error::not_found("plan", id))
 }
 
-/// The state of a plan, which stays until the transaction ends.
-pub(super) async fn hold(transaction: &Transaction<'_>, id: PlanId) -> Attempt<State> {
+/// Locks the state of a plan until the transaction ends, and returns it.
+pub(super) async fn lock_state(transaction: &Transaction<'_>, id: PlanId) -> EngineResult<State> {
     let row = transaction.row("SELECT state FROM plans WHERE id = $1 FOR SHARE", params![id]).await?;
     columns::get(&found(row, || Error::not_found("plan", id))?, 0)
 }
 
-async fn select(transaction: &Transaction<'_>, selector: &PlanSelector) -> Attempt<Plan> {
+async fn select(transaction: &Transaction<'_>, selector: &PlanSelector) -> EngineResult<Plan> {
     let text = match selector {
         PlanSelector::Latest => {
             let sql = format!("{SELECT} WHERE undo_of IS NULL ORDER BY created_at DESC, id DESC LIMIT 1");
@@ -133,7 +137,7 @@ async fn select(transaction: &Transaction<'_>, selector: &PlanSelector) -> Attem
     if let Ok(id) = text.parse() {
         return get(transaction, id).await;
     }
-    // No name has such a character, and no text of the server can.
+    // No name contains a zero byte, and PostgreSQL texts cannot.
     if !text.contains('\0')
         && let Some(plan) = by_name(transaction, text).await?
     {
@@ -145,11 +149,11 @@ async fn select(transaction: &Transaction<'_>, selector: &PlanSelector) -> Attem
     let sql = format!("{SELECT} WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3");
     let (first, last) = (PlanId::from_bytes(first), PlanId::from_bytes(last));
     let rows = transaction.rows(&sql, params![first, last, CANDIDATES_MAX as i64]).await?;
-    let found = rows.iter().map(plan).collect::<Attempt<Vec<_>>>()?;
+    let found = rows.iter().map(plan).collect::<EngineResult<Vec<_>>>()?;
     Ok(only("plan", text, found, |plan| plan.id)?)
 }
 
-async fn list(transaction: &Transaction<'_>, query: &PlanQuery) -> Attempt<Vec<Plan>> {
+async fn list(transaction: &Transaction<'_>, query: &PlanQuery) -> EngineResult<Vec<Plan>> {
     let after = match query.after {
         Some(id) => Some(get(transaction, id).await?.created_at),
         None => None,
@@ -164,7 +168,7 @@ async fn list(transaction: &Transaction<'_>, query: &PlanQuery) -> Attempt<Vec<P
     rows.iter().map(plan).collect()
 }
 
-async fn take_step(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt<Version> {
+async fn change_state(transaction: &Transaction<'_>, step: &PlanStep) -> EngineResult<Version> {
     let changed = transaction
         .execute(
             "UPDATE plans SET state = $1, version = version + 1, detail = coalesce($2, detail), changed_by = $3, changed_at = $4
@@ -173,7 +177,7 @@ async fn take_step(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt<Ve
             params![
                 step.to,
                 step.detail.as_ref().map(json_text).transpose()?,
-                step.who,
+                step.actor,
                 transaction.now,
                 step.plan,
                 step.from,
@@ -184,31 +188,32 @@ async fn take_step(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt<Ve
         )
         .await?;
     if changed == 0 {
-        return taken_before(transaction, step).await;
+        return repeat_or_refuse(transaction, step).await;
     }
     match step.open {
         OpenChangesets::Leave => {}
         OpenChangesets::Refuse => changesets::require_closed(transaction, step.plan).await?,
         OpenChangesets::Abandon => {
-            changesets::abandon_all(transaction, step.plan, &step.who, step.to.as_str()).await?;
+            changesets::abandon_all(transaction, step.plan, &step.actor, step.to.as_str()).await?;
         }
     }
     let version = Version(step.version.0 + 1);
     let body = json!({
         "plan": step.plan, "from": step.from, "to": step.to, "version": version, "note": step.note
     });
-    let (request, who) = (Some(step.request), step.who.as_str());
-    let note = Note { plan: step.plan, request, kind: step.kind.as_str(), who, body };
-    audit::append(transaction, note).await?;
+    let (request, actor) = (Some(step.request), step.actor.as_str());
+    let record = PendingRecord { plan: step.plan, request, kind: step.kind.as_str(), actor, body };
+    audit::append(transaction, record).await?;
     Ok(version)
 }
 
-/// What the step gave when it was taken before; or why it changed nothing.
-async fn taken_before(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt<Version> {
+/// Returns the version that an earlier call of the step led to, or the reason for which it changed
+/// nothing.
+async fn repeat_or_refuse(transaction: &Transaction<'_>, step: &PlanStep) -> EngineResult<Version> {
     let resource = Resource::Plan(step.plan);
-    if let Some(answer) = audit::answer(transaction, step.request).await? {
+    if let Some(answer) = audit::find_by_request(transaction, step.request).await? {
         let expected = (step.kind.as_str(), resource, step.to.as_str());
-        let version = version_of(&answer, step.plan, expected);
+        let version = recorded_version(&answer, step.plan, expected);
         return Ok(version.ok_or_else(|| Error::request_reused(step.request))?);
     }
     let plan = get(transaction, step.plan).await?;
@@ -221,11 +226,11 @@ async fn taken_before(transaction: &Transaction<'_>, step: &PlanStep) -> Attempt
     Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into())
 }
 
-async fn remove(transaction: &Transaction<'_>, removal: &PlanRemoval) -> Attempt<()> {
-    let PlanRemoval { plan: id, request, version, ref who, .. } = *removal;
+async fn remove(transaction: &Transaction<'_>, removal: &PlanRemoval) -> EngineResult<()> {
+    let PlanRemoval { plan: id, request, version, ref actor, .. } = *removal;
     let sql = format!("{SELECT} WHERE id = $1 FOR UPDATE");
     let row = transaction.row(&sql, params![id]).await?;
-    if let Some(answer) = audit::answer(transaction, request).await? {
+    if let Some(answer) = audit::find_by_request(transaction, request).await? {
         let same = answer.plan == id && answer.kind == "plan.removed";
         return if same { Ok(()) } else { Err(Error::request_reused(request).into()) };
     }
@@ -234,10 +239,12 @@ async fn remove(transaction: &Transaction<'_>, removal: &PlanRemoval) -> Attempt
         let (resource, by) = (Resource::Plan(id), plan.changed_by.to_string());
         return Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into());
     }
-    // Whoever records into one of them has done so, or finds that it is gone.
+    // A concurrent recording has committed, or finds its changeset removed.
     let changesets = "SELECT entries FROM changesets WHERE plan = $1 ORDER BY id FOR UPDATE";
     let held = transaction.rows(changesets, params![id]).await?;
-    removal.check(Held::of(held.iter().map(|row| columns::count(row, 0)).collect::<Attempt<Vec<u64>>>()?))?;
+    removal.check(PlanSize::of(
+        held.iter().map(|row| columns::count(row, 0)).collect::<EngineResult<Vec<u64>>>()?,
+    ))?;
     let entries = "DELETE FROM entries WHERE changeset IN (SELECT id FROM changesets WHERE plan = $1)";
     let removed = transaction.execute(entries, params![id]).await?;
     for sql in [
@@ -248,6 +255,7 @@ async fn remove(transaction: &Transaction<'_>, removal: &PlanRemoval) -> Attempt
         transaction.execute(sql, params![id]).await?;
     }
     let body = json!({"name": plan.name, "state": plan.state, "version": version, "entries": removed});
-    let note = Note { plan: id, request: Some(request), kind: "plan.removed", who: who.as_str(), body };
-    audit::append(transaction, note).await
+    let record =
+        PendingRecord { plan: id, request: Some(request), kind: "plan.removed", actor: actor.as_str(), body };
+    audit::append(transaction, record).await
 }

@@ -4,12 +4,12 @@ use rusqlite::types::{FromSql, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{Count, integer, page, rows};
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use super::snapshot;
 use crate::GENESIS;
-use crate::audit::append::Note;
+use crate::audit::append::PendingRecord;
 use crate::{
-    AuditQuery, AuditRecord, AuditStore, Body, ChainHash, Head, Inventory, PlanId, RequestId, Result,
+    AuditQuery, AuditRecord, AuditStore, Body, ChainHash, Head, PlanId, PlanSnapshot, RequestId, Result,
     SqliteStore, Time,
 };
 
@@ -22,22 +22,22 @@ impl AuditStore for SqliteStore {
         self.engine.read("read the audit trail", |connection, _| heads(connection, after))
     }
 
-    fn audit_strays(&self) -> Result<Vec<(PlanId, u64)>> {
-        self.engine.read("read the audit trail", |connection, _| strays(connection))
+    fn orphan_records(&self) -> Result<Vec<(PlanId, u64)>> {
+        self.engine.read("read the audit trail", |connection, _| orphans(connection))
     }
 
-    fn inventory(&self, plan: PlanId) -> Result<Inventory> {
-        self.engine.read("read all of a plan", |connection, _| snapshot::read(connection, plan))
+    fn plan_snapshot(&self, plan: PlanId) -> Result<PlanSnapshot> {
+        self.engine.read("read the rows of a plan", |connection, _| snapshot::read(connection, plan))
     }
 }
 
-/// Appends a record, in the transaction of the change that it is about.
-pub(super) fn append(connection: &Connection, at: Time, note: Note<'_>) -> Attempt<()> {
+/// Appends a record, in the transaction of the change that it describes.
+pub(super) fn append(connection: &Connection, at: Time, record: PendingRecord<'_>) -> EngineResult<()> {
     let head = connection
         .prepare_cached("SELECT sequence, hash FROM audit_heads WHERE plan = ?1")?
-        .query_row([note.plan], |row| Ok((row.get::<_, Count>(0)?.0, row.get(1)?)))
+        .query_row([record.plan], |row| Ok((row.get::<_, Count>(0)?.0, row.get(1)?)))
         .optional()?;
-    let record = note.behind(head.unwrap_or((0, GENESIS)), at)?;
+    let record = record.chain_onto(head.unwrap_or((0, GENESIS)), at)?;
     connection
         .prepare_cached(
             "INSERT INTO audit (plan, sequence, at, request, kind, who, body, previous, hash)
@@ -49,7 +49,7 @@ pub(super) fn append(connection: &Connection, at: Time, note: Note<'_>) -> Attem
             record.at,
             record.request,
             record.kind,
-            record.who,
+            record.actor,
             record.body.0,
             record.previous,
             record.hash
@@ -63,8 +63,11 @@ pub(super) fn append(connection: &Connection, at: Time, note: Note<'_>) -> Attem
     Ok(())
 }
 
-/// The record that answered a request before.
-pub(super) fn answer(connection: &Connection, request: RequestId) -> Attempt<Option<AuditRecord>> {
+/// Returns the record of an earlier call with this request.
+pub(super) fn find_by_request(
+    connection: &Connection,
+    request: RequestId,
+) -> EngineResult<Option<AuditRecord>> {
     let found = connection
         .prepare_cached(&format!("{SELECT} WHERE request = ?1"))?
         .query_row([request], record)
@@ -72,12 +75,12 @@ pub(super) fn answer(connection: &Connection, request: RequestId) -> Attempt<Opt
     Ok(found)
 }
 
-/// A record that is in no chain.
-const STRAY: &str = "(length(plan) <> 16 OR sequence < 1)";
+/// Matches records that belong to no chain.
+const ORPHAN: &str = "(length(plan) <> 16 OR sequence < 1)";
 
 const SELECT: &str = "SELECT plan, sequence, at, request, kind, who, body, previous, hash FROM audit";
 
-fn list(connection: &Connection, query: &AuditQuery) -> Attempt<Vec<AuditRecord>> {
+fn list(connection: &Connection, query: &AuditQuery) -> EngineResult<Vec<AuditRecord>> {
     let (plan, sequence) = query.after.map_or((None, 0), |(plan, sequence)| (Some(plan), sequence));
     let since = query.since.map_or(i64::MIN, Time::as_micros);
     match query.plan {
@@ -90,7 +93,7 @@ fn list(connection: &Connection, query: &AuditQuery) -> Attempt<Vec<AuditRecord>
         None => rows(
             connection,
             &format!(
-                "{SELECT} WHERE (plan, sequence) > (coalesce(?1, x''), ?2) AND at >= ?3 AND NOT {STRAY}
+                "{SELECT} WHERE (plan, sequence) > (coalesce(?1, x''), ?2) AND at >= ?3 AND NOT {ORPHAN}
                  ORDER BY plan, sequence LIMIT ?4"
             ),
             params![plan, integer(sequence), since, page(query.limit)],
@@ -99,7 +102,7 @@ fn list(connection: &Connection, query: &AuditQuery) -> Attempt<Vec<AuditRecord>
     }
 }
 
-fn heads(connection: &Connection, after: Option<PlanId>) -> Attempt<Vec<Head>> {
+fn heads(connection: &Connection, after: Option<PlanId>) -> EngineResult<Vec<Head>> {
     rows(
         connection,
         "SELECT known.plan, coalesce(sequence, 0), hash
@@ -112,8 +115,8 @@ fn heads(connection: &Connection, after: Option<PlanId>) -> Attempt<Vec<Head>> {
     )
 }
 
-/// The head of one chain.
-pub(super) fn head_of(connection: &Connection, plan: PlanId) -> Attempt<Head> {
+/// Returns the head of one chain.
+pub(super) fn head_of(connection: &Connection, plan: PlanId) -> EngineResult<Head> {
     let found = connection
         .prepare_cached("SELECT plan, sequence, hash FROM audit_heads WHERE plan = ?1")?
         .query_row([plan], head)
@@ -121,12 +124,12 @@ pub(super) fn head_of(connection: &Connection, plan: PlanId) -> Attempt<Head> {
     Ok(found.unwrap_or(Head { plan, sequence: 0, hash: GENESIS }))
 }
 
-/// Records and heads that are in no chain; of an id that is none as much as fits into one.
-fn strays(connection: &Connection) -> Attempt<Vec<(PlanId, u64)>> {
+/// Lists records and heads that belong to no chain. An invalid id is cut or padded to 16 bytes.
+fn orphans(connection: &Connection) -> EngineResult<Vec<(PlanId, u64)>> {
     rows(
         connection,
         &format!(
-            "SELECT plan, sequence FROM audit WHERE {STRAY}
+            "SELECT plan, sequence FROM audit WHERE {ORPHAN}
              UNION SELECT plan, sequence FROM audit_heads WHERE length(plan) <> 16 LIMIT ?1"
         ),
         [page(None)],
@@ -144,12 +147,12 @@ fn head(row: &Row<'_>) -> rusqlite::Result<Head> {
     Ok(Head { plan: row.get(0)?, sequence: number(row, 1)?, hash })
 }
 
-/// A sequence number; 0 for one that is none.
+/// Returns a sequence number; 0 for an invalid one.
 fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
 }
 
-/// What was tampered with must be readable, or it could not be located.
+/// Bytes of any length: altered rows must be readable to be reported.
 struct Bytes(Vec<u8>);
 
 impl Bytes {
@@ -176,7 +179,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
         at: row.get(2)?,
         request: row.get::<_, Option<Bytes>>(3)?.map(Bytes::request),
         kind: text(4)?,
-        who: text(5)?,
+        actor: text(5)?,
         body: Body(text(6)?),
         previous: row.get::<_, Bytes>(7)?.hash(),
         hash: row.get::<_, Bytes>(8)?.hash(),

@@ -1,11 +1,11 @@
-//! Contents in SQLite.
+//! Blobs in SQLite.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::columns::{Count, integer, page, rows};
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use crate::{
-    Blob, BlobHash, BlobStore, Chunk, Codec, Collect, CollectMode, Collected, Error, PackedBlob, Result,
+    Blob, BlobHash, BlobStore, Chunk, Codec, Error, GcMode, GcOptions, GcStats, PackedBlob, Result,
     SqliteStore, Time, UploadId,
 };
 
@@ -13,8 +13,8 @@ impl BlobStore for SqliteStore {
     fn put_blob(&self, blob: &PackedBlob) -> Result<()> {
         let blob = blob.clone();
         let bytes = blob.chunk().stored().len();
-        self.engine.write("store a content", bytes, move |connection, now| {
-            // When it is there, its time begins anew.
+        self.engine.write("store a blob", bytes, move |connection, now| {
+            // Storing a blob again restarts its grace period.
             insert(connection, now, &blob, "UPDATE SET touched_at = excluded.touched_at")
         })
     }
@@ -22,55 +22,54 @@ impl BlobStore for SqliteStore {
     fn append_upload(&self, upload: UploadId, first: u64, chunks: &[Chunk]) -> Result<()> {
         let chunks = chunks.to_vec();
         let bytes = chunks.iter().map(|chunk| chunk.stored().len()).sum();
-        self.engine.write("store a part of a content", bytes, move |connection, now| {
+        self.engine.write("upload chunks", bytes, move |connection, now| {
             append(connection, now, upload, first, &chunks)
         })
     }
 
     fn finish_upload(&self, upload: UploadId, blob: &Blob) -> Result<()> {
         let blob = blob.clone();
-        self.engine.write("finish storing a content", 0, move |connection, now| {
-            finish(connection, now, upload, &blob)
-        })
+        self.engine
+            .write("finish an upload", 0, move |connection, now| finish(connection, now, upload, &blob))
     }
 
     fn drop_upload(&self, upload: UploadId) -> Result<()> {
-        self.engine.write("drop a part of a content", 0, move |connection, _| drop_upload(connection, upload))
+        self.engine.write("drop an upload", 0, move |connection, _| drop_upload(connection, upload))
     }
 
     fn blob(&self, hash: BlobHash) -> Result<Option<Blob>> {
-        self.engine.read("look for a content", |connection, _| get(connection, hash))
+        self.engine.read("look up a blob", |connection, _| get(connection, hash))
     }
 
     fn blob_chunk(&self, hash: BlobHash, number: u64) -> Result<Option<Chunk>> {
-        self.engine.read("read a content", |connection, _| chunk(connection, hash, number))
+        self.engine.read("read a blob", |connection, _| chunk(connection, hash, number))
     }
 
     fn small_blobs(&self, hashes: &[BlobHash]) -> Result<Vec<(BlobHash, Chunk)>> {
-        self.engine.read("read contents", |connection, _| small(connection, hashes))
+        self.engine.read("read blobs", |connection, _| small(connection, hashes))
     }
 
     fn blob_hashes(&self, after: Option<BlobHash>) -> Result<Vec<BlobHash>> {
-        self.engine.read("list contents", |connection, _| {
+        self.engine.read("list blobs", |connection, _| {
             let after = after.map_or(Vec::new(), |hash| hash.as_bytes().to_vec());
             let sql = "SELECT hash FROM blobs WHERE hash > ?1 ORDER BY hash LIMIT ?2";
             rows(connection, sql, params![after, page(None)], |row| row.get(0))
         })
     }
 
-    fn collect(&self, collect: &Collect) -> Result<Collected> {
-        let grace = collect.grace;
-        if collect.mode == CollectMode::DryRun {
+    fn collect_garbage(&self, options: &GcOptions) -> Result<GcStats> {
+        let grace = options.grace;
+        if options.mode == GcMode::DryRun {
             return self
                 .engine
-                .read("count unused contents", |connection, now| count_unused(connection, now.minus(grace)));
+                .read("count garbage", |connection, now| count_unused(connection, now.minus(grace)));
         }
-        let mut all = Collected::default();
+        let mut all = GcStats::default();
         loop {
-            let some = self.engine.write("remove unused contents", 0, move |connection, now| {
+            let some = self.engine.write("collect garbage", 0, move |connection, now| {
                 remove_unused(connection, now.minus(grace))
             })?;
-            if some == Collected::default() {
+            if some == GcStats::default() {
                 return Ok(all);
             }
             all.add(some);
@@ -78,15 +77,15 @@ impl BlobStore for SqliteStore {
     }
 }
 
-/// Contents that are removed in one transaction; others write in between.
+/// Blobs that one transaction removes, so that others can write in between.
 const COLLECT_MAX: i64 = 1000;
 
-/// Stores a content that an entry of the same transaction refers to.
-pub(super) fn put_with_entry(connection: &Connection, now: Time, blob: &PackedBlob) -> Attempt<()> {
+/// Stores a blob together with the entry that refers to it.
+pub(super) fn put_with_entry(connection: &Connection, now: Time, blob: &PackedBlob) -> EngineResult<()> {
     insert(connection, now, blob, "NOTHING")
 }
 
-fn insert(connection: &Connection, now: Time, blob: &PackedBlob, if_there: &str) -> Attempt<()> {
+fn insert(connection: &Connection, now: Time, blob: &PackedBlob, if_there: &str) -> EngineResult<()> {
     let chunk = blob.chunk();
     connection
         .prepare_cached(&format!(
@@ -97,25 +96,31 @@ fn insert(connection: &Connection, now: Time, blob: &PackedBlob, if_there: &str)
     Ok(())
 }
 
-/// Whether a content of this length is in the store.
-pub(super) fn is_there(connection: &Connection, hash: BlobHash, bytes: u64) -> Attempt<bool> {
+/// Tells whether a blob of this length is in the store.
+pub(super) fn exists(connection: &Connection, hash: BlobHash, bytes: u64) -> EngineResult<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND bytes = ?2")?
         .exists(params![hash, integer(bytes)])?)
 }
 
-fn append(connection: &Connection, now: Time, upload: UploadId, first: u64, chunks: &[Chunk]) -> Attempt<()> {
-    let known = connection
+fn append(
+    connection: &Connection,
+    now: Time,
+    upload: UploadId,
+    first: u64,
+    chunks: &[Chunk],
+) -> EngineResult<()> {
+    let touched = connection
         .prepare_cached("UPDATE uploads SET touched_at = ?2 WHERE id = ?1")?
         .execute(params![upload, now])?;
-    if known == 0 {
+    if touched == 0 {
         if first > 0 {
             return Err(Error::not_found("upload", upload).into());
         }
         connection.prepare_cached("INSERT INTO uploads VALUES (?1, ?2)")?.execute(params![upload, now])?;
     }
     for (number, chunk) in (first..).zip(chunks) {
-        // Asking again writes the same again.
+        // A repeated call writes the same chunks again.
         connection
             .prepare_cached(
                 "INSERT INTO blob_chunks (upload, number, bytes, codec, data) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -126,7 +131,7 @@ fn append(connection: &Connection, now: Time, upload: UploadId, first: u64, chun
     Ok(())
 }
 
-fn finish(connection: &Connection, now: Time, upload: UploadId, blob: &Blob) -> Attempt<()> {
+fn finish(connection: &Connection, now: Time, upload: UploadId, blob: &Blob) -> EngineResult<()> {
     let there = connection
         .prepare_cached("UPDATE blobs SET touched_at = ?2 WHERE hash = ?1 RETURNING upload")?
         .query_row(params![blob.hash, now], |row| row.get::<_, Option<UploadId>>(0))
@@ -142,7 +147,7 @@ fn finish(connection: &Connection, now: Time, upload: UploadId, blob: &Blob) -> 
         return Err(Error::not_found("upload", upload).into());
     }
     if (chunks, bytes) != (blob.chunks, blob.bytes) {
-        let reason = "its upload has another length";
+        let reason = "its upload has the wrong length";
         return Err(Error::DamagedBlob { hash: blob.hash, reason }.into());
     }
     connection
@@ -153,8 +158,8 @@ fn finish(connection: &Connection, now: Time, upload: UploadId, blob: &Blob) -> 
     Ok(())
 }
 
-/// Drops what has not become a content.
-fn drop_upload(connection: &Connection, upload: UploadId) -> Attempt<()> {
+/// Drops an unfinished upload.
+fn drop_upload(connection: &Connection, upload: UploadId) -> EngineResult<()> {
     let begun = connection.prepare_cached("DELETE FROM uploads WHERE id = ?1")?.execute([upload])?;
     if begun == 1 {
         connection.prepare_cached("DELETE FROM blob_chunks WHERE upload = ?1")?.execute([upload])?;
@@ -162,7 +167,7 @@ fn drop_upload(connection: &Connection, upload: UploadId) -> Attempt<()> {
     Ok(())
 }
 
-fn get(connection: &Connection, hash: BlobHash) -> Attempt<Option<Blob>> {
+fn get(connection: &Connection, hash: BlobHash) -> EngineResult<Option<Blob>> {
     let found = connection
         .prepare_cached("SELECT bytes, chunks FROM blobs WHERE hash = ?1")?
         .query_row([hash], |row| {
@@ -172,7 +177,7 @@ fn get(connection: &Connection, hash: BlobHash) -> Attempt<Option<Blob>> {
     Ok(found)
 }
 
-fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Attempt<Option<Chunk>> {
+fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> EngineResult<Option<Chunk>> {
     let found = connection
         .prepare_cached(
             "SELECT codec, bytes, data FROM blobs WHERE hash = ?1 AND data IS NOT NULL AND ?2 = 0
@@ -188,8 +193,8 @@ fn chunk(connection: &Connection, hash: BlobHash, number: u64) -> Attempt<Option
     Ok(found)
 }
 
-/// Those of one chunk.
-fn small(connection: &Connection, wanted: &[BlobHash]) -> Attempt<Vec<(BlobHash, Chunk)>> {
+/// Returns those of the blobs that have one chunk.
+fn small(connection: &Connection, wanted: &[BlobHash]) -> EngineResult<Vec<(BlobHash, Chunk)>> {
     let mut statement = connection
         .prepare_cached("SELECT codec, bytes, data FROM blobs WHERE hash = ?1 AND data IS NOT NULL")?;
     let mut found = Vec::with_capacity(wanted.len());
@@ -202,24 +207,24 @@ fn small(connection: &Connection, wanted: &[BlobHash]) -> Attempt<Vec<(BlobHash,
     Ok(found)
 }
 
-/// What nothing refers to, of contents and uploads that were last touched at this time or before.
+/// Selects blobs without an entry that were last touched at this time or before.
 const UNUSED: &str = "FROM blobs WHERE touched_at <= ?1 AND hash NOT IN (
     SELECT before_blob FROM entries WHERE before_blob IS NOT NULL
     UNION SELECT after_blob FROM entries WHERE after_blob IS NOT NULL)";
 
-fn count_unused(connection: &Connection, until: Time) -> Attempt<Collected> {
+fn count_unused(connection: &Connection, until: Time) -> EngineResult<GcStats> {
     let (blobs, bytes) = connection
         .prepare_cached(&format!("SELECT count(*), coalesce(sum(bytes), 0) {UNUSED}"))?
         .query_row([until], |row| Ok((row.get::<_, Count>(0)?.0, row.get::<_, Count>(1)?.0)))?;
     let uploads = connection
         .prepare_cached("SELECT count(*) FROM uploads WHERE touched_at <= ?1")?
         .query_row([until], |row| row.get::<_, Count>(0))?;
-    Ok(Collected { blobs, bytes, uploads: uploads.0 })
+    Ok(GcStats { blobs, bytes, uploads: uploads.0 })
 }
 
-/// Removes some of it, and says what; nothing when nothing is left.
-fn remove_unused(connection: &Connection, until: Time) -> Attempt<Collected> {
-    let mut collected = Collected::default();
+/// Removes one batch of garbage, and returns its size; zero when none is left.
+fn remove_unused(connection: &Connection, until: Time) -> EngineResult<GcStats> {
+    let mut collected = GcStats::default();
     let unused = rows(
         connection,
         &format!("SELECT number, bytes, upload {UNUSED} LIMIT ?2"),

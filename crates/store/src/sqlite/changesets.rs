@@ -5,10 +5,10 @@ use serde_json::json;
 
 use super::audit;
 use super::columns::{Count, integer, rows};
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use super::leases;
 use super::{nodes, plans};
-use crate::audit::append::Note;
+use crate::audit::append::PendingRecord;
 use crate::limits::CANDIDATES_MAX;
 use crate::model::changeset::next_start;
 use crate::model::id::{only, range_of_prefix};
@@ -49,14 +49,14 @@ impl ChangesetStore for SqliteStore {
     }
 }
 
-fn start(connection: &Connection, now: Time, new: &NewChangeset) -> Attempt<Lease> {
+fn start(connection: &Connection, now: Time, new: &NewChangeset) -> EngineResult<Lease> {
     if let Some(changeset) = find(connection, new.id)? {
         let same = changeset.plan == new.plan && changeset.node == new.node && changeset.actor == new.actor;
         if !same {
-            return Err(Error::Reused { what: "changeset id", id: new.id.to_string() }.into());
+            return Err(Error::IdReused { what: "changeset id", id: new.id.to_string() }.into());
         }
-        // Nobody but its owner knows the id yet, or it is refused like anybody else.
-        return leases::acquire(connection, now, Resource::Changeset(new.id), &new.holding);
+        // A repeated call: its owner keeps the lease, any other owner is refused.
+        return leases::acquire(connection, now, Resource::Changeset(new.id), &new.lease);
     }
     let plan = plans::get(connection, new.plan)?;
     if !new.plan_states.is_empty() && !new.plan_states.contains(&plan.state) {
@@ -72,7 +72,7 @@ fn start(connection: &Connection, now: Time, new: &NewChangeset) -> Attempt<Leas
     {
         return Err(Error::not_found("node of this plan", id).into());
     }
-    let (epoch, expires_at) = (Epoch(1), expiry(now, new.holding.duration)?);
+    let (epoch, expires_at) = (Epoch(1), expiry(now, new.lease.duration)?);
     let last = connection
         .prepare_cached("SELECT max(started_at) FROM changesets WHERE plan = ?1")?
         .query_row([new.plan], |row| row.get(0))?;
@@ -88,15 +88,20 @@ fn start(connection: &Connection, now: Time, new: &NewChangeset) -> Attempt<Leas
             new.node,
             new.actor,
             started_at,
-            new.holding.owner,
+            new.lease.owner,
             epoch,
             expires_at
         ])?;
-    let body = json!({"changeset": new.id, "node": new.node, "owner": new.holding.owner});
-    let note =
-        Note { plan: new.plan, request: None, kind: "changeset.started", who: new.actor.as_str(), body };
-    audit::append(connection, started_at, note)?;
-    Ok(Lease { resource: Resource::Changeset(new.id), owner: new.holding.owner.clone(), epoch, expires_at })
+    let body = json!({"changeset": new.id, "node": new.node, "owner": new.lease.owner});
+    let record = PendingRecord {
+        plan: new.plan,
+        request: None,
+        kind: "changeset.started",
+        actor: new.actor.as_str(),
+        body,
+    };
+    audit::append(connection, started_at, record)?;
+    Ok(Lease { resource: Resource::Changeset(new.id), owner: new.lease.owner.clone(), epoch, expires_at })
 }
 
 const SELECT: &str =
@@ -117,19 +122,19 @@ fn changeset(row: &Row<'_>) -> rusqlite::Result<Changeset> {
     })
 }
 
-fn find(connection: &Connection, id: ChangesetId) -> Attempt<Option<Changeset>> {
+fn find(connection: &Connection, id: ChangesetId) -> EngineResult<Option<Changeset>> {
     Ok(connection
         .prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
         .query_row([id], changeset)
         .optional()?)
 }
 
-fn get(connection: &Connection, id: ChangesetId) -> Attempt<Changeset> {
+fn get(connection: &Connection, id: ChangesetId) -> EngineResult<Changeset> {
     find(connection, id)?.ok_or_else(|| Error::not_found("changeset", id).into())
 }
 
-/// By its id, or the beginning of one.
-fn select(connection: &Connection, text: &str) -> Attempt<Changeset> {
+/// Finds a changeset by its id or a prefix of it.
+fn select(connection: &Connection, text: &str) -> EngineResult<Changeset> {
     if let Ok(id) = text.parse() {
         return get(connection, id);
     }
@@ -141,54 +146,56 @@ fn select(connection: &Connection, text: &str) -> Attempt<Changeset> {
     Ok(only("changeset", text, found, |changeset| changeset.id)?)
 }
 
-pub(super) fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Changeset>> {
+pub(super) fn list(connection: &Connection, plan: PlanId) -> EngineResult<Vec<Changeset>> {
     plans::get(connection, plan)?;
     rows(connection, &format!("{SELECT} {OF_PLAN}"), [plan], changeset)
 }
 
 const OF_PLAN: &str = "WHERE plan = ?1 ORDER BY started_at, id";
 
-/// The same, readable or not, also when the plan is gone.
+/// Returns the rows of a plan's changesets, readable or not, even if the plan is gone.
 pub(super) fn rows_of(
     connection: &Connection,
     plan: PlanId,
-) -> Attempt<Vec<(ChangesetId, rusqlite::Result<Changeset>)>> {
+) -> EngineResult<Vec<(ChangesetId, rusqlite::Result<Changeset>)>> {
     rows(connection, &format!("{SELECT} {OF_PLAN}"), [plan], |row| Ok((row.get(0)?, changeset(row))))
 }
 
-pub(super) fn require_open(connection: &Connection, id: ChangesetId) -> Attempt<()> {
+pub(super) fn require_open(connection: &Connection, id: ChangesetId) -> EngineResult<()> {
     match get(connection, id)?.status {
         Status::Open => Ok(()),
         status => Err(Error::Closed { changeset: id, status }.into()),
     }
 }
 
-/// Why a guarded statement changed nothing: it is not there, closed, or its lease has changed hands.
-fn refusal(connection: &Connection, id: ChangesetId, given: Epoch) -> Attempt<Error> {
+/// Returns the reason for which a guarded statement changed nothing: the changeset does not exist,
+/// is closed, or its lease has changed hands.
+fn refusal(connection: &Connection, id: ChangesetId, given: Epoch) -> EngineResult<Error> {
     require_open(connection, id)?;
     let stale = leases::stale(connection, Resource::Changeset(id), given)?;
     Ok(stale.expect("an open changeset with this epoch is not refused"))
 }
 
-/// Refuses while a changeset of the plan is open.
-pub(super) fn require_closed(connection: &Connection, plan: PlanId) -> Attempt<()> {
+/// Refuses while the plan has open changesets.
+pub(super) fn require_closed(connection: &Connection, plan: PlanId) -> EngineResult<()> {
     let (count, first): (i64, Option<ChangesetId>) = connection
         .prepare_cached("SELECT count(*), min(id) FROM changesets WHERE plan = ?1 AND status = 'open'")?
         .query_row([plan], |row| Ok((row.get(0)?, row.get(1)?)))?;
     match first {
         None => Ok(()),
-        Some(first) => Err(Error::StillOpen { plan, count: count.unsigned_abs(), first }.into()),
+        Some(first) => Err(Error::ChangesetsOpen { plan, count: count.unsigned_abs(), first }.into()),
     }
 }
 
-/// Abandons all open changesets of a plan that leaves its state. Whoever holds one is refused from then on.
+/// Abandons all open changesets of a plan that changes its state, and refuses their holders from
+/// then on.
 pub(super) fn abandon_all(
     connection: &Connection,
     now: Time,
     plan: PlanId,
-    who: &Actor,
+    actor: &Actor,
     state: &str,
-) -> Attempt<()> {
+) -> EngineResult<()> {
     let reason = format!("the plan became {state}");
     let open = rows(
         connection,
@@ -199,8 +206,9 @@ pub(super) fn abandon_all(
     )?;
     for (id, entries, digest) in open {
         let body = json!({"changeset": id, "entries": entries, "digest": digest, "reason": reason});
-        let note = Note { plan, request: None, kind: "changeset.abandoned", who: who.as_str(), body };
-        audit::append(connection, now, note)?;
+        let record =
+            PendingRecord { plan, request: None, kind: "changeset.abandoned", actor: actor.as_str(), body };
+        audit::append(connection, now, record)?;
     }
     Ok(())
 }
@@ -212,7 +220,7 @@ fn end(
     id: ChangesetId,
     epoch: Epoch,
     reason: Option<&str>,
-) -> Attempt<Changeset> {
+) -> EngineResult<Changeset> {
     let (status, kind) = Status::ending(reason)?;
     let ended = connection
         .prepare_cached(
@@ -223,7 +231,7 @@ fn end(
     let changeset = get(connection, id)?;
     if ended == 0 {
         let stale = leases::stale(connection, Resource::Changeset(id), epoch)?;
-        // The same was done before with the same epoch: asking again is no error.
+        // A repeated call with the same epoch.
         return if changeset.status == status && stale.is_none() {
             Ok(changeset)
         } else {
@@ -232,29 +240,30 @@ fn end(
     }
     let body =
         json!({"changeset": id, "entries": changeset.entries, "digest": changeset.digest, "reason": reason});
-    let note = Note { plan: changeset.plan, request: None, kind, who: changeset.actor.as_str(), body };
-    audit::append(connection, now, note)?;
+    let record =
+        PendingRecord { plan: changeset.plan, request: None, kind, actor: changeset.actor.as_str(), body };
+    audit::append(connection, now, record)?;
     Ok(changeset)
 }
 
-/// What recording into a changeset needs to know.
-pub(super) struct Target {
+/// The state of a changeset that recording checks and advances.
+pub(super) struct AppendState {
     pub(super) actor: Actor,
     pub(super) status: Status,
     pub(super) epoch: Epoch,
     pub(super) entries: u64,
     pub(super) digest: ChainHash,
-    /// The ids of its first and last entry; 0 while it has none.
+    /// Row ids of the first and the last entry; 0 while there is none.
     pub(super) ids: (i64, i64),
 }
 
-pub(super) fn target(connection: &Connection, id: ChangesetId) -> Attempt<Target> {
+pub(super) fn append_state(connection: &Connection, id: ChangesetId) -> EngineResult<AppendState> {
     let found = connection
         .prepare_cached(
             "SELECT actor, status, epoch, entries, digest, first_id, last_id FROM changesets WHERE id = ?1",
         )?
         .query_row([id], |row| {
-            Ok(Target {
+            Ok(AppendState {
                 actor: row.get(0)?,
                 status: row.get(1)?,
                 epoch: row.get(2)?,
@@ -267,8 +276,8 @@ pub(super) fn target(connection: &Connection, id: ChangesetId) -> Attempt<Target
     found.ok_or_else(|| Error::not_found("changeset", id).into())
 }
 
-/// Keeps what has become of a target that was recorded into, in the same transaction.
-pub(super) fn advance(connection: &Connection, id: ChangesetId, target: &Target) -> Attempt<()> {
+/// Stores the advanced state, in the transaction that inserts the entries.
+pub(super) fn advance(connection: &Connection, id: ChangesetId, target: &AppendState) -> EngineResult<()> {
     connection
         .prepare_cached(
             "UPDATE changesets SET entries = ?2, digest = ?3, first_id = ?4, last_id = ?5 WHERE id = ?1",

@@ -1,9 +1,9 @@
-//! How our types are kept in columns.
+//! Conversions between the types of the store and SQLite columns.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::de::DeserializeOwned;
 
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use crate::limits::PAGE_MAX;
 use crate::{
     Actor, BlobHash, ChainHash, ChangesetId, Codec, ContentKind, Epoch, Name, NodeId, Owner, PathBytes,
@@ -103,7 +103,7 @@ impl FromSql for PathBytes {
     }
 }
 
-/// Words that stand for the values of an enum.
+/// Stores an enum as words.
 macro_rules! word_column {
     ($name:ident: $($word:literal => $value:path),*) => {
         impl ToSql for $name {
@@ -145,7 +145,7 @@ impl FromSql for Codec {
     }
 }
 
-/// A number in a column, which holds up to 2^63.
+/// Converts a number for a column, clamped to `i64::MAX`.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -155,7 +155,7 @@ fn unsigned(value: ValueRef<'_>) -> FromSqlResult<u64> {
     u64::try_from(number).map_err(|_| FromSqlError::OutOfRange(number))
 }
 
-/// A number of a column that holds no negative ones.
+/// A column without negative numbers.
 pub(super) struct Count(pub(super) u64);
 
 impl FromSql for Count {
@@ -164,7 +164,7 @@ impl FromSql for Count {
     }
 }
 
-/// JSON in a column.
+/// A column of JSON text.
 pub(super) struct Json<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromSql for Json<T> {
@@ -173,18 +173,18 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
     }
 }
 
-/// How many rows a page has.
+/// Returns the number of rows of a page.
 pub(super) fn page(limit: Option<usize>) -> i64 {
     integer(limit.unwrap_or(PAGE_MAX).min(PAGE_MAX) as u64)
 }
 
-/// All rows of a query.
+/// Returns all rows of a query.
 pub(super) fn rows<T>(
     connection: &rusqlite::Connection,
     sql: &str,
     parameters: impl rusqlite::Params,
     row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
-) -> Attempt<Vec<T>> {
+) -> EngineResult<Vec<T>> {
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map(parameters, row)?.collect::<rusqlite::Result<Vec<T>>>()?;
     Ok(rows)

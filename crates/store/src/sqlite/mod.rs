@@ -1,4 +1,6 @@
-//! The engine for one machine: SQLite in WAL mode, one file; in a process whoever comes first writes for all who wait.
+//! The engine for one machine: SQLite in WAL mode, one file. The threads of a process share commits.
+//!
+//! A module per table implements the trait of its subject; `engine` runs the transactions.
 
 mod audit;
 mod blobs;

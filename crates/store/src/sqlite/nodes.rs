@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::audit;
 use super::columns::{Json, rows};
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use super::{leases, plans};
-use crate::audit::append::{Note, version_of};
+use crate::audit::append::{PendingRecord, recorded_version};
 use crate::limits::{NODES_MAX, json_text};
 use crate::{
     Actor, Error, NewNode, Node, NodeId, NodeStep, NodeStore, PlanId, Resource, Result, SqliteStore, Time,
@@ -15,9 +15,10 @@ use crate::{
 };
 
 impl NodeStore for SqliteStore {
-    fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Result<()> {
-        let (nodes, who) = (nodes.to_vec(), who.clone());
-        self.engine.write("make nodes", 0, move |connection, now| create(connection, now, plan, &nodes, &who))
+    fn create_nodes(&self, plan: PlanId, nodes: &[NewNode], actor: &Actor) -> Result<()> {
+        let (nodes, actor) = (nodes.to_vec(), actor.clone());
+        self.engine
+            .write("create nodes", 0, move |connection, now| create(connection, now, plan, &nodes, &actor))
     }
 
     fn node(&self, id: NodeId) -> Result<Node> {
@@ -31,13 +32,19 @@ impl NodeStore for SqliteStore {
     fn step_node(&self, step: &NodeStep) -> Result<Version> {
         let step = step.clone();
         self.engine
-            .write("change a node's state", 0, move |connection, now| take_step(connection, now, &step))
+            .write("change a node's state", 0, move |connection, now| change_state(connection, now, &step))
     }
 }
 
-fn create(connection: &Connection, now: Time, plan: PlanId, nodes: &[NewNode], who: &Actor) -> Attempt<()> {
+fn create(
+    connection: &Connection,
+    now: Time,
+    plan: PlanId,
+    nodes: &[NewNode],
+    actor: &Actor,
+) -> EngineResult<()> {
     if nodes.len() > NODES_MAX {
-        return Err(Error::Limit { what: "the nodes of one call", limit: NODES_MAX as u64 }.into());
+        return Err(Error::Limit { what: "nodes in one call", limit: NODES_MAX as u64 }.into());
     }
     plans::get(connection, plan)?;
     let mut made = Vec::new();
@@ -46,7 +53,7 @@ fn create(connection: &Connection, now: Time, plan: PlanId, nodes: &[NewNode], w
             if node.plan == plan && node.name == new.name {
                 continue;
             }
-            return Err(Error::Reused { what: "node id", id: new.id.to_string() }.into());
+            return Err(Error::IdReused { what: "node id", id: new.id.to_string() }.into());
         }
         let taken = connection
             .prepare_cached("SELECT 1 FROM nodes WHERE plan = ?1 AND name = ?2")?
@@ -59,15 +66,15 @@ fn create(connection: &Connection, now: Time, plan: PlanId, nodes: &[NewNode], w
                 "INSERT INTO nodes (id, plan, name, state, version, detail, changed_by, changed_at)
                  VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7)",
             )?
-            .execute(params![new.id, plan, new.name, new.state, json_text(&new.detail)?, who, now])?;
+            .execute(params![new.id, plan, new.name, new.state, json_text(&new.detail)?, actor, now])?;
         made.push(json!({"node": new.id, "name": new.name, "state": new.state}));
     }
     if made.is_empty() {
         return Ok(());
     }
     let body = json!({"nodes": made});
-    let note = Note { plan, request: None, kind: "nodes.created", who: who.as_str(), body };
-    audit::append(connection, now, note)
+    let record = PendingRecord { plan, request: None, kind: "nodes.created", actor: actor.as_str(), body };
+    audit::append(connection, now, record)
 }
 
 const SELECT: &str = "SELECT id, plan, name, state, version, detail, changed_by, changed_at FROM nodes";
@@ -85,36 +92,35 @@ fn node(row: &Row<'_>) -> rusqlite::Result<Node> {
     })
 }
 
-fn find(connection: &Connection, id: NodeId) -> Attempt<Option<Node>> {
+fn find(connection: &Connection, id: NodeId) -> EngineResult<Option<Node>> {
     Ok(connection.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?.query_row([id], node).optional()?)
 }
 
-pub(super) fn get(connection: &Connection, id: NodeId) -> Attempt<Node> {
+pub(super) fn get(connection: &Connection, id: NodeId) -> EngineResult<Node> {
     find(connection, id)?.ok_or_else(|| Error::not_found("node", id).into())
 }
 
-fn list(connection: &Connection, plan: PlanId) -> Attempt<Vec<Node>> {
+fn list(connection: &Connection, plan: PlanId) -> EngineResult<Vec<Node>> {
     plans::get(connection, plan)?;
     rows(connection, &format!("{SELECT} WHERE plan = ?1 ORDER BY id"), [plan], node)
 }
 
-/// The same, readable or not, also when the plan is gone.
+/// Returns the rows of a plan's nodes, readable or not, even if the plan is gone.
 pub(super) fn rows_of(
     connection: &Connection,
     plan: PlanId,
-) -> Attempt<Vec<(NodeId, rusqlite::Result<Node>)>> {
+) -> EngineResult<Vec<(NodeId, rusqlite::Result<Node>)>> {
     let sql = format!("{SELECT} WHERE plan = ?1 ORDER BY id");
     rows(connection, &sql, [plan], |row| Ok((row.get(0)?, node(row))))
 }
 
-fn take_step(connection: &Connection, now: Time, step: &NodeStep) -> Attempt<Version> {
+fn change_state(connection: &Connection, now: Time, step: &NodeStep) -> EngineResult<Version> {
     let node = get(connection, step.node)?;
     let resource = Resource::Node(step.node);
-    if let Some(answer) = audit::answer(connection, step.request)? {
+    if let Some(answer) = audit::find_by_request(connection, step.request)? {
         let expected = ("node.step", resource, step.to.as_str());
-        return Ok(
-            version_of(&answer, node.plan, expected).ok_or_else(|| Error::request_reused(step.request))?
-        );
+        return Ok(recorded_version(&answer, node.plan, expected)
+            .ok_or_else(|| Error::request_reused(step.request))?);
     }
     let changed = connection
         .prepare_cached(
@@ -124,7 +130,7 @@ fn take_step(connection: &Connection, now: Time, step: &NodeStep) -> Attempt<Ver
         .execute(params![
             step.to,
             step.detail.as_ref().map(json_text).transpose()?,
-            step.who,
+            step.actor,
             now,
             step.node,
             step.from,
@@ -144,7 +150,11 @@ fn take_step(connection: &Connection, now: Time, step: &NodeStep) -> Attempt<Ver
     let body = json!({
         "node": step.node, "name": node.name, "from": step.from, "to": step.to, "version": version, "note": step.note
     });
-    let (request, who) = (Some(step.request), step.who.as_str());
-    audit::append(connection, now, Note { plan: node.plan, request, kind: "node.step", who, body })?;
+    let (request, actor) = (Some(step.request), step.actor.as_str());
+    audit::append(
+        connection,
+        now,
+        PendingRecord { plan: node.plan, request, kind: "node.step", actor, body },
+    )?;
     Ok(version)
 }

@@ -10,65 +10,67 @@ use crate::{Result, Time, WriterCounts, limits};
 
 /// A store in one SQLite file.
 ///
-/// Cheap to clone; any number of threads share it. All stores that a process opens on one file share syncs. A child that
-/// was forked while it was open must open it again: its calls are refused.
+/// Cheap to clone; any number of threads may share it. All stores that a process opens on one file
+/// share syncs. A forked child must open the store again: its calls are refused.
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     pub(super) engine: Arc<Engine>,
 }
 
-/// How to open a store.
+/// Options for opening a store.
 #[derive(Clone)]
 pub struct SqliteOptions {
-    wait: Duration,
+    timeout: Duration,
     clock: Clock,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { wait: limits::WAIT, clock: Arc::new(Time::now) }
+        Self { timeout: limits::TIMEOUT, clock: Arc::new(Time::now) }
     }
 }
 
 impl fmt::Debug for SqliteOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteOptions").field("wait", &self.wait).finish_non_exhaustive()
+        f.debug_struct("SqliteOptions").field("timeout", &self.timeout).finish_non_exhaustive()
     }
 }
 
 impl SqliteOptions {
-    /// How long a call waits for other processes.
+    /// Sets how long a call waits for other processes.
     #[must_use]
-    pub fn wait(self, wait: Duration) -> Self {
-        Self { wait, ..self }
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
-    /// What gives the time; the machine's clock unless a test has another.
+    /// Sets the clock. Tests use this; the default is the clock of the machine.
     #[must_use]
     pub fn clock(self, clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
         Self { clock: Arc::new(clock), ..self }
     }
 
-    /// Opens the store, and makes it where there is none: folder 0700, file 0600. Brings tables of an older program up to date; refuses
-    /// those of a newer one, and files that are not a store, without touching them. Who opens a file that this process has open
-    /// already shares it with the options of the first.
+    /// Opens the store, and creates it if it does not exist (folder 0700, file 0600). Migrates
+    /// tables of an older version. Refuses those of a newer version, and files that are not a
+    /// store, without touching them. A file that this process already has open is shared, with the
+    /// options of the first call.
     pub fn open(self, path: &Path) -> Result<SqliteStore> {
-        Ok(SqliteStore { engine: Engine::open(path, self.wait, self.clock)? })
+        Ok(SqliteStore { engine: Engine::open(path, self.timeout, self.clock)? })
     }
 }
 
 impl SqliteStore {
-    /// Opens the store with the usual options.
+    /// Opens the store with default options.
     pub fn open(path: &Path) -> Result<Self> {
         SqliteOptions::default().open(path)
     }
 
-    /// Where the file really is.
+    /// Returns the canonical path of the file.
     pub fn path(&self) -> &Path {
         self.engine.path()
     }
 
-    /// How many transactions this process has written to the file, and how many writes were in them.
+    /// Returns the number of transactions that this process has written to the file, and of writes
+    /// in them.
     pub fn writer_counts(&self) -> WriterCounts {
         self.engine.counts()
     }

@@ -6,20 +6,20 @@ use serde_json::{Value, json};
 
 use super::audit;
 use super::columns::{Json, page, rows};
-use super::engine::failure::Attempt;
+use super::engine::failure::EngineResult;
 use super::{changesets, entries};
-use crate::audit::append::{Note, version_of};
+use crate::audit::append::{PendingRecord, recorded_version};
 use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::model::id::{only, range_of_prefix};
 use crate::{
-    Error, Held, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanStep,
+    Error, NewPlan, OpenChangesets, Plan, PlanId, PlanQuery, PlanRemoval, PlanSelector, PlanSize, PlanStep,
     PlanStore, Resource, Result, SqliteStore, Time, Version,
 };
 
 impl PlanStore for SqliteStore {
     fn create_plan(&self, plan: &NewPlan) -> Result<Plan> {
         let plan = plan.clone();
-        self.engine.write("make a plan", 0, move |connection, now| create(connection, now, &plan))
+        self.engine.write("create a plan", 0, move |connection, now| create(connection, now, &plan))
     }
 
     fn plan(&self, id: PlanId) -> Result<Plan> {
@@ -37,7 +37,7 @@ impl PlanStore for SqliteStore {
     fn step_plan(&self, step: &PlanStep) -> Result<Version> {
         let step = step.clone();
         self.engine
-            .write("change a plan's state", 0, move |connection, now| take_step(connection, now, &step))
+            .write("change a plan's state", 0, move |connection, now| change_state(connection, now, &step))
     }
 
     fn remove_plan(&self, removal: &PlanRemoval) -> Result<()> {
@@ -46,9 +46,9 @@ impl PlanStore for SqliteStore {
     }
 }
 
-fn create(connection: &Connection, now: Time, new: &NewPlan) -> Attempt<Plan> {
+fn create(connection: &Connection, now: Time, new: &NewPlan) -> EngineResult<Plan> {
     if let Some(plan) = find(connection, new.id)? {
-        return Ok(new.again(plan)?);
+        return Ok(new.match_existing(plan)?);
     }
     new.check()?;
     if let Some(name) = &new.name
@@ -56,7 +56,7 @@ fn create(connection: &Connection, now: Time, new: &NewPlan) -> Attempt<Plan> {
     {
         return Err(Error::NameTaken { name: name.clone() }.into());
     }
-    let roots = serde_json::to_value(&new.roots).expect("paths have a form in JSON");
+    let roots = serde_json::to_value(&new.roots).expect("paths serialize as JSON");
     connection
         .prepare_cached(
             "INSERT INTO plans (id, name, state, version, undo_of, roots, detail, created_by, created_at, changed_by, changed_at)
@@ -69,12 +69,13 @@ fn create(connection: &Connection, now: Time, new: &NewPlan) -> Attempt<Plan> {
             new.undo_of,
             json_text(&roots)?,
             json_text(&new.detail)?,
-            new.who,
+            new.actor,
             now
         ])?;
     let body = json!({"name": new.name, "state": new.state, "undo_of": new.undo_of, "roots": roots});
-    let note = Note { plan: new.id, request: None, kind: "plan.created", who: new.who.as_str(), body };
-    audit::append(connection, now, note)?;
+    let record =
+        PendingRecord { plan: new.id, request: None, kind: "plan.created", actor: new.actor.as_str(), body };
+    audit::append(connection, now, record)?;
     get(connection, new.id)
 }
 
@@ -98,24 +99,27 @@ fn plan(row: &Row<'_>) -> rusqlite::Result<Plan> {
     })
 }
 
-/// The row of a plan, if there is one, readable or not.
-pub(super) fn row(connection: &Connection, id: PlanId) -> Attempt<Vec<(PlanId, rusqlite::Result<Plan>)>> {
+/// Returns the row of a plan, if there is one, readable or not.
+pub(super) fn row(
+    connection: &Connection,
+    id: PlanId,
+) -> EngineResult<Vec<(PlanId, rusqlite::Result<Plan>)>> {
     rows(connection, &format!("{SELECT} WHERE id = ?1"), [id], |row| Ok((id, plan(row))))
 }
 
-fn find(connection: &Connection, id: PlanId) -> Attempt<Option<Plan>> {
+fn find(connection: &Connection, id: PlanId) -> EngineResult<Option<Plan>> {
     Ok(connection.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?.query_row([id], plan).optional()?)
 }
 
-fn by_name(connection: &Connection, name: &str) -> Attempt<Option<Plan>> {
+fn by_name(connection: &Connection, name: &str) -> EngineResult<Option<Plan>> {
     Ok(connection.prepare_cached(&format!("{SELECT} WHERE name = ?1"))?.query_row([name], plan).optional()?)
 }
 
-pub(super) fn get(connection: &Connection, id: PlanId) -> Attempt<Plan> {
+pub(super) fn get(connection: &Connection, id: PlanId) -> EngineResult<Plan> {
     find(connection, id)?.ok_or_else(|| Error::not_found("plan", id).into())
 }
 
-fn select(connection: &Connection, selector: &PlanSelector) -> Attempt<Plan> {
+fn select(connection: &Connection, selector: &PlanSelector) -> EngineResult<Plan> {
     let text = match selector {
         PlanSelector::Latest => {
             let sql = format!("{SELECT} WHERE undo_of IS NULL ORDER BY created_at DESC, id DESC LIMIT 1");
@@ -138,7 +142,7 @@ fn select(connection: &Connection, selector: &PlanSelector) -> Attempt<Plan> {
     Ok(only("plan", text, found, |plan| plan.id)?)
 }
 
-fn list(connection: &Connection, query: &PlanQuery) -> Attempt<Vec<Plan>> {
+fn list(connection: &Connection, query: &PlanQuery) -> EngineResult<Vec<Plan>> {
     let after = match query.after {
         Some(id) => get(connection, id)?.created_at,
         None => Time::from_micros(i64::MAX),
@@ -157,12 +161,11 @@ fn list(connection: &Connection, query: &PlanQuery) -> Attempt<Vec<Plan>> {
     rows(connection, &sql, params_from_iter(parameters), plan)
 }
 
-fn take_step(connection: &Connection, now: Time, step: &PlanStep) -> Attempt<Version> {
-    if let Some(answer) = audit::answer(connection, step.request)? {
+fn change_state(connection: &Connection, now: Time, step: &PlanStep) -> EngineResult<Version> {
+    if let Some(answer) = audit::find_by_request(connection, step.request)? {
         let expected = (step.kind.as_str(), Resource::Plan(step.plan), step.to.as_str());
-        return Ok(
-            version_of(&answer, step.plan, expected).ok_or_else(|| Error::request_reused(step.request))?
-        );
+        return Ok(recorded_version(&answer, step.plan, expected)
+            .ok_or_else(|| Error::request_reused(step.request))?);
     }
     let changed = connection
         .prepare_cached(
@@ -172,7 +175,7 @@ fn take_step(connection: &Connection, now: Time, step: &PlanStep) -> Attempt<Ver
         .execute(params![
             step.to,
             step.detail.as_ref().map(json_text).transpose()?,
-            step.who,
+            step.actor,
             now,
             step.plan,
             step.from,
@@ -186,26 +189,26 @@ fn take_step(connection: &Connection, now: Time, step: &PlanStep) -> Attempt<Ver
         OpenChangesets::Leave => {}
         OpenChangesets::Refuse => changesets::require_closed(connection, step.plan)?,
         OpenChangesets::Abandon => {
-            changesets::abandon_all(connection, now, step.plan, &step.who, step.to.as_str())?;
+            changesets::abandon_all(connection, now, step.plan, &step.actor, step.to.as_str())?;
         }
     }
     let version = Version(step.version.0 + 1);
     let body = json!({
         "plan": step.plan, "from": step.from, "to": step.to, "version": version, "note": step.note
     });
-    let note = Note {
+    let record = PendingRecord {
         plan: step.plan,
         request: Some(step.request),
         kind: step.kind.as_str(),
-        who: step.who.as_str(),
+        actor: step.actor.as_str(),
         body,
     };
-    audit::append(connection, now, note)?;
+    audit::append(connection, now, record)?;
     Ok(version)
 }
 
-/// Why a step changed nothing.
-fn refusal(connection: &Connection, step: &PlanStep) -> Attempt<Error> {
+/// Returns the reason for which a step changed nothing.
+fn refusal(connection: &Connection, step: &PlanStep) -> EngineResult<Error> {
     let plan = get(connection, step.plan)?;
     let resource = Resource::Plan(step.plan);
     if let Some(given) = step.epoch
@@ -221,9 +224,9 @@ fn refusal(connection: &Connection, step: &PlanStep) -> Attempt<Error> {
     })
 }
 
-fn remove(connection: &Connection, now: Time, removal: &PlanRemoval) -> Attempt<()> {
-    let PlanRemoval { plan: id, request, version, ref who, .. } = *removal;
-    if let Some(answer) = audit::answer(connection, request)? {
+fn remove(connection: &Connection, now: Time, removal: &PlanRemoval) -> EngineResult<()> {
+    let PlanRemoval { plan: id, request, version, ref actor, .. } = *removal;
+    if let Some(answer) = audit::find_by_request(connection, request)? {
         let same = answer.plan == id && answer.kind == "plan.removed";
         return if same { Ok(()) } else { Err(Error::request_reused(request).into()) };
     }
@@ -234,7 +237,7 @@ fn remove(connection: &Connection, now: Time, removal: &PlanRemoval) -> Attempt<
         return Err(Error::Conflict { resource, state: plan.state, version: plan.version, by }.into());
     }
     let changesets = changesets::list(connection, id)?;
-    removal.check(Held::of(changesets.iter().map(|changeset| changeset.entries)))?;
+    removal.check(PlanSize::of(changesets.iter().map(|changeset| changeset.entries)))?;
     let mut removed = 0;
     for changeset in changesets {
         removed += entries::remove(connection, changeset.id)?;
@@ -247,6 +250,7 @@ fn remove(connection: &Connection, now: Time, removal: &PlanRemoval) -> Attempt<
         connection.prepare_cached(sql)?.execute([id])?;
     }
     let body = json!({"name": plan.name, "state": plan.state, "version": version, "entries": removed});
-    let note = Note { plan: id, request: Some(request), kind: "plan.removed", who: who.as_str(), body };
-    audit::append(connection, now, note)
+    let record =
+        PendingRecord { plan: id, request: Some(request), kind: "plan.removed", actor: actor.as_str(), body };
+    audit::append(connection, now, record)
 }

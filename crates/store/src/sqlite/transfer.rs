@@ -1,45 +1,45 @@
-//! Rows of SQLite as they are, for copies.
+//! Raw rows of SQLite, for copies.
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Params, Row, params, params_from_iter};
+use rusqlite::{Connection, Params, Row as SqlRow, params, params_from_iter};
 
 use super::columns::{Count, rows as all_rows};
-use super::engine::failure::Attempt;
-use crate::transfer::{Cell, Cells, ENTRIES, ROWS_MAX, Table, Transfer};
+use super::engine::failure::EngineResult;
+use crate::transfer::{Cell, ENTRIES, ROWS_MAX, Row, Table, Transfer};
 use crate::{Result, SqliteStore};
 
 impl Transfer for SqliteStore {
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         format!("sqlite:{}", self.path().display())
     }
 
     fn schema_version(&self) -> Result<u32> {
-        self.engine.read("read its version", |connection, _| schema_version(connection))
+        self.engine.read("read the schema version", |connection, _| schema_version(connection))
     }
 
     fn count(&self, table: &'static str) -> Result<u64> {
-        self.engine.read("count", |connection, _| count(connection, table))
+        self.engine.read("count rows", |connection, _| count(connection, table))
     }
 
-    fn rows(&self, table: &'static Table, after: Option<&[Cell]>) -> Result<Vec<Cells>> {
+    fn rows(&self, table: &'static Table, after: Option<&[Cell]>) -> Result<Vec<Row>> {
         self.engine.read("read rows to copy", |connection, _| rows(connection, table, after))
     }
 
-    fn put_rows(&self, table: &'static Table, rows: &[Cells]) -> Result<()> {
+    fn put_rows(&self, table: &'static Table, rows: &[Row]) -> Result<()> {
         let rows = rows.to_vec();
         self.engine.write("write rows of a copy", 0, move |connection, _| put_rows(connection, table, &rows))
     }
 }
 
-fn schema_version(connection: &Connection) -> Attempt<u32> {
+fn schema_version(connection: &Connection) -> EngineResult<u32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-fn count(connection: &Connection, table: &str) -> Attempt<u64> {
+fn count(connection: &Connection, table: &str) -> EngineResult<u64> {
     Ok(connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, Count>(0))?.0)
 }
 
-fn rows(connection: &Connection, table: &Table, after: Option<&[Cell]>) -> Attempt<Vec<Cells>> {
+fn rows(connection: &Connection, table: &Table, after: Option<&[Cell]>) -> EngineResult<Vec<Row>> {
     let (names, key) = (table.names(), table.names()[..table.key].join(", "));
     let marks = vec!["?"; table.key].join(", ");
     let behind = after.map_or_else(String::new, |_| format!("WHERE ({key}) > ({marks})"));
@@ -49,12 +49,12 @@ fn rows(connection: &Connection, table: &Table, after: Option<&[Cell]>) -> Attem
     read(connection, &sql, after, names.len())
 }
 
-fn read(connection: &Connection, sql: &str, after: impl Params, columns: usize) -> Attempt<Vec<Cells>> {
-    let cells = |row: &Row<'_>| (0..columns).map(|column| Ok(cell(row.get(column)?))).collect();
+fn read(connection: &Connection, sql: &str, after: impl Params, columns: usize) -> EngineResult<Vec<Row>> {
+    let cells = |row: &SqlRow<'_>| (0..columns).map(|column| Ok(cell(row.get(column)?))).collect();
     all_rows(connection, sql, after, cells)
 }
 
-fn put_rows(connection: &Connection, table: &Table, rows: &[Cells]) -> Attempt<()> {
+fn put_rows(connection: &Connection, table: &Table, rows: &[Row]) -> EngineResult<()> {
     let marks = vec!["?"; table.columns.len()].join(", ");
     let insert = format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, table.names().join(", "));
     if table.name == ENTRIES.name {
@@ -67,8 +67,8 @@ fn put_rows(connection: &Connection, table: &Table, rows: &[Cells]) -> Attempt<(
     Ok(())
 }
 
-/// Entries have no key of their own here: those up to the last that the changeset knows of are there.
-fn put_entries(connection: &Connection, insert: &str, rows: &[Cells]) -> Attempt<()> {
+/// Inserts entries after the last one that the changeset has.
+fn put_entries(connection: &Connection, insert: &str, rows: &[Row]) -> EngineResult<()> {
     let mut last = connection.prepare_cached(
         "SELECT coalesce((SELECT sequence FROM entries WHERE entries.id = last_id), 0) FROM changesets WHERE id = ?1",
     )?;

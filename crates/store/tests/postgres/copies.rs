@@ -4,8 +4,8 @@ use std::path::Path;
 
 use store::limits::CHUNK_BYTES;
 use store::{
-    ChangesetStore, Counts, EntryStore, Epoch, LeaseStore, NewNode, NodeId, NodeStore, PlanStore, Resource,
-    SqliteStore, Store, Transfer, copy, put_blob, read_blob,
+    ChangesetStore, EntryStore, Epoch, LeaseStore, NewNode, NodeId, NodeStore, PlanStore, Resource,
+    RowCounts, SqliteStore, Store, Transfer, copy, put_blob, read_blob,
 };
 use testkit::folder::scratch;
 use testkit::postgres::Server;
@@ -26,18 +26,18 @@ fn fill(store: &dyn Store) -> (store::ChangesetId, Epoch, store::BlobHash, store
     let (given_up, epoch) = start(store, plan.id, "coder");
     store.abandon(given_up, epoch, "nul \0 and é").unwrap();
     let (id, epoch) = start(store, plan.id, "coder");
-    let wish = recording_of(&[("a", b"one"), ("b", b"two")]);
-    store.record(id, epoch, &wish).unwrap();
+    let request = recording_of(&[("a", b"one"), ("b", b"two")]);
+    store.record(id, epoch, &request).unwrap();
     for number in 0..600 {
         store.record(id, epoch, &recording(&[&number.to_string()])).unwrap();
     }
     let resource = Resource::Plan(plan.id);
-    let lease = store.acquire(resource, &holding("one", LONG)).unwrap();
+    let lease = store.acquire(resource, &lease_request("one", LONG)).unwrap();
     store.release(&lease).unwrap();
     let long = put_blob(store, &mut b"long ".repeat(CHUNK_BYTES / 2).as_slice()).unwrap().hash;
     let gone = make_plan(store);
     store.remove_plan(&removal(&gone)).unwrap();
-    (id, epoch, long, wish)
+    (id, epoch, long, request)
 }
 
 #[test]
@@ -45,10 +45,10 @@ fn a_store_is_copied_to_the_other_engine_and_back() {
     let Some(server) = server_or_skip("postgres-copies") else { return };
     let folder = scratch();
     let source = SqliteStore::open(&folder.path().join("source.db")).unwrap();
-    let (id, epoch, long, wish) = fill(&source);
+    let (id, epoch, long, request) = fill(&source);
     let middle = open(server, &server.database());
     let counts = copy(&source, &middle).unwrap();
-    assert_eq!(counts, Counts { plans: 1, nodes: 1, changesets: 2, entries: 602, contents: 3, records: 7 });
+    assert_eq!(counts, RowCounts { plans: 1, nodes: 1, changesets: 2, entries: 602, blobs: 3, records: 7 });
     let back = SqliteStore::open(&folder.path().join("back.db")).unwrap();
     assert_eq!(copy(&middle, &back).unwrap(), counts);
     // Done again, it changes nothing.
@@ -61,13 +61,13 @@ fn a_store_is_copied_to_the_other_engine_and_back() {
             assert_eq!(store.changesets(plan.id).unwrap(), source.changesets(plan.id).unwrap());
             assert_eq!(store.leases(plan.id).unwrap(), source.leases(plan.id).unwrap());
             // Epochs stay, so that whoever held a lease before is refused here, too.
-            let lease = store.acquire(Resource::Plan(plan.id), &holding("two", LONG)).unwrap();
+            let lease = store.acquire(Resource::Plan(plan.id), &lease_request("two", LONG)).unwrap();
             assert_eq!(lease.epoch, Epoch(3));
         }
         assert_eq!(all_entries(store, id), all_entries(&source, id));
         assert_eq!(read_blob(store, long, 1 << 24).unwrap(), read_blob(&source, long, 1 << 24).unwrap());
         // Requests stay, too: asked again, it is the first answer. And it goes on where it was.
-        assert_eq!(store.record(id, epoch, &wish).unwrap().first, 1);
+        assert_eq!(store.record(id, epoch, &request).unwrap().first, 1);
         assert_eq!(store.record(id, epoch, &recording(&["more"])).unwrap().first, 603);
         store.seal(id, epoch).unwrap();
         assert_eq!(store::verify(store, &[]).unwrap().findings, []);

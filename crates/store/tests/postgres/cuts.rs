@@ -58,13 +58,13 @@ fn a_call_whose_connection_is_cut_anywhere_happens_once() {
     let record = Case {
         prepare: |store| start(store, make_plan(store).id, "coder"),
         call: |through, direct, (id, epoch)| {
-            let wish = recording_of(&[("a", b"first"), ("b", b"second")]);
-            assert_eq!(through.record(*id, *epoch, &wish).unwrap().first, 1);
+            let request = recording_of(&[("a", b"first"), ("b", b"second")]);
+            assert_eq!(through.record(*id, *epoch, &request).unwrap().first, 1);
             // What is known of the changeset by now makes these one statement each.
             assert_eq!(through.record(*id, *epoch, &recording(&["c"])).unwrap().first, 3);
             let entry = NewEntry { after: Some(content(&packed(b"first"))), ..deletion("d") };
-            let wish = Recording { entries: vec![entry], ..recording(&[]) };
-            assert_eq!(through.record(*id, *epoch, &wish).unwrap().first, 4);
+            let request = Recording { entries: vec![entry], ..recording(&[]) };
+            assert_eq!(through.record(*id, *epoch, &request).unwrap().first, 4);
             assert_eq!(all_entries(direct, *id).len(), 4);
         },
     };
@@ -79,8 +79,8 @@ fn a_call_whose_connection_is_cut_anywhere_happens_once() {
     let lease = Case {
         prepare: |store| Resource::Plan(make_plan(store).id),
         call: |through, direct, resource| {
-            assert_eq!(through.acquire(*resource, &holding("one", LONG)).unwrap().epoch, Epoch(1));
-            refused(direct.acquire(*resource, &holding("two", LONG)), "lease-held");
+            assert_eq!(through.acquire(*resource, &lease_request("one", LONG)).unwrap().epoch, Epoch(1));
+            refused(direct.acquire(*resource, &lease_request("two", LONG)), "lease-held");
         },
     };
     let begin = Case {

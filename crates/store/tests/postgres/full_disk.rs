@@ -17,11 +17,11 @@ fn a_full_disk_of_the_server_loses_nothing() {
     let mut random = fastrand::Rng::with_seed(7);
     let mut noise = || std::iter::repeat_with(|| random.u8(..)).take(200_000).collect::<Vec<u8>>();
     let mut acknowledged = 0;
-    let (wish, error) = loop {
-        let wish = recording_of(&[("a", &noise())]);
-        match store.record(id, epoch, &wish) {
+    let (request, error) = loop {
+        let request = recording_of(&[("a", &noise())]);
+        match store.record(id, epoch, &request) {
             Ok(recorded) => acknowledged = recorded.first,
-            Err(error) => break (wish, error),
+            Err(error) => break (request, error),
         }
         assert!(acknowledged < 1000, "the disk is never full");
     };
@@ -30,7 +30,7 @@ fn a_full_disk_of_the_server_loses_nothing() {
     assert_eq!(store.check().unwrap(), []);
     // Somebody makes room.
     database.make_room();
-    assert_eq!(store.record(id, epoch, &wish).unwrap().first, acknowledged + 1);
+    assert_eq!(store.record(id, epoch, &request).unwrap().first, acknowledged + 1);
     store.seal(id, epoch).unwrap();
     assert_eq!(store::verify(&store, &[]).unwrap().findings, []);
 }

@@ -45,7 +45,7 @@ fn who_is_not_let_in_is_told_so() {
     assert!(!format!("{options:?}").contains("secret"));
     let store = options.open(&url).unwrap();
     assert!(!format!("{store:?}").contains("secret"));
-    assert!(store.place().starts_with("postgres://strict@127.0.0.1:"));
+    assert!(store.location().starts_with("postgres://strict@127.0.0.1:"));
     let folder = scratch();
     let file = folder.path().join("pgpass");
     fs::write(&file, format!("127.0.0.1:{}:*:strict:right secret\n", server.port())).unwrap();
@@ -73,7 +73,8 @@ fn a_server_that_is_not_there_is_an_error_at_once_and_another_host_is_tried() {
 fn a_server_that_takes_no_writes_is_not_a_store() {
     let Some(server) = server_or_skip("postgres-read-only") else { return };
     let database = server.database();
-    let store = PostgresOptions::default().wait(Duration::from_secs(4)).open(&server.url(&database)).unwrap();
+    let store =
+        PostgresOptions::default().timeout(Duration::from_secs(4)).open(&server.url(&database)).unwrap();
     let plan = make_plan(&store);
     server.sql("postgres", &format!("ALTER DATABASE {database} SET default_transaction_read_only = on"));
     refused_to_open(&server.url(&database), "store-read-only");
@@ -95,7 +96,7 @@ fn tables_of_a_newer_or_another_program_are_refused_and_not_touched() {
     make_plan(&open(server, &newer));
     server.sql(&newer, "UPDATE agents.versions SET version = 99");
     let error = refused_to_open(&server.url(&newer), "store-newer");
-    assert!(error.to_string().ends_with("has schema version 99; this program knows version 5"), "{error}");
+    assert!(error.to_string().ends_with("has schema version 99; this program supports version 5"), "{error}");
     assert_eq!(server.sql(&newer, "SELECT count(*) FROM agents.plans"), "1");
 
     let other = server.database();

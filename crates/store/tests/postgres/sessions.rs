@@ -86,7 +86,8 @@ fn nobody_waits_longer_than_the_limit() {
     let database = server.database();
     // Long enough for a slow machine to open a session, and short enough to wait for.
     let wait = Duration::from_secs(4);
-    let store = PostgresOptions::default().wait(wait).sessions_max(1).open(&server.url(&database)).unwrap();
+    let store =
+        PostgresOptions::default().timeout(wait).sessions_max(1).open(&server.url(&database)).unwrap();
     let plan = make_plan(&store);
     let holder = Holder::start(server, &database);
     // One waits for the row, the other for the only session.
@@ -146,8 +147,8 @@ fn stores_take_turns_in_one_changeset_and_believe_nothing_that_is_past() {
         record(&three, number + 4);
     }
     let missing = store::NewEntry { after: Some(content(&packed(b"nowhere"))), ..deletion("a") };
-    let wish = store::Recording { entries: vec![missing], ..recording(&[]) };
-    refused(three.record(id, epoch, &wish), "blob-missing");
+    let request = store::Recording { entries: vec![missing], ..recording(&[]) };
+    refused(three.record(id, epoch, &request), "blob-missing");
     record(&three, 20);
     refused(three.record(id, store::Epoch(9), &recording(&["late"])), "lease-stale");
     two.seal(id, epoch).unwrap();
@@ -208,8 +209,8 @@ fn a_row_that_breaks_a_rule_is_found() {
     let Some(server) = server_or_skip("postgres-check") else { return };
     let broken = [
         ("UPDATE agents.changesets SET entries = 7", "not numbered from 1 to their count"),
-        ("DELETE FROM agents.blobs", "its content is not in the store"),
-        ("DELETE FROM agents.changesets", "there is no such changeset"),
+        ("DELETE FROM agents.blobs", "its blob is not in the store"),
+        ("DELETE FROM agents.changesets", "its changeset does not exist"),
     ];
     for (sql, text) in broken {
         let database = server.database();
@@ -218,7 +219,10 @@ fn a_row_that_breaks_a_rule_is_found() {
         store.record(id, epoch, &recording_of(&[("a", b"content")])).unwrap();
         assert_eq!(store.check().unwrap(), []);
         server.sql(&database, sql);
-        let problems = store.check().unwrap();
-        assert!(problems.iter().any(|problem| problem.text.contains(text)), "{sql}: {problems:?}");
+        let corruptions = store.check().unwrap();
+        assert!(
+            corruptions.iter().any(|corruption| corruption.message.contains(text)),
+            "{sql}: {corruptions:?}"
+        );
     }
 }

@@ -36,7 +36,7 @@ fn a_standby_is_refused_and_the_server_that_takes_writes_is_found() {
     };
     let refused = PostgresStore::open(&standby.url(&database)).unwrap_err();
     assert_eq!((refused.code(), refused.outcome()), ("store-read-only", Outcome::Aborted), "{refused:?}");
-    assert!(refused.to_string().ends_with("takes no writes"), "{refused}");
+    assert!(refused.to_string().ends_with("is read-only"), "{refused}");
     let cause = error::Error::source(&refused).unwrap();
     assert!(cause.source().unwrap().to_string().contains("does not allow writes"), "{refused:?}");
 

@@ -24,7 +24,7 @@ fn hold(folder: &Path) {
     let store = PostgresStore::open(&fs::read_to_string(folder.join("url")).unwrap()).unwrap();
     let plan = fs::read_to_string(folder.join("plan")).unwrap().parse().unwrap();
     let mut new = new_changeset(plan, "slow");
-    new.holding.duration = Duration::ZERO;
+    new.lease.duration = Duration::ZERO;
     let lease = store.start_changeset(&new).unwrap();
     store.record(new.id, lease.epoch, &recording(&["0"])).unwrap();
     say(&new.id.to_string());
@@ -60,7 +60,7 @@ fn what_a_stopped_holder_writes_after_a_takeover_changes_nothing() {
         let id: ChangesetId = holder.hear().parse().unwrap();
         // Wherever it is, perhaps in the middle of a transaction: the server ends that after a while.
         signal(holder.id(), "-STOP");
-        let lease = store.acquire(Resource::Changeset(id), &holding("next", LONG)).unwrap();
+        let lease = store.acquire(Resource::Changeset(id), &lease_request("next", LONG)).unwrap();
         assert_eq!(lease.epoch, Epoch(2));
         let before = store.changeset(id).unwrap().entries;
         store.record(id, lease.epoch, &recording(&["mine"])).unwrap();

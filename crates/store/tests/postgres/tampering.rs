@@ -1,6 +1,6 @@
 //! Whoever changes rows that the audit trail tells of is found, and where: the rules are those of every engine, what cannot be read is its own.
 
-use store::{ChangesetStore, EntryStore, Fault, PostgresStore, check_contents, verify};
+use store::{ChangesetStore, EntryStore, Fault, PostgresStore, scrub, verify};
 use testkit::store_conformance::fixtures::*;
 
 use super::{open, server_or_skip};
@@ -14,7 +14,7 @@ fn trail(store: &PostgresStore) {
         store.seal(id, epoch).unwrap();
     }
     assert_eq!(verify(store, &[]).unwrap().findings, []);
-    assert_eq!(check_contents(store).unwrap(), []);
+    assert_eq!(scrub(store).unwrap(), []);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn rows_that_were_changed_are_found() {
         ("UPDATE agents.audit_heads SET sequence = -1", (5, Fault::WrongHead)),
         (
             "INSERT INTO agents.audit SELECT plan, -1, at, NULL, kind, who, body, previous, hash FROM agents.audit WHERE sequence = 1",
-            (0, Fault::Stray),
+            (0, Fault::Orphan),
         ),
     ] {
         let database = server.database();
@@ -69,8 +69,8 @@ fn contents_that_were_changed_are_found() {
         let store = open(server, &database);
         trail(&store);
         server.sql(&database, sql);
-        let problems = check_contents(&store).unwrap();
-        assert_eq!(problems.len(), 1, "{sql}: {problems:?}");
-        assert_eq!(problems[0].place, format!("content {}", store::BlobHash::of(b"one")));
+        let corruptions = scrub(&store).unwrap();
+        assert_eq!(corruptions.len(), 1, "{sql}: {corruptions:?}");
+        assert_eq!(corruptions[0].location, format!("blob {}", store::BlobHash::of(b"one")));
     }
 }

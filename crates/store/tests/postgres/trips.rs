@@ -21,9 +21,9 @@ fn recordings_into_known_changesets_are_one_round_trip_for_all() {
     let plan = make_plan(&store).id;
     let changesets: Vec<_> =
         (0..THREADS).map(|number| start(&store, plan, &format!("actor {number}"))).collect();
-    let record = |number: usize, wish: &Recording| {
+    let record = |number: usize, request: &Recording| {
         let (id, epoch) = changesets[number];
-        store.record(id, epoch, wish).unwrap();
+        store.record(id, epoch, request).unwrap();
     };
     // Whether `work` asked the server once for each group that it made.
     let is_short = |work: &dyn Fn()| {

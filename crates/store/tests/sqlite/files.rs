@@ -52,7 +52,7 @@ fn all_who_open_a_file_share_its_writer() {
     assert_eq!(first.writer_counts().writes, 2);
     assert_eq!(first.writer_counts(), second.writer_counts());
     assert!(format!("{first:?}").contains("state.db"));
-    assert!(format!("{:?}", SqliteOptions::default()).contains("wait"));
+    assert!(format!("{:?}", SqliteOptions::default()).contains("timeout"));
 }
 
 /// Opening is refused with this code, and not a byte changes.
@@ -80,7 +80,7 @@ fn what_is_not_a_store_is_refused_and_not_touched() {
     fs::remove_file(&path).unwrap();
     raw(folder.path()).execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
     let error = refused_untouched(folder.path(), "not-a-store");
-    assert!(error.to_string().ends_with("it is an SQLite database of another program"), "{error}");
+    assert!(error.to_string().ends_with("it is the database of another program"), "{error}");
 
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
@@ -91,9 +91,9 @@ fn what_is_not_a_store_is_refused_and_not_touched() {
 fn a_folder_that_cannot_be_made_is_an_error() {
     let folder = scratch();
     fs::write(folder.path().join("file"), "").unwrap();
-    refused(SqliteStore::open(&folder.path().join("file/state.db")), "store-place");
+    refused(SqliteStore::open(&folder.path().join("file/state.db")), "store-io");
     symlink("nowhere/at/all", folder.path().join("dangling")).unwrap();
-    refused(SqliteStore::open(&folder.path().join("dangling")), "store-place");
+    refused(SqliteStore::open(&folder.path().join("dangling")), "store-io");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_store_of_a_newer_program_is_refused_and_not_touched() {
     make_plan(&open(folder.path()));
     raw(folder.path()).execute_batch("PRAGMA user_version = 99").unwrap();
     let error = refused_untouched(folder.path(), "store-newer");
-    assert!(error.to_string().contains("version 99; this program knows version 4"), "{error}");
+    assert!(error.to_string().contains("version 99; this program supports version 4"), "{error}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_damaged_file_is_reported_and_not_touched() {
     let store = open(folder.path());
     refused(store.plan(plan.id), "store-damaged");
     refused(store.create_plan(&new_plan()), "store-damaged");
-    assert!(store.check().map_or(true, |problems| !problems.is_empty()));
+    assert!(store.check().map_or(true, |corruptions| !corruptions.is_empty()));
     drop(store);
     assert!(fs::read(&path).unwrap() == damaged);
 
@@ -167,17 +167,17 @@ fn a_check_finds_what_constraints_do_not() {
          DELETE FROM plans;",
     )
     .unwrap();
-    let problems: Vec<String> = store.check().unwrap().iter().map(ToString::to_string).collect();
+    let corruptions: Vec<String> = store.check().unwrap().iter().map(ToString::to_string).collect();
     for text in [
-        "table changesets: a row refers to one that is not there",
+        "table changesets: a row refers to a missing row",
         "not numbered from 1 to their count",
-        "not between the first and the last of its changeset",
+        "outside the row range of its changeset",
         "entry 2 of changeset",
-        &format!("content {}: chunks of it are missing", blob.hash),
-        "its chunks belong to nothing",
-        "its content is not in the store",
+        &format!("blob {}: it lacks chunks", blob.hash),
+        "its chunks belong to no upload or blob",
+        "its blob is not in the store",
     ] {
-        assert!(problems.iter().any(|problem| problem.contains(text)), "{text}: {problems:#?}");
+        assert!(corruptions.iter().any(|corruption| corruption.contains(text)), "{text}: {corruptions:#?}");
     }
     assert_eq!(refused(store::read_blob(&store, blob.hash, 4 << 20), "blob-damaged").code(), "blob-damaged");
 }
@@ -204,13 +204,13 @@ fn a_content_that_was_changed_is_never_given_out_as_whole() {
 fn a_wait_for_others_ends_and_says_for_what() {
     let folder = scratch();
     let path = folder.path().join("state.db");
-    let store = SqliteOptions::default().wait(Duration::from_millis(20)).open(&path).unwrap();
+    let store = SqliteOptions::default().timeout(Duration::from_millis(20)).open(&path).unwrap();
     let plan = make_plan(&store);
     let other = raw(folder.path());
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = refused(store.step_plan(&step(&plan, "ready")), "store-busy");
     let shown = format!("{error} {error:?}");
-    assert!(shown.contains("while waiting to change a plan's state"), "{shown}");
+    assert!(shown.contains("to change a plan's state"), "{shown}");
     assert!(!shown.contains("locked"), "{shown}");
     assert!(std::error::Error::source(&error).is_none());
     // Who reads does not wait for who writes.
@@ -242,10 +242,10 @@ fn nothing_is_written_to_a_file_that_was_removed_or_replaced() {
     let store = open(folder.path());
     make_plan(&store);
     fs::rename(&path, folder.path().join("away.db")).unwrap();
-    refused(store.create_plan(&new_plan()), "store-gone");
+    refused(store.create_plan(&new_plan()), "store-removed");
     // Who opens it now gets a new one, and not the old one's writer.
     let fresh = open(folder.path());
     let plan = make_plan(&fresh);
     assert_eq!(fresh.plans(&store::PlanQuery::default()).unwrap(), [plan]);
-    refused(store.create_plan(&new_plan()), "store-gone");
+    refused(store.create_plan(&new_plan()), "store-removed");
 }

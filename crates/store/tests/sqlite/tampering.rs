@@ -5,8 +5,8 @@ use std::path::Path;
 use store::limits::CHUNK_BYTES;
 use store::{
     AuditStore, BlobHash, ChangesetStore, EntryStore, Fault, Finding, Head, NewNode, NodeId, NodeStep,
-    NodeStore, OpenChangesets, PlanId, PlanStep, PlanStore, RequestId, Resource, Version, check_contents,
-    checkpoint, put_blob, verify,
+    NodeStore, OpenChangesets, PlanId, PlanStep, PlanStore, RequestId, Resource, Version, checkpoint,
+    put_blob, scrub, verify,
 };
 use testkit::folder::scratch;
 use testkit::store_conformance::fixtures::*;
@@ -143,7 +143,7 @@ fn a_trail_that_was_written_anew_is_found_against_a_checkpoint() {
     for record in &mut records[2..] {
         // Of whoever sealed a changeset no row tells.
         if record.kind == "changeset.sealed" {
-            record.who = "mallory".to_owned();
+            record.actor = "mallory".to_owned();
         }
         record.previous = previous;
         record.hash = record.computed_hash();
@@ -152,7 +152,7 @@ fn a_trail_that_was_written_anew_is_found_against_a_checkpoint() {
             .execute(
                 "UPDATE audit SET who = ?1, previous = ?2, hash = ?3 WHERE plan = ?4 AND sequence = ?5",
                 rusqlite::params![
-                    record.who,
+                    record.actor,
                     record.previous.as_bytes(),
                     record.hash.as_bytes(),
                     plan.to_bytes(),
@@ -303,8 +303,8 @@ fn a_plan_that_came_back_without_a_record_of_it_is_found() {
     store.remove_plan(&removal(&plan)).unwrap();
     assert_eq!(verify(&store, &[]).unwrap().findings, []);
     tamper(folder.path(), plan.id, &["INSERT INTO plans SELECT * FROM kept"]);
-    let on = Some(Resource::Plan(plan.id));
-    let back = Finding { plan: plan.id, sequence: 2, fault: Fault::Unrecorded, on };
+    let resource = Some(Resource::Plan(plan.id));
+    let back = Finding { plan: plan.id, sequence: 2, fault: Fault::Unrecorded, resource };
     assert_eq!(verify(&store, &[]).unwrap().findings, [back]);
 }
 
@@ -344,7 +344,7 @@ fn the_last_step_of_a_plan_and_of_its_nodes_tells_what_they_are() {
             to: state("stopped"),
             epoch: None,
             detail: None,
-            who: actor("ana"),
+            actor: actor("ana"),
             note: serde_json::Value::Null,
         };
         store.step_node(&step).unwrap();
@@ -377,7 +377,7 @@ fn records_that_are_in_no_chain_are_found_and_keep_nobody_from_reading() {
         let store = open(folder.path());
         let findings = verify(&store, &heads).unwrap().findings;
         let plan = if shown.0.is_empty() { id } else { shown.0.parse().unwrap() };
-        let finding = Finding { plan, sequence: shown.1, fault: Fault::Stray, on: None };
+        let finding = Finding { plan, sequence: shown.1, fault: Fault::Orphan, resource: None };
         assert_eq!(findings, [finding]);
         assert_eq!(store::export(&store, store::AuditQuery::default()).map(Result::unwrap).count(), 8);
     }
@@ -387,7 +387,7 @@ fn records_that_are_in_no_chain_are_found_and_keep_nobody_from_reading() {
     tamper(folder.path(), id, &["UPDATE audit_heads SET plan = x'00' WHERE plan = PLAN"]);
     let findings = verify(&open(folder.path()), &[]).unwrap().findings;
     let faults: Vec<_> = findings.iter().map(|finding| finding.fault).collect();
-    assert_eq!(faults, [Fault::WrongHead, Fault::Stray]);
+    assert_eq!(faults, [Fault::WrongHead, Fault::Orphan]);
     let negative = "UPDATE audit_heads SET sequence = -1 WHERE plan = PLAN";
     assert_eq!(found(&[negative], false), Some((7, Fault::WrongHead)));
 }
@@ -409,12 +409,12 @@ fn contents_that_were_changed_are_found() {
         let store = open(folder.path());
         let content: Vec<u8> = (0..5 * CHUNK_BYTES / 2).map(|place| (place / 1000) as u8).collect();
         let long = put_blob(&store, &mut content.as_slice()).unwrap().hash;
-        assert_eq!(check_contents(&store).unwrap(), []);
+        assert_eq!(scrub(&store).unwrap(), []);
         let short = BlobHash::of(b"one");
         tamper(folder.path(), plan, &[&sql.replace("SHORT", &format!("x'{short}'"))]);
         let changed = if sql.contains("SHORT") { short } else { long };
-        let problems = check_contents(&store).unwrap();
-        assert_eq!(problems.len(), 1, "{sql}: {problems:?}");
-        assert_eq!(problems[0].place, format!("content {changed}"), "{sql}");
+        let corruptions = scrub(&store).unwrap();
+        assert_eq!(corruptions.len(), 1, "{sql}: {corruptions:?}");
+        assert_eq!(corruptions[0].location, format!("blob {changed}"), "{sql}");
     }
 }

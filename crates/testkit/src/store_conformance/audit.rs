@@ -25,8 +25,8 @@ fn says_what(store: &Arc<dyn Store>) {
     store.step_plan(&change).unwrap();
     let records: Vec<AuditRecord> = export(store, AuditQuery::default()).map(Result::unwrap).collect();
     let [made, stepped] = records.as_slice() else { panic!("{records:?}") };
-    assert_eq!((made.plan, made.sequence, made.who.as_str(), made.request), (plan.id, 1, "ana", None));
-    assert_eq!((stepped.sequence, stepped.who.as_str(), stepped.request), (2, "ben", Some(change.request)));
+    assert_eq!((made.plan, made.sequence, made.actor.as_str(), made.request), (plan.id, 1, "ana", None));
+    assert_eq!((stepped.sequence, stepped.actor.as_str(), stepped.request), (2, "ben", Some(change.request)));
     assert_eq!((made.previous, stepped.previous), (store::GENESIS, made.hash));
     assert_eq!(made.at, plan.created_at);
     let body: serde_json::Value = serde_json::from_str(&stepped.body.0).unwrap();
@@ -46,8 +46,8 @@ fn verifies(store: &Arc<dyn Store>) {
     let heads = checkpoint(store).unwrap();
     assert_eq!(heads.iter().map(|head| head.sequence).collect::<Vec<_>>(), [2, 1]);
     store.step_plan(&step(&plans[1], "ready")).unwrap();
-    let verdict = verify(store, &heads).unwrap();
-    assert_eq!((verdict.chains, verdict.records, verdict.findings.len()), (2, 4, 0));
+    let report = verify(store, &heads).unwrap();
+    assert_eq!((report.chains, report.records, report.findings.len()), (2, 4, 0));
 
     let found = |checkpoint: &[Head]| {
         let findings = verify(store, checkpoint).unwrap().findings;

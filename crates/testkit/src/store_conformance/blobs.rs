@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use store::limits::{CHUNK_BYTES, GRACE};
 use store::{
-    Blob, BlobHash, BlobReader, Chunk, Collect, CollectMode, Collected, Recording, RequestId, Store,
-    UploadId, put_blob, read_blob, read_blobs,
+    Blob, BlobHash, BlobReader, Chunk, GcMode, GcOptions, GcStats, Recording, RequestId, Store, UploadId,
+    put_blob, read_blob, read_blobs,
 };
 
 use super::Case;
@@ -32,8 +32,8 @@ fn noise(bytes: usize) -> Vec<u8> {
     std::iter::repeat_with(|| random.u8(..)).take(bytes).collect()
 }
 
-fn collect(store: &dyn Store, mode: CollectMode, grace: Duration) -> Collected {
-    store.collect(&Collect { mode, grace }).unwrap()
+fn collect(store: &dyn Store, mode: GcMode, grace: Duration) -> GcStats {
+    store.collect_garbage(&GcOptions { mode, grace }).unwrap()
 }
 
 fn read_at_once(store: &Arc<dyn Store>) {
@@ -60,7 +60,7 @@ fn reads_back(store: &Arc<dyn Store>) {
         assert!(streamed == content);
         assert_eq!(store.blob_chunk(blob.hash, blob.chunks).unwrap(), None);
         if bytes > 0 {
-            refused(read_blob(store, blob.hash, bytes - 1), "limit");
+            refused(read_blob(store, blob.hash, bytes - 1), "limit-exceeded");
         }
     }
     let nowhere = BlobHash::of(b"nowhere");
@@ -75,20 +75,20 @@ fn stored_once(store: &Arc<dyn Store>) {
         let first = put_blob(store, &mut content.as_slice()).unwrap();
         assert_eq!(put_blob(store, &mut content.as_slice()).unwrap(), first);
     }
-    let all = collect(store, CollectMode::DryRun, NOW);
-    assert_eq!(all, Collected { blobs: 2, bytes: 10 + 3 * CHUNK_BYTES as u64, uploads: 0 });
+    let all = collect(store, GcMode::DryRun, NOW);
+    assert_eq!(all, GcStats { blobs: 2, bytes: 10 + 3 * CHUNK_BYTES as u64, uploads: 0 });
 }
 
 fn collected(store: &Arc<dyn Store>) {
     let store = &**store;
     let small = put_blob(store, &mut &b"small"[..]).unwrap();
     let large = put_blob(store, &mut noise(2 * CHUNK_BYTES).as_slice()).unwrap();
-    assert_eq!(collect(store, CollectMode::Remove, GRACE), Collected::default());
-    let unused = Collected { blobs: 2, bytes: small.bytes + large.bytes, uploads: 0 };
-    assert_eq!(collect(store, CollectMode::DryRun, NOW), unused);
+    assert_eq!(collect(store, GcMode::Remove, GRACE), GcStats::default());
+    let unused = GcStats { blobs: 2, bytes: small.bytes + large.bytes, uploads: 0 };
+    assert_eq!(collect(store, GcMode::DryRun, NOW), unused);
     assert_eq!(store.blob(small.hash).unwrap(), Some(small.clone()));
-    assert_eq!(collect(store, CollectMode::Remove, NOW), unused);
-    assert_eq!(collect(store, CollectMode::Remove, NOW), Collected::default());
+    assert_eq!(collect(store, GcMode::Remove, NOW), unused);
+    assert_eq!(collect(store, GcMode::Remove, NOW), GcStats::default());
     for blob in [small, large] {
         assert_eq!(store.blob(blob.hash).unwrap(), None);
         assert_eq!(store.blob_chunk(blob.hash, 0).unwrap(), None);
@@ -104,11 +104,11 @@ fn kept(store: &Arc<dyn Store>) {
         store::NewEntry { before: Some(content(&before)), after: Some(content(&after)), ..deletion("a") };
     let blobs = vec![before.clone(), after.clone()];
     store.record(id, epoch, &Recording { request: RequestId::new(), entries: vec![entry], blobs }).unwrap();
-    assert_eq!(collect(store, CollectMode::Remove, NOW), Collected::default());
+    assert_eq!(collect(store, GcMode::Remove, NOW), GcStats::default());
     assert_eq!(read_blob(store, before.hash(), 100).unwrap(), b"before");
     assert_eq!(read_blob(store, after.hash(), 100).unwrap(), b"after");
     store.remove_plan(&removal(&plan)).unwrap();
-    assert_eq!(collect(store, CollectMode::Remove, NOW), Collected { blobs: 2, bytes: 11, uploads: 0 });
+    assert_eq!(collect(store, GcMode::Remove, NOW), GcStats { blobs: 2, bytes: 11, uploads: 0 });
 }
 
 fn unfinished(store: &Arc<dyn Store>) {
@@ -120,10 +120,10 @@ fn unfinished(store: &Arc<dyn Store>) {
     let blob = Blob { hash: BlobHash::of(&content), bytes: content.len() as u64, chunks: 1 };
     assert_eq!(store.blob(blob.hash).unwrap(), None);
     refused(store.finish_upload(upload, &Blob { chunks: 2, ..blob.clone() }), "blob-damaged");
-    assert_eq!(collect(store, CollectMode::Remove, GRACE), Collected::default());
-    let only_upload = Collected { uploads: 1, ..Collected::default() };
-    assert_eq!(collect(store, CollectMode::DryRun, NOW), only_upload);
-    assert_eq!(collect(store, CollectMode::Remove, NOW), only_upload);
+    assert_eq!(collect(store, GcMode::Remove, GRACE), GcStats::default());
+    let only_upload = GcStats { uploads: 1, ..GcStats::default() };
+    assert_eq!(collect(store, GcMode::DryRun, NOW), only_upload);
+    assert_eq!(collect(store, GcMode::Remove, NOW), only_upload);
     refused(store.finish_upload(upload, &blob), "not-found");
     store.drop_upload(upload).unwrap();
 }
@@ -153,7 +153,7 @@ fn failing_source(store: &Arc<dyn Store>) {
         }
     }
     for bytes in [10, 20 * CHUNK_BYTES] {
-        refused(put_blob(&**store, &mut Failing(bytes)), "source");
-        assert_eq!(collect(&**store, CollectMode::DryRun, NOW), Collected::default());
+        refused(put_blob(&**store, &mut Failing(bytes)), "source-unreadable");
+        assert_eq!(collect(&**store, GcMode::DryRun, NOW), GcStats::default());
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::{
-    ChangesetId, Collect, CollectMode, Content, ContentKind, Epoch, Name, NewChangeset, NewEntry, NewNode,
+    ChangesetId, Content, ContentKind, Epoch, GcMode, GcOptions, Name, NewChangeset, NewEntry, NewNode,
     NodeId, Operation, PathBytes, PlanId, Recorded, Recording, RequestId, Resource, Status, Store, Tool,
 };
 
@@ -33,7 +33,7 @@ fn started(store: &Arc<dyn Store>) {
     let new = new_changeset(plan.id, "coder");
     let lease = store.start_changeset(&new).unwrap();
     assert_eq!((lease.resource, lease.epoch), (Resource::Changeset(new.id), Epoch(1)));
-    assert_eq!(lease.owner, new.holding.owner);
+    assert_eq!(lease.owner, new.lease.owner);
     let changeset = store.changeset(new.id).unwrap();
     assert_eq!((changeset.plan, changeset.status, changeset.entries), (plan.id, Status::Open, 0));
     assert_eq!((changeset.ended_at, changeset.reason.as_deref(), changeset.node), (None, None, None));
@@ -55,7 +55,7 @@ fn found_by_prefix(store: &Arc<dyn Store>) {
     }
     // They were made within a moment, so their ids begin alike and end otherwise.
     let error = refused(store.find_changeset(&ids[0][..4]), "ambiguous");
-    assert!(error.to_string().ends_with("fits several changesets"), "{error}");
+    assert!(error.to_string().ends_with("matches several changesets"), "{error}");
     let store::Error::Ambiguous { candidates, .. } = error else { panic!("{error}") };
     assert!(ids.iter().all(|id| candidates.contains(id)));
     let unique = (1..=26).find(|length| !ids[1].starts_with(&ids[0][..*length])).unwrap();
@@ -72,7 +72,7 @@ fn starting_again(store: &Arc<dyn Store>) {
     assert_eq!(store.start_changeset(&new).unwrap().epoch, lease.epoch);
     assert_eq!(store.changesets(plan.id).unwrap().len(), 1);
     refused(store.start_changeset(&NewChangeset { actor: actor("other"), ..new.clone() }), "id-reused");
-    refused(store.start_changeset(&NewChangeset { holding: holding("x", LONG), ..new }), "lease-held");
+    refused(store.start_changeset(&NewChangeset { lease: lease_request("x", LONG), ..new }), "lease-held");
 }
 
 fn guarded_by_state(store: &Arc<dyn Store>) {
@@ -123,7 +123,7 @@ fn reads_back(store: &Arc<dyn Store>) {
     let recorded = all_entries(&**store, id);
     assert_eq!(recorded.len(), 7);
     for (sequence, (entry, new)) in (1..).zip(recorded.iter().zip(&entries)) {
-        assert!(entry.is(new), "{entry:?}");
+        assert!(entry.matches(new), "{entry:?}");
         assert_eq!((entry.sequence, entry.actor.as_str(), entry.changeset), (sequence, "coder", id));
     }
     let json = serde_json::to_string(&recorded).unwrap();
@@ -177,7 +177,7 @@ fn closed(store: &Arc<dyn Store>) {
     let error = refused(store.record(id, epoch, &recording(&["late"])), "changeset-closed");
     assert!(error.to_string().ends_with("is sealed"), "{error}");
     refused(store.abandon(id, epoch, "late"), "changeset-closed");
-    refused(store.acquire(Resource::Changeset(id), &holding("other", LONG)), "changeset-closed");
+    refused(store.acquire(Resource::Changeset(id), &lease_request("other", LONG)), "changeset-closed");
 
     let (id, epoch) = start(&**store, plan.id, "slow");
     let abandoned = store.abandon(id, epoch, "timed out").unwrap();
@@ -212,8 +212,8 @@ fn contents_are_there(store: &Arc<dyn Store>) {
     let (brought, its_epoch) = start(&**store, other.id, "coder");
     store.record(brought, its_epoch, &recording_of(&[("a", b"brought, and dropped with its plan")])).unwrap();
     store.remove_plan(&removal(&other)).unwrap();
-    let all = Collect { mode: CollectMode::Remove, grace: Duration::ZERO };
-    assert_eq!(store.collect(&all).unwrap().blobs, 1);
+    let all = GcOptions { mode: GcMode::Remove, grace: Duration::ZERO };
+    assert_eq!(store.collect_garbage(&all).unwrap().blobs, 1);
     refused(store.record(id, epoch, &refers(content(&gone))), "blob-missing");
 }
 
@@ -289,15 +289,15 @@ fn limits(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let (id, epoch) = start(&**store, plan.id, "coder");
     let many = Recording { entries: vec![deletion("a"); ENTRIES_MAX + 1], ..recording(&[]) };
-    refused(store.record(id, epoch, &many), "limit");
-    refused(store.abandon(id, epoch, &"x".repeat(REASON_BYTES_MAX + 1)), "limit");
-    let long = NewChangeset { holding: holding("x", 2 * LEASE_MAX), ..new_changeset(plan.id, "coder") };
-    refused(store.start_changeset(&long), "limit");
+    refused(store.record(id, epoch, &many), "limit-exceeded");
+    refused(store.abandon(id, epoch, &"x".repeat(REASON_BYTES_MAX + 1)), "limit-exceeded");
+    let long = NewChangeset { lease: lease_request("x", 2 * LEASE_MAX), ..new_changeset(plan.id, "coder") };
+    refused(store.start_changeset(&long), "limit-exceeded");
     // Noise, so that compression does not help; each of the contents fits.
     let mut random = fastrand::Rng::with_seed(7);
     let blob = packed(&std::iter::repeat_with(|| random.u8(..)).take(1 << 20).collect::<Vec<u8>>());
     let heavy = Recording { blobs: vec![blob; 17], ..recording(&["a"]) };
-    refused(store.record(id, epoch, &heavy), "limit");
+    refused(store.record(id, epoch, &heavy), "limit-exceeded");
     assert_eq!(store.changeset(id).unwrap().entries, 0);
 }
 
@@ -310,7 +310,7 @@ fn listed_as_told(store: &Arc<dyn Store>) {
     });
     let query = store::AuditQuery { plan: Some(plan), ..Default::default() };
     let told = store.audit(&query).unwrap().into_iter().filter(|record| record.kind == "changeset.started");
-    let told: Vec<(String, store::Time)> = told.map(|record| (record.who, record.at)).collect();
+    let told: Vec<(String, store::Time)> = told.map(|record| (record.actor, record.at)).collect();
     let listed = store.changesets(plan).unwrap();
     let listed = listed.iter().map(|changeset| (changeset.actor.to_string(), changeset.started_at));
     assert_eq!(listed.collect::<Vec<_>>(), told);

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use store::{
-    Actor, ChangeEntry, ChangesetId, Content, ContentKind, Epoch, Error, Holding, Kind, NewChangeset,
-    NewEntry, NewPlan, OpenChangesets, Operation, Owner, PackedBlob, PathBytes, Plan, PlanId, PlanRemoval,
-    PlanStep, Recording, RequestId, Result, State, Store, Version,
+    Actor, AuditKind, ChangeEntry, ChangesetId, Content, ContentKind, Epoch, Error, LeaseRequest,
+    NewChangeset, NewEntry, NewPlan, OpenChangesets, Operation, Owner, PackedBlob, PathBytes, Plan, PlanId,
+    PlanRemoval, PlanStep, Recording, RequestId, Result, State, Store, Version,
 };
 
 /// Time enough for any test.
@@ -30,8 +30,8 @@ pub fn path(text: &str) -> PathBytes {
 }
 
 /// Who wants a lease, and for how long.
-pub fn holding(owner: &str, duration: Duration) -> Holding {
-    Holding { owner: Owner::parse(owner).expect("tests use plain owners"), duration }
+pub fn lease_request(owner: &str, duration: Duration) -> LeaseRequest {
+    LeaseRequest { owner: Owner::parse(owner).expect("tests use plain owners"), duration }
 }
 
 /// A plan that is running and has no name.
@@ -43,7 +43,7 @@ pub fn new_plan() -> NewPlan {
         undo_of: None,
         roots: vec![path("/project")],
         detail: json!({"n": 1}),
-        who: actor("ana"),
+        actor: actor("ana"),
     }
 }
 
@@ -63,8 +63,8 @@ pub fn step(plan: &Plan, to: &str) -> PlanStep {
         epoch: None,
         open: OpenChangesets::Leave,
         detail: None,
-        kind: Kind::parse("plan.step").expect("a plain kind"),
-        who: actor("ben"),
+        kind: AuditKind::parse("plan.step").expect("a plain kind"),
+        actor: actor("ben"),
         note: Value::Null,
     }
 }
@@ -75,8 +75,8 @@ pub fn removal(plan: &Plan) -> PlanRemoval {
         plan: plan.id,
         request: RequestId::new(),
         version: plan.version,
-        held: None,
-        who: actor("ana"),
+        size: None,
+        actor: actor("ana"),
     }
 }
 
@@ -87,7 +87,7 @@ pub fn new_changeset(plan: PlanId, name: &str) -> NewChangeset {
         plan,
         node: None,
         actor: actor(name),
-        holding: holding(name, LONG),
+        lease: lease_request(name, LONG),
         plan_states: Vec::new(),
         plan_epoch: None,
     }

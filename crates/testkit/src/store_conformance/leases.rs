@@ -25,36 +25,36 @@ pub(super) const CASES: &[Case] = &[
 
 fn one_holder(store: &Arc<dyn Store>) {
     let resource = Resource::Plan(make_plan(&**store).id);
-    let lease = store.acquire(resource, &holding("one", LONG)).unwrap();
+    let lease = store.acquire(resource, &lease_request("one", LONG)).unwrap();
     assert_eq!((lease.resource, lease.owner.as_str(), lease.epoch), (resource, "one", Epoch(1)));
-    let error = refused(store.acquire(resource, &holding("two", LONG)), "lease-held");
+    let error = refused(store.acquire(resource, &lease_request("two", LONG)), "lease-held");
     assert!(error.to_string().contains("is held by one until 2"), "{error}");
     // Asked again by the same, it is the same.
-    assert_eq!(store.acquire(resource, &holding("one", LONG)).unwrap().epoch, Epoch(1));
-    refused(store.acquire(Resource::Changeset(ChangesetId::new()), &holding("one", LONG)), "not-found");
-    refused(store.acquire(Resource::Node(NodeId::new()), &holding("one", LONG)), "not-found");
-    refused(store.acquire(Resource::Plan(store::PlanId::new()), &holding("one", LONG)), "not-found");
+    assert_eq!(store.acquire(resource, &lease_request("one", LONG)).unwrap().epoch, Epoch(1));
+    refused(store.acquire(Resource::Changeset(ChangesetId::new()), &lease_request("one", LONG)), "not-found");
+    refused(store.acquire(Resource::Node(NodeId::new()), &lease_request("one", LONG)), "not-found");
+    refused(store.acquire(Resource::Plan(store::PlanId::new()), &lease_request("one", LONG)), "not-found");
 }
 
 fn taken_over(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let mut new = new_changeset(plan.id, "old");
-    new.holding.duration = Duration::ZERO;
+    new.lease.duration = Duration::ZERO;
     let old = store.start_changeset(&new).unwrap();
     store.record(new.id, old.epoch, &recording(&["a"])).unwrap();
 
-    let fresh = store.acquire(old.resource, &holding("fresh", LONG)).unwrap();
+    let fresh = store.acquire(old.resource, &lease_request("fresh", LONG)).unwrap();
     assert_eq!(fresh.epoch, Epoch(2));
     let error = refused(store.record(new.id, old.epoch, &recording(&["late"])), "lease-stale");
-    assert!(error.to_string().ends_with("epoch 1 is past, it is 2 now, held by fresh"), "{error}");
+    assert!(error.to_string().ends_with("epoch 1 is stale, it is now 2, held by fresh"), "{error}");
     refused(store.seal(new.id, old.epoch), "lease-stale");
     refused(store.abandon(new.id, old.epoch, "late"), "lease-stale");
     refused(store.renew(&old, LONG), "lease-stale");
     refused(store.release(&old), "lease-stale");
-    refused(store.acquire(old.resource, &holding("old", LONG)), "lease-held");
+    refused(store.acquire(old.resource, &lease_request("old", LONG)), "lease-held");
     assert_eq!(store.record(new.id, fresh.epoch, &recording(&["b"])).unwrap().first, 2);
     store.seal(new.id, fresh.epoch).unwrap();
-    // Sealed by another: that is no answer to the old holder's wish.
+    // Sealed by another: that is no answer to the old holder's request.
     refused(store.seal(new.id, old.epoch), "changeset-closed");
     assert_eq!(
         kinds(&**store, plan.id),
@@ -65,15 +65,18 @@ fn taken_over(store: &Arc<dyn Store>) {
 fn expired_but_mine(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let mut new = new_changeset(plan.id, "slow");
-    new.holding.duration = Duration::ZERO;
+    new.lease.duration = Duration::ZERO;
     let lease = store.start_changeset(&new).unwrap();
     store.record(new.id, lease.epoch, &recording(&["a"])).unwrap();
     let renewed = store.renew(&lease, LONG).unwrap();
     assert_eq!(renewed.epoch, lease.epoch);
     assert!(renewed.expires_at > lease.expires_at);
-    refused(store.acquire(lease.resource, &holding("other", LONG)), "lease-held");
-    refused(store.renew(&lease, 2 * store::limits::LEASE_MAX), "limit");
-    assert_eq!(store.acquire(lease.resource, &holding("slow", Duration::ZERO)).unwrap().epoch, lease.epoch);
+    refused(store.acquire(lease.resource, &lease_request("other", LONG)), "lease-held");
+    refused(store.renew(&lease, 2 * store::limits::LEASE_MAX), "limit-exceeded");
+    assert_eq!(
+        store.acquire(lease.resource, &lease_request("slow", Duration::ZERO)).unwrap().epoch,
+        lease.epoch
+    );
 }
 
 fn given_back(store: &Arc<dyn Store>) {
@@ -83,7 +86,7 @@ fn given_back(store: &Arc<dyn Store>) {
     store.release(&lease).unwrap();
     store.release(&lease).unwrap();
     refused(store.record(new.id, lease.epoch, &recording(&["a"])), "lease-stale");
-    let next = store.acquire(lease.resource, &holding("two", LONG)).unwrap();
+    let next = store.acquire(lease.resource, &lease_request("two", LONG)).unwrap();
     assert!(next.epoch > lease.epoch);
     refused(store.release(&lease), "lease-stale");
     refused(store.renew(&lease, LONG), "lease-stale");
@@ -95,8 +98,8 @@ fn given_back(store: &Arc<dyn Store>) {
 fn guards_steps(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let resource = Resource::Plan(plan.id);
-    let old = store.acquire(resource, &holding("old", Duration::ZERO)).unwrap();
-    let fresh = store.acquire(resource, &holding("fresh", LONG)).unwrap();
+    let old = store.acquire(resource, &lease_request("old", Duration::ZERO)).unwrap();
+    let fresh = store.acquire(resource, &lease_request("fresh", LONG)).unwrap();
     let with = |lease: &Lease| store::PlanStep { epoch: Some(lease.epoch), ..step(&plan, "ready") };
     refused(store.step_plan(&with(&old)), "lease-stale");
     assert_eq!(store.plan(plan.id).unwrap(), plan);
@@ -111,7 +114,7 @@ fn guards_nodes(store: &Arc<dyn Store>) {
     let (node, name) = (NodeId::new(), Name::parse("n").unwrap());
     let new = NewNode { id: node, name, state: state("queued"), detail: Value::Null };
     store.create_nodes(plan.id, &[new], &actor("old")).unwrap();
-    let old = store.acquire(resource, &holding("old", LONG)).unwrap();
+    let old = store.acquire(resource, &lease_request("old", LONG)).unwrap();
     let changeset = |lease: &Lease| NewChangeset {
         node: Some(node),
         plan_epoch: Some(lease.epoch),
@@ -122,7 +125,7 @@ fn guards_nodes(store: &Arc<dyn Store>) {
     // One that no node has is not the run's.
     let (own, own_epoch) = start(&**store, plan.id, "person");
     let old = store.renew(&old, Duration::ZERO).unwrap();
-    let fresh = store.acquire(resource, &holding("fresh", LONG)).unwrap();
+    let fresh = store.acquire(resource, &lease_request("fresh", LONG)).unwrap();
 
     let with = |lease: &Lease| NodeStep {
         node,
@@ -132,7 +135,7 @@ fn guards_nodes(store: &Arc<dyn Store>) {
         to: state("running"),
         epoch: Some(lease.epoch),
         detail: None,
-        who: actor("old"),
+        actor: actor("old"),
         note: Value::Null,
     };
     refused(store.step_node(&with(&old)), "lease-stale");
@@ -147,24 +150,24 @@ fn guards_nodes(store: &Arc<dyn Store>) {
 
     assert_eq!(store.step_node(&with(&fresh)).unwrap(), Version(2));
     refused(store.step_node(&with(&fresh)), "conflict");
-    let taken = store.acquire(Resource::Changeset(new.id), &holding("fresh", LONG)).unwrap();
+    let taken = store.acquire(Resource::Changeset(new.id), &lease_request("fresh", LONG)).unwrap();
     assert_eq!(store.seal(new.id, taken.epoch).unwrap().entries, 0);
-    let again = store.acquire(resource, &holding("fresh", LONG)).unwrap();
+    let again = store.acquire(resource, &lease_request("fresh", LONG)).unwrap();
     let kept = store.start_changeset(&changeset(&again)).unwrap();
-    store.acquire(resource, &holding("fresh", LONG)).unwrap();
+    store.acquire(resource, &lease_request("fresh", LONG)).unwrap();
     store.renew(&kept, LONG).unwrap();
 }
 
 fn listed(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     assert_eq!(store.leases(plan.id).unwrap(), []);
-    let of_plan = store.acquire(Resource::Plan(plan.id), &holding("one", LONG)).unwrap();
+    let of_plan = store.acquire(Resource::Plan(plan.id), &lease_request("one", LONG)).unwrap();
     let new = new_changeset(plan.id, "two");
     let of_changeset = store.start_changeset(&new).unwrap();
     let (sealed, epoch) = start(&**store, plan.id, "three");
     store.seal(sealed, epoch).unwrap();
     let other = make_plan(&**store);
-    store.acquire(Resource::Plan(other.id), &holding("one", LONG)).unwrap();
+    store.acquire(Resource::Plan(other.id), &lease_request("one", LONG)).unwrap();
     let leases = store.leases(plan.id).unwrap();
     assert_eq!(leases, [of_plan, of_changeset]);
     let json = serde_json::to_string(&leases).unwrap();
@@ -174,10 +177,10 @@ fn listed(store: &Arc<dyn Store>) {
 fn one_winner(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let resource = Resource::Plan(plan.id);
-    store.acquire(resource, &holding("dead", Duration::ZERO)).unwrap();
+    store.acquire(resource, &lease_request("dead", Duration::ZERO)).unwrap();
     let winners: usize = std::thread::scope(|scope| {
         let take =
-            |number: usize| store.acquire(resource, &holding(&format!("owner {number}"), LONG)).is_ok();
+            |number: usize| store.acquire(resource, &lease_request(&format!("owner {number}"), LONG)).is_ok();
         let threads: Vec<_> = (0..8).map(|number| scope.spawn(move || take(number))).collect();
         threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum()
     });

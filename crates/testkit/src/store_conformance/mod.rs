@@ -36,9 +36,9 @@ pub fn run(open: impl Fn() -> Arc<dyn Store>) -> usize {
         }
         // Whatever a case does, it leaves a store that is whole.
         assert_eq!(store.check().expect("a store can be checked"), [], "after: {name}");
-        assert_eq!(store::check_contents(&*store).expect("contents can be read"), [], "after: {name}");
-        let verdict = store::verify(&*store, &[]).expect("a store can be verified");
-        assert_eq!(verdict.findings, [], "after: {name}");
+        assert_eq!(store::scrub(&*store).expect("contents can be read"), [], "after: {name}");
+        let report = store::verify(&*store, &[]).expect("a store can be verified");
+        assert_eq!(report.findings, [], "after: {name}");
     }
     cases.len()
 }

@@ -92,7 +92,7 @@ impl Model {
                 let of_plan = self.changesets.values_mut().filter(|changeset| changeset.plan == plan);
                 let opened: Vec<_> = of_plan.filter(|changeset| changeset.status == "open").collect();
                 if open == OpenChangesets::Refuse && !opened.is_empty() {
-                    return Err("still-open");
+                    return Err("changesets-open");
                 }
                 if open == OpenChangesets::Abandon {
                     for changeset in opened {
@@ -215,7 +215,7 @@ fn real_answer(store: &dyn Store, ids: &Ids, call: &Call) -> Answer {
         Call::Start { plan, changeset, owner, expired, only_running } => store
             .start_changeset(&NewChangeset {
                 id: ids.changesets[changeset],
-                holding: holding(OWNERS[owner], duration(expired)),
+                lease: lease_request(OWNERS[owner], duration(expired)),
                 plan_states: only_running.then(|| state("running")).into_iter().collect::<Vec<State>>(),
                 ..new_changeset(ids.plans[plan], "coder")
             })
@@ -233,11 +233,13 @@ fn real_answer(store: &dyn Store, ids: &Ids, call: &Call) -> Answer {
             .map(|changeset| changeset.entries),
         Call::Acquire { changeset, owner, expired } => {
             let resource = Resource::Changeset(ids.changesets[changeset]);
-            store.acquire(resource, &holding(OWNERS[owner], duration(expired))).map(|lease| lease.epoch.0)
+            store
+                .acquire(resource, &lease_request(OWNERS[owner], duration(expired)))
+                .map(|lease| lease.epoch.0)
         }
         Call::Release { changeset, owner, epoch } => {
             let resource = Resource::Changeset(ids.changesets[changeset]);
-            let owner = holding(OWNERS[owner], LONG).owner;
+            let owner = lease_request(OWNERS[owner], LONG).owner;
             let expires_at = store::Time::now();
             store.release(&store::Lease { resource, owner, epoch: Epoch(epoch), expires_at }).map(|()| 0)
         }

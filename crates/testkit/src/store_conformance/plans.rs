@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use store::{
-    Held, Name, NewNode, NewPlan, NodeId, NodeStep, OpenChangesets, PlanId, PlanQuery, PlanRemoval,
-    PlanSelector, RequestId, Store, Version,
+    Name, NewNode, NewPlan, NodeId, NodeStep, OpenChangesets, PlanId, PlanQuery, PlanRemoval, PlanSelector,
+    PlanSize, RequestId, Store, Version,
 };
 
 use super::Case;
@@ -36,7 +36,7 @@ fn reads_back(store: &Arc<dyn Store>) {
     assert_eq!(store.plan(new.id).unwrap(), plan);
     assert_eq!((plan.id, &plan.name, &plan.state), (new.id, &new.name, &new.state));
     assert_eq!((plan.undo_of, &plan.roots, &plan.detail), (new.undo_of, &new.roots, &new.detail));
-    assert_eq!((plan.version, &plan.created_by, &plan.changed_by), (Version(1), &new.who, &new.who));
+    assert_eq!((plan.version, &plan.created_by, &plan.changed_by), (Version(1), &new.actor, &new.actor));
     assert_eq!(plan.created_at, plan.changed_at);
     let json = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<store::Plan>(&json).unwrap(), plan);
@@ -123,7 +123,7 @@ fn compare_and_set(store: &Arc<dyn Store>) {
     assert_eq!((after.changed_by.as_str(), after.created_by.as_str()), ("ben", "ana"));
 
     let error = refused(store.step_plan(&step(&plan, "cancelled")), "conflict");
-    assert!(error.to_string().contains("ready (version 2) since ben"), "{error}");
+    assert!(error.to_string().contains("ready (version 2): ben"), "{error}");
     let mut wrong_state = step(&after, "applying");
     wrong_state.from = state("running");
     refused(store.step_plan(&wrong_state), "conflict");
@@ -158,11 +158,14 @@ fn open_changesets(store: &Arc<dyn Store>) {
     let (second, _) = start(&**store, plan.id, "two");
     store.record(first, epoch, &recording(&["a"])).unwrap();
     store
-        .seal(second, store.acquire(store::Resource::Changeset(second), &holding("two", LONG)).unwrap().epoch)
+        .seal(
+            second,
+            store.acquire(store::Resource::Changeset(second), &lease_request("two", LONG)).unwrap().epoch,
+        )
         .unwrap();
 
     let refuse = store::PlanStep { open: OpenChangesets::Refuse, ..step(&plan, "ready") };
-    let error = refused(store.step_plan(&refuse), "still-open");
+    let error = refused(store.step_plan(&refuse), "changesets-open");
     assert!(error.to_string().contains(&first.to_string()), "{error}");
     assert_eq!(store.plan(plan.id).unwrap(), plan);
 
@@ -209,13 +212,13 @@ fn removed(store: &Arc<dyn Store>) {
 fn removed_as_seen(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let seen =
-        |changesets, entries| PlanRemoval { held: Some(Held { changesets, entries }), ..removal(&plan) };
+        |changesets, entries| PlanRemoval { size: Some(PlanSize { changesets, entries }), ..removal(&plan) };
     // Neither a changeset that is started nor an entry that is recorded changes the plan's version.
     let (id, epoch) = start(&**store, plan.id, "coder");
-    refused(store.remove_plan(&seen(0, 0)), "plan-grown");
+    refused(store.remove_plan(&seen(0, 0)), "plan-changed");
     store.record(id, epoch, &recording(&["a", "b"])).unwrap();
-    refused(store.remove_plan(&seen(1, 0)), "plan-grown");
-    refused(store.remove_plan(&seen(1, 1)), "plan-grown");
+    refused(store.remove_plan(&seen(1, 0)), "plan-changed");
+    refused(store.remove_plan(&seen(1, 1)), "plan-changed");
     assert_eq!(store.plan(plan.id).unwrap(), plan);
     assert_eq!(all_entries(&**store, id).len(), 2);
     let asked = seen(1, 2);
@@ -246,7 +249,7 @@ fn nodes(store: &Arc<dyn Store>) {
     assert_eq!((nodes[0].plan, nodes[0].version, &nodes[0].detail), (plan.id, Version(1), &both[0].detail));
     refused(store.nodes(PlanId::new()), "not-found");
 
-    let lease = store.acquire(store::Resource::Plan(plan.id), &holding("worker", LONG)).unwrap();
+    let lease = store.acquire(store::Resource::Plan(plan.id), &lease_request("worker", LONG)).unwrap();
     let change = NodeStep {
         node: both[0].id,
         request: RequestId::new(),
@@ -255,7 +258,7 @@ fn nodes(store: &Arc<dyn Store>) {
         to: state("running"),
         epoch: Some(lease.epoch),
         detail: Some(json!(3)),
-        who: actor("worker"),
+        actor: actor("worker"),
         note: Value::Null,
     };
     assert_eq!(store.step_node(&change).unwrap(), Version(2));
@@ -276,13 +279,16 @@ fn nodes(store: &Arc<dyn Store>) {
 
 fn limits(store: &Arc<dyn Store>) {
     use store::limits::{DETAIL_BYTES_MAX, NODES_MAX, ROOTS_MAX};
-    refused(store.create_plan(&NewPlan { roots: vec![path("/r"); ROOTS_MAX + 1], ..new_plan() }), "limit");
+    refused(
+        store.create_plan(&NewPlan { roots: vec![path("/r"); ROOTS_MAX + 1], ..new_plan() }),
+        "limit-exceeded",
+    );
     let long = Value::String("x".repeat(DETAIL_BYTES_MAX));
-    refused(store.create_plan(&NewPlan { detail: long.clone(), ..new_plan() }), "limit");
+    refused(store.create_plan(&NewPlan { detail: long.clone(), ..new_plan() }), "limit-exceeded");
     let plan = make_plan(&**store);
     let mut change = step(&plan, "ready");
     change.note = long;
-    refused(store.step_plan(&change), "limit");
+    refused(store.step_plan(&change), "limit-exceeded");
     assert_eq!(store.plan(plan.id).unwrap(), plan);
     let node = NewNode {
         id: NodeId::new(),
@@ -290,5 +296,5 @@ fn limits(store: &Arc<dyn Store>) {
         state: state("queued"),
         detail: Value::Null,
     };
-    refused(store.create_nodes(plan.id, &vec![node; NODES_MAX + 1], &actor("ana")), "limit");
+    refused(store.create_nodes(plan.id, &vec![node; NODES_MAX + 1], &actor("ana")), "limit-exceeded");
 }

@@ -57,13 +57,13 @@ fn one_step(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let results = together(THREADS, |number| {
         let who = actor(&format!("actor {number}"));
-        store.step_plan(&PlanStep { who, ..step(&plan, "applying") })
+        store.step_plan(&PlanStep { actor: who, ..step(&plan, "applying") })
     });
     let winner = results.iter().position(Result::is_ok).expect("one wins");
     for (number, result) in results.into_iter().enumerate() {
         if number != winner {
             let error = refused(result, "conflict");
-            assert!(error.to_string().contains(&format!("since actor {winner} ")), "{error}");
+            assert!(error.to_string().contains(&format!(": actor {winner} ")), "{error}");
         }
     }
     assert_eq!(version(&**store, plan.id), Version(2));
@@ -88,11 +88,11 @@ fn closing(store: &Arc<dyn Store>) {
 
 fn collecting(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
-    let collect = store::Collect { mode: store::CollectMode::Remove, grace: std::time::Duration::ZERO };
+    let collect = store::GcOptions { mode: store::GcMode::Remove, grace: std::time::Duration::ZERO };
     together(THREADS, |number| {
         if number == 0 {
             for _ in 0..RECORDS {
-                store.collect(&collect).unwrap();
+                store.collect_garbage(&collect).unwrap();
             }
             return;
         }

@@ -168,7 +168,7 @@ impl Plans {
 
     fn check_store(&self, location: &StoreLocation) -> Result<Vec<Check>, Error> {
         let mut problems = self.inner.store().check().map_err(plan::Error::from)?;
-        problems.extend(store::check_contents(self.inner.store().as_ref()).map_err(plan::Error::from)?);
+        problems.extend(store::scrub(self.inner.store().as_ref()).map_err(plan::Error::from)?);
         if problems.is_empty() {
             return Ok(vec![Check::ok("store", format!("`{location}` is sound"))]);
         }

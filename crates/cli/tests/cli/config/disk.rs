@@ -61,7 +61,7 @@ fn an_unwritable_store_is_reported_to_readers_too() {
     disk.remount("ro").expect("what was mounted can be remounted");
     program.run("config get core.color --home small").success().stderr_eq("");
     program.run("plan list --home small").code(1).stdout_eq("").stderr_eq(str![[r#"
-error: store `[PLACE]/small/state.db`: cannot open it: the file, or one beside it, cannot be opened for writing
+error: store `[PLACE]/small/state.db`: cannot open the store: the file, or one beside it, cannot be opened for writing
   because: unable to open database file
   because: Error code 14: unable to open database file
   hint: reading needs files beside it too: `ls -ld [PLACE]/small` shows who may write, `findmnt -T [PLACE]/small` whether it is mounted read-only; or use another home folder with `--home DIR`

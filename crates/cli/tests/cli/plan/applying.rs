@@ -35,7 +35,7 @@ applied 3 files of plan [PLAN] (work)
     assert_eq!(program.text("c.txt"), "old\n");
     assert!(!program.path("b.txt").exists());
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
-error: plan [PLAN] is applied (version 5) since ana changed it, not as expected
+error: plan [PLAN] is now applied (version 5): ana changed it
   hint: `agents plan log PLAN` shows who did what; look at the plan again, then decide
 
 "#]]);

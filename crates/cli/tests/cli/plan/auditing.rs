@@ -26,7 +26,7 @@ fn the_trail_is_read_verified_and_exported() {
 "#]]);
     program.run("audit log --since 2999-01-01T00:00:00Z").success().stdout_eq("");
     program.run("audit log --since noon").code(2).stdout_eq("").stderr_eq(str![[r#"
-error: `noon` is not usable as time: write it like 2026-01-31T09:30:00Z
+error: invalid time `noon`: write it like 2026-01-31T09:30:00Z
 
 "#]]);
     program.run("audit verify").success().stderr_eq("").stdout_eq(str![[r#"

@@ -30,7 +30,7 @@ error: the name `work` is taken
 
 "#]]);
     program.run("plan create --name @latest").code(2).stdout_eq("").stderr_eq(str![[r#"
-error: `@latest` is not usable as name: `@` begins the names that stand for something else, like @latest
+error: invalid name `@latest`: names that begin with `@` are reserved, like @latest
 
 "#]]);
     program.run("plan list --state happy").code(2);
@@ -58,7 +58,7 @@ coder: sealed, 1 change
 
 "#]]);
     program.run(&format!("changeset abandon {}", &coder[..2])).code(2).stdout_eq("").stderr_eq(str![[r#"
-error: `01` fits several changesets
+error: `01` matches several changesets
   hint: give more of the id; it may be [CODER] or [WRITER]
 
 "#]]);

@@ -141,11 +141,11 @@ error: plan [PLAN] is ready and has 1 unapplied changeset
     assert!(told(&program.run("plan show work").code(3)).contains("there is no plan `work`"));
     program.run("audit verify").success();
     program.run("store gc --dry-run").success().stderr_eq("").stdout_eq(str![[r#"
-0 contents of 0 bytes and 0 unfinished uploads would be removed
+0 blobs of 0 bytes and 0 unfinished uploads would be removed
 
 "#]]);
     program.run("store gc").success().stdout_eq(str![[r#"
-0 contents of 0 bytes and 0 unfinished uploads removed
+0 blobs of 0 bytes and 0 unfinished uploads removed
 
 "#]]);
 }

@@ -1,4 +1,4 @@
-//! One session with the server, and the runtime that it runs on.
+//! A session with the server, and its runtime.
 
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -10,32 +10,33 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout_at;
 use tokio_postgres::{AsyncMessage, Client};
 
-use super::failure::{Attempt, Failure};
+use super::failure::{EngineResult, Failure};
 use super::transaction::{COMMIT, Transaction};
-use super::url::Target;
+use super::url::ServerUrl;
 use crate::Outcome;
 
-/// A session. What arrives is read while somebody waits for an answer, in the thread that waits.
+/// A session. The thread that waits for an answer also reads from the socket.
 pub(crate) struct Connection {
     runtime: Runtime,
     client: Client,
-    /// The server warned of something since this was last looked at.
+    /// Set when the server sends a warning.
     warned: Arc<AtomicBool>,
 }
 
 impl Connection {
     /// Opens a session with the first host that allows writes.
-    pub(crate) fn open(target: &Target, deadline: Instant) -> Attempt<Self> {
+    pub(crate) fn open(server: &ServerUrl, deadline: Instant) -> EngineResult<Self> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime without threads needs only memory and descriptors");
         let warned = Arc::new(AtomicBool::new(false));
         let client = {
             let warned = Arc::clone(&warned);
             runtime.block_on(async {
-                let connect = target.config.connect(target.tls.connect.clone());
+                let connect = server.config.connect(server.tls.connect.clone());
                 let opened = timeout_at(deadline.into(), connect).await;
-                let opened = opened.map_err(|_| Failure::Silent(Outcome::Aborted))?;
-                let (client, mut connection) = opened.map_err(|error| Failure::NoSession(Arc::new(error)))?;
+                let opened = opened.map_err(|_| Failure::TimedOut(Outcome::Aborted))?;
+                let (client, mut connection) =
+                    opened.map_err(|error| Failure::ConnectFailed(Arc::new(error)))?;
                 tokio::spawn(poll_fn(move |context| {
                     loop {
                         match connection.poll_message(context) {
@@ -54,23 +55,23 @@ impl Connection {
         Ok(Self { runtime, client, warned })
     }
 
-    /// Whether the server is known to be gone.
+    /// Tells whether the session is known to have ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.client.is_closed()
     }
 
-    /// Does something in a transaction that begins with these statements, and commits.
+    /// Runs something in a transaction that starts with the statements `begin`, and commits.
     pub(crate) fn transact<T>(
         &self,
         begin: &str,
         deadline: Instant,
-        work: &impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
-    ) -> Attempt<T> {
+        work: &impl AsyncFn(&Transaction<'_>) -> EngineResult<T>,
+    ) -> EngineResult<T> {
         let value = self.within(deadline, Outcome::Aborted, async {
             let transaction = Transaction::begin(&self.client, begin).await?;
             let result = work(&transaction).await;
             if result.is_err() && !self.client.is_closed() {
-                // When it cannot be undone here, the session ends, and the server undoes it.
+                // If the rollback fails, the session ends and the server rolls back.
                 drop(self.client.batch_execute("ROLLBACK").await);
             }
             result
@@ -79,34 +80,35 @@ impl Connection {
         self.within(deadline, Outcome::Unknown, async {
             self.client.batch_execute(COMMIT).await.map_err(Failure::of_commit)
         })?;
-        self.unless_warned(value)
+        self.reject_warned(value)
     }
 
-    /// Does something in one statement that is a transaction of its own.
-    pub(crate) fn state<T>(
+    /// Runs one statement as its own transaction.
+    pub(crate) fn run_statement<T>(
         &self,
         deadline: Instant,
-        work: impl AsyncFnOnce(&Transaction<'_>) -> Attempt<T>,
-    ) -> Attempt<T> {
+        work: impl AsyncFnOnce(&Transaction<'_>) -> EngineResult<T>,
+    ) -> EngineResult<T> {
         self.warned.store(false, Ordering::Relaxed);
         let value = self.within(deadline, Outcome::Unknown, async {
-            work(&Transaction::of_one_statement(&self.client)).await.map_err(Failure::in_commit)
+            work(&Transaction::single_statement(&self.client)).await.map_err(Failure::in_commit)
         })?;
-        self.unless_warned(value)
+        self.reject_warned(value)
     }
 
-    /// `canceling wait for synchronous replication`: it is committed here and perhaps nowhere else.
-    fn unless_warned<T>(&self, value: T) -> Attempt<T> {
-        if self.warned.load(Ordering::Relaxed) { Err(Failure::Silent(Outcome::Unknown)) } else { Ok(value) }
+    /// Rejects a commit with the warning `canceling wait for synchronous replication`: it may exist
+    /// on this server only.
+    fn reject_warned<T>(&self, value: T) -> EngineResult<T> {
+        if self.warned.load(Ordering::Relaxed) { Err(Failure::TimedOut(Outcome::Unknown)) } else { Ok(value) }
     }
 
     fn within<T>(
         &self,
         deadline: Instant,
         outcome: Outcome,
-        work: impl Future<Output = Attempt<T>>,
-    ) -> Attempt<T> {
+        work: impl Future<Output = EngineResult<T>>,
+    ) -> EngineResult<T> {
         let answer = self.runtime.block_on(async { timeout_at(deadline.into(), work).await });
-        answer.unwrap_or(Err(Failure::Silent(outcome)))
+        answer.unwrap_or(Err(Failure::TimedOut(outcome)))
     }
 }

@@ -1,4 +1,5 @@
-//! What goes wrong inside the engine, until it is known what the caller was doing; and what may be tried again.
+//! Failures inside the engine, before they are reported with the caller's action, and the decision
+//! to retry.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,24 +9,24 @@ use tokio_postgres::error::{Severity, SqlState};
 
 use crate::{Cause, Error, Outcome};
 
-/// Why a transaction failed.
+/// A failed transaction.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
-    /// A rule of the store refuses it.
+    /// A rule of the store refused it.
     Refused(Error),
-    /// Somebody else was faster where only looking again tells what that means.
-    Again,
-    /// The server does, or the connection to it.
+    /// A concurrent transaction was faster; only a retry shows the consequence.
+    LostRace,
+    /// The server failed, or the connection to it.
     Server(Arc<tokio_postgres::Error>, Outcome),
-    /// A row holds what this program does not write.
+    /// A row has values that this program does not write.
     Unreadable(Cause),
-    /// No session could be had.
-    NoSession(Arc<tokio_postgres::Error>),
+    /// No session could be opened.
+    ConnectFailed(Arc<tokio_postgres::Error>),
     /// No answer came in time.
-    Silent(Outcome),
+    TimedOut(Outcome),
 }
 
-pub(crate) type Attempt<T> = Result<T, Failure>;
+pub(crate) type EngineResult<T> = Result<T, Failure>;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -40,12 +41,13 @@ impl From<tokio_postgres::Error> for Failure {
 }
 
 impl Failure {
-    /// A commit that failed. When the server refuses it, it is undone; when the session ended, nobody knows.
+    /// Classifies a failed commit: rolled back if the server refused it, unknown if the session
+    /// ended.
     pub(crate) fn of_commit(error: tokio_postgres::Error) -> Self {
         Self::from(error).in_commit()
     }
 
-    /// The same for a statement that is a transaction of its own.
+    /// Classifies a failed statement that is its own transaction, in the same way.
     pub(crate) fn in_commit(self) -> Self {
         match self {
             Self::Server(error, Outcome::Aborted) if !is_refusal(&error) => {
@@ -57,81 +59,81 @@ impl Failure {
 
     pub(crate) fn outcome(&self) -> Outcome {
         match self {
-            Self::Server(_, outcome) | Self::Silent(outcome) => *outcome,
+            Self::Server(_, outcome) | Self::TimedOut(outcome) => *outcome,
             _ => Outcome::Aborted,
         }
     }
 
-    /// Whether the session can be used again after it.
+    /// Tells whether the session can be used after the failure.
     pub(crate) fn keeps_session(&self) -> bool {
         match self {
-            Self::Refused(_) | Self::Again | Self::Unreadable(_) => true,
+            Self::Refused(_) | Self::LostRace | Self::Unreadable(_) => true,
             Self::Server(error, outcome) => {
-                let said = error.as_db_error();
+                let db_error = error.as_db_error();
                 *outcome == Outcome::Aborted
                     && is_refusal(error)
-                    && said.map(|said| said.code()) != Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
+                    && db_error.map(|error| error.code()) != Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
             }
-            Self::NoSession(_) | Self::Silent(_) => false,
+            Self::ConnectFailed(_) | Self::TimedOut(_) => false,
         }
     }
 
-    /// What trying again may bring.
-    pub(crate) fn prospect(&self) -> Prospect {
+    /// Decides whether to retry.
+    pub(crate) fn retry_decision(&self) -> RetryDecision {
         match self {
-            Self::Again => Prospect::Now,
-            Self::Server(error, _) | Self::NoSession(error) => match error.as_db_error() {
-                Some(said) => prospect(said.code()),
-                None => Prospect::Later,
+            Self::LostRace => RetryDecision::Now,
+            Self::Server(error, _) | Self::ConnectFailed(error) => match error.as_db_error() {
+                Some(error) => retry_decision(error.code()),
+                None => RetryDecision::Later,
             },
-            Self::Refused(_) | Self::Unreadable(_) | Self::Silent(_) => Prospect::None,
+            Self::Refused(_) | Self::Unreadable(_) | Self::TimedOut(_) => RetryDecision::Never,
         }
     }
 
-    /// For the caller. `place` is the URL without its password.
-    pub(crate) fn into_error(self, place: &Path, doing: &'static str, waited: Duration) -> Error {
-        let path = place.to_owned();
+    /// Reports the failure to the caller. `location` is the URL without its password.
+    pub(crate) fn into_error(self, location: &Path, action: &'static str, waited: Duration) -> Error {
+        let path = location.to_owned();
         match self {
             Self::Refused(error) => error,
-            Self::Unreadable(source) => Error::Damaged { path, doing, source },
-            Self::Again | Self::Silent(Outcome::Aborted) => Error::Busy { path, doing, waited },
-            Self::Silent(Outcome::Unknown) => Error::Stopped { path },
-            Self::NoSession(source) => no_session(place, source),
-            Self::Server(source, outcome) => match source.as_db_error().map(|said| said.code()) {
+            Self::Unreadable(source) => Error::Damaged { path, action, source },
+            Self::LostRace | Self::TimedOut(Outcome::Aborted) => Error::Busy { path, action, waited },
+            Self::TimedOut(Outcome::Unknown) => Error::Stopped { path },
+            Self::ConnectFailed(source) => connect_error(location, source),
+            Self::Server(source, outcome) => match source.as_db_error().map(|error| error.code()) {
                 Some(code) if is_wait(code) && outcome == Outcome::Aborted => {
-                    Error::Busy { path, doing, waited }
+                    Error::Busy { path, action, waited }
                 }
                 Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
                     Error::ReadOnly { path, source }
                 }
                 Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => Error::Denied { path, source },
-                _ => Error::Engine { path, doing, outcome, source },
+                _ => Error::Engine { path, action, outcome, source },
             },
         }
     }
 }
 
-/// Whether the server refuses, and the session goes on.
+/// Tells whether the server refused a statement and kept the session.
 fn is_refusal(error: &tokio_postgres::Error) -> bool {
-    error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error))
+    error.as_db_error().is_some_and(|error| error.parsed_severity() == Some(Severity::Error))
 }
 
-/// What trying again may bring.
+/// The decision to retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Prospect {
-    /// The same.
-    None,
-    /// An answer.
+pub(crate) enum RetryDecision {
+    /// Report the failure: a retry would fail again.
+    Never,
+    /// Retry at once.
     Now,
-    /// An answer when the server is back, or another has taken its place.
+    /// Retry until the server is back, or another has replaced it.
     Later,
 }
 
-fn prospect(code: &SqlState) -> Prospect {
+fn retry_decision(code: &SqlState) -> RetryDecision {
     const NOW: &[SqlState] = &[
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::T_R_SERIALIZATION_FAILURE,
-        // Two made the same thing: the second, when it looks again, finds that of the first.
+        // Two transactions created the same thing: the retried one finds it.
         SqlState::UNIQUE_VIOLATION,
         SqlState::FOREIGN_KEY_VIOLATION,
         SqlState::DUPLICATE_TABLE,
@@ -144,7 +146,7 @@ fn prospect(code: &SqlState) -> Prospect {
         SqlState::TOO_MANY_CONNECTIONS,
         SqlState::READ_ONLY_SQL_TRANSACTION,
         SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
-        // What a pooler says when it lost the server.
+        // Codes of a pooler that lost its server.
         SqlState::CONNECTION_EXCEPTION,
         SqlState::CONNECTION_FAILURE,
         SqlState::CONNECTION_DOES_NOT_EXIST,
@@ -152,38 +154,38 @@ fn prospect(code: &SqlState) -> Prospect {
         SqlState::PROTOCOL_VIOLATION,
     ];
     if NOW.contains(code) {
-        Prospect::Now
+        RetryDecision::Now
     } else if LATER.contains(code) {
-        Prospect::Later
+        RetryDecision::Later
     } else {
-        Prospect::None
+        RetryDecision::Never
     }
 }
 
-/// Whether the server gave up waiting for others.
+/// Tells whether the server gave up waiting for a lock.
 fn is_wait(code: &SqlState) -> bool {
     [SqlState::LOCK_NOT_AVAILABLE, SqlState::QUERY_CANCELED, SqlState::T_R_DEADLOCK_DETECTED].contains(code)
 }
 
-/// Why no session could be had.
-fn no_session(place: &Path, source: Arc<tokio_postgres::Error>) -> Error {
-    let path = place.to_owned();
-    let Some(said) = source.as_db_error() else {
+/// Reports a failure to open a session.
+fn connect_error(location: &Path, source: Arc<tokio_postgres::Error>) -> Error {
+    let path = location.to_owned();
+    let Some(error) = source.as_db_error() else {
         return match () {
             () if is_read_only(&source) => Error::ReadOnly { path, source },
-            // The server wants a password, and there is none.
+            // The server asks for a password, and there is none.
             () if source.to_string().starts_with("invalid configuration") => Error::Denied { path, source },
             () => Error::Unreachable { path, source },
         };
     };
-    if prospect(said.code()) == Prospect::Later {
+    if retry_decision(error.code()) == RetryDecision::Later {
         Error::Unreachable { path, source }
     } else {
         Error::Denied { path, source }
     }
 }
 
-/// The driver has no code for a server that allows no writes, only this cause.
+/// Detects a server without a writable session: the driver has no code for it, only this cause.
 fn is_read_only(error: &tokio_postgres::Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(error);
     while let Some(found) = cause {

@@ -1,13 +1,14 @@
-//! Bringing the tables up to date, under a lock of the table that says which version they have.
+//! Migrations, under a lock of the table with the schema version.
 
 use std::path::Path;
 
-use super::failure::{Attempt, Failure};
+use super::failure::{EngineResult, Failure};
 use super::transaction::Transaction;
 use crate::Error;
 use crate::postgres::columns::{get, params};
 
-/// The steps from nothing to the newest tables; the version of a store is how many of them it has behind it. Never changed, only added to.
+/// The migrations; the schema version of a store is the number of those applied. Released ones
+/// never change.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001.sql"),
     include_str!("../migrations/0002.sql"),
@@ -16,35 +17,40 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005.sql"),
 ];
 
-/// Brings the tables up to date, all of it or nothing. What is not ours, or of a newer program, is not touched.
-pub(crate) async fn migrate(transaction: &Transaction<'_>, migrations: &[&str], place: &Path) -> Attempt<()> {
-    let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
+/// Applies the missing migrations, all or none. Does not touch tables of another program or a newer
+/// version.
+pub(crate) async fn migrate(
+    transaction: &Transaction<'_>,
+    migrations: &[&str],
+    location: &Path,
+) -> EngineResult<()> {
+    let supported = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
     let found = match version(transaction).await? {
-        Some(version) if version == known => return Ok(()),
+        Some(version) if version == supported => return Ok(()),
         Some(version) => version,
         None => {
-            begin(transaction, place).await?;
+            begin(transaction, location).await?;
             0
         }
     };
-    if found > known {
-        return Err(newer(place, found, known).into());
+    if found > supported {
+        return Err(newer(location, found, supported).into());
     }
-    // Readers of the version go on; whoever else migrates waits here.
+    // Readers of the version continue; other migrations wait here.
     transaction.batch("LOCK TABLE agents.versions IN EXCLUSIVE MODE").await?;
     let found = version(transaction).await?.unwrap_or(0);
-    if found > known {
-        return Err(newer(place, found, known).into());
+    if found > supported {
+        return Err(newer(location, found, supported).into());
     }
     let behind = usize::try_from(found).unwrap_or(0);
     for sql in &migrations[behind..] {
         transaction.batch(sql).await?;
     }
-    transaction.execute_one("UPDATE agents.versions SET version = $1", params![known]).await
+    transaction.execute_one("UPDATE agents.versions SET version = $1", params![supported]).await
 }
 
-/// The version of the store; nothing when there is no store.
-async fn version(transaction: &Transaction<'_>) -> Attempt<Option<i64>> {
+/// Returns the schema version; `None` if there is no store.
+async fn version(transaction: &Transaction<'_>) -> EngineResult<Option<i64>> {
     let there = transaction.one("SELECT to_regclass('agents.versions') IS NOT NULL", &[]).await?;
     if !get::<bool>(&there, 0)? {
         return Ok(None);
@@ -53,8 +59,8 @@ async fn version(transaction: &Transaction<'_>) -> Attempt<Option<i64>> {
     Ok(Some(row.map(|row| get::<i64>(&row, 0)).transpose()?.unwrap_or(0)))
 }
 
-/// Makes the schema and the table of the version, where there is nothing.
-async fn begin(transaction: &Transaction<'_>, place: &Path) -> Attempt<()> {
+/// Creates the schema and the version table, if the schema is empty.
+async fn begin(transaction: &Transaction<'_>, location: &Path) -> EngineResult<()> {
     let row = transaction
         .one(
             "SELECT to_regnamespace('agents') IS NOT NULL,
@@ -64,12 +70,12 @@ async fn begin(transaction: &Transaction<'_>, place: &Path) -> Attempt<()> {
         )
         .await?;
     if get::<bool>(&row, 2)? {
-        // Somebody else made it since this was looked for.
-        return Err(Failure::Again);
+        // Another process created it since the check.
+        return Err(Failure::LostRace);
     }
     if get::<bool>(&row, 1)? {
-        let reason = "its schema `agents` is of another program";
-        return Err(Error::NotAStore { path: place.to_owned(), reason }.into());
+        let reason = "its schema `agents` belongs to another program";
+        return Err(Error::NotAStore { path: location.to_owned(), reason }.into());
     }
     if !get::<bool>(&row, 0)? {
         transaction.batch("CREATE SCHEMA agents").await?;
@@ -81,7 +87,7 @@ async fn begin(transaction: &Transaction<'_>, place: &Path) -> Attempt<()> {
         .await
 }
 
-fn newer(place: &Path, found: i64, known: i64) -> Error {
+fn newer(location: &Path, found: i64, supported: i64) -> Error {
     let number = |version| u32::try_from(version).unwrap_or(u32::MAX);
-    Error::NewerSchema { path: place.to_owned(), found: number(found), known: number(known) }
+    Error::NewerSchema { path: location.to_owned(), found: number(found), supported: number(supported) }
 }

@@ -1,4 +1,4 @@
-//! Transactions that are tried again when that may help, and the line of those who record.
+//! Transactions with retries, and the recorder.
 
 pub(super) mod connection;
 pub(super) mod failure;
@@ -18,30 +18,30 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use self::connection::Connection;
-use self::failure::{Attempt, Failure, Prospect};
+use self::failure::{EngineResult, Failure, RetryDecision};
 use self::pool::Pool;
 use self::recorder::Recorder;
 use self::transaction::{Access, Transaction, begin_sql};
-use self::url::Target;
+use self::url::ServerUrl;
 use crate::{Error, Outcome, Result};
 
-/// Pauses between attempts grow by this much.
+/// Each pause between attempts is longer by this much.
 const STEP: Duration = Duration::from_millis(5);
-/// No pause is longer.
+/// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_millis(250);
-/// How long one statement may take before the usual way is taken.
+/// Time limit of the fast path.
 const STATEMENT_MAX: Duration = Duration::from_secs(5);
-/// How often a call is made anew because somebody was faster.
+/// Retries of a call that lost a race.
 const RACES_MAX: u32 = 100;
 
 pub(crate) struct Engine {
     pool: Pool,
     pub(crate) recorder: Recorder,
-    wait: Duration,
+    timeout: Duration,
     begin: [String; 2],
-    /// The server was there once, so that it may come back.
-    known: AtomicBool,
-    /// A forked child has the memory of its parent, but must not speak on its connections.
+    /// The server was reachable before, so it may come back.
+    was_reachable: AtomicBool,
+    /// A forked child has the memory of its parent, but must not use its connections.
     process: u32,
 }
 
@@ -52,77 +52,80 @@ impl fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Opens the store, and brings its tables up to date.
-    pub(crate) fn open(target: Target, sessions_max: usize, wait: Duration) -> Result<Self> {
+    /// Opens the store and migrates its tables.
+    pub(crate) fn open(server: ServerUrl, sessions_max: usize, timeout: Duration) -> Result<Self> {
         let engine = Self {
-            pool: Pool::new(target, sessions_max),
+            pool: Pool::new(server, sessions_max),
             recorder: Recorder::default(),
-            wait,
-            begin: [Access::Read, Access::Write].map(|access| begin_sql(access, wait)),
-            known: AtomicBool::new(false),
+            timeout,
+            begin: [Access::Read, Access::Write].map(|access| begin_sql(access, timeout)),
+            was_reachable: AtomicBool::new(false),
             process: std::process::id(),
         };
-        engine.transact(Access::Write, "open it", false, async |transaction| {
-            migrate::migrate(transaction, migrate::MIGRATIONS, engine.place()).await
+        engine.transact(Access::Write, "open the store", false, async |transaction| {
+            migrate::migrate(transaction, migrate::MIGRATIONS, engine.location()).await
         })?;
         Ok(engine)
     }
 
-    /// The URL without its password.
-    pub(crate) fn place(&self) -> &Path {
-        &self.pool.target().place
+    /// Returns the URL without its password.
+    pub(crate) fn location(&self) -> &Path {
+        &self.pool.server().location
     }
 
-    /// Writes, and returns when it is durable.
+    /// Runs a write, and returns when it is durable.
     pub(crate) fn write<T>(
         &self,
-        doing: &'static str,
-        work: impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
+        action: &'static str,
+        work: impl AsyncFn(&Transaction<'_>) -> EngineResult<T>,
     ) -> Result<T> {
-        self.transact(Access::Write, doing, false, work)
+        self.transact(Access::Write, action, false, work)
     }
 
-    /// The same; `in_doubt` when it may have happened already.
+    /// Runs a write that may already have taken effect if `in_doubt`.
     pub(crate) fn write_again<T>(
         &self,
-        doing: &'static str,
+        action: &'static str,
         in_doubt: bool,
-        work: impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
+        work: impl AsyncFn(&Transaction<'_>) -> EngineResult<T>,
     ) -> Result<T> {
-        self.transact(Access::Write, doing, in_doubt, work)
+        self.transact(Access::Write, action, in_doubt, work)
     }
 
-    /// Tries once to do something in one statement that is a transaction of its own.
-    pub(crate) fn state<T>(&self, work: impl AsyncFnOnce(&Transaction<'_>) -> Attempt<T>) -> Attempt<T> {
+    /// Runs one statement as its own transaction, without retries.
+    pub(crate) fn run_statement<T>(
+        &self,
+        work: impl AsyncFnOnce(&Transaction<'_>) -> EngineResult<T>,
+    ) -> EngineResult<T> {
         if self.process != std::process::id() {
-            return Err(Failure::Silent(Outcome::Aborted));
+            return Err(Failure::TimedOut(Outcome::Aborted));
         }
-        let deadline = Instant::now() + STATEMENT_MAX.min(self.wait / 2);
-        self.with_session(deadline, |connection| connection.state(deadline, work))
+        let deadline = Instant::now() + STATEMENT_MAX.min(self.timeout / 2);
+        self.with_session(deadline, |connection| connection.run_statement(deadline, work))
     }
 
-    /// Reads from one state of the store.
+    /// Runs a read in one snapshot.
     pub(crate) fn read<T>(
         &self,
-        doing: &'static str,
-        work: impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
+        action: &'static str,
+        work: impl AsyncFn(&Transaction<'_>) -> EngineResult<T>,
     ) -> Result<T> {
-        self.transact(Access::Read, doing, false, work)
+        self.transact(Access::Read, action, false, work)
     }
 
-    /// Does it in a transaction, anew when that may help: each call of the store happens once for its id, however often it is asked for.
+    /// Runs a transaction, with retries where they may help: every call is idempotent by its id.
     fn transact<T>(
         &self,
         access: Access,
-        doing: &'static str,
+        action: &'static str,
         mut in_doubt: bool,
-        work: impl AsyncFn(&Transaction<'_>) -> Attempt<T>,
+        work: impl AsyncFn(&Transaction<'_>) -> EngineResult<T>,
     ) -> Result<T> {
         if self.process != std::process::id() {
-            return Err(Error::Stopped { path: self.place().to_owned() });
+            return Err(Error::Stopped { path: self.location().to_owned() });
         }
         let started = Instant::now();
-        let deadline = started + self.wait;
+        let deadline = started + self.timeout;
         let mut cause = None;
         let mut tries = 0;
         loop {
@@ -135,21 +138,21 @@ impl Engine {
             };
             in_doubt |= failure.outcome() == Outcome::Unknown;
             tries += 1;
-            let again = match failure.prospect() {
-                Prospect::Now => tries < RACES_MAX,
-                Prospect::Later => self.known.load(Ordering::Relaxed),
-                // A commit that nobody answered: asking again tells.
-                Prospect::None => failure.outcome() == Outcome::Unknown,
+            let again = match failure.retry_decision() {
+                RetryDecision::Now => tries < RACES_MAX,
+                RetryDecision::Later => self.was_reachable.load(Ordering::Relaxed),
+                // A commit without an answer: a retry resolves the outcome.
+                RetryDecision::Never => failure.outcome() == Outcome::Unknown,
             };
             let pause = (STEP * tries).min(PAUSE_MAX) + jitter();
             if !again || Instant::now() + pause >= deadline {
-                // That the time was over in the next attempt says less than why there was one.
-                let failure = cause.filter(|_| matches!(failure, Failure::Silent(_))).unwrap_or(failure);
-                let error = failure.into_error(self.place(), doing, started.elapsed());
-                tracing::warn!(doing, tries, outcome = ?error.outcome(), "store failed");
-                return Err(if in_doubt { doubtful(error, doing) } else { error });
+                // A timeout of the last attempt says less than the cause of the retries.
+                let failure = cause.filter(|_| matches!(failure, Failure::TimedOut(_))).unwrap_or(failure);
+                let error = failure.into_error(self.location(), action, started.elapsed());
+                tracing::warn!(action, tries, outcome = ?error.outcome(), "store failed");
+                return Err(if in_doubt { with_unknown_outcome(error, action) } else { error });
             }
-            tracing::debug!(doing, tries, "retrying a transaction of the store");
+            tracing::debug!(action, tries, "retrying a transaction of the store");
             cause = Some(failure);
             if tries > 1 {
                 thread::sleep(pause);
@@ -157,40 +160,44 @@ impl Engine {
         }
     }
 
-    /// Does something with a session, which is kept unless it is in doubt afterwards.
-    fn with_session<T>(&self, deadline: Instant, work: impl FnOnce(&Connection) -> Attempt<T>) -> Attempt<T> {
+    /// Runs something with a session, and returns the session to the pool unless it is broken.
+    fn with_session<T>(
+        &self,
+        deadline: Instant,
+        work: impl FnOnce(&Connection) -> EngineResult<T>,
+    ) -> EngineResult<T> {
         let connection = self.pool.take(deadline)?;
-        self.known.store(true, Ordering::Relaxed);
+        self.was_reachable.store(true, Ordering::Relaxed);
         let result = work(&connection);
         let failure = result.as_ref().err();
         if failure.is_none_or(Failure::keeps_session) && !connection.is_closed() {
-            self.pool.give(connection);
+            self.pool.put_back(connection);
         } else {
             drop(connection);
-            self.pool.lost();
+            self.pool.forget();
             self.pool.clear();
         }
         result
     }
 }
 
-/// Keeps two that wait from doing it in step.
+/// Keeps two waiting clients from retrying in step.
 fn jitter() -> Duration {
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.subsec_nanos());
     Duration::from_micros(u64::from(nanos % 4096))
 }
 
-/// An attempt before this failure may have been committed.
-fn doubtful(error: Error, doing: &'static str) -> Error {
+/// Marks an error after an attempt that may have been committed.
+fn with_unknown_outcome(error: Error, action: &'static str) -> Error {
     match error {
         Error::Unreachable { path, source }
         | Error::ReadOnly { path, source }
-        | Error::Denied { path, source } => Error::Engine { path, doing, outcome: Outcome::Unknown, source },
+        | Error::Denied { path, source } => Error::Engine { path, action, outcome: Outcome::Unknown, source },
         Error::Engine { path, source, .. } => {
-            Error::Engine { path, doing, outcome: Outcome::Unknown, source }
+            Error::Engine { path, action, outcome: Outcome::Unknown, source }
         }
         Error::Busy { path, .. } => Error::Stopped { path },
-        // A rule of the store answers for the first attempt, too: it looks for the id.
+        // A rule of the store also answers for the first attempt: it looks for the id.
         other => other,
     }
 }

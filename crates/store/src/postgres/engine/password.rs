@@ -1,4 +1,5 @@
-//! Passwords in a file, as `psql` keeps them: `host:port:database:user:password` on a line, `*` for any.
+//! Password files in the format of `psql`: lines of `host:port:database:user:password`, with `*` as
+//! a wildcard.
 
 use std::fmt;
 use std::fs;
@@ -11,35 +12,37 @@ use tokio_postgres::Config;
 use super::url::host;
 use crate::{Error, Result};
 
-/// What a port is when nothing is said.
+/// The default port.
 const PORT: u16 = 5432;
 
-/// A file of passwords.
+/// The path of a password file.
 #[derive(Clone, Debug)]
 pub(crate) struct PasswordFile(pub(crate) PathBuf);
 
-/// The password for this server, if the file has one. A file that others can read is refused; one that is not there has none.
+/// Looks up the password for a server. Refuses a file that others can read; a missing file has no
+/// passwords.
 pub(crate) fn look_up(file: &PasswordFile, config: &Config) -> Result<Option<String>> {
-    let place = |doing, source| Error::Place { doing, path: file.0.clone(), source: Arc::new(source) };
+    let failed = |action, source| Error::Io { action, path: file.0.clone(), source: Arc::new(source) };
     let text = match fs::read_to_string(&file.0) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        text => text.map_err(|source| place("read the passwords in", source))?,
+        text => text.map_err(|source| failed("read the passwords in", source))?,
     };
     if is_open_to_others(&file.0) {
-        let source = io::Error::new(io::ErrorKind::PermissionDenied, "others can read it: `chmod 600` it");
-        return Err(place("trust the passwords in", source));
+        let source =
+            io::Error::new(io::ErrorKind::PermissionDenied, "others can read it; run `chmod 600` on it");
+        return Err(failed("trust the passwords in", source));
     }
     let hosts: Vec<String> = config.get_hosts().iter().map(host).collect();
     let port = |number: usize| config.get_ports().get(number).or(config.get_ports().first());
-    let fits = |line: &Line, number: usize| {
+    let matches = |line: &PasswordEntry, number: usize| {
         let port = port(number).unwrap_or(&PORT).to_string();
         let (database, user) =
             (config.get_dbname().unwrap_or_default(), config.get_user().unwrap_or_default());
         let given = [hosts[number].as_str(), &port, database, user];
         line.0.iter().zip(given).all(|(field, given)| field == "*" || field == given)
     };
-    let lines: Vec<Line> = text.lines().filter_map(Line::parse).collect();
-    let found = (0..hosts.len()).find_map(|number| lines.iter().find(|line| fits(line, number)));
+    let lines: Vec<PasswordEntry> = text.lines().filter_map(PasswordEntry::parse).collect();
+    let found = (0..hosts.len()).find_map(|number| lines.iter().find(|line| matches(line, number)));
     Ok(found.map(|line| line.1.clone()))
 }
 
@@ -54,16 +57,16 @@ fn is_open_to_others(_: &std::path::Path) -> bool {
     false
 }
 
-/// What a password is for, and the password.
-struct Line([String; 4], String);
+/// A line: host, port, database, user, and the password.
+struct PasswordEntry([String; 4], String);
 
-impl fmt::Debug for Line {
+impl fmt::Debug for PasswordEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Line").field(&self.0).finish_non_exhaustive()
+        f.debug_tuple("PasswordEntry").field(&self.0).finish_non_exhaustive()
     }
 }
 
-impl Line {
+impl PasswordEntry {
     fn parse(line: &str) -> Option<Self> {
         if line.starts_with('#') {
             return None;
@@ -97,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_that_fits_counts() {
+    fn the_first_matching_line_is_used() {
         let text = "# mine\nbad line\none:5432:agents:ana:first\n*:*:*:ana:a\\:b\\\\c:d\ntwo:*:*:*:last\n";
         let found = |url: &str| look_up_in(text, 0o600, url).unwrap();
         assert_eq!(found("postgres://ana@one/agents").as_deref(), Some("first"));
@@ -107,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_others_can_read_is_refused_and_none_has_nothing() {
+    fn a_file_that_others_can_read_is_refused_and_a_missing_one_is_empty() {
         let error = look_up_in("*:*:*:*:secret\n", 0o644, "postgres://ana@one/agents").unwrap_err();
-        assert_eq!(error.code(), "store-place");
+        assert_eq!(error.code(), "store-io");
         assert!(!format!("{error} {error:?}").contains("secret"));
         let nowhere = PasswordFile("/nowhere/pgpass".into());
         assert_eq!(look_up(&nowhere, &"postgres://one/agents".parse().unwrap()).unwrap(), None);
         let folder = PasswordFile("/".into());
         assert!(look_up(&folder, &"postgres://one/agents".parse().unwrap()).is_err());
-        assert!(!format!("{:?}", Line::parse("a:b:c:d:secret")).contains("secret"));
+        assert!(!format!("{:?}", PasswordEntry::parse("a:b:c:d:secret")).contains("secret"));
     }
 }

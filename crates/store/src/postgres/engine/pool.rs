@@ -1,46 +1,46 @@
-//! Sessions that are kept, so many and no more.
+//! A pool of sessions, limited in number.
 
 use std::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::connection::Connection;
-use super::failure::{Attempt, Failure};
-use super::url::Target;
+use super::failure::{EngineResult, Failure};
+use super::url::ServerUrl;
 use crate::Outcome;
 
 pub(crate) struct Pool {
-    target: Target,
+    server: ServerUrl,
     max: usize,
     state: Mutex<State>,
-    /// A session was given back, or may be opened.
+    /// Signals that a session is idle, or may be opened.
     free: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     idle: Vec<Connection>,
-    /// Sessions that are open or being opened, idle ones too.
+    /// Sessions that are open or being opened, including idle ones.
     open: usize,
 }
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("target", &self.target).field("max", &self.max).finish_non_exhaustive()
+        f.debug_struct("Pool").field("server", &self.server).field("max", &self.max).finish_non_exhaustive()
     }
 }
 
 impl Pool {
-    pub(crate) fn new(target: Target, max: usize) -> Self {
-        Self { target, max: max.max(1), state: Mutex::default(), free: Condvar::new() }
+    pub(crate) fn new(server: ServerUrl, max: usize) -> Self {
+        Self { server, max: max.max(1), state: Mutex::default(), free: Condvar::new() }
     }
 
-    pub(crate) fn target(&self) -> &Target {
-        &self.target
+    pub(crate) fn server(&self) -> &ServerUrl {
+        &self.server
     }
 
-    /// An idle session, or a new one; waits for one that is given back when there are as many as may be.
-    pub(crate) fn take(&self, deadline: Instant) -> Attempt<Connection> {
+    /// Takes an idle session, or opens one; waits for a session if the limit is reached.
+    pub(crate) fn take(&self, deadline: Instant) -> EngineResult<Connection> {
         let mut state = self.state();
         loop {
             while let Some(connection) = state.idle.pop() {
@@ -52,32 +52,32 @@ impl Pool {
             if state.open < self.max {
                 state.open += 1;
                 drop(state);
-                return Connection::open(&self.target, deadline).inspect_err(|_| self.lost());
+                return Connection::open(&self.server, deadline).inspect_err(|_| self.forget());
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Failure::Silent(Outcome::Aborted));
+                return Err(Failure::TimedOut(Outcome::Aborted));
             }
             (state, _) = self.free.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Keeps a session for the next who needs one.
-    pub(crate) fn give(&self, connection: Connection) {
+    /// Returns a session to the pool.
+    pub(crate) fn put_back(&self, connection: Connection) {
         self.state().idle.push(connection);
         self.free.notify_one();
     }
 
-    /// A session has ended.
-    pub(crate) fn lost(&self) {
+    /// Forgets a session that has ended.
+    pub(crate) fn forget(&self) {
         self.state().open -= 1;
         self.free.notify_one();
     }
 
-    /// Ends all that are idle: what happened to one has happened to them.
+    /// Closes all idle sessions: after a failure, they are likely broken, too.
     pub(crate) fn clear(&self) {
         let idle = std::mem::take(&mut self.state().idle);
-        idle.iter().for_each(|_| self.lost());
+        idle.iter().for_each(|_| self.forget());
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,33 +1,33 @@
-//! Recording for all who wait in [`Line`]: what many threads want to record goes to the server in one transaction, which is committed once.
+//! The recorder: commits the recordings of many threads in one transaction ([`GroupCommit`]).
 
 use std::collections::HashSet;
 use std::time::Instant;
 
 use super::Engine;
-use super::fast_path::Known;
-use crate::group_commit::{Limits, Line};
-use crate::model::recording::Prepared;
+use super::fast_path::FastPath;
+use crate::group_commit::{GroupCommit, Limits};
+use crate::model::recording::EncodedRecording;
 use crate::postgres::entries;
 use crate::{ChangesetId, Epoch, Error, Outcome, Recorded, Result, WriterCounts};
 
-/// What is recorded in one transaction.
-const LIMITS: Limits = Limits { pieces: 256, bytes: 16 << 20 };
+/// The size of one transaction.
+const LIMITS: Limits = Limits { jobs: 256, bytes: 16 << 20 };
 
-/// The line of those who want to record.
+/// Commits recordings in groups.
 pub(crate) struct Recorder {
-    line: Line<Wish, Result<Recorded>, Known>,
+    commits: GroupCommit<RecordRequest, Result<Recorded>, FastPath>,
 }
 
-/// What somebody wants to record.
-pub(crate) struct Wish {
+/// A call of `record`.
+pub(crate) struct RecordRequest {
     pub(crate) changeset: ChangesetId,
     pub(crate) epoch: Epoch,
-    pub(crate) prepared: Prepared,
+    pub(crate) recording: EncodedRecording,
 }
 
 impl Default for Recorder {
     fn default() -> Self {
-        Self { line: Line::new(LIMITS, Known::default()) }
+        Self { commits: GroupCommit::new(LIMITS, FastPath::default()) }
     }
 }
 
@@ -38,54 +38,60 @@ impl Recorder {
         engine: &Engine,
         changeset: ChangesetId,
         epoch: Epoch,
-        prepared: Prepared,
+        recording: EncodedRecording,
     ) -> Result<Recorded> {
-        let bytes = prepared.bytes();
-        let wish = Wish { changeset, epoch, prepared };
-        let answer = self.line.join(wish, bytes, |known, wishes| {
-            let mut answers = Vec::with_capacity(wishes.len());
-            while answers.len() < wishes.len() {
-                let rest = &wishes[answers.len()..];
-                answers.extend(self.record_group(engine, known, &rest[..distinct(rest)]));
+        let bytes = recording.bytes();
+        let request = RecordRequest { changeset, epoch, recording };
+        let answer = self.commits.join(request, bytes, |fast_path, requests| {
+            let mut answers = Vec::with_capacity(requests.len());
+            while answers.len() < requests.len() {
+                let rest = &requests[answers.len()..];
+                answers.extend(self.record_group(engine, fast_path, &rest[..distinct(rest)]));
             }
             answers
         });
-        answer.unwrap_or_else(|| Err(Error::Stopped { path: engine.place().to_owned() }))
+        answer.unwrap_or_else(|| Err(Error::Stopped { path: engine.location().to_owned() }))
     }
 
     pub(crate) fn counts(&self) -> WriterCounts {
-        self.line.counts()
+        self.commits.counts()
     }
 
-    fn record_group(&self, engine: &Engine, known: &mut Known, group: &[Wish]) -> Vec<Result<Recorded>> {
+    fn record_group(
+        &self,
+        engine: &Engine,
+        fast_path: &mut FastPath,
+        group: &[RecordRequest],
+    ) -> Vec<Result<Recorded>> {
         let mut in_doubt = false;
-        if let Some(sure) = known.prepare(group) {
-            match engine.state(async |statement| sure.record(statement).await) {
+        if let Some(batch) = fast_path.batch(group) {
+            match engine.run_statement(async |statement| batch.record(statement).await) {
                 Ok(true) => {
-                    self.line.count(group.len());
-                    return known.done(sure).into_iter().map(Ok).collect();
+                    self.commits.count(group.len());
+                    return fast_path.commit(batch).into_iter().map(Ok).collect();
                 }
-                // Whatever it was, looking at what is there tells.
+                // The slow path reads the rows and finds out.
                 Ok(false) => {}
                 Err(failure) => in_doubt = failure.outcome() == Outcome::Unknown,
             }
         }
         let recorded = engine.write_again("record entries", in_doubt, async |transaction| {
-            let begun = Instant::now();
+            let started = Instant::now();
             let (answers, targets) = entries::record(transaction, group).await?;
-            Ok((answers, targets, transaction.is_durable.then_some((transaction.now, begun))))
+            Ok((answers, targets, transaction.is_durable.then_some((transaction.now, started))))
         });
         match recorded {
             Ok((answers, targets, clock)) => {
-                self.line.count(group.len());
-                if let Some((now, begun)) = clock {
-                    known.learn(now, begun, targets);
+                self.commits.count(group.len());
+                if let Some((now, started)) = clock {
+                    fast_path.update(now, started, targets);
                 }
                 answers
             }
-            // One that the server does not take harms no other: each for itself, then.
+            // Record each request alone, so that one that the server rejects does not fail the
+            // others.
             Err(Error::Engine { outcome: Outcome::Aborted, .. }) if group.len() > 1 => {
-                let alone = |wish| self.record_group(engine, known, std::slice::from_ref(wish));
+                let alone = |request| self.record_group(engine, fast_path, std::slice::from_ref(request));
                 group.iter().flat_map(alone).collect()
             }
             Err(error) => vec![Err(error); group.len()],
@@ -93,9 +99,9 @@ impl Recorder {
     }
 }
 
-/// How many from the first on are of different requests. One that is there twice is recorded for the first of the two, and found for the other
-/// after that.
-fn distinct(wishes: &[Wish]) -> usize {
+/// Returns the length of the longest prefix without a repeated request. A repeated one is left for
+/// the next transaction, which finds the first.
+fn distinct(requests: &[RecordRequest]) -> usize {
     let mut seen = HashSet::new();
-    wishes.iter().take_while(|wish| seen.insert((wish.changeset, wish.prepared.request))).count()
+    requests.iter().take_while(|request| seen.insert((request.changeset, request.recording.request))).count()
 }

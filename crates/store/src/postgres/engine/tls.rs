@@ -1,4 +1,4 @@
-//! Encryption: rustls with ring.
+//! TLS: rustls with ring.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,22 +11,23 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::url::bad;
+use super::url::invalid_url;
 use crate::Result;
 
-/// Which servers are spoken to.
+/// The servers to trust.
 #[derive(Clone, Debug)]
 pub(crate) enum Trust {
-    /// Any: what is sent is encrypted, but nobody knows for whom. As `psql` does with `prefer` and `require`.
-    Anybody,
-    /// Those with a certificate for their name, by the authorities in a file, or those that the system trusts.
-    Certified {
+    /// Any server: encrypted, but not authenticated, like `prefer` and `require` of `psql`.
+    Any,
+    /// Servers with a certificate for their name, signed by an authority in a file or one that the
+    /// system trusts.
+    Verified {
         /// The file, in PEM.
         root: Option<PathBuf>,
     },
 }
 
-/// How a connection is encrypted.
+/// The TLS configuration of a connection.
 #[derive(Clone)]
 pub(crate) struct Tls {
     verified: bool,
@@ -46,12 +47,12 @@ impl Tls {
             .with_safe_default_protocol_versions()
             .expect("ring has what the usual versions need");
         let (verified, config) = match trust {
-            Trust::Anybody => {
-                let anybody = Arc::new(Anybody(provider));
-                let config = versions.dangerous().with_custom_certificate_verifier(anybody);
+            Trust::Any => {
+                let verifier = Arc::new(AcceptAny(provider));
+                let config = versions.dangerous().with_custom_certificate_verifier(verifier);
                 (false, config.with_no_client_auth())
             }
-            Trust::Certified { root } => {
+            Trust::Verified { root } => {
                 let roots = match &root {
                     Some(file) => roots_of(file)?,
                     None => roots_of_system()?,
@@ -69,7 +70,7 @@ impl Tls {
 }
 
 fn roots_of(file: &Path) -> Result<RootCertStore> {
-    let unusable = || bad(format!("`sslrootcert` names `{}`, which has no certificates", file.display()));
+    let unusable = || invalid_url(format!("`sslrootcert` `{}` has no certificates", file.display()));
     let certificates = CertificateDer::pem_file_iter(file).map_err(|_| unusable())?;
     let (mut roots, certificates) = (RootCertStore::empty(), certificates.filter_map(Result::ok));
     match roots.add_parsable_certificates(certificates) {
@@ -82,18 +83,18 @@ fn roots_of_system() -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     match roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs) {
         (0, _) => {
-            let reason = "this system has no authorities that it trusts; name a file with `sslrootcert`";
-            Err(bad(reason.to_owned()))
+            let reason = "the system trusts no certificate authorities; set `sslrootcert`";
+            Err(invalid_url(reason.to_owned()))
         }
         _ => Ok(roots),
     }
 }
 
-/// Believes every certificate, and checks only that its owner is at the other end.
+/// Accepts every certificate, and checks only that the server has its key.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AcceptAny(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AcceptAny {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -1,4 +1,4 @@
-//! Where the store is: a URL as `psql` takes it, read once.
+//! The URL of the store, in the format of `psql`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,36 +11,36 @@ use super::password::{self, PasswordFile};
 use super::tls::{Tls, Trust};
 use crate::{Error, Result};
 
-/// How long a host may take to accept a connection, unless the URL says otherwise.
+/// Default time limit for connecting to one host.
 const CONNECT: Duration = Duration::from_secs(5);
-/// From when on a silent connection is probed.
+/// Idle time after which TCP keepalive probes start.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
-/// A server, or several of which one allows writes; and how to speak to it.
+/// One or more servers, of which one allows writes, and how to connect.
 #[derive(Clone)]
-pub(crate) struct Target {
+pub(crate) struct ServerUrl {
     pub(crate) config: Config,
     pub(crate) tls: Tls,
-    /// The URL without its password and options.
-    pub(crate) place: PathBuf,
+    /// The URL without password and options.
+    pub(crate) location: PathBuf,
 }
 
-impl fmt::Debug for Target {
+impl fmt::Debug for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Target").field(&self.place).finish()
+        f.debug_tuple("ServerUrl").field(&self.location).finish()
     }
 }
 
-impl Target {
-    /// Reads a URL. A password that it does not have is `password`, or looked up in `passfile`.
+impl ServerUrl {
+    /// Parses a URL. If it has no password, `password` is used, or else the one in `passfile`.
     pub(crate) fn parse(url: &str, password: Option<&str>, passfile: Option<&PasswordFile>) -> Result<Self> {
         let (rest, security) = Security::split(url)?;
-        let mut config: Config = rest.parse().map_err(|error| bad(describe(&error)))?;
+        let mut config: Config = rest.parse().map_err(|error| invalid_url(describe(&error)))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-            return Err(bad("it names no host".to_owned()));
+            return Err(invalid_url("it names no host".to_owned()));
         }
         if config.get_dbname().is_none() {
-            return Err(bad("it names no database".to_owned()));
+            return Err(invalid_url("it names no database".to_owned()));
         }
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         config.keepalives_idle(KEEPALIVE);
@@ -60,23 +60,23 @@ impl Target {
             };
             found.map(|password| config.password(password));
         }
-        let place = PathBuf::from(place(&config));
+        let location = PathBuf::from(location(&config));
         let tls = Tls::new(trust)?;
-        Ok(Self { config, tls, place })
+        Ok(Self { config, tls, location })
     }
 }
 
-/// What a URL says about encryption, which the driver knows only in part.
+/// The encryption options of a URL, which the driver supports only in part.
 struct Security {
     mode: Option<String>,
     root: Option<String>,
 }
 
 impl Security {
-    /// The URL without it.
+    /// Splits the encryption options off a URL.
     fn split(url: &str) -> Result<(String, Self)> {
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-            return Err(bad("it does not begin with `postgres://`".to_owned()));
+            return Err(invalid_url("it does not begin with `postgres://`".to_owned()));
         }
         let mut security = Self { mode: None, root: None };
         let Some((base, options)) = url.split_once('?') else { return Ok((url.to_owned(), security)) };
@@ -95,29 +95,29 @@ impl Security {
     fn modes(self) -> Result<(SslMode, Trust)> {
         let root = self.root.map(PathBuf::from);
         Ok(match self.mode.as_deref() {
-            Some("disable") => (SslMode::Disable, Trust::Anybody),
-            None | Some("prefer") => (SslMode::Prefer, Trust::Anybody),
-            Some("require") => (SslMode::Require, Trust::Anybody),
-            Some("verify-full") => (SslMode::Require, Trust::Certified { root }),
+            Some("disable") => (SslMode::Disable, Trust::Any),
+            None | Some("prefer") => (SslMode::Prefer, Trust::Any),
+            Some("require") => (SslMode::Require, Trust::Any),
+            Some("verify-full") => (SslMode::Require, Trust::Verified { root }),
             Some(_) => {
-                let known = "`sslmode` is none of disable, prefer, require, verify-full";
-                return Err(bad(known.to_owned()));
+                let reason = "`sslmode` must be disable, prefer, require or verify-full";
+                return Err(invalid_url(reason.to_owned()));
             }
         })
     }
 }
 
-pub(crate) fn bad(reason: String) -> Error {
+pub(crate) fn invalid_url(reason: String) -> Error {
     Error::Url { reason }
 }
 
-/// What the driver does not like, without the values: one of them may be a password.
+/// Describes an error of the driver without values, since one may be a password.
 fn describe(error: &tokio_postgres::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// How people see where the store is.
-fn place(config: &Config) -> String {
+/// Formats the URL for people.
+fn location(config: &Config) -> String {
     let hosts: Vec<String> = config.get_hosts().iter().map(host).collect();
     let hosts = if hosts.is_empty() {
         config.get_hostaddrs().iter().map(ToString::to_string).collect()
@@ -146,34 +146,34 @@ pub(crate) fn host(host: &Host) -> String {
 mod tests {
     use super::*;
 
-    fn parse(url: &str) -> Result<Target> {
-        Target::parse(url, None, None)
+    fn parse(url: &str) -> Result<ServerUrl> {
+        ServerUrl::parse(url, None, None)
     }
 
     #[test]
     fn a_url_is_shown_without_its_password() {
-        let target = parse("postgres://ana:secret@one:5433,two:5434/agents?connect_timeout=3").unwrap();
-        assert_eq!(target.place.to_str().unwrap(), "postgres://ana@one:5433,two:5434/agents");
-        assert!(!format!("{target:?}").contains("secret"));
-        assert_eq!(target.config.get_connect_timeout(), Some(&Duration::from_secs(3)));
+        let server = parse("postgres://ana:secret@one:5433,two:5434/agents?connect_timeout=3").unwrap();
+        assert_eq!(server.location.to_str().unwrap(), "postgres://ana@one:5433,two:5434/agents");
+        assert!(!format!("{server:?}").contains("secret"));
+        assert_eq!(server.config.get_connect_timeout(), Some(&Duration::from_secs(3)));
         let socket = parse("postgresql://ana@%2Frun%2Fpostgresql/agents").unwrap();
-        assert_eq!(socket.place.to_str().unwrap(), "postgres://ana@/run/postgresql:5432/agents");
+        assert_eq!(socket.location.to_str().unwrap(), "postgres://ana@/run/postgresql:5432/agents");
         let address = parse("postgres:///agents?hostaddr=127.0.0.1&port=7").unwrap();
-        assert_eq!(address.place.to_str().unwrap(), "postgres://127.0.0.1:7/agents");
+        assert_eq!(address.location.to_str().unwrap(), "postgres://127.0.0.1:7/agents");
     }
 
     #[test]
-    fn a_password_comes_from_the_url_first() {
+    fn a_password_in_the_url_takes_precedence() {
         let password = |url: &str| {
-            let target = Target::parse(url, Some("other"), None).unwrap();
-            String::from_utf8(target.config.get_password().unwrap().to_vec()).unwrap()
+            let server = ServerUrl::parse(url, Some("other"), None).unwrap();
+            String::from_utf8(server.config.get_password().unwrap().to_vec()).unwrap()
         };
         assert_eq!(password("postgres://ana:secret@one/agents"), "secret");
         assert_eq!(password("postgres://ana@one/agents"), "other");
     }
 
     #[test]
-    fn what_is_wrong_is_said_without_the_password() {
+    fn errors_do_not_contain_the_password() {
         for (url, reason) in [
             ("mysql://one/agents", "it does not begin with `postgres://`"),
             ("postgres://ana:secret@/agents", "it names no host"),
@@ -182,7 +182,7 @@ mod tests {
             ("postgres://ana:secret@one/agents?speed=3", "unknown option `speed`"),
             (
                 "postgres://one/agents?sslmode=maybe",
-                "`sslmode` is none of disable, prefer, require, verify-full",
+                "`sslmode` must be disable, prefer, require or verify-full",
             ),
         ] {
             let error = parse(url).unwrap_err();
@@ -194,10 +194,10 @@ mod tests {
     }
 
     #[test]
-    fn encryption_is_as_the_url_says() {
+    fn sslmode_selects_the_encryption() {
         let mode = |mode: &str| {
-            let target = parse(&format!("postgres://one/agents?sslmode={mode}&connect_timeout=1")).unwrap();
-            (target.config.get_ssl_mode(), target.tls.is_verified())
+            let server = parse(&format!("postgres://one/agents?sslmode={mode}&connect_timeout=1")).unwrap();
+            (server.config.get_ssl_mode(), server.tls.is_verified())
         };
         assert_eq!(mode("disable"), (SslMode::Disable, false));
         assert_eq!(mode("prefer"), (SslMode::Prefer, false));

@@ -1,16 +1,17 @@
-//! Connections to the store's file, and bringing its tables up to date.
+//! Connections to the store's file, and migrations.
 
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::failure::Attempt;
+use super::failure::EngineResult;
 use super::{busy, db_file};
 use crate::Error;
 use crate::sqlite::columns::integer;
 
-/// The steps from nothing to the newest tables; the version of a store is how many of them it has behind it. Never changed, only added to.
+/// The migrations; the schema version of a store is the number of those applied. Released ones
+/// never change.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001.sql"),
     include_str!("../migrations/0002.sql"),
@@ -18,23 +19,23 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004.sql"),
 ];
 
-/// `agst`: tells our files from those of other programs.
+/// `agst`: distinguishes our files from those of other programs.
 const APPLICATION_ID: i32 = 0x6167_7374;
 const STATEMENTS_KEPT: usize = 96;
-/// What is left of the -wal file after a checkpoint.
+/// Size to which a checkpoint truncates the -wal file.
 const WAL_BYTES_KEPT: i64 = 64 << 20;
-/// Pages of 4 KiB in the -wal file that bring about a checkpoint, which takes two syncs.
+/// Pages of 4 KiB in the -wal file that trigger a checkpoint, which takes two syncs.
 const WAL_PAGES: i64 = 4000;
-/// What the writer keeps in memory of the file: contents are found by hashes, which are anywhere.
+/// Page cache of the writer: blobs are looked up by hash, all over the file.
 const WRITER_CACHE_KIB: i64 = 16 << 10;
 
-/// Opens a connection to a file that exists, and the files beside it.
-fn connect(path: &Path) -> Attempt<Connection> {
+/// Opens a connection to an existing file.
+fn connect(path: &Path) -> EngineResult<Connection> {
     Ok(busy::retry(|| open(path))?)
 }
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {
-    // No URI: a path with a question mark is a path.
+    // Not a URI: a path may contain a question mark.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     busy::install(&mut connection)?;
@@ -42,19 +43,19 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // One sync of the -wal file for every commit: what was acknowledged survives a power cut.
+    // One sync of the -wal file per commit: an acknowledged write survives a power cut.
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // Without these macOS would leave it in the drive's cache.
+    // Without these, macOS would leave it in the drive's cache.
     connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // The first look at the file opens those beside it.
+    // The first read opens the -wal and -shm files.
     connection.pragma_query_value(None, "schema_version", |_| Ok(()))?;
     Ok(connection)
 }
 
-/// Opens a connection that writes.
-pub(crate) fn connect_writer(path: &Path) -> Attempt<Connection> {
+/// Opens the connection of the writer.
+pub(crate) fn connect_writer(path: &Path) -> EngineResult<Connection> {
     let connection = connect(path)?;
     connection.query_row(&format!("PRAGMA journal_size_limit = {WAL_BYTES_KEPT}"), [], |_| Ok(()))?;
     connection.query_row(&format!("PRAGMA wal_autocheckpoint = {WAL_PAGES}"), [], |_| Ok(()))?;
@@ -62,17 +63,17 @@ pub(crate) fn connect_writer(path: &Path) -> Attempt<Connection> {
     Ok(connection)
 }
 
-/// Opens a connection that cannot write.
-pub(crate) fn connect_reader(path: &Path) -> Attempt<Connection> {
+/// Opens a read-only connection.
+pub(crate) fn connect_reader(path: &Path) -> EngineResult<Connection> {
     let connection = connect(path)?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }
 
-/// Brings the tables up to date. A file that is not ours, or of a newer program, is not touched.
-pub(crate) fn migrate(path: &Path, migrations: &[&str]) -> Attempt<()> {
+/// Applies the missing migrations. Does not touch a file of another program or a newer version.
+pub(crate) fn migrate(path: &Path, migrations: &[&str]) -> EngineResult<()> {
     let mut connection = connect(path)?;
-    // Until it is known whose file this is, closing it must not move what its -wal file holds.
+    // Closing a file of another program must not checkpoint its -wal file.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let version = version(&connection, path, migrations.len())?;
     if version == migrations.len() {
@@ -81,10 +82,10 @@ pub(crate) fn migrate(path: &Path, migrations: &[&str]) -> Attempt<()> {
     if version == 0 {
         db_file::sync_folders(path)?;
     }
-    // SQLite does not wait for this one by itself.
+    // SQLite's busy handler does not cover this pragma.
     busy::retry(|| connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())))?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Somebody else may have done it meanwhile.
+    // Another process may have migrated in between.
     let version = self::version(&transaction, path, migrations.len())?;
     for sql in &migrations[version..] {
         transaction.execute_batch(sql)?;
@@ -95,9 +96,9 @@ pub(crate) fn migrate(path: &Path, migrations: &[&str]) -> Attempt<()> {
     Ok(())
 }
 
-/// The version of the store; 0 of an empty file.
-fn version(connection: &Connection, path: &Path, known: usize) -> Attempt<usize> {
-    // In one statement, so of one state: somebody else may be making the tables just now.
+/// Returns the schema version of the store; 0 for an empty file.
+fn version(connection: &Connection, path: &Path, supported: usize) -> EngineResult<usize> {
+    // One statement, so one snapshot: another process may be migrating right now.
     let (application, version, tables): (i32, i32, i64) = connection.query_row(
         "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version),
                 (SELECT count(*) FROM sqlite_schema)",
@@ -107,14 +108,14 @@ fn version(connection: &Connection, path: &Path, known: usize) -> Attempt<usize>
     let not_a_store = |reason| Error::NotAStore { path: path.to_owned(), reason };
     match (application, usize::try_from(version)) {
         (0, Ok(0)) if tables == 0 => Ok(0),
-        (APPLICATION_ID, Ok(version)) if version > known => Err(Error::NewerSchema {
+        (APPLICATION_ID, Ok(version)) if version > supported => Err(Error::NewerSchema {
             path: path.to_owned(),
             found: u32::try_from(version).unwrap_or(u32::MAX),
-            known: u32::try_from(known).unwrap_or(u32::MAX),
+            supported: u32::try_from(supported).unwrap_or(u32::MAX),
         }
         .into()),
         (APPLICATION_ID, Ok(version)) => Ok(version),
-        _ => Err(not_a_store("it is an SQLite database of another program").into()),
+        _ => Err(not_a_store("it is the database of another program").into()),
     }
 }
 
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn each_step_is_taken_once_and_what_is_there_stays() {
+    fn each_migration_is_applied_once_and_keeps_the_data() {
         let folder = tempfile::tempdir().unwrap();
         let path = db_file::prepare(&folder.path().join("deep/er/state.db")).unwrap();
         migrate(&path, &TWO[..1]).unwrap();
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_fails_leaves_the_version_before_it() {
+    fn a_failed_migration_leaves_the_previous_version() {
         let folder = tempfile::tempdir().unwrap();
         let path = db_file::prepare(&folder.path().join("state.db")).unwrap();
         migrate(&path, &TWO[..1]).unwrap();
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_store_is_refused_and_not_touched() {
+    fn a_newer_store_is_refused_untouched() {
         let folder = tempfile::tempdir().unwrap();
         let path = db_file::prepare(&folder.path().join("state.db")).unwrap();
         migrate(&path, TWO).unwrap();
@@ -164,7 +165,10 @@ mod tests {
         let failure = migrate(&path, &TWO[..1]).unwrap_err();
         let error = failure.into_error(&path, "open", Duration::ZERO);
         assert_eq!(error.code(), "store-newer");
-        assert!(error.to_string().ends_with("has schema version 2; this program knows version 1"), "{error}");
+        assert!(
+            error.to_string().ends_with("has schema version 2; this program supports version 1"),
+            "{error}"
+        );
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
 }

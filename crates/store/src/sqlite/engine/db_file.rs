@@ -1,10 +1,10 @@
-//! The store's file: where it is, who may read it, and that it is there after a power cut.
+//! The store's file: its path, its permissions, and its durability.
 //!
-//! The one place outside of `filetx` that makes a folder and a file. SQLite does all else with them, and keeps its -wal and -shm files
-//! under the mode of the file that it finds.
+//! The one module outside `filetx` that creates a folder and a file. Everything else is done by
+//! SQLite, which gives the -wal and -shm files the mode of the main file.
 //!
-//! A file that exists is only looked at by its name, never opened here: when a process closes a file, the system drops all locks that
-//! the process has on it, SQLite's too.
+//! This module never opens an existing file: closing it would drop all POSIX locks of the process
+//! on it, including those of SQLite.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use crate::{Error, Result};
 
-/// Makes the folder (0700) and an empty file (0600) where there is none, and gives the file's real path.
+/// Creates the folder (0700) and an empty file (0600) if they do not exist, and returns the
+/// canonical path.
 pub(crate) fn prepare(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(failed("find", path))?;
     if let Some(folder) = path.parent() {
@@ -32,7 +33,8 @@ pub(crate) fn prepare(path: &Path) -> Result<PathBuf> {
     Ok(real)
 }
 
-/// Which file a path names: two names of one file have the same, and a file that took another's place has another.
+/// Identifies a file: two names of one file have the same identity, a file and its replacement do
+/// not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity(u64, u64);
 
@@ -43,15 +45,15 @@ pub(crate) fn identity(path: &Path) -> Result<Identity> {
     Ok(Identity(found.dev(), found.ino()))
 }
 
-/// A file that is open cannot be removed or replaced here.
+/// Windows does not let an open file be removed or replaced.
 #[cfg(not(unix))]
 pub(crate) fn identity(path: &Path) -> Result<Identity> {
     fs::metadata(path).map_err(failed("look at", path))?;
     Ok(Identity(0, 0))
 }
 
-/// Makes the names of a new store durable: SQLite syncs its files, not the folders above them. A folder above that may not be read was
-/// not made by us.
+/// Makes the names of a new store durable: SQLite syncs its files, but not the folders above them.
+/// Skips upper folders that are not readable, since we did not create them.
 pub(crate) fn sync_folders(path: &Path) -> Result<()> {
     for (distance, folder) in path.ancestors().skip(1).enumerate() {
         match sync_folder(folder) {
@@ -62,9 +64,9 @@ pub(crate) fn sync_folders(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
-    move |source| Error::Place { doing, path, source: Arc::new(source) }
+    move |source| Error::Io { action, path, source: Arc::new(source) }
 }
 
 #[cfg(unix)]
@@ -82,7 +84,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 fn make_file(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    // A umask may have taken away from what was asked for.
+    // The umask may have removed bits.
     file.set_permissions(fs::Permissions::from_mode(0o600))
 }
 
@@ -105,6 +107,6 @@ fn make_file(path: &Path) -> io::Result<()> {
 
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
-    // Names are journaled by the file system; there is nothing to call.
+    // The file system journals names; there is nothing to call.
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What goes wrong inside the engine, until it is known what the caller was doing.
+//! Failures inside the engine, before they are reported with the caller's action.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,20 +8,21 @@ use rusqlite::ErrorCode;
 
 use crate::{Error, Outcome};
 
-/// Why a piece of work failed.
+/// A failed job or transaction.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
-    /// A rule of the store refuses it.
+    /// A rule of the store refused it.
     Refused(Error),
-    /// SQLite does. Nothing of this piece of work is left, unless the outcome says otherwise.
+    /// SQLite failed. Nothing of the job remains, unless the outcome is unknown.
     Sqlite(Arc<rusqlite::Error>, Outcome),
-    /// The same, in the middle of writing without a savepoint: nothing is left of it when its whole group goes.
-    HalfDone(Arc<rusqlite::Error>),
-    /// Whoever wrote for all was cut off by a bug, or is in the process that this one was forked from.
+    /// SQLite failed after the job had written without a savepoint: its whole group has to be
+    /// rolled back.
+    PartialWrite(Arc<rusqlite::Error>),
+    /// The leader panicked, or this process is a forked child.
     Stopped,
 }
 
-pub(crate) type Attempt<T> = Result<T, Failure>;
+pub(crate) type EngineResult<T> = Result<T, Failure>;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -36,8 +37,8 @@ impl From<rusqlite::Error> for Failure {
 }
 
 impl Failure {
-    /// A commit that failed. When SQLite could not write all of it, the mark that makes it count, which comes last, is not there. When
-    /// it was written and the sync failed, nobody knows whether it will be there after a crash.
+    /// Classifies a failed commit. If SQLite could not write all of it, the commit frame, which
+    /// comes last, is missing. If the sync failed, the commit may or may not survive a crash.
     pub(crate) fn of_commit(error: rusqlite::Error) -> Self {
         let outcome = match error.sqlite_error_code() {
             Some(ErrorCode::SystemIoFailure) => Outcome::Unknown,
@@ -46,43 +47,43 @@ impl Failure {
         Self::Sqlite(Arc::new(error), outcome)
     }
 
-    /// Says that the piece of work has written before it failed.
-    pub(crate) fn half_done(self) -> Self {
+    /// Marks a failure of a job that had already written.
+    pub(crate) fn after_write(self) -> Self {
         match self {
-            Self::Sqlite(source, _) => Self::HalfDone(source),
+            Self::Sqlite(source, _) => Self::PartialWrite(source),
             other => other,
         }
     }
 
-    /// For the caller. No caller ever sees that a database is locked.
-    pub(crate) fn into_error(self, path: &Path, doing: &'static str, waited: Duration) -> Error {
+    /// Reports the failure to the caller, who never sees a locked database.
+    pub(crate) fn into_error(self, path: &Path, action: &'static str, waited: Duration) -> Error {
         let (source, outcome) = match self {
             Self::Refused(error) => return error,
             Self::Stopped => return Error::Stopped { path: path.to_owned() },
-            Self::HalfDone(source) => (source, Outcome::Aborted),
+            Self::PartialWrite(source) => (source, Outcome::Aborted),
             Self::Sqlite(source, outcome) => (source, outcome),
         };
-        tracing::warn!(doing, code = ?source.sqlite_error_code(), ?outcome, "store failed");
+        tracing::warn!(action, code = ?source.sqlite_error_code(), ?outcome, "store failed");
         let path = path.to_owned();
         if is_unreadable(&source) {
-            return Error::Damaged { path, doing, source };
+            return Error::Damaged { path, action, source };
         }
         match source.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path, doing, waited },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path, action, waited },
             Some(ErrorCode::NotADatabase) => {
-                Error::NotAStore { path, reason: "it is no SQLite database, or its beginning is damaged" }
+                Error::NotAStore { path, reason: "it is not an SQLite database, or its header is damaged" }
             }
-            Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, doing, source },
-            Some(ErrorCode::DiskFull) => Error::Full { path, doing, source },
+            Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, action, source },
+            Some(ErrorCode::DiskFull) => Error::Full { path, action, source },
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-                Error::Unwritable { path, doing, source }
+                Error::Unwritable { path, action, source }
             }
-            _ => Error::Engine { path, doing, outcome, source },
+            _ => Error::Engine { path, action, outcome, source },
         }
     }
 }
 
-/// Whether a row holds what this program does not write.
+/// Tells whether a row has values that this program does not write.
 pub(crate) fn is_unreadable(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as E;
     matches!(
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_sync_of_a_commit_is_unknown_and_a_full_disk_is_not() {
+    fn a_failed_sync_has_an_unknown_outcome_and_a_full_disk_does_not() {
         let outcome = |code| error(Failure::of_commit(sqlite(code))).outcome();
         assert_eq!(outcome(ffi::SQLITE_IOERR_FSYNC), Outcome::Unknown);
         assert_eq!(outcome(ffi::SQLITE_IOERR_WRITE), Outcome::Unknown);
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_sees_a_locked_database() {
+    fn no_error_mentions_a_locked_database() {
         for code in
             [ffi::SQLITE_BUSY, ffi::SQLITE_BUSY_RECOVERY, ffi::SQLITE_BUSY_SNAPSHOT, ffi::SQLITE_LOCKED]
         {
@@ -125,12 +126,12 @@ mod tests {
             assert_eq!(error.code(), "store-busy");
             let shown = format!("{error} {error:?}");
             assert!(!shown.contains("locked"), "{shown}");
-            assert!(shown.contains("waiting to seal a changeset"), "{shown}");
+            assert!(shown.contains("to seal a changeset"), "{shown}");
         }
     }
 
     #[test]
-    fn each_kind_of_failure_has_its_own_error() {
+    fn each_sqlite_code_maps_to_an_error() {
         let code = |code| error(sqlite(code).into()).code();
         assert_eq!(code(ffi::SQLITE_NOTADB), "not-a-store");
         assert_eq!(code(ffi::SQLITE_CORRUPT), "store-damaged");

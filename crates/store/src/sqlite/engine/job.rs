@@ -1,73 +1,73 @@
-//! A piece of work on its way to the transaction that it is done in, and where what becomes of it is left.
+//! Jobs of a group commit, and the slots for their answers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::failure::{Attempt, Failure};
-use super::record_cache::Known;
+use super::failure::{EngineResult, Failure};
+use super::record_cache::RecordCache;
 
-/// A piece of work, its type hidden.
+/// A job with its result type erased.
 pub(crate) trait Job: Send {
-    /// How it is kept apart from the others of its transaction.
-    fn care(&self) -> Care;
-    /// Does it.
-    fn run(&mut self, connection: &Connection, known: &mut Known) -> Attempt<()>;
-    /// Leaves the answer: its own, or that the group failed.
-    fn answer(&mut self, group: &Attempt<()>);
+    /// Returns how the job is isolated from the others of its transaction.
+    fn isolation(&self) -> Isolation;
+    /// Runs the job inside the transaction.
+    fn run(&mut self, connection: &Connection, cache: &mut RecordCache) -> EngineResult<()>;
+    /// Fills the slot, with the result of the job or the failure of its group.
+    fn answer(&mut self, group: &EngineResult<()>);
 }
 
-/// What keeps a piece of work that is refused from leaving something.
+/// The way in which a refused job leaves nothing behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Care {
-    /// It may be refused at any point, so it runs in a savepoint.
+pub(crate) enum Isolation {
+    /// The job may be refused at any point, so it runs in a savepoint.
     Savepoint,
-    /// It is refused before it has written anything; a failure after that is [`Failure::HalfDone`]. What it changes it keeps in
-    /// [`Known`], which all else makes forget.
-    ChecksFirst,
+    /// The job is refused only before it writes; a later failure is [`Failure::PartialWrite`]. It
+    /// keeps the [`RecordCache`] up to date; every other job invalidates it.
+    ValidatesFirst,
 }
 
-/// A piece of work, and where its answer is left.
+/// Makes a job and the slot for its answer.
 pub(crate) fn new<T: Send + 'static>(
-    care: Care,
-    work: impl FnOnce(&Connection, &mut Known) -> Attempt<T> + Send + 'static,
+    isolation: Isolation,
+    work: impl FnOnce(&Connection, &mut RecordCache) -> EngineResult<T> + Send + 'static,
 ) -> (Box<dyn Job>, Slot<T>) {
     let slot = Slot(Arc::new(Mutex::new(None)));
-    let job = Work { care, work: Some(work), result: None, slot: Slot(Arc::clone(&slot.0)) };
+    let job = Work { isolation, work: Some(work), result: None, slot: Slot(Arc::clone(&slot.0)) };
     (Box::new(job), slot)
 }
 
-/// Holds the answer once there is one.
-pub(crate) struct Slot<T>(Arc<Mutex<Option<Attempt<T>>>>);
+/// Holds the answer of a job.
+pub(crate) struct Slot<T>(Arc<Mutex<Option<EngineResult<T>>>>);
 
 impl<T> Slot<T> {
-    /// The answer, after all was done. There is none when whoever was to do it panicked.
-    pub(crate) fn take(self) -> Attempt<T> {
+    /// Takes the answer, after the group has run. There is none if the leader panicked.
+    pub(crate) fn take(self) -> EngineResult<T> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         slot.take().unwrap_or(Err(Failure::Stopped))
     }
 }
 
 struct Work<T, F> {
-    care: Care,
+    isolation: Isolation,
     work: Option<F>,
-    result: Option<Attempt<T>>,
+    result: Option<EngineResult<T>>,
     slot: Slot<T>,
 }
 
-impl<T: Send, F: FnOnce(&Connection, &mut Known) -> Attempt<T> + Send> Job for Work<T, F> {
-    fn care(&self) -> Care {
-        self.care
+impl<T: Send, F: FnOnce(&Connection, &mut RecordCache) -> EngineResult<T> + Send> Job for Work<T, F> {
+    fn isolation(&self) -> Isolation {
+        self.isolation
     }
 
-    fn run(&mut self, connection: &Connection, known: &mut Known) -> Attempt<()> {
-        let work = self.work.take().expect("a piece of work runs once");
-        self.result.insert(work(connection, known)).as_ref().map(drop).map_err(Failure::clone)
+    fn run(&mut self, connection: &Connection, cache: &mut RecordCache) -> EngineResult<()> {
+        let work = self.work.take().expect("a job runs once");
+        self.result.insert(work(connection, cache)).as_ref().map(drop).map_err(Failure::clone)
     }
 
-    fn answer(&mut self, group: &Attempt<()>) {
+    fn answer(&mut self, group: &EngineResult<()>) {
         let answer = match (self.result.take(), group) {
-            // It was refused, whatever became of the others.
+            // A refused job keeps its own error, whatever happened to the group.
             (Some(Err(failure)), _) => Err(failure),
             (_, Err(failure)) => Err(failure.clone()),
             (Some(Ok(value)), Ok(())) => Ok(value),

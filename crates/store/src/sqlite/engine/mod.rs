@@ -1,4 +1,4 @@
-//! One engine per file and process: those who write, in groups, and connections to read with.
+//! One engine per file and process: a writer that commits groups, and connections for readers.
 
 pub(super) mod busy;
 pub(super) mod connect;
@@ -16,23 +16,23 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use self::db_file::Identity;
-use self::failure::{Attempt, Failure};
-use self::job::Care;
-use self::record_cache::Known;
+use self::failure::{EngineResult, Failure};
+use self::job::Isolation;
+use self::record_cache::RecordCache;
 use self::writer::Writer;
 use crate::{Error, Result, Time, WriterCounts};
 
-/// Connections that are kept open for readers. More threads may read at the same time; theirs are closed again.
+/// Idle reader connections that are kept open. More threads may read at the same time.
 const READERS_KEPT: usize = 8;
 
-/// Gives the time.
+/// Returns the time.
 pub(crate) type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
 
 pub(crate) struct Engine {
     path: PathBuf,
-    /// Which file the path named when it was opened.
+    /// Identity of the file when it was opened.
     identity: Identity,
-    wait: Duration,
+    timeout: Duration,
     clock: Clock,
     /// A forked child has the memory of its parent, but neither its threads nor its locks.
     process: u32,
@@ -40,43 +40,45 @@ pub(crate) struct Engine {
     readers: Mutex<Vec<Connection>>,
 }
 
-/// The engines of this process, so that all who open one file share its writer.
+/// The engines of this process: all stores on one file share an engine.
 static ENGINES: Mutex<Vec<(PathBuf, Weak<Engine>)>> = Mutex::new(Vec::new());
 
 impl Engine {
-    /// Opens a file, or joins who has it open in this process. The clock is that of the first.
-    pub(crate) fn open(path: &Path, wait: Duration, clock: Clock) -> Result<Arc<Self>> {
+    /// Opens a file, or returns the engine that has it open in this process, with its options.
+    pub(crate) fn open(path: &Path, timeout: Duration, clock: Clock) -> Result<Arc<Self>> {
         let real = db_file::prepare(path)?;
-        // Held to the end, so that two threads start one engine.
+        // Locked until the end, so that two threads do not start two engines.
         let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
         engines.retain(|(_, engine)| engine.strong_count() > 0);
         let process = std::process::id();
-        let known =
-            engines.iter().filter(|(known, _)| *known == real).find_map(|(_, engine)| engine.upgrade());
+        let existing =
+            engines.iter().filter(|(path, _)| *path == real).find_map(|(_, engine)| engine.upgrade());
         let identity = db_file::identity(&real)?;
-        if let Some(engine) = known.filter(|engine| engine.process == process && engine.identity == identity)
+        if let Some(engine) =
+            existing.filter(|engine| engine.process == process && engine.identity == identity)
         {
             return Ok(engine);
         }
         let started = Instant::now();
-        busy::within(wait, || connect::migrate(&real, connect::MIGRATIONS))
-            .map_err(|failure| failure.into_error(&real, "open it", started.elapsed()))?;
-        let writer = Self::writer(&real, identity, wait);
+        busy::within(timeout, || connect::migrate(&real, connect::MIGRATIONS))
+            .map_err(|failure| failure.into_error(&real, "open the store", started.elapsed()))?;
+        let writer = Self::writer(&real, identity, timeout);
         let readers = Mutex::default();
-        let engine = Arc::new(Self { path: real.clone(), identity, wait, clock, process, writer, readers });
+        let engine =
+            Arc::new(Self { path: real.clone(), identity, timeout, clock, process, writer, readers });
         engines.push((real, Arc::downgrade(&engine)));
         Ok(engine)
     }
 
-    fn writer(path: &Path, identity: Identity, wait: Duration) -> Writer {
+    fn writer(path: &Path, identity: Identity, timeout: Duration) -> Writer {
         let (of_connection, of_guard) = (path.to_owned(), path.to_owned());
         let connect = move || connect::connect_writer(&of_connection);
-        // What is written to a file that has no name any more is gone when it is closed.
+        // Data written to an unlinked file is lost when it is closed.
         let guard = move || match db_file::identity(&of_guard) {
             Ok(found) if found == identity => Ok(()),
-            _ => Err(Error::Gone { path: of_guard.clone() }.into()),
+            _ => Err(Error::Removed { path: of_guard.clone() }.into()),
         };
-        Writer::new(connect, guard, wait)
+        Writer::new(connect, guard, timeout)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -87,60 +89,63 @@ impl Engine {
         self.writer.counts()
     }
 
-    /// Writes, and returns when it is durable. `bytes` is about how much.
+    /// Runs a write, and returns when it is durable. `bytes` is its approximate size.
     pub(crate) fn write<T: Send + 'static>(
         &self,
-        doing: &'static str,
+        action: &'static str,
         bytes: usize,
-        work: impl FnOnce(&Connection, Time) -> Attempt<T> + Send + 'static,
+        work: impl FnOnce(&Connection, Time) -> EngineResult<T> + Send + 'static,
     ) -> Result<T> {
-        self.write_with(Care::Savepoint, doing, bytes, |connection, _, now| work(connection, now))
+        self.write_with(Isolation::Savepoint, action, bytes, |connection, _, now| work(connection, now))
     }
 
-    /// The same for recording, which is refused before it writes, or not at all.
+    /// Runs a recording, which is refused only before it writes.
     pub(crate) fn record<T: Send + 'static>(
         &self,
-        doing: &'static str,
+        action: &'static str,
         bytes: usize,
-        work: impl FnOnce(&Connection, &mut Known, Time) -> Attempt<T> + Send + 'static,
+        work: impl FnOnce(&Connection, &mut RecordCache, Time) -> EngineResult<T> + Send + 'static,
     ) -> Result<T> {
-        self.write_with(Care::ChecksFirst, doing, bytes, work)
+        self.write_with(Isolation::ValidatesFirst, action, bytes, work)
     }
 
     fn write_with<T: Send + 'static>(
         &self,
-        care: Care,
-        doing: &'static str,
+        isolation: Isolation,
+        action: &'static str,
         bytes: usize,
-        work: impl FnOnce(&Connection, &mut Known, Time) -> Attempt<T> + Send + 'static,
+        work: impl FnOnce(&Connection, &mut RecordCache, Time) -> EngineResult<T> + Send + 'static,
     ) -> Result<T> {
         let started = Instant::now();
         let clock = Arc::clone(&self.clock);
-        self.own_process()
+        self.check_process()
             .and_then(|()| {
-                self.writer.write(bytes, care, move |connection, known| work(connection, known, clock()))
+                self.writer.write(bytes, isolation, move |connection, cache| work(connection, cache, clock()))
             })
-            .map_err(|failure| failure.into_error(&self.path, doing, started.elapsed()))
+            .map_err(|failure| failure.into_error(&self.path, action, started.elapsed()))
     }
 
-    /// Reads from one state of the store.
+    /// Runs a read in one snapshot.
     pub(crate) fn read<T>(
         &self,
-        doing: &'static str,
-        work: impl FnOnce(&Connection, Time) -> Attempt<T>,
+        action: &'static str,
+        work: impl FnOnce(&Connection, Time) -> EngineResult<T>,
     ) -> Result<T> {
         let started = Instant::now();
-        self.own_process()
-            .and_then(|()| busy::within(self.wait, || self.read_with_connection(work)))
-            .map_err(|failure| failure.into_error(&self.path, doing, started.elapsed()))
+        self.check_process()
+            .and_then(|()| busy::within(self.timeout, || self.read_with_connection(work)))
+            .map_err(|failure| failure.into_error(&self.path, action, started.elapsed()))
     }
 
-    /// A connection must not be used on both sides of a fork, and in the child nobody answers.
-    fn own_process(&self) -> Attempt<()> {
+    /// A connection must not be used on both sides of a fork, and no leader runs in the child.
+    fn check_process(&self) -> EngineResult<()> {
         if self.process == std::process::id() { Ok(()) } else { Err(Failure::Stopped) }
     }
 
-    fn read_with_connection<T>(&self, work: impl FnOnce(&Connection, Time) -> Attempt<T>) -> Attempt<T> {
+    fn read_with_connection<T>(
+        &self,
+        work: impl FnOnce(&Connection, Time) -> EngineResult<T>,
+    ) -> EngineResult<T> {
         let kept = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match kept {
             Some(connection) => connection,

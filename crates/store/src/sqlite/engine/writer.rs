@@ -1,64 +1,64 @@
-//! Writing for all who wait in [`Line`]: what many threads want to write is done in one transaction, and waits for the disk once.
+//! The writer: runs the jobs of many threads in one transaction, with one sync ([`GroupCommit`]).
 //!
-//! One that is refused leaves nothing and harms no other ([`Care`] says how). When the commit fails, all of the group fail with what is
-//! known of the outcome.
+//! A refused job leaves nothing behind and does not affect the others; see [`Isolation`]. When the
+//! commit fails, all jobs of the group fail with its outcome.
 
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 use super::busy;
-use super::failure::{Attempt, Failure};
-use super::job::{self, Care, Job};
-use super::record_cache::Known;
+use super::failure::{EngineResult, Failure};
+use super::job::{self, Isolation, Job};
+use super::record_cache::RecordCache;
 use crate::WriterCounts;
-use crate::group_commit::{Limits, Line};
+use crate::group_commit::{GroupCommit, Limits};
 
-/// What is written in one transaction.
-const LIMITS: Limits = Limits { pieces: 1024, bytes: 32 << 20 };
+/// The size of one transaction.
+const LIMITS: Limits = Limits { jobs: 1024, bytes: 32 << 20 };
 
-/// The line of those who want to write, and what it takes.
+/// Commits writes in groups.
 pub(crate) struct Writer {
-    line: Line<Box<dyn Job>, (), Desk>,
+    commits: GroupCommit<Box<dyn Job>, (), Session>,
 }
 
-/// What the leader has.
-struct Desk {
-    connect: Box<dyn Fn() -> Attempt<Connection> + Send>,
-    guard: Box<dyn Fn() -> Attempt<()> + Send>,
-    wait: Duration,
+/// The resources of a leader.
+struct Session {
+    connect: Box<dyn Fn() -> EngineResult<Connection> + Send>,
+    guard: Box<dyn Fn() -> EngineResult<()> + Send>,
+    timeout: Duration,
     open: Option<Open>,
 }
 
-/// The connection, and what is known of the file as long as nobody else writes.
+/// An open connection and its cache.
 struct Open {
     connection: Connection,
-    known: Known,
+    cache: RecordCache,
 }
 
 impl Writer {
-    /// `connect` opens the connection, again after a failure that leaves the old one in doubt; `guard` is asked before each commit.
-    /// `wait` is how long a group waits for other processes.
+    /// `connect` opens the connection, and a new one after a failure. `guard` runs before each commit.
+    /// `timeout` limits how long a group waits for other processes.
     pub(crate) fn new(
-        connect: impl Fn() -> Attempt<Connection> + Send + 'static,
-        guard: impl Fn() -> Attempt<()> + Send + 'static,
-        wait: Duration,
+        connect: impl Fn() -> EngineResult<Connection> + Send + 'static,
+        guard: impl Fn() -> EngineResult<()> + Send + 'static,
+        timeout: Duration,
     ) -> Self {
-        let desk = Desk { connect: Box::new(connect), guard: Box::new(guard), wait, open: None };
-        Self { line: Line::new(LIMITS, desk) }
+        let session = Session { connect: Box::new(connect), guard: Box::new(guard), timeout, open: None };
+        Self { commits: GroupCommit::new(LIMITS, session) }
     }
 
-    /// Does a piece of work in a transaction, with others', and returns when it is durable.
+    /// Runs a job in a transaction with others, and returns when it is durable.
     pub(crate) fn write<T: Send + 'static>(
         &self,
         bytes: usize,
-        care: Care,
-        work: impl FnOnce(&Connection, &mut Known) -> Attempt<T> + Send + 'static,
-    ) -> Attempt<T> {
-        let (job, slot) = job::new(care, work);
-        self.line.join(job, bytes, |desk, group| {
-            if desk.write(group) {
-                self.line.count(group.len());
+        isolation: Isolation,
+        work: impl FnOnce(&Connection, &mut RecordCache) -> EngineResult<T> + Send + 'static,
+    ) -> EngineResult<T> {
+        let (job, slot) = job::new(isolation, work);
+        self.commits.join(job, bytes, |session, group| {
+            if session.write(group) {
+                self.commits.count(group.len());
             }
             vec![(); group.len()]
         });
@@ -66,17 +66,17 @@ impl Writer {
     }
 
     pub(crate) fn counts(&self) -> WriterCounts {
-        self.line.counts()
+        self.commits.counts()
     }
 }
 
-impl Desk {
-    /// Writes a group and leaves its answers. Whether it is committed.
+impl Session {
+    /// Writes a group and fills its slots. Returns true if it is committed.
     fn write(&mut self, group: &mut [Box<dyn Job>]) -> bool {
-        // Away while it is in use: a piece of work that panics, which only a bug makes it do, takes it along.
+        // Taken out while in use, so that a panicking job discards it.
         let mut open = self.open.take();
-        let outcome = busy::within(self.wait, || self.commit(&mut open, group));
-        // After a failed sync this connection's view of the file proves nothing.
+        let outcome = busy::within(self.timeout, || self.commit(&mut open, group));
+        // After a failed sync, this connection's view of the file is not reliable.
         self.open = open.filter(|_| outcome.is_ok());
         for job in group {
             job.answer(&outcome);
@@ -84,31 +84,32 @@ impl Desk {
         outcome.is_ok()
     }
 
-    fn commit(&self, open: &mut Option<Open>, group: &mut [Box<dyn Job>]) -> Attempt<()> {
-        let Open { connection, known } = match open {
+    fn commit(&self, open: &mut Option<Open>, group: &mut [Box<dyn Job>]) -> EngineResult<()> {
+        let Open { connection, cache } = match open {
             Some(open) => open,
-            None => open.insert(Open { connection: (self.connect)()?, known: Known::default() }),
+            None => open.insert(Open { connection: (self.connect)()?, cache: RecordCache::default() }),
         };
         let execute = |sql| connection.prepare_cached(sql)?.execute([]);
         execute("BEGIN IMMEDIATE")?;
-        known.begin(connection)?;
+        cache.begin(connection)?;
         for job in group {
-            let savepoint = job.care() == Care::Savepoint;
+            let savepoint = job.isolation() == Isolation::Savepoint;
             if savepoint {
-                known.forget();
-                execute("SAVEPOINT piece")?;
+                cache.clear();
+                execute("SAVEPOINT job")?;
             }
-            if let Err(failure) = job.run(connection, known) {
-                // A full or failing disk made SQLite roll back everything, or what this one has written cannot be taken back alone.
-                if connection.is_autocommit() || matches!(failure, Failure::HalfDone(_)) {
+            if let Err(failure) = job.run(connection, cache) {
+                // SQLite rolled back everything because the disk is full or failing, or the writes of
+                // this job cannot be rolled back alone.
+                if connection.is_autocommit() || matches!(failure, Failure::PartialWrite(_)) {
                     return Err(failure);
                 }
                 if savepoint {
-                    execute("ROLLBACK TO piece")?;
+                    execute("ROLLBACK TO job")?;
                 }
             }
             if savepoint {
-                execute("RELEASE piece")?;
+                execute("RELEASE job")?;
             }
         }
         (self.guard)()?;
@@ -126,7 +127,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
     use std::thread;
 
-    fn database(folder: &Path) -> impl Fn() -> Attempt<Connection> + Send + use<> {
+    fn database(folder: &Path) -> impl Fn() -> EngineResult<Connection> + Send + use<> {
         let path = folder.join("test.db");
         let connection = Connection::open(&path).unwrap();
         connection
@@ -142,8 +143,8 @@ mod tests {
         }
     }
 
-    fn insert(writer: &Writer, table: &'static str, values: &'static str) -> Attempt<usize> {
-        writer.write(1, Care::Savepoint, move |connection, _| {
+    fn insert(writer: &Writer, table: &'static str, values: &'static str) -> EngineResult<usize> {
+        writer.write(1, Isolation::Savepoint, move |connection, _| {
             Ok(connection.execute(&format!("INSERT INTO {table} VALUES ({values})"), [])?)
         })
     }
@@ -157,17 +158,17 @@ mod tests {
             .unwrap()
     }
 
-    /// Runs pieces of work that are in one group: the first one keeps the lead until all others stand in line.
+    /// Runs jobs in one group: another job leads until all of them are queued.
     fn in_one_group(
         writer: &Writer,
-        care: Care,
+        isolation: Isolation,
         work: &[(&'static str, &'static str)],
-    ) -> Vec<Attempt<usize>> {
+    ) -> Vec<EngineResult<usize>> {
         let (enter, entered) = sync_channel::<()>(0);
         let (leave, left) = sync_channel::<()>(0);
         thread::scope(|scope| {
             let gate = scope.spawn(move || {
-                writer.write(0, Care::Savepoint, move |_, _| {
+                writer.write(0, Isolation::Savepoint, move |_, _| {
                     enter.send(()).unwrap();
                     left.recv().unwrap();
                     Ok(())
@@ -175,18 +176,18 @@ mod tests {
             });
             entered.recv().unwrap();
             let mut threads = Vec::new();
-            for (place, &(table, values)) in work.iter().enumerate() {
+            for (index, &(table, values)) in work.iter().enumerate() {
                 threads.push(scope.spawn(move || {
-                    writer.write(1, care, move |connection, _| {
+                    writer.write(1, isolation, move |connection, _| {
                         let inserted =
                             connection.execute(&format!("INSERT INTO {table} VALUES ({values})"), []);
-                        inserted.map_err(|error| match care {
-                            Care::Savepoint => Failure::from(error),
-                            Care::ChecksFirst => Failure::from(error).half_done(),
+                        inserted.map_err(|error| match isolation {
+                            Isolation::Savepoint => Failure::from(error),
+                            Isolation::ValidatesFirst => Failure::from(error).after_write(),
                         })
                     })
                 }));
-                while writer.line.waiting() <= place {
+                while writer.commits.waiting() <= index {
                     thread::yield_now();
                 }
             }
@@ -197,12 +198,12 @@ mod tests {
     }
 
     #[test]
-    fn one_that_fails_leaves_nothing_and_harms_no_other() {
+    fn a_failed_job_leaves_nothing_and_does_not_affect_the_others() {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
         let results = in_one_group(
             &writer,
-            Care::Savepoint,
+            Isolation::Savepoint,
             &[("parents", "1"), ("parents", "1"), ("nowhere", "1"), ("parents", "2"), ("children", "1, 1")],
         );
         assert_eq!(results.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, false, true, true]);
@@ -211,12 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_fails_fails_all_of_its_group_and_none_after_it() {
+    fn a_failed_commit_fails_its_whole_group_and_no_later_one() {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
         let results = in_one_group(
             &writer,
-            Care::Savepoint,
+            Isolation::Savepoint,
             &[("parents", "1"), ("children", "1, 99"), ("nowhere", "1")],
         );
         for result in results {
@@ -229,14 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn when_everything_was_rolled_back_the_group_fails_with_the_cause() {
+    fn a_rollback_by_sqlite_fails_the_group_with_its_cause() {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
-        for result in in_one_group(&writer, Care::Savepoint, &[("parents", "1"), ("parents", "2")]) {
+        for result in in_one_group(&writer, Isolation::Savepoint, &[("parents", "1"), ("parents", "2")]) {
             result.unwrap();
         }
-        // `OR ROLLBACK` does what SQLite does when the disk is full: it ends the transaction.
-        let result = writer.write(0, Care::Savepoint, |connection, _| {
+        // `OR ROLLBACK` ends the transaction, as SQLite does when the disk is full.
+        let result = writer.write(0, Isolation::Savepoint, |connection, _| {
             Ok(connection.execute("INSERT OR ROLLBACK INTO parents VALUES (1)", [])?)
         });
         let error = result.unwrap_err().into_error(folder.path(), "insert", Duration::ZERO);
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_cannot_be_opened_is_tried_again() {
+    fn a_failed_connection_is_opened_again() {
         let folder = tempfile::tempdir().unwrap();
         let connect = database(folder.path());
         let fails = AtomicU64::new(1);
@@ -263,11 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn one_that_cannot_be_taken_back_alone_takes_its_group_with_it() {
+    fn a_partial_write_rolls_back_its_group() {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
-        let results =
-            in_one_group(&writer, Care::ChecksFirst, &[("parents", "1"), ("parents", "1"), ("parents", "2")]);
+        let results = in_one_group(
+            &writer,
+            Isolation::ValidatesFirst,
+            &[("parents", "1"), ("parents", "1"), ("parents", "2")],
+        );
         for result in results {
             let error = result.unwrap_err().into_error(folder.path(), "insert", Duration::ZERO);
             assert_eq!(error.outcome(), Outcome::Aborted, "{error}");
@@ -277,11 +281,11 @@ mod tests {
     }
 
     #[test]
-    fn a_bug_in_one_piece_of_work_ends_nobody() {
+    fn a_panicking_job_does_not_stop_the_writer() {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new(database(folder.path()), || Ok(()), Duration::from_secs(30));
-        let result =
-            writer.write(0, Care::Savepoint, |_, _| -> Attempt<()> { panic!("a bug, for the test") });
+        let result = writer
+            .write(0, Isolation::Savepoint, |_, _| -> EngineResult<()> { panic!("a bug, for the test") });
         assert!(matches!(result, Err(Failure::Stopped)));
         insert(&writer, "parents", "1").unwrap();
     }
