@@ -55,7 +55,7 @@ fn another_machine_does_not_recover_it() {
     let elsewhere = elsewhere(&theirs);
     let error = plans.recover_plan(&elsewhere, id, &who()).unwrap_err();
     assert_eq!(error.code(), "other-machine");
-    assert!(error.to_string().contains("begun on here"), "{error}");
+    assert!(error.to_string().contains("started on here"), "{error}");
     assert_eq!(plans.interrupted(&elsewhere).unwrap(), []);
     assert_eq!((trees(&disk), plans.get(id).unwrap().state), (before, State::Applying));
     // A dry run finishes nothing either; it says that it is being applied.

@@ -139,7 +139,7 @@ fn undo_of_changes_that_others_built_on_is_a_conflict() {
     let error =
         fixture.undo_with(plan.id, |request| request.selection.actors = vec![actor("one")]).unwrap_err();
     assert_eq!(error.code(), "dependent-changes");
-    assert!(error.to_string().contains("for one alone: two changed"), "{error}");
+    assert!(error.to_string().contains("the changes of one to `f`: two changed"), "{error}");
     assert_eq!(fixture.read("a/f"), "1\none and two\n3\n");
     let _ = fixture.undo_with(plan.id, |request| request.selection.actors = vec![actor("two")]).unwrap();
     assert_eq!(fixture.read("a/f"), "1\none\n3\n");

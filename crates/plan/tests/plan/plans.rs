@@ -47,7 +47,7 @@ fn roots_exist_are_distinct_and_do_not_overlap() {
     for roots in [[fixture.folder.path(), &fixture.root], [&fixture.root, fixture.folder.path()]] {
         let error = fixture.plans.create(None, &roots, &actor("ana")).unwrap_err();
         assert_eq!(error.code(), "bad-root");
-        assert!(error.to_string().contains("inside"), "{error}");
+        assert!(error.to_string().contains("overlaps"), "{error}");
     }
     std::os::unix::fs::symlink(&fixture.root, fixture.folder.path().join("link")).unwrap();
     let roots = [fixture.root.as_path(), &fixture.folder.path().join("link")];
