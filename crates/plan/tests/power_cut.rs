@@ -1,9 +1,11 @@
-//! Real power cuts: a program makes, records and applies one plan after the other, 12 files over two roots each, on a real ext4 or xfs
-//! that holds the store as well, and is stopped at a random moment and mounted again.
+//! Real power cuts: a program creates, records and applies plans of 12 files over two roots, on a
+//! real ext4 or xfs that also holds the store. The test cuts the power at a random moment and
+//! mounts the file system again.
 //!
-//! Every plan puts its number into all files. After a cut and recovery all files have one number: that of the last apply that was
-//! acknowledged, or the one after it. What was acknowledged as recorded is there, and the audit trail is whole. That such cuts do harm is
-//! shown by the control of `filetx`, a writer without syncs on the same images.
+//! Every plan writes its number to all files. After a cut and recovery, all files have one number:
+//! that of the last acknowledged apply, or the next one. Acknowledged records exist, and the audit
+//! chain verifies. The control in `filetx`, a writer without syncs on the same images, shows that
+//! such cuts lose data.
 #![cfg(all(target_os = "linux", not(feature = "shuttle")))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "makes the folders of people")]
@@ -26,7 +28,7 @@ use testkit::seed::{self, Replay};
 
 const CUTS: usize = 20;
 const CUTS_IN_PROOF: usize = 200;
-/// A plan says two words.
+/// A plan reports two words.
 const MOMENT: Moment = Moment { words_max: 6, delay_us_max: 20_000 };
 const ROOTS: [&str; 2] = ["a", "b"];
 const FILES: usize = 6;
@@ -41,12 +43,12 @@ fn applies_survive_power_cuts_on_xfs() {
     survive("power-cut-xfs", FileSystem::Xfs);
 }
 
-/// What the other process does. A plain test run passes here without a role.
+/// Runs as the other process. A plain test run has no role and passes.
 #[test]
 fn child() {
     if let Some((from, home)) = role() {
         let mut number = from.parse().unwrap();
-        // Whatever fails after the cut, it cannot go on.
+        // After the cut every call may fail.
         while apply_next(&home, number).is_ok() {
             number += 1;
         }
@@ -73,7 +75,7 @@ fn apply_next(home: &Path, number: u64) -> plan::Result<()> {
     changeset.seal()?;
     plans.mark_ready(plan.id, &who())?;
     let report = plans.apply(&host(), plan.id, &ApplyRequest::by(&who()))?;
-    assert_eq!(report.plan.state, State::Applied, "nobody else was here: {report:?}");
+    assert_eq!(report.plan.state, State::Applied, "no other process was here: {report:?}");
     say(&format!("applied {number} {}", plan.id));
     Ok(())
 }
@@ -105,7 +107,7 @@ fn survive(skip: &str, system: FileSystem) {
     };
     ROOTS.iter().for_each(|root| fs::create_dir(image.point().join(root)).unwrap());
     drop(open(image.point()).unwrap());
-    // The folders themselves are not what is tried.
+    // The test does not cover the creation of the roots.
     rustix::fs::sync();
     let mut random = fastrand::Rng::with_seed(seed);
     let cuts = if is_proof() { CUTS_IN_PROOF } else { CUTS };
@@ -123,17 +125,18 @@ fn survive(skip: &str, system: FileSystem) {
     );
 }
 
-/// The number that all files have after recovery, when all is as it must be.
+/// Checks the state after recovery, and returns the number in all files.
 ///
-/// What was said after the cut binds nobody: a sync that is under way just then may report success and have done nothing. With SQLite's that was so
-/// in 5 of some 300 cuts on ext4, as far as the times tell of records that had begun before the cut and returned after it had begun.
+/// Answers after the start of the cut do not count: a sync in progress may report success without
+/// effect. That happened to SQLite in 5 of some 300 cuts on ext4, for records that began before the
+/// cut and returned after its start.
 fn check(home: &Path, last: u64, heard: &Heard, cut_off: &mut u64) -> Result<u64, String> {
     let plans = open(home).map_err(|error| testkit::chain(&error))?;
     for plan in plans.list(&[State::Applying], None).unwrap() {
         let recovered =
             plans.recover_plan(&host(), plan.id, &who()).map_err(|error| testkit::chain(&error))?;
         if recovered.is_none_or(|recovery| !recovery.kept.is_empty()) {
-            return Err(format!("nobody else was here, but plan {} was not finished alone", plan.id));
+            return Err(format!("no other process was here, but plan {} was not finished alone", plan.id));
         }
         *cut_off += 1;
     }

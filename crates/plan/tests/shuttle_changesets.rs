@@ -1,7 +1,9 @@
-//! [chg-race] under shuttle: many schedules of threads that start changesets, record into them and seal them, through one context.
+//! [chg-race] under shuttle: many schedules of threads that start, record into and seal changesets
+//! through one context.
 //!
-//! The store is a model in memory that does one call at a time. What the handles do around it is the real code, with shuttle's mutexes.
-//! The usual way, an entry into the last started changeset, is the control: shuttle finds a schedule in which it credits the wrong actor.
+//! The store is a model in memory with atomic calls. The handles are the real code, with the
+//! mutexes of shuttle. The control appends to the changeset started last: shuttle finds a schedule
+//! that misattributes.
 #![cfg(feature = "shuttle")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -32,7 +34,7 @@ fn actor(number: usize) -> Actor {
     Actor::parse(format!("actor {number}")).unwrap()
 }
 
-/// A change whose content and path say who made it.
+/// A change whose content names its actor.
 fn change(path: &str, by: usize, base: Option<plan::ContentInput>) -> Change {
     let text = format!("{by}");
     let content =
@@ -50,7 +52,8 @@ fn plans() -> (Plans, Arc<ModelStore>, plan::PlanExecutionContext) {
     (plans, store, context)
 }
 
-/// Each thread starts, records through handle and scope, seals, is refused afterwards, and settles the plan.
+/// Each thread starts, records through handle and scope, seals, is refused afterwards, and marks
+/// the plan ready.
 fn own_changesets() {
     let (plans, _, context) = plans();
     let threads: Vec<_> = (0..THREADS)
@@ -84,11 +87,12 @@ fn own_changesets() {
             assert!(changeset.actor.as_str().ends_with(entry.path.show().split('/').next().unwrap()));
         }
     }
-    // Whoever closed the last changeset made the plan ready.
+    // The thread that closed the last changeset made the plan ready.
     assert_eq!(plans.get(context.plan()).unwrap().state, State::Ready);
 }
 
-/// All threads record into one changeset, some of them the same path; one seals it at any moment.
+/// All threads record into one changeset, some of them the same path; one seals it at a random
+/// moment.
 fn one_changeset() {
     let (plans, _, context) = plans();
     let changeset = context.start_changeset(&actor(0)).unwrap();
@@ -132,7 +136,7 @@ fn changes_of_one_path_build_on_each_other_until_sealed() {
     figure("shuttle schedules, one changeset of 4 threads", schedules());
 }
 
-/// Changesets as the usual way keeps them: actors, and who recorded into theirs.
+/// The changesets of the control: each actor, with the actors of its entries.
 type List = Mutex<Vec<(usize, Vec<usize>)>>;
 
 /// `changesets[-1].append(entry)`, with a mutex around the list.

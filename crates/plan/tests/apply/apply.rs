@@ -1,4 +1,4 @@
-//! What an apply does to files, and what it refuses.
+//! Apply: effects on files, and refusals.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -49,7 +49,7 @@ fn every_kind_of_change_is_applied_over_two_roots() {
     assert_eq!((mode("a/mode"), mode("b/run"), mode("a/create/deep")), (0o755, 0o755, 0o644));
     assert_eq!(fixture.root("a/link").read_link().unwrap().to_str(), Some("modify"));
     assert_eq!(fixture.read("b/untouched"), "stays");
-    // Nothing of the transaction is left.
+    // The transaction leaves no files.
     let home = fixture.root("a/.cleveragents/.txn");
     assert_eq!(std::fs::read_dir(home.join("stage")).unwrap().count(), 0);
     assert!(!home.join("journal").exists());
@@ -130,7 +130,7 @@ fn one_drifted_file_leaves_all_roots_unchanged() {
     let plan = fixture.get(plan);
     assert_eq!(plan.state, State::Conflict);
     assert!(plan.detail.error.unwrap().contains("changed since"));
-    // Once the file is as it was, the plan can be applied.
+    // Once the file has its base content again, the plan can be applied.
     fixture.write("b/g", "old");
     assert_eq!(fixture.apply(plan.id).unwrap().plan.state, State::Applied);
     assert_eq!((fixture.read("a/f"), fixture.read("b/g")), ("new".into(), "new".into()));
@@ -147,7 +147,7 @@ fn a_file_that_already_has_the_content_is_unchanged() {
     assert_eq!(report.plan.state, State::Applied);
 }
 
-/// A dry run touches nothing: not even a lock file comes to be.
+/// A dry run writes nothing, not even a lock file.
 #[test]
 fn a_dry_run_reports_the_outcome_and_writes_nothing() {
     let fixture = Fixture::new();
@@ -186,7 +186,7 @@ fn other_files_stay_byte_identical() {
     assert_eq!(after, before);
 }
 
-/// [app-ignored], [chg-foreign]: entries that no handle of ours would have recorded are refused when the plan is applied.
+/// [app-ignored], [chg-foreign]: apply refuses entries that no handle would record.
 #[test]
 fn apply_refuses_foreign_and_protected_entries() {
     for (root, path) in [
@@ -227,14 +227,14 @@ fn apply_refuses_foreign_and_protected_entries() {
     }
 }
 
-/// [app-partial]: what cannot be staged leaves everything as it was, and the plan where it was.
+/// [app-partial]: a staging failure leaves files and plan unchanged.
 #[test]
 fn an_error_while_staging_leaves_files_and_plan_unchanged() {
     let fixture = Fixture::new();
     fixture.write("a/f", "old");
     fixture.write("b/sub/g", "old");
     let plan = fixture.plan(vec![("coder", vec![write("a/f", "new"), write("b/sub/g", "new")])]);
-    // Damage a content in the store: the apply finds out after it has begun.
+    // Damage a content in the store: the apply fails after it has started.
     let before = fixture.trees();
     let folder = fixture.folder.path().join("state.db");
     rusqlite_damage(&folder);

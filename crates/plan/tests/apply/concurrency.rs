@@ -1,4 +1,4 @@
-//! Several at once: one plan by two, disjoint roots, one root.
+//! Concurrent applies: of one plan, to disjoint roots, to one root.
 
 use std::sync::{Arc, Barrier};
 
@@ -32,7 +32,7 @@ fn one_of_two_concurrent_applies_wins_and_the_error_names_it() {
             assert!(text.contains(&winner), "{text} names {winner}");
         }
         assert_eq!(fixture.state(plan), State::Applied);
-        // Whoever enters *applying* names the machine, which no lease and no other machine changes.
+        // The step to *applying* records the machine.
         let log = store::AuditQuery { plan: Some(plan), ..Default::default() };
         let machines: Vec<serde_json::Value> = store::export(fixture.plans.store().as_ref(), log)
             .map(|record| record.unwrap())
@@ -46,7 +46,7 @@ fn one_of_two_concurrent_applies_wins_and_the_error_names_it() {
     }
 }
 
-/// Work on disjoint roots never waits ([lck-disjoint]): while one root is locked, another is applied to.
+/// Applies to disjoint roots do not wait for each other ([lck-disjoint]).
 #[test]
 fn disjoint_roots_do_not_wait_for_each_other() {
     let fixture = Fixture::new();
@@ -79,7 +79,7 @@ fn disjoint_roots_do_not_wait_for_each_other() {
     assert_eq!((fixture.read("a/f"), fixture.read("b/f")), ("1".into(), "2".into()));
 }
 
-/// Its folders have the same names as ours; nothing of it is waited for.
+/// Its roots have the same paths as ours.
 #[test]
 fn an_apply_on_another_machine_does_not_block() {
     let fixture = Fixture::new();

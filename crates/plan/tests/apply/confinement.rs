@@ -1,4 +1,4 @@
-//! [sec-escape]: nothing outside the root is written, at check time or between check and use.
+//! [sec-escape]: no write leaves the root, at check time or between check and use.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use plan::{Change, State};
 
 use super::fixture::{Fixture, actor, bytes, write};
 
-/// Names that look harmless and odd, all of them inside.
+/// Odd names that are inside the root.
 #[test]
 fn odd_names_stay_inside_and_can_be_undone() {
     let fixture = Fixture::new();
@@ -39,7 +39,7 @@ fn odd_names_stay_inside_and_can_be_undone() {
     assert!(fixture.trees().0.is_empty());
 }
 
-/// A folder became a symlink to elsewhere after the plan was made.
+/// A folder became a symlink after the plan was recorded.
 #[test]
 fn a_folder_that_became_a_symlink_is_not_followed() {
     let fixture = Fixture::new();
@@ -72,7 +72,7 @@ fn undo_does_not_follow_a_symlink_either() {
     assert!(outside.join("g").exists());
 }
 
-/// A FIFO, and a file with a second name outside.
+/// A FIFO, and a file with a hard link outside.
 #[test]
 fn fifos_are_not_opened_and_hard_links_keep_their_content() {
     let fixture = Fixture::new();
@@ -99,10 +99,11 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// How often a folder is swapped during one round. Without end it would keep the system from finding any path at all.
+/// Swaps of a folder during one round. Unlimited swaps would keep the system from resolving any
+/// path.
 const SWAPS: u32 = 200;
 
-/// Somebody swaps a folder for a symlink and back, again and again, between check and use.
+/// A thread keeps swapping a folder for a symlink and back, between check and use.
 #[test]
 fn a_symlink_swapped_in_between_check_and_use_is_not_followed() {
     let fixture = Fixture::new();
@@ -132,7 +133,7 @@ fn a_symlink_swapped_in_between_check_and_use_is_not_followed() {
                 );
             }
         });
-        // Also when a round panics: the thread is waited for.
+        // Stop the thread even if a round panics.
         let _stop = Stop(&stop);
         for round in 0..rounds {
             let name = format!("a/sub/{round}x");
@@ -143,7 +144,7 @@ fn a_symlink_swapped_in_between_check_and_use_is_not_followed() {
                     write("a/plain", format!("{round}")).with_base(None),
                 ],
             )]);
-            // It is under way when the apply begins.
+            // The swaps are in progress when the apply starts.
             swaps.store(SWAPS, Ordering::Relaxed);
             while swaps.load(Ordering::Relaxed) == SWAPS {
                 std::thread::yield_now();

@@ -1,5 +1,5 @@
-//! The plan layer on the simulated disk: a crash at every call, of the disk or of the store; then what a kill leaves, and what power
-//! cuts may leave; then recovery. Never half a plan, never an acknowledgement that was lost.
+//! Crashes at every call of the simulated disk and of the store, as after a kill or a power cut,
+//! then recovery: never half a plan, never a lost acknowledgement.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ fn case() -> Case {
 }
 
 impl Case {
-    /// What the next program finds and makes of it.
+    /// Recovers, and checks the result.
     fn check(&self, disk: &SimDisk, store_dir: &StoreDir, acknowledged: bool, what: &str) {
         let store_dir = store_dir.copy();
         let plans = Plans::open(store_dir.open());
@@ -66,10 +66,10 @@ impl Case {
             other => panic!("{what}: the plan is {other} after {recovered:?}"),
         }
         assert!(!acknowledged || state == State::Applied, "{what}: an acknowledged apply was lost");
-        // Once more changes nothing.
+        // A second recovery changes nothing.
         assert_eq!(plans.recover_plan(&host(disk), self.plan, &who()).unwrap(), None, "{what}");
         assert_eq!(trees(disk), now, "{what}");
-        // And nothing is in the way of another try.
+        // The plan can be applied again.
         if state == State::Ready {
             let request = plan::ApplyRequest::by(&who());
             let applied = plans.apply(&host(disk), self.plan, &request);
@@ -117,7 +117,7 @@ fn a_crash_at_any_call_leaves_all_or_nothing() {
     figure("plan apply: simulated states, 0 half-applied", states);
 }
 
-/// An undo, and the undo of that: the plan says what the files say, wherever it was cut off.
+/// An undo, and the undo of that: after a crash at any call, plan and files agree.
 #[test]
 fn after_a_crash_at_any_call_of_an_undo_plan_and_files_agree() {
     let case = case();
@@ -153,7 +153,7 @@ fn after_a_crash_at_any_call_of_an_undo_plan_and_files_agree() {
                 now if now == case.after => assert_eq!(state, State::Applied, "{what}"),
                 now => panic!("{what}: {state}, {now:?}"),
             }
-            // It can be undone from where it is.
+            // It can be undone from any state.
             if state == State::Applied {
                 let request = plan::UndoRequest::by(&who());
                 let undone = plans.undo(&host(&disk), case.plan, &request);
@@ -167,7 +167,8 @@ fn after_a_crash_at_any_call_of_an_undo_plan_and_files_agree() {
     figure("plan undo: simulated crash points", points);
 }
 
-/// The journal's folder is removed after the crash, as `git clean -xdf` may do ([lck-clean]): still all or nothing.
+/// The transaction folder is removed after the crash, as `git clean -xdf` may do ([lck-clean]):
+/// still all or nothing.
 #[test]
 fn a_crash_and_a_removed_transaction_folder_leave_all_or_nothing() {
     let case = case();
@@ -197,7 +198,7 @@ fn a_crash_and_a_removed_transaction_folder_leave_all_or_nothing() {
     figure("plan apply: half-applied trees finished from stored contents", finished);
 }
 
-/// A person's edit between crash and recovery is never overwritten.
+/// Recovery never overwrites an edit made after the crash.
 #[test]
 fn recovery_keeps_an_edit_made_after_the_crash() {
     let case = case();

@@ -1,4 +1,5 @@
-//! A store that dies with a simulated disk: after the crash nothing is written to it any more. It can die between its own calls, too.
+//! A store that crashes with a simulated disk: after the crash it accepts no writes. It can also
+//! crash between its own calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +16,7 @@ pub(crate) struct CrashingStore {
 }
 
 impl CrashingStore {
-    /// Dies before its call number `dies_at` at the latest.
+    /// Crashes before call number `dies_at` at the latest.
     pub(crate) fn new(store: Arc<dyn Store>, disk: &SimDisk, dies_at: u64) -> Self {
         Self { store, disk: disk.clone(), calls: AtomicU64::new(0), dies_at }
     }
@@ -27,7 +28,7 @@ impl CrashingStore {
     fn alive(&self) -> Result<&dyn Store> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         if call >= self.dies_at {
-            // The whole program dies with it.
+            // The disk crashes with it.
             self.disk.crash_at(0);
         }
         if call >= self.dies_at || self.disk.is_crashed() {

@@ -1,4 +1,4 @@
-//! Merging: of actors, and of what people changed since.
+//! Drift: edits of people since a plan was recorded, refused or merged.
 
 use plan::{Error, FileOutcome, State, Strategy};
 
@@ -34,7 +34,7 @@ fn merge_drift_merges_edits_of_other_lines() {
     assert_eq!(shown.files, report.files);
     assert_eq!(report.plan.state, State::Applied);
     assert_eq!(fixture.read("a/f"), with(&[(3, "coder"), (20, "a person")]));
-    // Undo leaves the person's edit.
+    // Undo keeps the edit of the person.
     let report = fixture.undo(plan).unwrap();
     assert_eq!(
         outcomes(&report),
@@ -74,7 +74,7 @@ fn conflicting_actors_leave_all_files_unchanged() {
     assert_eq!(actors, ["one", "two"]);
     assert_eq!(fixture.trees(), before);
     assert_eq!(fixture.state(plan), State::Conflict);
-    // Another strategy settles it, and undo knows what was taken.
+    // Last-wins resolves the conflict, and undo reverts what it applied.
     let _ = fixture.apply_with(plan, |request| request.strategy = Strategy::LastWins).unwrap();
     assert_eq!(fixture.read("a/f"), with(&[(3, "two")]));
     let _ = fixture.undo(plan).unwrap();

@@ -1,6 +1,6 @@
-//! However a plan comes into its roots, part by part, with resolutions, second thoughts and parts taken back in between: in the end the roots
-//! hold what the plan comes to, and all of it can be taken back. After an undo of some actors they hold what the others combine to, and chains
-//! of undos over two plans end where they began.
+//! Equivalence: any sequence of partial applies, resolutions, changed resolutions and partial undos
+//! leads to the merge of the plan, which can be undone. After an undo of some actors, the roots
+//! hold the merge of the others. Chains of undos over two plans restore the roots.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,25 +19,26 @@ const LINES: usize = 9;
 enum Edit {
     /// Changes a line of `f` or `g`.
     Line(usize, usize),
-    /// Removes `f` or `g`.
+    /// Deletes `f` or `g`.
     Delete(usize),
     /// Renames `f` or `g` to `h`.
     Rename(usize),
-    /// Makes `n`.
+    /// Creates `n`.
     Make,
-    /// Changes a line of `f` or `g` as any other actor would.
+    /// Changes a line of `f` or `g`, identically for all actors.
     Same(usize, usize),
-    /// Makes `n` as any other actor would.
+    /// Creates `n`, identically for all actors.
     MakeSame,
 }
 
 #[derive(Clone, Debug)]
 enum Action {
-    /// Applies what some actors did, at one path or all.
+    /// Applies the changes of some actors, at one path or all.
     Apply(Vec<usize>, Option<usize>),
-    /// Resolves a conflict at a path, or anew what was one: by one of the actors, a content, or nothing.
+    /// Resolves a conflict at a path, or changes a resolution: by an actor, a content, or a
+    /// deletion.
     Resolve(usize, usize),
-    /// Takes back what some actors did, at one path or all.
+    /// Undoes the changes of some actors, at one path or all.
     Undo(Vec<usize>, Option<usize>),
 }
 
@@ -73,7 +74,7 @@ fn file(name: &str, changed: Option<(usize, &str)>) -> String {
     (0..LINES).map(line).collect()
 }
 
-/// What an actor does, each file once, so that each change is against what the root has.
+/// The changes of an actor, at most one per file, so that the root has the base of each.
 fn changes(by: &str, edits: &[Edit]) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut seen = Vec::new();
@@ -90,7 +91,7 @@ fn changes(by: &str, edits: &[Edit]) -> Vec<Change> {
             }
             Edit::MakeSame => ("n", write("a/n", "made by all\n")),
         };
-        // Two renames to one name are refused.
+        // Two renames to one name cannot be recorded.
         let again = matches!(edit, Edit::Rename(_)) && seen.contains(&"h");
         if seen.contains(&name) || again {
             continue;
@@ -140,7 +141,7 @@ impl World {
                     request.selection.actors = names(actors);
                     request.selection.paths = path.iter().map(|path| PATHS[*path].to_owned()).collect();
                 });
-                // What was taken back of a plan that is applied comes again by taking that back.
+                // Changes undone from an applied plan return only by undoing the undo.
                 if let (Ok(undo), State::Applied) = (&undone, self.fixture.state(self.plan)) {
                     let _ = self.fixture.undo(undo.plan.id).unwrap();
                 }
@@ -161,17 +162,17 @@ impl World {
         let plan = self.fixture.get(self.plan);
         let resolved =
             self.fixture.plans.resolve(&plan, &conflict.key, &choice, Merge::ThreeWay, &actor("ana"));
-        // Of a plan that is applied nothing can be chosen any more.
+        // An applied plan cannot be resolved.
         allow(resolved, &["illegal-step"]);
     }
 
-    /// Applies what is left, with its conflicts settled.
+    /// Resolves the remaining conflicts, and applies the remaining changes.
     fn finish(&self) {
         for _ in 0..20 {
             match self.fixture.apply(self.plan) {
                 Ok(report) if report.plan.state == State::Applied => return,
                 Err(plan::Error::Conflicts { conflicts, .. }) => self.resolve(&conflicts[0], 0),
-                // It is there already, comes to nothing, or was taken back as a whole.
+                // It is applied, has no changes, or was undone.
                 Err(error) if ["nothing-to-do", "conflict"].contains(&error.code()) => return,
                 Err(_) if self.fixture.state(self.plan) == State::Undone => return,
                 other => panic!("{other:?}"),
@@ -180,7 +181,7 @@ impl World {
         panic!("it never ends");
     }
 
-    /// What the root is to hold.
+    /// The expected content of the root.
     fn expected(&self) -> BTreeMap<String, String> {
         self.combined(&Selection::default())
     }
@@ -211,7 +212,7 @@ impl World {
     }
 }
 
-/// What the root holds before all of it.
+/// The content of the root before the plan.
 fn before() -> BTreeMap<String, String> {
     PATHS[..2].iter().map(|name| ((*name).to_owned(), file(name, None))).collect()
 }
@@ -234,13 +235,13 @@ fn check(edits: &[Vec<Edit>], actions: &[Action]) {
     world.finish();
     if world.fixture.state(world.plan) != State::Undone {
         assert_eq!(world.found(), world.expected(), "{edits:?} {actions:?}");
-        // Of one that comes to nothing, nothing has landed.
+        // A plan without changes has nothing to undo.
         allow(world.fixture.undo(world.plan), &["nothing-to-do", "illegal-step"]);
     }
     assert_eq!(world.found(), before(), "{edits:?} {actions:?}");
 }
 
-/// Each came to something else once.
+/// Sequences that failed before.
 #[test]
 fn known_action_sequences() {
     use Action::{Apply, Resolve, Undo};
@@ -292,12 +293,12 @@ fn known_action_sequences() {
     }
 }
 
-/// A step of a plan that is applied and undone actor by actor.
+/// A step of a plan that is applied and undone by actor.
 #[derive(Clone, Debug)]
 enum ActorStep {
     Apply(usize),
     Undo(Vec<usize>),
-    /// Undoes one of the undos so far.
+    /// Undoes one of the previous undos.
     Redo(usize),
 }
 
@@ -309,7 +310,8 @@ fn actor_step() -> impl Strategy<Value = ActorStep> {
     ]
 }
 
-/// After each step the root holds what the actors combine to whose changes are applied, or the step was refused and changed nothing.
+/// Checks after each step that the root holds the merge of the applied actors, or that the step was
+/// refused and changed nothing.
 fn check_actor_steps(edits: &[Vec<Edit>], actor_steps: &[ActorStep]) {
     let world = World::new(edits);
     let mut applied: BTreeSet<usize> = BTreeSet::new();
@@ -371,7 +373,7 @@ fn check_actor_steps(edits: &[Vec<Edit>], actor_steps: &[ActorStep]) {
     assert_eq!(world.found(), before(), "{edits:?} {actor_steps:?}");
 }
 
-/// Each left something else once.
+/// Sequences that failed before.
 #[test]
 fn known_actor_sequences() {
     use ActorStep::{Apply, Redo, Undo};
@@ -392,7 +394,7 @@ fn known_actor_sequences() {
 #[derive(Clone, Debug)]
 enum ChainStep {
     Undo(usize),
-    /// Undoes one of the undos so far.
+    /// Undoes one of the previous undos.
     Redo(usize),
 }
 
@@ -400,7 +402,7 @@ fn chain() -> impl Strategy<Value = ChainStep> {
     prop_oneof![(0_usize..2).prop_map(ChainStep::Undo), (0_usize..5).prop_map(ChainStep::Redo)]
 }
 
-/// What a second plan makes of the files that a first one left: of each the original, a line of it changed, or nothing.
+/// A second plan over the files of the first: restores, changes or keeps each.
 fn second_plan(world: &World, second: &[usize]) -> PlanId {
     let change = |(name, choice): (&&str, &usize)| {
         let (path, is_there) = (format!("a/{name}"), world.fixture.root("a").join(name).exists());
@@ -415,7 +417,7 @@ fn second_plan(world: &World, second: &[usize]) -> PlanId {
     world.fixture.plan(vec![("second", changes)])
 }
 
-/// However two plans are undone and brought back, undoing what is applied leaves the root as it was.
+/// Checks that after any undos and redos of two plans, undoing the applied ones restores the root.
 fn check_chain(edits: &[Vec<Edit>], second: &[usize], chain: &[ChainStep]) {
     let world = World::new(edits);
     world.finish();
@@ -452,7 +454,7 @@ fn check_chain(edits: &[Vec<Edit>], second: &[usize], chain: &[ChainStep]) {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: if is_proof() { 4000 } else { 40 },
-        // A proof goes ways that nobody has gone; otherwise they are the same each time.
+        // A proof uses new random sequences; otherwise the seed is fixed.
         rng_seed: if is_proof() { RngSeed::Random } else { RngSeed::Fixed(1) },
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -1,4 +1,4 @@
-//! A store and two roots, for one test.
+//! A fixture: a store and two roots.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ impl Fixture {
         Self::in_folder(scratch())
     }
 
-    /// One for each engine; without a server, that one is reported as skipped.
+    /// One fixture per engine; without a server, PostgreSQL is reported as skipped.
     pub(crate) fn of_each_engine(test: &str) -> Vec<Self> {
         folder_of_each_engine(test).into_iter().map(Self::in_folder).collect()
     }
@@ -41,12 +41,12 @@ impl Fixture {
         self.folder.path().join(root)
     }
 
-    /// As it stands in plans.
+    /// The path of a root, as in plans.
     pub(crate) fn root_bytes(&self, root: &str) -> PathBytes {
         plan::path_bytes(&self.root(root).canonicalize().unwrap()).unwrap()
     }
 
-    /// A person writes a file. Paths begin with the root.
+    /// Writes a file as a person. Paths begin with the root.
     pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.folder.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -57,13 +57,13 @@ impl Fixture {
         std::fs::read_to_string(self.folder.path().join(path)).unwrap()
     }
 
-    /// What is in both roots, without what is ours.
+    /// The contents of both roots, without our own files.
     pub(crate) fn trees(&self) -> (Tree, Tree) {
         let of = |root| tree_without(&self.root(root), ".cleveragents");
         (of("a"), of("b"))
     }
 
-    /// Changes in their roots: paths begin with the root's letter.
+    /// Sets the roots of changes: paths begin with the letter of the root.
     pub(crate) fn rooted(&self, changes: Vec<Change>) -> Vec<Change> {
         let place = |change: Change| {
             let text = change.path.show().into_owned();
@@ -77,7 +77,7 @@ impl Fixture {
         changes.into_iter().map(place).collect()
     }
 
-    /// A plan over both roots that is ready, with these changes of these actors.
+    /// Creates a ready plan over both roots, with these changes of these actors.
     pub(crate) fn plan(&self, actors: Vec<(&str, Vec<Change>)>) -> PlanId {
         let plan = self.plans.create(None, &[&self.root("a"), &self.root("b")], &actor("ana")).unwrap();
         let context = self.plans.context(plan.id).unwrap();

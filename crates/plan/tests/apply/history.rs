@@ -1,7 +1,8 @@
-//! A history of processes that start, record, seal and apply in the same folders: one order of calls explains all answers.
+//! Linearizability: processes start, record, seal and apply in the same roots, and one order of
+//! calls explains all answers.
 //!
-//! Each plan writes its own word into two files of one folder and one of another. What it found there stands in its entries, so an apply is
-//! a compare-and-set over all three: done where they still hold that, refused where they do not.
+//! Each plan writes its word to two files of one root and one of another. Its entries have the
+//! words that it found as bases, so an apply is a compare-and-set over all three files.
 
 use std::path::Path;
 
@@ -24,7 +25,7 @@ fn child() {
     }
 }
 
-/// Changesets with their entries, and what all files hold.
+/// The model: changesets with their entries, and the word in all files.
 #[derive(Clone, Debug)]
 struct Folders;
 
@@ -32,13 +33,13 @@ struct Folders;
 enum Act {
     /// Started this changeset.
     Start(String),
-    /// Recorded into it, and got this number.
+    /// Recorded into it, and got this sequence number.
     Record(String, u64),
-    /// Sealed it, with so many entries.
+    /// Sealed it with this number of entries.
     Seal(String, u64),
-    /// Wrote `new` where the plan had found these words; or was refused.
+    /// Wrote `new` over the words that the plan had found; or was refused.
     Apply { found: Vec<String>, new: String, done: bool },
-    /// Saw these words.
+    /// Read these words.
     Look(Vec<String>),
 }
 
@@ -130,7 +131,7 @@ fn write_word(folder: &Path, plans: &Plans, notebook: &mut Notebook, new: &str) 
     });
 }
 
-/// Two files of one folder, as of one moment.
+/// Reads two files of one root atomically.
 fn look(folder: &Path) -> Vec<String> {
     let home = plan::transaction_home();
     let snapshot = Snapshot::of_tree(&folder.join("a"), &home, &Wait::default()).unwrap();

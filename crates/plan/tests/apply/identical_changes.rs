@@ -1,4 +1,4 @@
-//! Changes that two actors made alike, and chains of undos: what is reverted, and what stays.
+//! Undo of identical changes of two actors, and chains of undos.
 
 use plan::{Change, PlanId, State};
 
@@ -24,7 +24,8 @@ fn files(fixture: &Fixture) -> Vec<(String, String)> {
     ["f", "g", "new"].iter().filter(is_there).map(read).collect()
 }
 
-/// Undoes the second of two actors who did the same, then the first; applied at once, and one after the other.
+/// Undoes the second of two actors with identical changes, then the first; applied together, and
+/// one after the other.
 fn check(changes: impl Fn() -> Vec<Change>, other: impl Fn() -> Vec<Change>) {
     for at_once in [true, false] {
         let fixture = Fixture::new();
@@ -44,7 +45,7 @@ fn check(changes: impl Fn() -> Vec<Change>, other: impl Fn() -> Vec<Change>) {
         let applied = files(&fixture);
         let undo = undo_of(&fixture, plan, "two");
         assert_eq!((files(&fixture), fixture.state(plan)), (applied.clone(), State::Applied));
-        // Undoing the undo changes no file either; then the other way round.
+        // Undoing the undo changes no file either. Then the other order.
         let _ = fixture.undo(undo).unwrap();
         assert_eq!((files(&fixture), fixture.state(undo)), (applied.clone(), State::Undone));
         undo_of(&fixture, plan, "one");
@@ -56,7 +57,7 @@ fn check(changes: impl Fn() -> Vec<Change>, other: impl Fn() -> Vec<Change>) {
             undo_of(&fixture, plan, "other");
         }
         assert_eq!((files(&fixture), fixture.state(plan)), (before, State::Undone));
-        // The third alone comes to what was there without the two.
+        // The third actor alone has the same result as without the two.
         if !other().is_empty() {
             let again = fixture.plan(vec![("one", changes()), ("other", other()), ("two", changes())]);
             apply_of(&fixture, again, "other");
@@ -109,7 +110,7 @@ fn undo_of_an_actor_reverts_its_lines_and_keeps_shared_ones() {
     assert_eq!((fixture.read("a/f"), fixture.state(plan)), (lines(&[]), State::Undone));
 }
 
-/// Two agree, and what the first undo left is changed by the second: undoing the first undo is refused, not half done.
+/// After two undos of identical changes, undoing the first undo is refused as a whole.
 #[test]
 fn undo_of_an_undo_is_refused_after_a_later_change() {
     let fixture = Fixture::new();
@@ -130,7 +131,7 @@ fn undo_of_an_undo_is_refused_after_a_later_change() {
     assert_eq!((fixture.read("a/f"), fixture.state(plan)), (lines(&[]), State::Undone));
 }
 
-/// Plan `p` changes two files, `q` changes one of them back; gives both, applied.
+/// Applies plan `p`, which changes two files, and `q`, which changes one of them back.
 fn change_and_change_back(fixture: &Fixture) -> (PlanId, PlanId) {
     fixture.write("a/f", "1\n");
     fixture.write("a/g", "1\n");
@@ -175,7 +176,7 @@ fn a_restored_change_can_be_undone_again() {
     assert_eq!(fixture.undo(p).unwrap_err().code(), "illegal-step");
 }
 
-/// A redo brings back what was undone at each path, not what was undone elsewhere.
+/// A redo restores at each path only the changes that were undone there.
 #[test]
 fn undo_of_an_undo_restores_the_remaining_work() {
     let fixture = Fixture::new();

@@ -1,4 +1,5 @@
-//! Random trees, random changesets, drift and crashes, against a model in memory: after any sequence the tree equals the model.
+//! Random trees, changesets, drift and crashes: after any sequence the tree equals a model in
+//! memory.
 
 use std::collections::BTreeMap;
 
@@ -17,15 +18,15 @@ type Model = BTreeMap<String, String>;
 
 #[derive(Clone, Debug)]
 enum Action {
-    /// Makes a plan that sets or removes these paths, and applies it.
+    /// Creates a plan that writes or deletes these paths, and applies it.
     Apply(Vec<(usize, Option<u8>)>),
-    /// The same, with a crash at this part of its calls; then recovery.
+    /// Crashes an apply at this fraction of its calls, then recovers.
     Crash(Vec<(usize, Option<u8>)>, u8),
-    /// A person writes or removes a file.
+    /// Writes or deletes a file as a person.
     Person(usize, Option<u8>),
-    /// Makes a plan, then a person changes one of its files, then it is applied.
+    /// Creates a plan, changes one of its files as a person, then applies it.
     Drift(Vec<(usize, Option<u8>)>, u8),
-    /// Undoes one of the plans applied so far.
+    /// Undoes one of the applied plans.
     Undo(u8),
 }
 
@@ -48,9 +49,9 @@ struct World {
     disk: SimDisk,
     store_dir: StoreDir,
     model: Model,
-    /// Plans that were applied, with what they found and what they left.
+    /// Applied plans, with the contents before and after.
     applied: Vec<(PlanId, Model, Model)>,
-    /// How often a person came in between.
+    /// The number of edits by a person.
     edits: usize,
 }
 
@@ -66,7 +67,7 @@ impl World {
         Self { disk: disk(&files), store_dir: StoreDir::new(), model, applied: Vec::new(), edits: 0 }
     }
 
-    /// What is in the roots, without folders.
+    /// The files in the roots.
     fn found(&self) -> Model {
         let mut found = Model::new();
         for root in ["a", "b"] {

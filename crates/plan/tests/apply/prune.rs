@@ -1,4 +1,4 @@
-//! [cln-keep]
+//! Prune ([cln-keep]).
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use plan::{Error, Force, PlanId, PruneReport, State};
 
 use super::fixture::{Fixture, actor, write};
 
-/// Plans that a clean-up removed, kept and found already removed, by id.
+/// Prunes, and returns the ids of plans removed, kept and already removed.
 fn clean(fixture: &Fixture, dry_run: bool) -> [Vec<PlanId>; 3] {
     ids(fixture.plans.prune::<Error>(&actor("ana"), dry_run, |_| Ok(())).unwrap())
 }
@@ -36,7 +36,7 @@ fn prune_keeps_unapplied_work() {
     assert!(fixture.plans.get(ready).is_err());
 }
 
-/// [cln-keep] Cancelling closes what is open, and keeps it.
+/// [cln-keep] Cancelling abandons open changesets and keeps their entries.
 #[test]
 fn prune_keeps_changesets_of_cancelled_plans() {
     for fixture in Fixture::of_each_engine("prune_keeps_changesets_of_cancelled_plans") {
@@ -54,7 +54,7 @@ fn prune_keeps_changesets_of_cancelled_plans() {
     }
 }
 
-/// [cln-keep] That a change is not to be applied does not say that it may be deleted.
+/// [cln-keep] An abandoned change is not applied, and not deleted either.
 #[test]
 fn prune_keeps_abandoned_changesets() {
     let fixture = Fixture::new();
@@ -93,14 +93,14 @@ fn a_partial_undo_is_kept_while_its_plan_needs_it() {
     let expected = [vec![], vec![undo, plan], vec![]];
     assert_eq!(clean(&fixture, true), expected);
     assert_eq!(clean(&fixture, false), expected);
-    // With nothing of it left, the plan needs no undo any more.
+    // Once the plan is undone as a whole, it needs no partial undo.
     let _ = fixture.undo(plan).unwrap();
     let [removed, kept, _] = clean(&fixture, true);
     assert_eq!((removed.len(), &kept), (2, &vec![plan]));
     assert_eq!(clean(&fixture, false), [removed, kept, vec![]]);
     let report = fixture.apply(plan).unwrap();
     assert_eq!((report.files.len(), report.plan.state), (3, State::Applied));
-    // A plan goes with its undos.
+    // A plan is removed with its undos.
     let _ = fixture.undo_with(plan, |request| request.selection.paths = only("f")).unwrap();
     let expected = clean(&fixture, true);
     assert_eq!(expected[0].len(), 2);

@@ -1,11 +1,11 @@
-//! Interrupted applies, and who may finish them.
+//! Recovery of interrupted applies.
 
 use plan::{Machine, Plans, RecoveryEnd, State};
 
 use super::fixture::write;
 use super::sim::{StoreDir, apply_with_crash, disk, file, host, ready, trees, who};
 
-/// A disk on which an apply was cut off after its commit point.
+/// A disk on which an apply was interrupted after its commit point.
 fn interrupted_apply() -> (testkit::sim::SimDisk, StoreDir, plan::PlanId) {
     let start = disk(&[("a/f", "old"), ("b/g", "old")]);
     let store_dir = StoreDir::new();
@@ -50,7 +50,7 @@ fn another_machine_does_not_recover_it() {
     let (disk, store_dir, id) = interrupted_apply();
     let plans = Plans::open(store_dir.open());
     let before = trees(&disk);
-    // It has folders of the same names.
+    // It has roots with the same paths.
     let theirs = super::sim::disk(&[("a/f", "old"), ("b/g", "old")]);
     let elsewhere = elsewhere(&theirs);
     let error = plans.recover_plan(&elsewhere, id, &who()).unwrap_err();
@@ -58,11 +58,11 @@ fn another_machine_does_not_recover_it() {
     assert!(error.to_string().contains("started on here"), "{error}");
     assert_eq!(plans.interrupted(&elsewhere).unwrap(), []);
     assert_eq!((trees(&disk), plans.get(id).unwrap().state), (before, State::Applying));
-    // A dry run finishes nothing either; it says that it is being applied.
+    // A dry run does not finish it either, and reports that it is applying.
     let mut request = plan::ApplyRequest::by(&who());
     request.dry_run = true;
     assert_eq!(plans.apply(&elsewhere, id, &request).unwrap_err().code(), "conflict");
-    // And it is in the way of nothing there.
+    // It does not block applies on that machine.
     let other = ready(&plans, vec![(write("a/other", "new"), None)]);
     let report = plans.apply(&elsewhere, other, &plan::ApplyRequest::by(&who())).unwrap();
     assert_eq!((report.plan.state, report.recovered.len()), (State::Applied, 0));
@@ -131,7 +131,7 @@ fn a_failed_sync_after_the_commit_point_is_finished_later() {
     assert!(cut > 0 && aborted > 0, "{cut} cut off, {aborted} aborted, of {calls}");
 }
 
-/// Killed between recording the outcome and removing the mark in the root.
+/// Crashes between recording the outcome and removing the completion mark in the root.
 #[test]
 fn a_completion_mark_with_a_known_outcome_is_removed() {
     let start = disk(&[("a/f", "old")]);
@@ -159,7 +159,7 @@ fn a_completion_mark_with_a_known_outcome_is_removed() {
     assert_eq!((report.recovered, marks()), (vec![], 0));
 }
 
-/// Cut off at every call of the store that comes after the files were changed.
+/// Crashes at every call of the store after the files were changed.
 fn crash_after_publish(then: impl Fn(&testkit::sim::SimDisk, &Plans, plan::PlanId, &plan::Error)) -> usize {
     let start = disk(&[("a/f", "1\n2\n3\n"), ("b/g", "old")]);
     let store_dir = StoreDir::new();
@@ -219,7 +219,7 @@ fn an_edit_after_an_incomplete_apply_is_modified_since_apply() {
     assert!(cut > 0);
 }
 
-/// An error with its causes.
+/// The text of an error with its causes.
 fn error_chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

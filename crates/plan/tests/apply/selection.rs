@@ -1,4 +1,4 @@
-//! Parts of a plan: by actor and by path.
+//! Partial applies, selected by actor and by path.
 
 use plan::{Choice, FileOutcome, PathKey, Selection, State, Strategy};
 
@@ -35,7 +35,7 @@ fn a_selection_by_path_leaves_the_rest_ready() {
     assert_eq!((report.plan.state, report.left), (State::Ready, 1));
     assert_eq!(report.files.len(), 2);
     assert_eq!((fixture.read("a/src/x.rs"), fixture.read("a/docs/y.md")), ("newer".into(), "old".into()));
-    // Applied before: nothing of it is left.
+    // Already applied: nothing remains.
     let error = fixture.apply_with(plan, |request| request.selection = only(&["src/**"])).unwrap_err();
     assert_eq!(error.code(), "nothing-to-do");
     let report =
@@ -44,7 +44,7 @@ fn a_selection_by_path_leaves_the_rest_ready() {
     assert_eq!(fixture.read("a/docs/y.md"), "new");
     let error = fixture.apply_with(plan, |request| request.selection = only(&["["])).unwrap_err();
     assert_eq!(error.code(), "conflict", "applied plans are not applied again: {error}");
-    // And all of it can be undone at once.
+    // The whole plan can be undone at once.
     let _ = fixture.undo(plan).unwrap();
     assert_eq!((fixture.read("a/src/x.rs"), fixture.read("a/docs/y.md")), ("old".into(), "old".into()));
     assert!(!fixture.root("a/src/deep").exists());
@@ -98,7 +98,7 @@ fn applying_actors_one_by_one_equals_applying_both() {
     assert_eq!(report.files.len(), 1);
 }
 
-/// Lines, some of them another text.
+/// Lines, some of them changed.
 fn lines(changes: &[(usize, &str)]) -> String {
     let mut lines: Vec<String> = (0..20).map(|line| format!("line {line}\n")).collect();
     changes.iter().for_each(|(line, text)| lines[*line] = format!("{text}\n"));
@@ -127,7 +127,7 @@ fn applying_one_actor_then_the_others_equals_applying_all() {
     let report = fixture.apply_with(plan, of("two")).unwrap();
     assert_eq!(fixture.read("a/f"), lines(&[(2, "one"), (17, "two")]));
     assert_eq!((report.plan.state, report.left), (State::Applied, 0));
-    // And back, one after the other, in any order.
+    // Undo, one after the other, in any order.
     let _ = fixture.undo_with(plan, |request| request.selection.actors = vec![actor("one")]).unwrap();
     assert_eq!(fixture.read("a/f"), lines(&[(17, "two")]));
     let _ = fixture.undo(plan).unwrap();
@@ -213,7 +213,7 @@ fn an_undone_selection_remains_to_apply() {
     let undo = fixture.undo(plan).unwrap();
     assert_eq!((fixture.read("a/f"), fixture.state(plan)), ("old".into(), State::Ready));
     assert_eq!(fixture.apply_with(plan, |request| request.dry_run = true).unwrap().files.len(), 2);
-    // The undo undone, it has landed again.
+    // Undoing the undo applies it again.
     let redo = fixture.undo(undo.plan.id).unwrap();
     assert_eq!((fixture.read("a/f"), fixture.state(undo.plan.id)), ("new".into(), State::Undone));
     assert_eq!(fixture.apply_with(plan, |request| request.dry_run = true).unwrap().files.len(), 1);
@@ -242,7 +242,8 @@ fn a_dry_run_counts_the_remaining_paths() {
     assert_eq!((report.left, report.files.len()), (1, 2));
 }
 
-/// What was resolved is the same for every part: whoever was not taken does not come back by being applied alone.
+/// A resolution holds for every selection: a rejected change does not return by selecting its
+/// actor.
 #[test]
 fn a_resolution_applies_to_every_selection_it_concerns() {
     let resolved = |take: &str, changes: Vec<(&str, Vec<Change>)>, path: &str| {
@@ -268,11 +269,11 @@ fn a_resolution_applies_to_every_selection_it_concerns() {
     assert_eq!((fixture.read("a/f"), fixture.read("a/mine")), ("two\n".into(), "one\n".into()));
     let report = fixture.apply(plan).unwrap();
     assert_eq!((report.plan.state, fixture.read("a/f")), (State::Applied, "two\n".into()));
-    // Who has no part in it does not bring it along.
+    // An actor who is not part of the conflict does not bring the resolution.
     let (fixture, plan) = resolved("two", same_lines(), "f");
     let _ = fixture.apply_with(plan, |request| request.selection.actors = vec![actor("three")]).unwrap();
     assert_eq!((fixture.read("a/f"), fixture.read("a/apart")), ("old\n".into(), "three\n".into()));
-    // A file that was renamed is one file under all its names.
+    // A renamed file is one file under all its names.
     let renamed = || {
         vec![
             ("one", vec![Change::rename(bytes("a/f"), bytes("a/new")), write("a/new", "one\n")]),
@@ -298,7 +299,7 @@ fn a_resolution_applies_to_every_selection_it_concerns() {
     }
 }
 
-/// What landed by an earlier choice, or by none, is not taken for what a person did.
+/// Content applied by an earlier resolution, or by none, does not count as an edit of a person.
 #[test]
 fn a_resolution_after_a_partial_apply_takes_effect() {
     let fixture = Fixture::new();
@@ -324,20 +325,20 @@ fn a_resolution_after_a_partial_apply_takes_effect() {
         let _ = fixture.undo(plan).unwrap();
         assert_eq!((fixture.read("a/f"), fixture.state(plan)), ("old\n".into(), State::Undone));
     };
-    // One's part, and then it is two's that is taken.
+    // Apply one, then choose two.
     let first = plan();
     let _ = fixture.apply_with(first, of("one")).unwrap();
     assert_eq!(fixture.apply(first).unwrap_err().code(), "conflicts");
     resolve(first, "two");
     apply(first, "two\n");
-    // The file alone by a choice that somebody thinks better of.
+    // Apply the file alone, then change the resolution.
     let second = plan();
     resolve(second, "one");
     let _ = fixture.apply_with(second, only("f")).unwrap();
     assert_eq!(fixture.read("a/f"), "one\n");
     resolve(second, "two");
     apply(second, "two\n");
-    // And what a person did to it then is still in the way.
+    // An edit of a person is still drift.
     let third = plan();
     resolve(third, "one");
     let _ = fixture.apply_with(third, only("f")).unwrap();
@@ -347,7 +348,7 @@ fn a_resolution_after_a_partial_apply_takes_effect() {
     assert_eq!(fixture.read("a/f"), "a person\n");
 }
 
-/// What a person did was merged with the first part, and is not in what actors made of the file.
+/// The edit of a person was merged with the first apply, and is in no changeset.
 #[test]
 fn a_later_apply_keeps_merged_edits() {
     let fixture = Fixture::new();
@@ -390,7 +391,7 @@ fn a_later_apply_over_merged_edits_is_refused_until_undone() {
     let error = fixture.apply(plan).unwrap_err();
     assert_eq!(drifted(&error), ["f"]);
     assert!(matches!(error, plan::Error::Drifted { is_merging: true, .. }), "{error}");
-    // What has landed is taken back, the person gives way, and all of it lands.
+    // Undo, remove the edit, and apply all.
     let _ = fixture.undo(plan).unwrap();
     assert_eq!(fixture.read("a/f"), lines(&[(2, "a person")]));
     fixture.write("a/f", lines(&[]));
@@ -398,7 +399,7 @@ fn a_later_apply_over_merged_edits_is_refused_until_undone() {
     assert_eq!((report.plan.state, fixture.read("a/f")), (State::Applied, lines(&[(2, "two"), (17, "one")])));
 }
 
-/// The same where what actors made of the file had to be merged first, which is nowhere as such.
+/// The changes of the actors had to be merged first, and no changeset has the merged content.
 #[test]
 fn a_later_apply_keeps_edits_of_merged_content() {
     let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! Plans on the simulated disk, with a store that dies with it.
+//! Plans on the simulated disk, with a store that crashes with it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,12 +40,12 @@ pub(crate) fn disk(files: &[(&str, &str)]) -> SimDisk {
     disk
 }
 
-/// The trees without what is ours.
+/// The trees, without our own files.
 pub(crate) fn trees(disk: &SimDisk) -> Vec<std::collections::BTreeMap<String, Node>> {
     ROOTS.iter().map(|root| disk.tree_without(root, ".cleveragents")).collect()
 }
 
-/// A store in a folder, to be copied.
+/// A folder with a store, which can be copied.
 pub(crate) struct StoreDir {
     folder: tempfile::TempDir,
 }
@@ -63,7 +63,7 @@ impl StoreDir {
         Arc::new(SqliteStore::open(&self.path()).unwrap())
     }
 
-    /// A copy of it as it is on the disk. Nobody may have it open.
+    /// Copies the folder. The store must be closed.
     pub(crate) fn copy(&self) -> Self {
         let copy = Self::new();
         for name in ["state.db", "state.db-wal"] {
@@ -76,7 +76,7 @@ impl StoreDir {
     }
 }
 
-/// Makes a plan that is ready. Paths begin with the root's letter; each change comes with what was there.
+/// Creates a ready plan. Paths begin with the letter of the root; each change has its base.
 pub(crate) fn ready(plans: &Plans, changes: Vec<(Change, Option<ContentInput>)>) -> PlanId {
     let new = NewPlan {
         id: PlanId::new(),
@@ -104,7 +104,7 @@ pub(crate) fn file(text: &str) -> Option<ContentInput> {
     Some(ContentInput::file(text.as_bytes(), 0o644).unwrap())
 }
 
-/// Applies with a store that dies; gives how many calls of it there were.
+/// Applies with a store that crashes, and returns the number of its calls.
 pub(crate) fn apply_with_crash(
     disk: &SimDisk,
     store_dir: &StoreDir,
@@ -117,7 +117,7 @@ pub(crate) fn apply_with_crash(
     (applied.is_ok(), mortal.calls())
 }
 
-/// The same for an undo.
+/// Undoes with a store that crashes.
 pub(crate) fn undo_with_crash(disk: &SimDisk, store_dir: &StoreDir, id: PlanId, dies_at: u64) -> (bool, u64) {
     let mortal = Arc::new(CrashingStore::new(store_dir.open(), disk, dies_at));
     let plans = Plans::open(Arc::clone(&mortal) as Arc<dyn Store>);

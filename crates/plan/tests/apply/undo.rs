@@ -1,4 +1,4 @@
-//! Undo: of all, of a part, of an undo; and who changed a file since.
+//! Undo: of all, of a selection, of an undo; and modified files.
 
 use plan::{Error, FileOutcome, ModifiedBy, Purpose, State};
 
@@ -67,7 +67,7 @@ fn undo_refuses_modified_files_and_names_their_authors() {
     assert_eq!(error.code(), "modified-since-apply");
     assert_eq!(fixture.trees(), before);
     assert_eq!(fixture.state(first), State::Applied);
-    // What did not change since can be taken back alone.
+    // Unmodified files can be undone alone.
     let report =
         fixture.undo_with(first, |request| request.selection.paths = vec!["fine".to_owned()]).unwrap();
     assert_eq!(outcomes(&report), [("fine".into(), &FileOutcome::Restored)]);
@@ -122,7 +122,7 @@ fn undo_of_one_actor_keeps_the_others() {
 fn undo_of_changes_that_others_built_on_is_a_conflict() {
     let fixture = Fixture::new();
     fixture.write("a/f", "1\n2\n3\n");
-    // The second builds on the first.
+    // The second changeset builds on the first.
     let plan = fixture.plans.create(None, &[&fixture.root("a")], &actor("ana")).unwrap();
     let context = fixture.plans.context(plan.id).unwrap();
     let piece = |text: &str| Some(plan::ContentInput::file(text.as_bytes(), 0o644).unwrap());

@@ -1,11 +1,12 @@
-//! [app-verify]: after an apply every declared path is looked at, and one that holds something else is told apart from a conflict.
+//! [app-verify]: an apply verifies every path afterwards, and distinguishes drift from a failed
+//! verification.
 
 use plan::{ApplyRequest, FileOutcome, Plans, State};
 
 use super::fixture::write;
 use super::sim::{StoreDir, disk, file, host, ready, who};
 
-/// A person who writes just before each call of the disk, one after the other.
+/// A person writes just before each call of the disk, one call per round.
 #[test]
 fn concurrent_writes_are_reported_as_drift_or_failed_verification() {
     let mut seen = [0; 4];
@@ -18,7 +19,7 @@ fn concurrent_writes_are_reported_as_drift_or_failed_verification() {
     assert_eq!(done + kept + mismatched + drifted, calls + 1);
 }
 
-/// Gives how many calls there were, and counts how it ended.
+/// Returns the number of calls, and counts the outcomes.
 fn at_call(call: u64, seen: &mut [u64; 4]) -> u64 {
     let disk = disk(&[("a/f", "old"), ("b/g", "old")]);
     let store_dir = StoreDir::new();

@@ -1,4 +1,4 @@
-//! A store in memory that does one call at a time, as far as changesets need one.
+//! A store in memory with the calls that changesets need. Each call is atomic.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Handles: starting, sealing, taking over, scopes.
+//! Changeset handles: start, seal, take over, scopes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,7 +64,7 @@ fn an_abandoned_changeset_keeps_its_entries_and_is_not_combined() {
     assert!(combined.paths.is_empty());
 }
 
-/// A store whose clock stands still until it is told to go on.
+/// A store with a clock that the test advances.
 fn with_clock() -> (Fixture, Arc<std::sync::atomic::AtomicI64>) {
     let micros = Arc::new(std::sync::atomic::AtomicI64::new(1_000_000_000));
     let now = Arc::clone(&micros);
@@ -101,7 +101,7 @@ fn a_stale_owner_is_fenced_by_its_epoch() {
         assert_eq!(error.code(), "lease-stale");
         assert!(error.to_string().contains("another machine"), "{error}");
     }
-    // What was recorded before is built on: `a` is there already.
+    // The new holder builds on the entries of the old one: `a` exists.
     second.record(Change::delete(bytes("a"))).unwrap();
     second.renew(Duration::from_secs(5)).unwrap();
     assert_eq!(second.seal().unwrap().entries, 3);
@@ -145,7 +145,7 @@ fn recording_outside_of_a_scope_is_an_error() {
         let _scope = changeset.enter();
         assert_eq!(record_change(write("a", "1")).unwrap(), 1);
         std::thread::scope(|scope| {
-            // A thread that is started inside is in no scope.
+            // A thread started inside a scope is outside of any scope.
             scope.spawn(outside);
         });
     }

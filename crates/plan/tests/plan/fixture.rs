@@ -1,4 +1,4 @@
-//! A store and a root, for one test.
+//! A fixture: a store, a root and a plan.
 
 use std::path::PathBuf;
 
@@ -19,12 +19,12 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// An empty root, and a plan for it.
+    /// Creates an empty root and a plan for it.
     pub(crate) fn new() -> Self {
         Self::in_folder(scratch())
     }
 
-    /// One for each engine; without a server, that one is reported as skipped.
+    /// One fixture per engine; without a server, PostgreSQL is reported as skipped.
     pub(crate) fn of_each_engine(test: &str) -> Vec<Self> {
         folder_of_each_engine(test).into_iter().map(Self::in_folder).collect()
     }
@@ -46,7 +46,7 @@ impl Fixture {
         self.context.start_changeset(&actor(name)).unwrap()
     }
 
-    /// A sealed changeset with these changes.
+    /// Records changes into a changeset and seals it.
     pub(crate) fn sealed(&self, name: &str, changes: Vec<Change>) -> ChangesetId {
         let changeset = self.start(name);
         changeset.record_many(changes).unwrap();

@@ -1,4 +1,4 @@
-//! Patches, round trip through the real `git apply`.
+//! Patches: round trips through the real `git apply`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use testkit::seed;
 
 use super::fixture::*;
 
-/// A folder's files: content or target, and whether a file is executable.
+/// The files of a folder: content or target, and whether a file is executable.
 type Tree = BTreeMap<Vec<u8>, Node>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Applies a patch with git in a folder that is a repository of its own.
+/// Applies a patch with git in a repository.
 fn git_apply(folder: &Path, patch: &[u8]) -> Result<(), String> {
     if !folder.join(".git").exists() {
         assert!(git(folder, &["init", "-q"]).status().unwrap().success());
@@ -90,7 +90,7 @@ fn git_apply(folder: &Path, patch: &[u8]) -> Result<(), String> {
     if applied.status.success() { Ok(()) } else { Err(error) }
 }
 
-/// The changes that make one tree of another, with some of them as renames.
+/// The changes from one tree to another, some of them as renames.
 fn changes(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut now = old.clone();
@@ -138,7 +138,7 @@ impl Fixture {
     }
 }
 
-/// Records the way from one tree to another; git must go the same way, and back again.
+/// Records the changes from one tree to another, and checks that git applies and reverts them.
 fn round_trip(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) {
     let fixture = Fixture::new();
     make(&fixture.root, old);
@@ -160,7 +160,7 @@ fn round_trip(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) {
     assert_eq!(&read(&target), new, "{}", shown());
     let back = git(&target, &["apply", "-R", "--whitespace=nowarn", ".git/patch"]).output().unwrap();
     assert!(back.status.success(), "{}\n{}", String::from_utf8_lossy(&back.stderr), shown());
-    // Taking a patch back, git makes a plain file of a symlink that it deleted; so only the contents are compared.
+    // When git reverts a patch, it restores a deleted symlink as a file: compare the contents only.
     let contents = |tree: &Tree| -> BTreeMap<Vec<u8>, Vec<u8>> {
         let content = |node: &Node| match node {
             Node::File(content, _) | Node::Symlink(content) => content.clone(),
@@ -253,7 +253,7 @@ fn generated_trees_go_through_git_apply_and_back() {
             match fate {
                 0 => {}
                 1 => {
-                    // Also onto a name that another file had.
+                    // Also onto the old name of another file.
                     let free = if random.bool() { free.pop() } else { None };
                     let to = free.unwrap_or_else(|| [&b"moved/"[..], name.as_slice()].concat());
                     let same = if random.bool() { node.clone() } else { edited(&mut random, node) };
@@ -303,7 +303,7 @@ fn special_cases_of_git_go_through_git_apply() {
     );
 }
 
-/// git takes no rename onto a path where something was: the one is changed, the other goes.
+/// git does not accept a rename onto an existing path: the patch changes one and deletes the other.
 #[test]
 fn a_rename_onto_another_file_is_a_change_and_a_deletion() {
     let fixture = Fixture::new();
@@ -409,7 +409,7 @@ fn permission_bits_of_new_files_are_in_a_comment() {
     assert_eq!(read(&fixture.root).len(), 8);
 }
 
-/// [chg-content]: a patch that leaves out a file which is too long must not look as if it had been applied, whatever became of the file.
+/// [chg-content]: git must not silently skip a file that is too large for the patch.
 #[test]
 fn git_rejects_a_patch_with_a_file_that_is_too_large() {
     let long = |byte: u8| vec![byte; plan::TEXT_BYTES_MAX as usize + 1];

@@ -1,4 +1,4 @@
-//! A store that passes everything on, counts what is read, and loses answers when it is told to.
+//! A store that forwards all calls, counts reads, and loses answers on demand.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ pub(crate) struct LossyStore {
     lost: Mutex<Lost>,
 }
 
-/// How many answers of writes are lost from now on, and whether what they asked for is done.
+/// The number of answers to lose, and whether the writes take effect.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lost {
     pub answers: usize,

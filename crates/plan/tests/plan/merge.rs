@@ -1,4 +1,4 @@
-//! Changesets combined: each rule of docs/design/plans.md, on contents in memory.
+//! Merge: each rule of docs/design/plans.md, on contents in memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use store::{BlobHash, ChangesetId, Time};
 
 use super::fixture::{actor, bytes};
 
-/// Contents in memory, and changesets that refer to them.
+/// Contents in memory, and changesets that use them.
 #[derive(Default)]
 pub(crate) struct World {
     contents: HashMap<BlobHash, Arc<[u8]>>,
@@ -47,14 +47,14 @@ impl World {
         self.file(target).map(|content| Content { kind: ContentKind::Symlink, mode: 0o777, ..content })
     }
 
-    /// An actor's changeset.
+    /// Adds the changeset of an actor.
     pub(crate) fn actor(&mut self, name: &str) -> &mut Self {
         let credit = Credit { actor: actor(name), changeset: ChangesetId::new() };
         self.folded.push(Folded { credit, builds_on: Vec::new(), changes: BTreeMap::new() });
         self
     }
 
-    /// What the last actor made of a path.
+    /// Adds a change of a path to the last changeset.
     pub(crate) fn change(&mut self, path: &str, base: Option<Content>, after: Option<Content>) -> &mut Self {
         let at = Time::from_micros(self.folded.len() as i64);
         let change = FinalChange {
@@ -80,7 +80,7 @@ impl World {
         self.replace(from, to, base, None, after)
     }
 
-    /// A rename onto a path where something was before.
+    /// Adds a rename onto an existing path.
     pub(crate) fn replace(
         &mut self,
         from: &str,
@@ -109,7 +109,7 @@ impl World {
         String::from_utf8(bytes.to_vec()).unwrap()
     }
 
-    /// The texts of all final changes; there is no conflict.
+    /// The texts of all changes; panics on a conflict.
     pub(crate) fn texts(&self, strategy: Strategy) -> Vec<(String, Option<String>)> {
         let combined = self.combined(strategy);
         assert_eq!(combined.conflicts().collect::<Vec<_>>(), Vec::<&Conflict>::new());
@@ -118,7 +118,7 @@ impl World {
         combined.changes().map(|(key, change)| (key.path.show().into_owned(), text(change))).collect()
     }
 
-    /// The only conflict.
+    /// The only conflict; panics if there are others.
     fn clash(&self) -> Conflict {
         let combined = self.combined(Strategy::ThreeWay);
         let mut conflicts: Vec<Conflict> = combined.conflicts().cloned().collect();
@@ -168,7 +168,7 @@ fn overlapping_edits_are_a_conflict_with_hunks_and_actors() {
     assert_eq!(json["sides"][1]["actor"], "two");
 }
 
-/// Who is on each side of every clash of a file: by name, with lines.
+/// Line, our lines and their lines of every conflict hunk, with the names of the actors.
 fn sides(world: &World) -> Vec<(u64, String, String)> {
     let side = |credits: &[Credit], lines: &[String]| {
         let actors: Vec<&str> = credits.iter().map(|credit| credit.actor.as_str()).collect();
@@ -181,7 +181,7 @@ fn sides(world: &World) -> Vec<(u64, String, String)> {
     conflict.hunks.iter().map(hunk).collect()
 }
 
-/// A text of 20 lines with some of them changed.
+/// A text of 20 lines, some of them changed.
 fn twenty(world: &mut World, changed: &[(usize, &str)]) -> Option<Content> {
     let line = |number| changed.iter().find(|(line, _)| *line == number).map(|(_, text)| (*text).to_owned());
     let lines = (1..=20).map(|number| line(number).unwrap_or_else(|| format!("line {number}")) + "\n");
@@ -189,7 +189,7 @@ fn twenty(world: &mut World, changed: &[(usize, &str)]) -> Option<Content> {
     world.file(text)
 }
 
-/// [par-conflict]: a third actor who edits other lines has no part in the clash of two.
+/// [par-conflict]: an actor who edits other lines is not part of the conflict.
 #[test]
 fn a_conflict_names_only_the_actors_who_changed_its_lines() {
     let edits = [("one", vec![(5, "ONE")]), ("two", vec![(5, "TWO")]), ("three", vec![(15, "THREE")])];
@@ -244,7 +244,7 @@ fn lines_changed_outside_belong_to_no_actor() {
     assert_eq!(sides(&world), [(5, "one: ONE".to_owned(), ": PERSON".to_owned())]);
 }
 
-/// [par-base]: a person edits the file between two actors; each one's edit is against what it started from.
+/// [par-base]: a person edits the file between two actors; each edit has its own base.
 #[test]
 fn each_edit_is_merged_against_its_own_base() {
     let mut world = World::default();
@@ -411,7 +411,7 @@ fn files_swapped_by_one_actor_merge_with_edits_of_another() {
     let mut world = World::default();
     let (a, b) = (world.file("a1\na2\na3\n"), world.file("b1\nb2\nb3\n"));
     let edited = world.file("a1\na2\na3\nmore\n");
-    // What was `a` is at `b` now, and the other way round: neither path is gone, so neither file was renamed.
+    // The contents of `a` and `b` are swapped: both paths exist, so neither file was renamed.
     world.actor("one").change("a", a.clone(), b.clone()).change("b", b, a.clone());
     world.actor("two").change("a", a, edited);
     assert_eq!(world.clash().clash, Clash::Lines);
@@ -467,14 +467,15 @@ fn strategies() {
     assert!(matches!(combined.paths[&key("only")], Settled::Change(_)));
     let texts = world.texts(Strategy::LastWins);
     assert_eq!(texts[0], ("f".to_owned(), Some("a\nb\nc\nD\n".to_owned())));
-    // The one that was recorded last, not the one that was started last.
+    // The change recorded last, not the changeset started last.
     world.folded[0].changes.get_mut(&key("f")).unwrap().at = Time::from_micros(9);
     let texts = world.texts(Strategy::LastWins);
     assert_eq!(texts[0], ("f".to_owned(), Some("A\nb\nc\nd\n".to_owned())));
 }
 
-/// One that builds on two others is merged against what they came to, and of the root is expected what they found there. Were it not
-/// known on whom it builds, what they came to would be taken for a person's edit: the control.
+/// A change that builds on two others is merged against their merge result, and its root base is
+/// theirs. The control does not state on which changesets it builds: their result counts as an edit
+/// of a person.
 #[test]
 fn a_change_that_builds_on_others_has_their_root_base() {
     let mut world = World::default();
@@ -502,7 +503,8 @@ fn a_change_that_builds_on_others_has_their_root_base() {
     }
 }
 
-/// A file that was edited and then renamed by one who builds on that goes from the root's content to the edited one under the new name.
+/// A file that is edited, and then renamed by a change that builds on the edit, goes from the
+/// content in the root to the edited content under the new name.
 #[test]
 fn a_rename_that_builds_on_an_edit_has_the_root_base() {
     let mut world = World::default();

@@ -1,4 +1,4 @@
-//! Making, finding, stepping and following plans.
+//! Plans: create, find, step and timeline.
 
 use plan::{Detail, Purpose, State, Status, Step};
 use serde_json::json;
@@ -113,7 +113,7 @@ fn unknown_fields_of_a_detail_are_preserved() {
         "created_by": "ana", "created_at": ready.created_at, "changed_by": "ana", "changed_at": ready.changed_at,
         "error": "disk full",
     });
-    assert_eq!(serde_json::to_value(&ready).unwrap(), told, "programs are not told the rest of the detail");
+    assert_eq!(serde_json::to_value(&ready).unwrap(), told, "JSON omits the rest of the detail");
 }
 
 /// [pln-swallow]

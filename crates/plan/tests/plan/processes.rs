@@ -1,4 +1,4 @@
-//! Processes on one store: attribution, histories, kills.
+//! Several processes on one store: attribution, linearizability, kills.
 
 use std::path::Path;
 
@@ -83,7 +83,7 @@ fn check_attribution(fixture: &Fixture) {
     assert_eq!(store::verify(fixture.store(), &[]).unwrap().findings, []);
 }
 
-/// Starts a changeset, says which, and holds it for a day.
+/// Starts a changeset, reports its id, and holds it for the maximum time.
 fn hold(folder: &Path) {
     let terms = LeaseOptions { duration: store::limits::LEASE_MAX, ..LeaseOptions::default() };
     let held = context(&fixture::open(folder)).start(&actor("coder"), None, &terms).unwrap();
@@ -100,7 +100,7 @@ fn the_lease_of_a_killed_holder_is_taken_at_once() {
     let refused = fixture.plans.reopen(id, &LeaseOptions::default()).unwrap_err();
     assert_eq!(refused.code(), "lease-held", "its holder is alive: {refused}");
     holder.kill();
-    // Many ask at once: one has it, the others see that it is alive.
+    // One of many concurrent calls gets the lease; the others find a live holder.
     let taken: Vec<_> = std::thread::scope(|scope| {
         let ask = || fixture::open(fixture.folder.path()).reopen(id, &LeaseOptions::default());
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
@@ -116,19 +116,19 @@ fn the_lease_of_a_killed_holder_is_taken_at_once() {
     assert!(events.iter().any(|event| event.kind == "lease.taken-over"), "{events:?}");
 }
 
-/// The changesets of a plan, as anybody may see them: how many there are, how many entries each has, whether it is closed.
+/// The model: changesets of a plan, each with its number of entries and whether it is sealed.
 #[derive(Clone, Debug)]
 struct Changesets;
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Started this one.
+    /// Started this changeset.
     Start(String),
-    /// Found so many.
+    /// Counted the changesets.
     Count(usize),
-    /// Recorded into this one, and got this number; or none, since it is sealed.
+    /// Recorded into this changeset, and got this sequence number; none if it was sealed.
     Record(String, Option<u64>),
-    /// Sealed this one, with so many entries.
+    /// Sealed this changeset with this number of entries.
     Seal(String, u64),
 }
 
@@ -173,7 +173,7 @@ impl Model for Changesets {
     }
 }
 
-/// All processes hold leases in one name, so that they may record into the same changesets.
+/// All processes have the same lease owner, so that they may record into the same changesets.
 fn make_history(folder: &Path) {
     let plans = fixture::open(folder).with_owner(Owner::parse("all of us").unwrap());
     let context = context(&plans);
@@ -267,7 +267,7 @@ fn a_history_of_eight_processes_is_linearizable() {
     }
 }
 
-/// Three threads, each with a changeset of its own; says what was acknowledged.
+/// Three threads record into a changeset each, and report acknowledged entries.
 fn record_until_killed(folder: &Path, round: &str) {
     let plans = fixture::open(folder);
     let context = context(&plans);

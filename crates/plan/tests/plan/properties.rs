@@ -1,5 +1,6 @@
-//! Any sequence of changes folds to what a model of a folder says; any edits combine to what a model of lines says; and whatever actors do
-//! to files, the order of the actors changes nothing and nothing is lost without a conflict.
+//! Properties: folding any sequence of changes equals a model of a folder, merging any edits of
+//! lines equals a model of lines, and the order of actors never changes the result or loses content
+//! without a conflict.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +15,10 @@ use super::fixture::{actor, bytes};
 use super::merge::{World, key};
 
 const PATHS: [&str; 4] = ["a", "b", "c", "d"];
-/// How many different contents there are.
+/// The number of different contents.
 const CONTENTS: u8 = 6;
 
-/// A folder: which content is at which path.
+/// The model of a folder: contents by path.
 type Folder = BTreeMap<&'static str, Content>;
 
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Does it to the model; gives the entry that a handle would record, if it would.
+/// Changes the model, and returns the entry that a handle would record, if any.
 fn entry(folder: &mut Folder, act: &Act, sequence: u64) -> Option<ChangeEntry> {
     let (path, operation, after) = match *act {
         Act::Write(path, number) => {
@@ -86,7 +87,7 @@ fn folder(there: &[Option<u8>]) -> Folder {
     PATHS.iter().zip(there).filter_map(|(path, number)| Some((*path, content((*number)?)))).collect()
 }
 
-/// What one actor recorded who did this to the folder, at a time that does not depend on the order in which actors are combined.
+/// The folded changeset of an actor. Its times do not depend on the order of the merge.
 fn folded(number: usize, first: &Folder, acts: &[Act]) -> Folded {
     let mut folder = first.clone();
     let mut entries = Vec::new();
@@ -100,7 +101,7 @@ fn folded(number: usize, first: &Folder, acts: &[Act]) -> Folded {
     fold(Credit { actor: actor(&format!("actor {number}")), changeset }, &entries)
 }
 
-/// What a combination comes to: the final contents, and the conflicts.
+/// The result of a merge: final contents and conflicts.
 type Outcome = (BTreeMap<PathKey, Option<Content>>, BTreeMap<PathKey, Clash>);
 
 fn outcome(changesets: &[Folded], strategy: Combining) -> Outcome {
@@ -115,7 +116,8 @@ fn outcome(changesets: &[Folded], strategy: Combining) -> Outcome {
     (changes.collect(), conflicts.collect())
 }
 
-/// The contents that must be somewhere afterwards: those that an actor wrote, and those of files that nobody changed or deleted.
+/// The contents that a merge must not lose: those that an actor wrote, and those of files that no
+/// actor changed or deleted.
 fn must_be_kept(first: &Folder, changesets: &[Folded]) -> Vec<Content> {
     let mut kept = Vec::new();
     for change in changesets.iter().flat_map(|folded| folded.changes.values()) {
@@ -174,7 +176,7 @@ proptest! {
         }
     }
 
-    /// Actors write, delete and rename the same few files, also onto names that they made free.
+    /// Actors write, delete and rename the same few files, also onto names that they freed.
     #[test]
     fn merge_is_independent_of_actor_order_and_loses_no_content(
         there in proptest::collection::vec(proptest::option::of(0..CONTENTS), PATHS.len()),
@@ -208,8 +210,8 @@ proptest! {
         }
     }
 
-    /// Actors replace lines of one text. Where no line of one is beside a line of another, all edits are there; where two made one line
-    /// different things, it is a conflict; and the order of the actors changes nothing about either.
+    /// Actors replace lines of one text. Edits of lines that are not adjacent merge; different
+    /// edits of one line conflict; the order of actors does not matter.
     #[test]
     fn merge_of_line_edits_equals_the_model(
         edits in proptest::collection::vec(proptest::collection::btree_map(0..24_usize, 0..3_u8, 0..5), 2..4),

@@ -1,7 +1,8 @@
-//! [chg-race]: threads and processes that start changesets and record at once. Every change sits in the changeset its actor started.
+//! [chg-race]: threads start changesets and record concurrently. Every change is in the changeset
+//! of its actor.
 //!
-//! The schedule is forced by barriers: all start, then all record. The usual way, an entry into the last started changeset, is kept as a
-//! control in two versions; it credits the wrong actor every time, with a mutex around the list and without.
+//! Barriers force the schedule: all start, then all record. Two controls append to the changeset
+//! that was started last, with and without a mutex around the list; both misattribute every time.
 
 use std::sync::{Barrier, Mutex};
 
@@ -11,21 +12,21 @@ use testkit::notes::{figure, is_proof};
 use super::fixture::*;
 
 const THREADS: usize = 32;
-/// How often all start anew.
+/// The number of rounds.
 const ROUNDS: usize = 10;
 
 fn records_per_round() -> usize {
     if is_proof() { 100 } else { 20 }
 }
 
-/// Somebody who keeps changesets. `Handle` is what starting gives.
+/// An implementation of changesets. `Handle` is the result of a start.
 trait Recorder: Sync {
     type Handle: Send + Sync;
     fn start(&self, actor: &str) -> Self::Handle;
     fn record(&self, handle: &Self::Handle, path: String);
 }
 
-/// All threads start, and when all have, all record; over and over. Each path says who recorded it.
+/// In each round all threads start, then all record. Each path names its actor.
 fn run(recorder: &impl Recorder) {
     let barrier = Barrier::new(THREADS);
     std::thread::scope(|scope| {
@@ -45,7 +46,7 @@ fn run(recorder: &impl Recorder) {
     });
 }
 
-/// How many paths are credited to somebody else than who recorded them.
+/// Counts entries, and those with a wrong actor.
 fn misattributed<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> (usize, usize) {
     let (mut all, mut wrong) = (0, 0);
     for (actor, path) in entries {
@@ -55,7 +56,7 @@ fn misattributed<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> (
     (all, wrong)
 }
 
-/// The usual way: `changesets[-1].append(entry)`. Each access to the list is safe, what is between them is not.
+/// A control: `changesets[-1].append(entry)`. Each access to the list is safe; the sequence is not.
 #[derive(Default)]
 struct LastOfList(Mutex<Vec<(String, Vec<String>)>>);
 
@@ -72,7 +73,7 @@ impl Recorder for LastOfList {
     }
 }
 
-/// The usual fix: a mutex around the whole of it. The entry still goes to whoever started last.
+/// A control: a mutex around both accesses. The entry still goes to the changeset started last.
 #[derive(Default)]
 struct LastUnderMutex(Mutex<Vec<(String, Vec<String>)>>);
 
@@ -95,7 +96,7 @@ fn attributed(list: &[(String, Vec<String>)]) -> impl Iterator<Item = (&str, &st
 #[test]
 fn the_last_started_changeset_misattributes_every_time() {
     let expected = THREADS * ROUNDS * records_per_round();
-    // Of the threads that record in a round, one is the last that started.
+    // In each round, only the thread that started last records correctly.
     let wrong = expected / THREADS * (THREADS - 1);
     let naive = LastOfList::default();
     run(&naive);
@@ -147,7 +148,7 @@ fn handles_attribute_every_entry_correctly() {
     figure("entries of 32 threads credited to the wrong actor", format!("0 of {expected}"));
 }
 
-/// Threads of one handle change one path: each entry builds on the one before, whoever recorded it.
+/// Threads of one handle change one path: each entry builds on the previous one.
 #[test]
 fn changes_of_one_path_build_on_each_other() {
     let fixture = Fixture::new();

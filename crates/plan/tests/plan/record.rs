@@ -1,4 +1,4 @@
-//! What entries become of what is in a root.
+//! Records: bases, operations and refusals.
 
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -10,14 +10,14 @@ use store::read_blob;
 use super::fixture::*;
 
 impl Fixture {
-    /// Records one change into a changeset of its own; gives the entry.
+    /// Records one change into a new changeset, and returns the entry.
     fn recorded(&self, change: Change) -> ChangeEntry {
         let changeset = self.start("coder");
         changeset.record(change).unwrap();
         self.plans.entries(changeset.id()).unwrap().remove(0)
     }
 
-    /// The code of the error with which a change is refused; nothing is recorded then.
+    /// Returns the error code of a refused change, and checks that nothing was recorded.
     fn refused(&self, change: Change) -> String {
         let changeset = self.start("coder");
         let error = changeset.record(change).unwrap_err();
@@ -159,7 +159,7 @@ fn paths_out_of_the_root_or_into_protected_folders_are_refused() {
         fixture.write("there", "x");
         assert_eq!(fixture.refused(Change::rename(bytes("there"), bytes(path))), "bad-path", "{path}");
     }
-    // A symlinked folder is not walked through.
+    // A path through a symlinked folder is refused.
     assert_eq!(fixture.refused(write("link/secret", "x")), "bad-path");
     assert_eq!(fixture.refused(write("link/deep/er", "x")), "bad-path");
     let changeset = fixture.start("coder");
@@ -242,7 +242,7 @@ fn a_batch_is_atomic() {
     assert_eq!(changeset.record_many(Vec::new()).unwrap().count, 0);
 }
 
-/// A long content in the root and a long new one: both are streamed.
+/// A large content in the root and a large new one: both are streamed.
 #[test]
 fn large_files_are_streamed() {
     let fixture = Fixture::new();
@@ -278,7 +278,7 @@ fn a_failed_read_records_nothing() {
     assert_eq!(fixture.refused(Change::new(bytes("a"), act)), "source");
 }
 
-/// What an interrupted apply is about to publish is seen as the base; nothing of ours is in the way.
+/// The changes of an interrupted apply are visible as the base.
 #[test]
 fn recording_does_not_change_the_root() {
     let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! Files that are renamed while others work: two files never come under one name without a conflict.
+//! Renames: two files never get one name without a conflict.
 
 use plan::{Clash, Content, PathKey, Settled, Strategy};
 use store::Time;
@@ -9,7 +9,7 @@ use super::merge::{World, check, key};
 /// Adds the changeset of one actor.
 type Recorder = fn(&mut World);
 
-/// Combines the parts in both orders, recorded in that order.
+/// Merges both changesets in both orders, recorded in that order.
 fn in_both_orders(one: Recorder, two: Recorder) -> [World; 2] {
     [[one, two], [two, one]].map(|parts| {
         let mut world = World::default();
@@ -18,8 +18,8 @@ fn in_both_orders(one: Recorder, two: Recorder) -> [World; 2] {
     })
 }
 
-/// In both orders there is one conflict of this kind at the path, between one and two, which holds the old names back. Nothing is left of
-/// these paths that could be applied.
+/// Checks that in both orders the path has one conflict of this kind between one and two, which
+/// holds the old names, so that none of these paths can be applied.
 #[track_caller]
 fn check_clash(one: Recorder, two: Recorder, path: &str, clash: Clash, old_names: &[&str]) {
     for world in in_both_orders(one, two) {
@@ -39,11 +39,11 @@ fn check_clash(one: Recorder, two: Recorder, path: &str, clash: Clash, old_names
     }
 }
 
-/// What the last wins, in both orders.
+/// Checks the result of last-wins in both orders.
 #[track_caller]
 fn check_last(one: Recorder, two: Recorder, expected: [&[(&str, Option<&str>)]; 2]) {
     let worlds = in_both_orders(one, two);
-    // The first of these worlds ends with two.
+    // In the first world, two is last.
     for (world, expected) in worlds.iter().zip([expected[1], expected[0]]) {
         let expected: Vec<_> =
             expected.iter().map(|(path, text)| ((*path).to_owned(), text.map(str::to_owned))).collect();
@@ -98,7 +98,7 @@ fn a_rename_onto_a_file_that_another_deletes_is_a_conflict() {
     check_clash(one_replaces, two, "b", Clash::SameName, &["a"]);
 }
 
-/// One puts `a` in the place of `b`, which two gave another name: as if one had deleted `b`.
+/// One renames `a` onto `b`, which two renames: as if one had deleted `b`.
 #[test]
 fn a_rename_onto_a_file_that_another_renames_is_a_conflict() {
     fn two(world: &mut World) {
@@ -108,7 +108,8 @@ fn a_rename_onto_a_file_that_another_renames_is_a_conflict() {
     check_clash(one_replaces, two, "b", Clash::Renamed, &["a"]);
 }
 
-/// An edit of the old name by whoever made the new one is neither lost nor another conflict.
+/// An edit of the old name by the actor who created the new one is neither lost nor another
+/// conflict.
 #[test]
 fn an_edit_of_the_old_name_is_held_by_the_conflict_of_the_new_name() {
     fn two(world: &mut World) {
@@ -129,14 +130,14 @@ fn a_rename_equal_to_the_file_that_another_creates_is_merged() {
     }
 }
 
-/// Who loses the name keeps the file.
+/// The actor who loses the name keeps the file.
 #[test]
 fn with_last_wins_a_losing_rename_keeps_the_old_name() {
     let renamed: &[_] = &[("new", Some("old\n")), ("old", None)];
     check_last(one_renames, two_makes, [renamed, &[("new", Some("made\n"))]]);
 }
 
-/// An edit is recorded before the file gets another name, by somebody else: nothing of it is undone.
+/// An edit is recorded before another actor renames the file: the edit is kept.
 #[test]
 fn a_rename_alone_does_not_change_content() {
     fn two(world: &mut World) {
@@ -151,7 +152,7 @@ fn a_rename_alone_does_not_change_content() {
     }
 }
 
-/// While a renamed file is in conflict its old name cannot be applied alone.
+/// While a renamed file is in conflict, its old name cannot be applied alone.
 #[test]
 fn a_conflict_under_a_new_name_holds_the_old_name() {
     fn one(world: &mut World) {
@@ -171,7 +172,7 @@ fn a_conflict_under_a_new_name_holds_the_old_name() {
     }
 }
 
-/// A file that is where another needs a folder keeps its old name with it.
+/// A renamed file at the path of a folder is in conflict together with its old name.
 #[test]
 fn a_renamed_file_at_the_path_of_a_folder_holds_its_old_name() {
     fn two(world: &mut World) {
@@ -181,7 +182,8 @@ fn a_renamed_file_at_the_path_of_a_folder_holds_its_old_name() {
     check_clash(one_renames, two, "new", Clash::Folder, &["old"]);
 }
 
-/// Each of three builds on the one before: `c`, then `b`, then `a`. An edit of the first name follows to the last.
+/// Three renames build on each other: `c`, then `b`, then `a`. An edit of the first name follows to
+/// the last.
 #[test]
 fn an_edit_follows_a_chain_of_renames() {
     let mut world = World::default();
@@ -195,7 +197,7 @@ fn an_edit_follows_a_chain_of_renames() {
     builds(&mut world, vec![0]);
     world.actor("three").change("c", text.clone(), edited);
     check(&world, &[("a", Some("x\nedited\n")), ("c", None)]);
-    // A file that is made where the first one was is not an edit of it.
+    // A new file under the first name is not an edit of the renamed file.
     let made = world.file("made\n");
     world.folded.truncate(2);
     world.actor("four").change("c", None, made);
@@ -203,7 +205,7 @@ fn an_edit_follows_a_chain_of_renames() {
     check(&world, &[("a", Some("x\n")), ("c", Some("made\n"))]);
 }
 
-/// One renames a file and edits it, the next who builds on that gives it its name back.
+/// One renames and edits a file; the next, building on that, renames it back.
 #[test]
 fn a_rename_and_its_reverse_are_no_rename() {
     let mut world = World::default();
@@ -217,7 +219,7 @@ fn a_rename_and_its_reverse_are_no_rename() {
     assert_eq!(combined.changes().next().unwrap().1.base, text);
 }
 
-/// A person edits the old name between two actors: the root is expected to hold that.
+/// A person edits the old name between two actors: the base is that edit.
 #[test]
 fn the_base_of_the_old_name_is_the_last_one_found() {
     let mut world = World::default();
@@ -235,7 +237,7 @@ fn the_base_of_the_old_name_is_the_last_one_found() {
     assert_eq!((base("old"), base("new")), (second, None));
 }
 
-/// The same with the rename last: what it found under the old name is not lost under the new one.
+/// The rename comes last: the content that it found under the old name is not lost.
 #[test]
 fn a_rename_carries_the_content_it_found() {
     let mut world = World::default();
@@ -246,7 +248,7 @@ fn a_rename_carries_the_content_it_found() {
     check(&world, &[("new", Some("ONE\nb\nPERSON\nd\ne\n")), ("old", None)]);
 }
 
-/// The time at which a rename was recorded decides, not the order of the changesets.
+/// The time of recording decides, not the order of the changesets.
 #[test]
 fn last_wins_uses_the_time_of_recording() {
     let [mut world, _] = in_both_orders(one_renames, two_makes);

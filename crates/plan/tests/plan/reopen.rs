@@ -1,4 +1,4 @@
-//! Recording by one process after the other: each reopens the changeset, and reads only what it needs.
+//! Reopen: one process after the other records, and reads only what it needs.
 
 use std::sync::Arc;
 
@@ -47,12 +47,12 @@ fn a_reopened_changeset_continues_from_its_last_contents() {
         recorded
     };
     record(Change::rename(bytes("a"), bytes("c"))).unwrap();
-    // Found by its new path, and gone from the old one.
+    // Present at its new path, absent at the old one.
     record(write("c", "more")).unwrap();
     assert_eq!(record(Change::delete(bytes("a"))).unwrap_err().code(), "path-not-found");
     assert_eq!(record(Change::rename(bytes("b"), bytes("c"))).unwrap_err().code(), "path-exists");
     record(Change::rename(bytes("b"), bytes("a"))).unwrap();
-    // A file that was removed has room for a folder, in which nothing was.
+    // A folder may replace a deleted file; paths below it did not exist.
     record(Change::delete(bytes("f"))).unwrap();
     record(write("f/x", "x")).unwrap();
     let entries = fixture.plans.entries(id).unwrap();

@@ -1,4 +1,4 @@
-//! Resolving conflicts, durably.
+//! Resolutions of conflicts.
 
 use plan::{Change, Choice, Clash, PathKey, Plan, Selection, State, Step, Strategy};
 
@@ -28,7 +28,7 @@ impl Fixture {
         self.plans.resolve(&plan, &self.key(path), &choice, Strategy::ThreeWay, &actor("ana"))
     }
 
-    /// One file that two actors changed differently, and the plan in conflict about it.
+    /// A plan in conflict: two actors changed one file differently.
     fn in_conflict() -> Self {
         let fixture = Self::new();
         fixture.write("f", "a\n");
@@ -49,7 +49,7 @@ fn taking_the_version_of_an_actor_resolves_durably() {
     assert_eq!(fixture.conflicts(), [(Clash::Lines, "f".to_owned())]);
     let plan = fixture.resolve("f", Choice::Take(actor("two"))).unwrap();
     assert_eq!(plan.state, State::Ready);
-    // Read anew, as another process would.
+    // Read again, as another process would.
     assert_eq!(fixture.conflicts(), []);
     assert_eq!(fixture.result(), [("f".to_owned(), Some("two\n".to_owned()))]);
     let combined = fixture.plans.combine(plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
@@ -85,7 +85,7 @@ fn a_resolution_can_be_changed() {
         assert_eq!(fixture.result(), [("f".to_owned(), Some(text.to_owned()))]);
     }
     let error = fixture.resolve("f", Choice::Take(actor("ana"))).unwrap_err();
-    assert_eq!(error.code(), "actor-not-involved", "whoever resolved it is not one of them");
+    assert_eq!(error.code(), "actor-not-involved", "the resolver is not one of them");
     let combined = fixture.plans.combine(fixture.plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
     let (_, change) = combined.changes().next().unwrap();
     assert!(change.base.is_some(), "the root is still expected to hold what was there");
@@ -180,7 +180,7 @@ fn the_chosen_of_two_new_names_stays() {
     assert_eq!(fixture.result(), [("old".into(), Some("kept\n".into()))]);
 }
 
-/// One renames a file and edits it, two edits the same line of it.
+/// One renames and edits a file; two edits the same line.
 fn conflict_under_a_new_name() -> Fixture {
     let fixture = Fixture::new();
     fixture.write("old", "a\n");
@@ -225,7 +225,7 @@ fn an_edit_of_the_old_name_follows_a_resolution_to_the_new_one() {
     assert_eq!(keys, [("new".to_owned(), true), ("old".to_owned(), false)]);
 }
 
-/// One renames a file to a path that two makes; three edits it under its old name.
+/// One renames a file to a path that two creates; three edits it under its old name.
 fn same_name() -> Fixture {
     let fixture = Fixture::new();
     fixture.write("old", "1\n2\n3\n4\n");
@@ -242,7 +242,7 @@ fn same_name() -> Fixture {
     fixture
 }
 
-/// Nothing is lost either way: neither the file that does not get the name nor who edited it.
+/// Neither the file that does not get the name nor its edit is lost.
 #[test]
 fn the_chosen_of_two_files_gets_the_name() {
     let fixture = same_name();
@@ -262,7 +262,7 @@ fn the_chosen_of_two_files_gets_the_name() {
     assert_eq!(fixture.result(), [("old".into(), Some("1\n2\n3\nTHREE\n".into()))]);
 }
 
-/// A file that is not taken where another needs a folder keeps its old name.
+/// A file that is not chosen, at the path of a folder, keeps its old name.
 #[test]
 fn a_renamed_file_that_yields_to_a_folder_keeps_its_old_name() {
     let fixture = Fixture::new();

@@ -1,4 +1,5 @@
-//! Answers that get lost: a disk that fails at the sync. It is asked again, and happens once; or the caller is told that nobody knows.
+//! Lost answers, as after a failed sync: the call is repeated and has one effect, or its outcome is
+//! unknown.
 
 use std::sync::Arc;
 
@@ -92,7 +93,7 @@ fn a_resolution_with_a_lost_answer_has_an_unknown_outcome() {
     assert_eq!(combined.conflicts().count(), 1);
 }
 
-/// Recording costs the same however long the changeset is: nothing is read back. Counted, not timed.
+/// The cost of a record does not depend on the length of the changeset. The test counts reads.
 #[test]
 fn a_record_reads_no_entries() {
     let flaky = LossyFixture::new();

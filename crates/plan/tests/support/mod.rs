@@ -1,4 +1,4 @@
-//! What the tests of plans and of applying them begin with.
+//! Helpers shared by the tests of plans and of apply.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use store::{PostgresStore, SqliteStore};
 use tempfile::TempDir;
 use testkit::folder::scratch;
 
-/// Names the store's database, where it is on a server.
+/// The file that names the database on a server.
 const URL: &str = "url";
 
-/// A folder for each engine; without a server, that one is reported as skipped.
+/// One folder per engine; without a server, PostgreSQL is reported as skipped.
 pub(crate) fn folder_of_each_engine(test: &str) -> Vec<TempDir> {
     let mut folders = vec![scratch()];
     match testkit::postgres::server() {
@@ -25,7 +25,7 @@ pub(crate) fn folder_of_each_engine(test: &str) -> Vec<TempDir> {
     folders
 }
 
-/// The plans of the store in a folder, or of the one that it names.
+/// Opens the plans of the store in a folder, or of the database that the folder names.
 pub(crate) fn open(folder: &Path) -> Plans {
     Plans::open(match std::fs::read_to_string(folder.join(URL)) {
         Ok(url) => Arc::new(PostgresStore::open(&url).unwrap()),
