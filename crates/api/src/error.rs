@@ -338,10 +338,10 @@ mod tests {
         let path = || Path::new("a").to_owned();
         let busy = || filetx::Error::Busy { lock: path(), holder: None, waited: Duration::ZERO };
         check(filetx::RelPath::new("../a").unwrap_err(), Kind::Usage, "bad-path");
-        check(filetx::Error::Missing { path: path() }, Kind::NotFound, "not-found");
+        check(filetx::Error::NotFound { path: path() }, Kind::NotFound, "not-found");
         check(filetx::Error::Exists { path: path() }, Kind::Conflict, "exists");
         check(busy(), Kind::Busy, "busy");
-        check(filetx::Error::Group { source: busy().into() }, Kind::Busy, "busy");
+        check(filetx::Error::GroupCommit { source: busy().into() }, Kind::Busy, "busy");
     }
 
     #[test]
@@ -356,8 +356,9 @@ mod tests {
 
     #[test]
     fn what_a_failed_commit_left_decides_its_kind() {
-        let failure = |left| filetx::Failure { left, error: filetx::Error::Missing { path: "a".into() } };
-        check(failure(filetx::Left::Nothing), Kind::NotFound, "not-found");
-        check(failure(filetx::Left::Unknown), Kind::OutcomeUnknown, "outcome-unknown");
+        let failure =
+            |outcome| filetx::Failure { outcome, error: filetx::Error::NotFound { path: "a".into() } };
+        check(failure(filetx::FailureOutcome::Aborted), Kind::NotFound, "not-found");
+        check(failure(filetx::FailureOutcome::Unknown), Kind::OutcomeUnknown, "outcome-unknown");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::{Agents, ConfigSnapshot, Invocation, Preferences, Wait, Waiting};
+use api::{Agents, ConfigSnapshot, Invocation, Preferences, Wait, WaitNotice};
 
 use crate::args::GlobalArgs;
 use crate::hints;
@@ -24,7 +24,7 @@ impl<'a> Session<'a> {
         output: &Output,
     ) -> Self {
         let notice = output.notice();
-        let on_wait = move |waiting: &Waiting| {
+        let on_wait = move |waiting: &WaitNotice| {
             let holder =
                 waiting.holder.as_ref().map(|holder| format!(", held by {holder}")).unwrap_or_default();
             notice(&format!("waiting for lock `{}`{holder}", waiting.lock.display()));

@@ -76,7 +76,7 @@ mod watch;
 
 pub use edit::{EditOutcome, EditResult};
 pub use error::{Error, SyntaxError};
-pub use filetx::{Wait, Waiting};
+pub use filetx::{Wait, WaitNotice};
 pub use json_schema::json_schema;
 pub use keys::{
     DURATION_PATTERN, Declaration, KEY_BYTES_MAX, KEY_NAMES_MAX, Key, KeyDefinition, KeyInfo, REDACTED,

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use filetx::{
-    Disk, Guard, Lock, Mode, RelPath, ReplaceOptions, Replaced, Storage, Sweep, Wait, replace_file,
+    Disk, Guard, Lock, LockMode, RelPath, ReplaceOptions, Replacement, Storage, Sweep, Wait, replace_file,
     replace_in,
 };
 
@@ -96,7 +96,7 @@ impl ScopeFile {
     }
 
     /// Replaces the content durably. The caller holds the lock.
-    pub(crate) fn replace(&self, content: &[u8]) -> Result<Replaced, Error> {
+    pub(crate) fn replace(&self, content: &[u8]) -> Result<Replacement, Error> {
         let options = ReplaceOptions { sweep: Sweep::Leftovers, ..ReplaceOptions::default() };
         self.put(&self.real_path, content, options)
     }
@@ -115,7 +115,7 @@ impl ScopeFile {
         Ok(unused)
     }
 
-    fn put(&self, path: &Path, content: &[u8], options: ReplaceOptions) -> Result<Replaced, Error> {
+    fn put(&self, path: &Path, content: &[u8], options: ReplaceOptions) -> Result<Replacement, Error> {
         let failed = |failure| Error::Write { file: self.path.clone(), source: Arc::new(failure) };
         let Some(root) = &self.root else {
             return replace_file(path, content, &options).map_err(failed);
@@ -157,7 +157,7 @@ impl LockedScopeFile {
             file.check_folder_writable()?;
             let failed = |error| lock_error(&file.path, error);
             let lock = locks.open(scope, file.lock_file()).map_err(failed)?;
-            let guard = lock.acquire(Mode::Exclusive, wait).map_err(failed)?;
+            let guard = lock.acquire(LockMode::Exclusive, wait).map_err(failed)?;
             // The symlink may have changed during the wait.
             let now = ScopeFile::find(dirs, scope)?;
             if now == file {
@@ -171,7 +171,7 @@ impl LockedScopeFile {
     }
 
     /// Replaces the file. Fails if the lock was lost.
-    pub(crate) fn replace(&self, content: &[u8]) -> Result<Replaced, Error> {
+    pub(crate) fn replace(&self, content: &[u8]) -> Result<Replacement, Error> {
         self.guard.check().map_err(|error| lock_error(&self.file.path, error))?;
         self.file.replace(content)
     }
@@ -267,7 +267,7 @@ fn create_folders(dirs: &ConfigDirs, scope: Scope, wait: &Wait) -> Result<(), Er
         }
     }
     let is_folder =
-        disk.stat(&below).map_err(failed)?.is_some_and(|found| found.kind == filetx::Kind::Folder);
+        disk.stat(&below).map_err(failed)?.is_some_and(|found| found.kind == filetx::FileKind::Folder);
     if is_folder {
         disk.sync_folder(&RelPath::root()).map_err(failed)?;
         write_gitignore(&disk, &below, folder, wait)?;
@@ -282,7 +282,7 @@ fn write_gitignore(disk: &Disk, below: &RelPath, folder: &Path, wait: &Wait) -> 
     let file = folder.join(GITIGNORE);
     let failed = |error| lock_error(&file, error);
     let lock = Lock::open(&folder.join(GITIGNORE_LOCK)).map_err(failed)?;
-    let _guard = lock.acquire(Mode::Exclusive, wait).map_err(failed)?;
+    let _guard = lock.acquire(LockMode::Exclusive, wait).map_err(failed)?;
     let options = ReplaceOptions { sweep: Sweep::Leftovers, ..ReplaceOptions::default() };
     match replace_in(disk, &below.join(GITIGNORE), GITIGNORE_CONTENT, &options) {
         Ok(_) => Ok(()),

@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 
 use notify::event::{AccessKind, AccessMode, ModifyKind, RenameMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ConfigService, Error, Key, Origin, Reveal, Scope, Value};
@@ -69,7 +68,7 @@ pub enum WatchEvent {
 }
 
 /// A change of a key.
-#[derive(JsonSchema, Serialize)]
+#[derive(Serialize)]
 pub struct KeyChange {
     /// Changed key.
     pub key: Key,
@@ -83,7 +82,7 @@ pub struct KeyChange {
 }
 
 /// A value with its position.
-#[derive(Clone, JsonSchema, Serialize)]
+#[derive(Clone, Serialize)]
 pub struct SourcedValue {
     /// The value. It may be secret: see [`KeyChange::redacted`].
     pub value: Value,

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use filetx::{Finder, OwnFolder, RelPath, Rename};
+use filetx::{OwnFolder, RelPath, RenameMode, StorageResolver};
 
 use crate::dir::{ContextsDir, Options};
 use crate::edit::{Edit, Write, check_revision};
@@ -50,7 +50,7 @@ impl Contexts {
 
     /// Opens contexts on any storage; `find` opens it by the path of a folder. The caller
     /// guarantees exclusive access.
-    pub fn on_storage(folder: &Path, find: Finder, options: Options) -> Contexts {
+    pub fn on_storage(folder: &Path, find: StorageResolver, options: Options) -> Contexts {
         Contexts { dir: Arc::new(ContextsDir::new(folder, Some(find), options)) }
     }
 
@@ -199,7 +199,7 @@ impl Contexts {
         }
         check_locks("rename", name, &guards)?;
         let [from, to] = [name, new].map(|name| RelPath::root().join(name.as_str()));
-        root.rename(&from, &to, Rename::Replace)
+        root.rename(&from, &to, RenameMode::Replace)
             .map_err(|source| self.dir.failed("rename", &self.dir.folder_of(name), source))?;
         let synced = root.sync_folder(&RelPath::root());
         synced.map_err(|source| Error::Unsynced { name: new.clone(), source })
@@ -225,7 +225,7 @@ impl Contexts {
             let recovered = |folder: OwnFolder| folder.begin().map(drop).map(|()| folder.clone());
             let folder = match self.dir.own_folder(name).and_then(recovered) {
                 // A process that failed to create it has just removed the folder.
-                Err(filetx::Error::FolderGone { .. }) => continue,
+                Err(filetx::Error::FolderMoved { .. }) => continue,
                 Err(filetx::Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => continue,
                 folder => folder,
             };

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filetx::{
-    Disk, Finder, FolderOptions, Guard, Kind, Lock, Mode, OwnFolder, RelPath, Snapshot, Storage, Wait,
-    acquire_all,
+    Disk, FileKind, FolderOptions, Guard, Lock, LockMode, OwnFolder, RelPath, Snapshot, Storage,
+    StorageResolver, Wait, acquire_all,
 };
 use jiff::Timestamp;
 
@@ -59,12 +59,12 @@ impl Default for Options {
 /// Folder of all contexts.
 pub(crate) struct ContextsDir {
     pub(crate) folder: PathBuf,
-    find: Option<Finder>,
+    find: Option<StorageResolver>,
     pub(crate) options: Options,
 }
 
 impl ContextsDir {
-    pub(crate) fn new(folder: &Path, find: Option<Finder>, options: Options) -> ContextsDir {
+    pub(crate) fn new(folder: &Path, find: Option<StorageResolver>, options: Options) -> ContextsDir {
         ContextsDir { folder: folder.to_owned(), find, options }
     }
 
@@ -138,7 +138,7 @@ impl ContextsDir {
     fn is_folder(&self, root: &dyn Storage, name: &str) -> Result<bool, Error> {
         let found = root.stat(&RelPath::root().join(name));
         let found = found.map_err(|source| self.failed("look at", &self.folder.join(name), source))?;
-        Ok(found.is_some_and(|found| found.kind == Kind::Folder))
+        Ok(found.is_some_and(|found| found.kind == FileKind::Folder))
     }
 
     /// Creates a folder directly below, durably. Returns true if it was missing.
@@ -201,7 +201,7 @@ impl ContextsDir {
         let options = FolderOptions { journal_bytes, wait, ..FolderOptions::default() };
         let folder = self.folder_of(name);
         match &self.find {
-            None => OwnFolder::at(&folder, &self.lock_path(name), options),
+            None => OwnFolder::open_lazy(&folder, &self.lock_path(name), options),
             Some(find) => {
                 let storage = find(&folder).map_err(|source| not_opened(&folder, source))?;
                 OwnFolder::on_storage(storage, &folder, options)
@@ -212,7 +212,7 @@ impl ContextsDir {
     /// Content that recovery preserved in a context's folder, sorted by file name.
     pub(crate) fn preserved(&self, name: &Name) -> Result<Vec<Notice>, Error> {
         let folder = self.folder_of(name);
-        let kept = RelPath::new(filetx::FOLDER_KEPT).expect("a plain path");
+        let kept = RelPath::new(filetx::PRESERVED_DIR).expect("a plain path");
         let listed = self.storage(&folder).and_then(|storage| storage.list(&kept));
         let mut names = match listed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -290,7 +290,7 @@ impl ContextsDir {
         let failed = |source| Error::files(action, names[0], source);
         let locks = names.iter().map(|name| Lock::open(&self.lock_path(name)));
         let locks = locks.collect::<filetx::Result<Vec<_>>>().map_err(failed)?;
-        let wanted: Vec<_> = locks.iter().map(|lock| (lock, Mode::Exclusive)).collect();
+        let wanted: Vec<_> = locks.iter().map(|lock| (lock, LockMode::Exclusive)).collect();
         acquire_all(&wanted, &self.options.wait).map_err(failed)
     }
 
@@ -302,7 +302,7 @@ impl ContextsDir {
         let away = trash.join(self.new_id().to_string());
         // This never replaces a folder: rename replaces empty ones only, and the new name is
         // unique.
-        root.rename(&RelPath::root().join(name.as_str()), &away, filetx::Rename::Replace)
+        root.rename(&RelPath::root().join(name.as_str()), &away, filetx::RenameMode::Replace)
             .map_err(|source| self.failed("remove", &self.folder_of(name), source))?;
         let synced = root.sync_folder(&RelPath::root()).and_then(|()| root.sync_folder(&trash));
         synced.map_err(|source| Error::Unsynced { name: name.clone(), source })?;
@@ -331,7 +331,7 @@ fn remove_tree(root: &dyn Storage, path: &RelPath) -> io::Result<()> {
     };
     match root.stat(path)?.map(|found| found.kind) {
         None => Ok(()),
-        Some(Kind::Folder) => {
+        Some(FileKind::Folder) => {
             let names = match root.list(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 names => names?,

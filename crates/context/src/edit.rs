@@ -59,7 +59,7 @@ impl Write<'_> {
         let ids = work(&mut edit)?;
         let (loaded, mut preserved_at) = edit.finish()?;
         let committed = tx.commit().map_err(|source| Error::commit(action, name, source))?;
-        preserved_at.extend(folder.take_kept().into_iter().filter_map(|kept| kept.aside));
+        preserved_at.extend(folder.take_preserved().into_iter().filter_map(|kept| kept.preserved_at));
         let pending = committed.pending.map(|error| error.to_string());
         let saved =
             SaveSummary { ids, preserved_at, pending, ..SaveSummary::unchanged(name, &loaded.metadata) };
@@ -141,7 +141,7 @@ impl Edit<'_, '_> {
     /// reports the modification once.
     fn truncate_modified(&mut self, end: u64) -> Result<(), Error> {
         let cut = match self.tx.truncate(MESSAGES, end) {
-            Err(filetx::Error::Drifted { .. }) => self.tx.truncate(MESSAGES, end),
+            Err(filetx::Error::ModifiedExternally { .. }) => self.tx.truncate(MESSAGES, end),
             cut => cut,
         };
         cut.map_err(|source| self.failed(source))
@@ -356,7 +356,7 @@ impl Edit<'_, '_> {
 
     pub(crate) fn failed(&self, source: filetx::Error) -> Error {
         match source {
-            filetx::Error::Drifted { path, reason } => Error::ModifiedExternally {
+            filetx::Error::ModifiedExternally { path, reason } => Error::ModifiedExternally {
                 file: path,
                 recorded: "its recorded state differs".to_owned(),
                 actual: reason,

@@ -324,7 +324,7 @@ impl Error {
     /// A folder that another process removed or moved is not a context.
     pub(crate) fn begin(action: &'static str, name: &Name, source: filetx::Error) -> Error {
         match source {
-            filetx::Error::FolderGone { .. } => Error::NotFound { name: name.clone() },
+            filetx::Error::FolderMoved { .. } => Error::NotFound { name: name.clone() },
             source => Error::files(action, name, source),
         }
     }
@@ -338,7 +338,9 @@ impl Error {
     /// [`SaveSummary::pending`](crate::SaveSummary::pending).
     pub fn outcome(&self) -> Outcome {
         match self {
-            Error::Commit { source, .. } if source.left == filetx::Left::Unknown => Outcome::Unknown,
+            Error::Commit { source, .. } if source.outcome == filetx::FailureOutcome::Unknown => {
+                Outcome::Unknown
+            }
             Error::Unsynced { .. } => Outcome::Unknown,
             _ => Outcome::Aborted,
         }

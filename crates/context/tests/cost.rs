@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use context::{Contexts, Draft, Name, Options, Role};
-use filetx::{Disk, Finder, Open, RelPath, Rename, Stat, Storage, StoredFile};
+use filetx::{Disk, OpenMode, RelPath, RenameMode, Stat, Storage, StorageResolver, StoredFile};
 
 /// Disk calls.
 #[derive(Default, Debug)]
@@ -71,7 +71,7 @@ impl Storage for Counted {
     fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>> {
         self.at().stat(path)
     }
-    fn open(&self, path: &RelPath, how: Open) -> io::Result<Box<dyn StoredFile>> {
+    fn open(&self, path: &RelPath, how: OpenMode) -> io::Result<Box<dyn StoredFile>> {
         let counts = Arc::clone(&self.counts);
         self.at().open(path, how).map(|file| Box::new(CountedFile { file, counts }) as _)
     }
@@ -90,7 +90,7 @@ impl Storage for Counted {
     fn link(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
         self.at().link(from, to)
     }
-    fn rename(&self, from: &RelPath, to: &RelPath, how: Rename) -> io::Result<()> {
+    fn rename(&self, from: &RelPath, to: &RelPath, how: RenameMode) -> io::Result<()> {
         self.at().rename(from, to, how)
     }
     fn remove_file(&self, path: &RelPath) -> io::Result<()> {
@@ -112,8 +112,8 @@ impl Storage for Counted {
     fn check_writable(&self, folder: &RelPath) -> io::Result<()> {
         self.at().check_writable(folder)
     }
-    fn boot(&self) -> Option<u128> {
-        self.disk.boot()
+    fn boot_id(&self) -> Option<u128> {
+        self.disk.boot_id()
     }
 }
 
@@ -149,7 +149,7 @@ impl StoredFile for CountedFile {
 
 fn contexts(folder: &Path, counts: &Arc<Counts>) -> Contexts {
     let counts = Arc::clone(counts);
-    let find: Finder = Arc::new(move |path: &Path| -> io::Result<Arc<dyn Storage>> {
+    let find: StorageResolver = Arc::new(move |path: &Path| -> io::Result<Arc<dyn Storage>> {
         Ok(Arc::new(Counted { disk: Disk::open(path)?, counts: Arc::clone(&counts) }))
     });
     // A fixed time: its number of digits would change the cost.

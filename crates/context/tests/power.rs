@@ -16,7 +16,7 @@ use std::sync::Arc;
 use context::{
     ContextManager, Contexts, Draft, Error, Format, Json, Name, OnExisting, Options, Outcome, Role,
 };
-use filetx::{Finder, FolderOptions, OwnFolder, Storage};
+use filetx::{FolderOptions, OwnFolder, Storage, StorageResolver};
 use jiff::Timestamp;
 use testkit::chain;
 use testkit::explore::{Acks, Limits, SecondCrash, Workload, explore};
@@ -45,7 +45,7 @@ fn name(text: &str) -> Name {
 }
 
 fn contexts(disk: &SimDisk) -> Contexts {
-    let find: Finder = {
+    let find: StorageResolver = {
         let disk = disk.clone();
         Arc::new(move |path: &Path| -> std::io::Result<Arc<dyn Storage>> {
             let root = path.to_str().and_then(|path| disk.try_root(path));
@@ -79,7 +79,7 @@ fn recover(disk: &SimDisk) -> Result<(), String> {
         let path = format!("contexts/{name}");
         let options = FolderOptions { journal_bytes: JOURNAL_BYTES, ..FolderOptions::default() };
         let opened = OwnFolder::on_storage(disk.root(&path), Path::new(&path), options);
-        let kept = opened.map_err(|error| chain(&error))?.take_kept();
+        let kept = opened.map_err(|error| chain(&error))?.take_preserved();
         if !kept.is_empty() {
             return Err(format!("nobody else was here, but {kept:?} was kept"));
         }

@@ -16,12 +16,12 @@ use executor::sandbox::{
     COPY_DEPTH_MAX, Choice, Copied, CopyOptions, FileError, FileResult, Survey, TreeEdit, connect_private,
     copy_tree, create_private_file, listen_private, make_private_folder, remove_private_socket, remove_tree,
 };
-use filetx::{Hash, Kind, RelPath};
+use filetx::{FileKind, Hash, RelPath};
 use testkit::folder::tree;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-fn all(_: &RelPath, _: Kind) -> Choice {
+fn all(_: &RelPath, _: FileKind) -> Choice {
     Choice::Copy
 }
 
@@ -97,7 +97,7 @@ fn what_is_chosen_is_linked_or_left_out_and_special_files_are_named() {
     fs::write(from.join("kept"), "kept").unwrap();
     let _socket = UnixListener::bind(from.join("socket")).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, from.join("fifo"), rustix::fs::Mode::RUSR).unwrap();
-    let choose = |path: &RelPath, _: Kind| match path.as_path().to_str() {
+    let choose = |path: &RelPath, _: FileKind| match path.as_path().to_str() {
         Some("target") => Choice::Link,
         Some("secret") => Choice::LeaveOut,
         Some(below) if below.contains('/') => panic!("nothing below is asked for: {below}"),
@@ -186,7 +186,7 @@ fn copying_and_removing_can_be_cancelled() {
 
     // In the middle of one file: set by the question about it.
     let cancel = AtomicBool::new(false);
-    let choose = |_: &RelPath, _: Kind| {
+    let choose = |_: &RelPath, _: FileKind| {
         cancel.store(true, Ordering::Relaxed);
         Choice::Copy
     };
@@ -248,7 +248,7 @@ fn a_survey_tells_what_is_there_without_leaving_the_folder() {
     let skip = |path: &RelPath| path.as_path() == Path::new("a/skipped");
     let entries = survey.entries(&skip).unwrap();
     let found: Vec<_> = entries.iter().map(|entry| (entry.path.to_string(), entry.kind)).collect();
-    let expected = [("a", Kind::Folder), ("a/file", Kind::File), ("out", Kind::Symlink)];
+    let expected = [("a", FileKind::Folder), ("a/file", FileKind::File), ("out", FileKind::Symlink)];
     assert_eq!(found, expected.map(|(path, kind)| (path.to_owned(), kind)));
     let metadata = root.join("a/file").metadata().unwrap();
     let file = &entries[1];

@@ -1,4 +1,4 @@
-//! What can go wrong, by what a caller may do about it, and what a failed commit leaves.
+//! Errors, by what a caller can do about them, and the outcome of a failed commit.
 
 use std::panic::Location;
 use std::path::{Path, PathBuf};
@@ -6,172 +6,172 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use crate::disk::Kind;
+use crate::disk::FileKind;
 use crate::{Holder, Step};
 
-/// Why a call failed. The cause, where the system gave one, is the `source`.
+/// Reason of a failed call. The `source` is the cause that the system gave, if any.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The path cannot name anything below a root.
     #[error("`{}` is not a path below a root: {reason}", path.display())]
     BadPath {
-        /// As it was given.
+        /// The path as the caller gave it.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The rule it breaks.
         reason: &'static str,
     },
     /// The disk refused a call.
     #[error("cannot {step} `{}`", path.display())]
     Io {
-        /// What we were doing.
+        /// The step of the protocol.
         step: Step,
-        /// The file or folder concerned.
+        /// The file or folder of the call.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A lock stayed taken until the timeout.
+    /// Another holder kept the lock until the timeout.
     #[error("lock `{}` is still held{} after {:.1} s", lock.display(), by(holder), waited.as_secs_f64())]
     Busy {
         /// The lock file.
         lock: PathBuf,
-        /// Who holds it, when that is known.
+        /// The process that holds the lock, if known.
         holder: Option<Holder>,
-        /// How long we waited.
+        /// Duration of the wait.
         waited: Duration,
     },
-    /// This thread holds the lock already: waiting would never end.
-    #[error("lock `{}` is already held by this thread, taken at {at}", lock.display())]
+    /// This thread already holds the lock: waiting would never end.
+    #[error("lock `{}` is already held by this thread, acquired at {at}", lock.display())]
     AlreadyHeld {
         /// The lock file.
         lock: PathBuf,
-        /// Where in the source it was taken.
+        /// The call that acquired it.
         at: &'static Location<'static>,
     },
-    /// The lock file was removed or replaced while it was held, so it protects nothing any more.
+    /// Another program removed or replaced the lock file while the lock was held, so it protects nothing.
     #[error("lock file `{}` was removed or replaced while it was held", lock.display())]
-    LockGone {
+    LockFileReplaced {
         /// The lock file.
         lock: PathBuf,
     },
-    /// A folder was moved, removed or replaced after it was opened, so its lock is not this one any more.
-    #[error("folder `{}` was moved or removed since it was opened", folder.display())]
-    FolderGone {
-        /// The folder, where it was.
+    /// Another process moved, removed or replaced the folder after it was opened, so another lock protects it.
+    #[error("folder `{}` was moved or removed after it was opened", folder.display())]
+    FolderMoved {
+        /// The path that was opened.
         folder: PathBuf,
     },
-    /// Locks are not reliable on this file system.
-    #[error("`{}` is on a network file system ({kind}), where locks are not sure", path.display())]
+    /// Locks are unreliable on this file system.
+    #[error("`{}` is on a network file system ({kind}), where locks are unreliable", path.display())]
     NetworkFileSystem {
-        /// What was to be locked.
+        /// The lock file.
         path: PathBuf,
-        /// The file system's name.
+        /// Name of the file system.
         kind: &'static str,
     },
-    /// A file that this program alone appends to has another length or end than it was left with.
-    #[error("`{}` was changed by someone else: {reason}", path.display())]
-    Drifted {
+    /// Another program changed a file of an own folder: its length or its tail is not the recorded one.
+    #[error("another program modified `{}`: {reason}", path.display())]
+    ModifiedExternally {
         /// The file.
         path: PathBuf,
-        /// How we can tell.
+        /// The difference.
         reason: String,
     },
-    /// Nothing is at a path that must exist.
+    /// The path must exist and does not.
     #[error("`{}` does not exist", path.display())]
-    Missing {
+    NotFound {
         /// The path.
         path: PathBuf,
     },
-    /// Something is at a path that must be free.
-    #[error("`{}` exists already", path.display())]
+    /// The path must be free and is not.
+    #[error("`{}` already exists", path.display())]
     Exists {
         /// The path.
         path: PathBuf,
     },
-    /// A path names another kind of thing than the operation needs.
+    /// The path names another kind of file than the operation needs.
     #[error("`{}` is {}, not {expected}", path.display(), kind_name(*found))]
-    WrongKind {
+    WrongFileKind {
         /// The path.
         path: PathBuf,
-        /// What is there.
-        found: Kind,
-        /// What the operation needs.
+        /// The kind at the path.
+        found: FileKind,
+        /// The kind that the operation needs.
         expected: &'static str,
     },
-    /// A folder that is to go, or to become a file, is not empty.
+    /// A folder to remove or to replace by a file is not empty.
     #[error("folder `{}` is not empty", path.display())]
     NotEmpty {
         /// The folder.
         path: PathBuf,
     },
-    /// A path is on another mount than its root's transaction folder, so a file cannot be moved there atomically.
+    /// The path is on another mount than the transaction folder of its root, so no rename can reach it.
     #[error("`{}` is on another mount than its root", path.display())]
-    OtherMount {
+    CrossMount {
         /// The path.
         path: PathBuf,
     },
-    /// A path is inside the folder that holds the transaction itself.
+    /// The path is inside the transaction folder.
     #[error("`{}` is inside the transaction folder", path.display())]
-    Reserved {
+    ReservedPath {
         /// The path.
         path: PathBuf,
     },
-    /// A journal that was written whole does not read back. Nothing was touched.
-    #[error("journal `{}` is damaged: {reason}", path.display())]
-    Damaged {
+    /// A journal that was complete cannot be read. Recovery changed nothing.
+    #[error("journal `{}` is corrupt: {reason}", path.display())]
+    CorruptJournal {
         /// The journal.
         path: PathBuf,
-        /// What does not fit.
+        /// The check that failed.
         reason: &'static str,
     },
-    /// A newer program wrote this journal. Nothing was touched.
-    #[error("journal `{}` has format version {found}; this program knows version {known}", path.display())]
-    UnknownVersion {
+    /// A newer program wrote this journal. Recovery changed nothing.
+    #[error("journal `{}` has format version {found}; this program supports version {known}", path.display())]
+    UnsupportedVersion {
         /// The journal.
         path: PathBuf,
         /// Its version.
         found: u32,
-        /// The newest this program reads.
+        /// The newest version that this program reads.
         known: u32,
     },
-    /// A transaction over several roots waits to be finished, and one of its roots is not what it was.
-    #[error("root `{}` of an unfinished transaction cannot be used: {reason}", path.display())]
-    RootGone {
+    /// A root of an unfinished transaction is missing or was replaced.
+    #[error("root `{}` of an unfinished transaction is unavailable: {reason}", path.display())]
+    RootUnavailable {
         /// The root.
         path: PathBuf,
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A named limit would be passed.
-    #[error("{what} would pass the limit of {limit}")]
-    TooLarge {
-        /// What there is too much of.
+    /// The call exceeds a named limit.
+    #[error("{what} would exceed the limit of {limit}")]
+    LimitExceeded {
+        /// The limited quantity.
         what: &'static str,
-        /// How much is allowed.
+        /// The limit.
         limit: u64,
     },
-    /// A commit that this one was staged on failed, so this one was not begun.
+    /// A commit that this one was staged on failed, so this one was not written.
     #[error("a commit that this one builds on failed")]
     Superseded,
-    /// The thread that wrote a group of commits panicked.
-    #[error("the thread that wrote this commit with others panicked")]
+    /// The thread that led the group commit panicked.
+    #[error("the thread that led this group commit panicked")]
     Panicked,
-    /// The commits of several threads were written together, and that failed.
-    #[error("the group of commits that this one was in failed")]
-    Group {
-        /// Why, for all of them.
+    /// The group commit that included this commit failed.
+    #[error("the group commit that included this commit failed")]
+    GroupCommit {
+        /// The error, shared by all commits of the group.
         source: Arc<Error>,
     },
 }
 
-/// The result of this crate's calls.
+/// Result of the calls of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The class of an error, by what its caller can do: the exit code of a command, the status of a response.
 #[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorKind {
-    /// Something failed.
+    /// An error without a class of its own.
     Error,
     /// The call was wrong.
     Usage,
@@ -179,58 +179,69 @@ pub enum ErrorKind {
     NotFound,
     /// Another object stands in the way, or another writer changed it.
     Conflict,
-    /// A lock stayed taken: try again.
+    /// Another holder kept the lock: try again.
     Busy,
-    /// The next open finds out whether the commit took effect.
+    /// The next open decides whether the commit took effect.
     OutcomeUnknown,
     /// A bug of this program.
     Bug,
 }
 
 impl Error {
-    /// Says what was being done to which path when the disk refused.
+    /// Adds the step and the path to an error of the disk.
     pub(crate) fn io(step: Step, path: &Path) -> impl Fn(io::Error) -> Self + Copy {
         move |source| Self::Io { step, path: path.to_owned(), source }
-    }
-
-    /// Class of the error.
-    pub fn kind(&self) -> ErrorKind {
-        self.classify().0
-    }
-
-    /// Stable name of the error, for scripts.
-    pub fn code(&self) -> &'static str {
-        self.classify().1
     }
 
     fn classify(&self) -> (ErrorKind, &'static str) {
         match self {
             Self::BadPath { .. } => (ErrorKind::Usage, "bad-path"),
-            Self::Reserved { .. } => (ErrorKind::Usage, "reserved-path"),
-            Self::Missing { .. } => (ErrorKind::NotFound, "not-found"),
+            Self::ReservedPath { .. } => (ErrorKind::Usage, "reserved-path"),
+            Self::NotFound { .. } => (ErrorKind::NotFound, "not-found"),
             Self::Busy { .. } => (ErrorKind::Busy, "busy"),
-            Self::Drifted { .. } => (ErrorKind::Conflict, "drifted"),
+            Self::ModifiedExternally { .. } => (ErrorKind::Conflict, "modified-externally"),
             Self::Exists { .. } => (ErrorKind::Conflict, "exists"),
             Self::NotEmpty { .. } => (ErrorKind::Conflict, "not-empty"),
             Self::AlreadyHeld { .. } => (ErrorKind::Bug, "already-held"),
-            Self::Group { source } => source.classify(),
+            Self::GroupCommit { source } => source.classify(),
             Self::Io { source, .. } => (ErrorKind::Error, io_code(source)),
-            Self::LockGone { .. } => (ErrorKind::Error, "lock-gone"),
-            Self::FolderGone { .. } => (ErrorKind::NotFound, "folder-gone"),
+            Self::LockFileReplaced { .. } => (ErrorKind::Error, "lock-file-replaced"),
+            Self::FolderMoved { .. } => (ErrorKind::NotFound, "folder-moved"),
             Self::NetworkFileSystem { .. } => (ErrorKind::Error, "network-file-system"),
-            Self::Damaged { .. } => (ErrorKind::Error, "damaged-journal"),
-            Self::UnknownVersion { .. } => (ErrorKind::Error, "newer-journal"),
-            Self::RootGone { .. } => (ErrorKind::Error, "root-gone"),
-            Self::WrongKind { .. }
-            | Self::OtherMount { .. }
-            | Self::TooLarge { .. }
-            | Self::Superseded
-            | Self::Panicked => (ErrorKind::Error, "files"),
+            Self::CorruptJournal { .. } => (ErrorKind::Error, "corrupt-journal"),
+            Self::UnsupportedVersion { .. } => (ErrorKind::Error, "unsupported-journal-version"),
+            Self::RootUnavailable { .. } => (ErrorKind::Error, "root-unavailable"),
+            Self::WrongFileKind { .. } => (ErrorKind::Error, "wrong-file-kind"),
+            Self::CrossMount { .. } => (ErrorKind::Error, "cross-mount"),
+            Self::LimitExceeded { .. } => (ErrorKind::Error, "limit-exceeded"),
+            Self::Superseded => (ErrorKind::Error, "superseded"),
+            Self::Panicked => (ErrorKind::Error, "panicked"),
         }
     }
 }
 
-/// Code of an error of the system; those that a person can do something about have one of their own.
+/// Implements `kind` and `code` for an error type with a `classify` method that returns both.
+#[macro_export]
+macro_rules! impl_kind_and_code {
+    ($error:ty) => {
+        impl $error {
+            /// Class of the error.
+            pub fn kind(&self) -> $crate::ErrorKind {
+                self.classify().0
+            }
+
+            /// Stable name of the error, for scripts.
+            pub fn code(&self) -> &'static str {
+                self.classify().1
+            }
+        }
+    };
+}
+
+impl_kind_and_code!(Error);
+impl_kind_and_code!(Failure);
+
+/// Code of an error of the system. Errors that a person can resolve have a code of their own.
 pub fn io_code(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "permission-denied",
@@ -252,55 +263,46 @@ pub fn error_chain(error: &dyn std::error::Error) -> String {
     causes(error).fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// A commit that did not succeed, and what it left.
+/// A failed commit.
 #[derive(Debug)]
 pub struct Failure {
-    /// What is on the disk now.
-    pub left: Left,
-    /// Why.
+    /// State of the disk after the failure.
+    pub outcome: FailureOutcome,
+    /// Reason of the failure.
     pub error: Error,
 }
 
-/// What a failed commit left on the disk.
+/// State of the disk after a failed commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Left {
-    /// *Aborted*: everything is as it was before.
-    Nothing,
-    /// *Unknown until the next open*, which finds all of the change or nothing of it.
+pub enum FailureOutcome {
+    /// The commit changed nothing.
+    Aborted,
+    /// The next open finds the whole change or nothing of it.
     Unknown,
 }
 
 impl Failure {
-    /// Class of the failure.
-    pub fn kind(&self) -> ErrorKind {
-        match self.left {
-            Left::Unknown => ErrorKind::OutcomeUnknown,
-            Left::Nothing => self.error.kind(),
-        }
-    }
-
-    /// Stable name of the failure, for scripts.
-    pub fn code(&self) -> &'static str {
-        match self.left {
-            Left::Unknown => "outcome-unknown",
-            Left::Nothing => self.error.code(),
+    fn classify(&self) -> (ErrorKind, &'static str) {
+        match self.outcome {
+            FailureOutcome::Unknown => (ErrorKind::OutcomeUnknown, "outcome-unknown"),
+            FailureOutcome::Aborted => self.error.classify(),
         }
     }
 
     pub(crate) fn aborted(error: Error) -> Self {
-        Self { left: Left::Nothing, error }
+        Self { outcome: FailureOutcome::Aborted, error }
     }
 
     pub(crate) fn unknown(error: Error) -> Self {
-        Self { left: Left::Unknown, error }
+        Self { outcome: FailureOutcome::Unknown, error }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.left {
-            Left::Nothing => "nothing was changed",
-            Left::Unknown => "whether the change was made is known at the next open",
+        f.write_str(match self.outcome {
+            FailureOutcome::Aborted => "nothing was changed",
+            FailureOutcome::Unknown => "the next open decides whether the change was made",
         })
     }
 }
@@ -312,7 +314,7 @@ impl std::error::Error for Failure {
 }
 
 impl From<Error> for Failure {
-    /// An error before the commit began changed nothing.
+    /// An error before the commit point changed nothing.
     fn from(error: Error) -> Self {
         Self::aborted(error)
     }
@@ -322,11 +324,11 @@ fn by(holder: &Option<Holder>) -> String {
     holder.as_ref().map(|holder| format!(" by {holder}")).unwrap_or_default()
 }
 
-fn kind_name(kind: Kind) -> &'static str {
+fn kind_name(kind: FileKind) -> &'static str {
     match kind {
-        Kind::File => "a file",
-        Kind::Folder => "a folder",
-        Kind::Symlink => "a symlink",
-        Kind::Other => "a FIFO, socket or device",
+        FileKind::File => "a file",
+        FileKind::Folder => "a folder",
+        FileKind::Symlink => "a symlink",
+        FileKind::Other => "a FIFO, socket or device",
     }
 }

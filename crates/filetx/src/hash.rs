@@ -5,32 +5,32 @@ use std::fmt;
 use crate::disk::StoredFile;
 use std::io;
 
-/// How much of a file is read at a time.
+/// Length of one read of a file, in bytes.
 pub(crate) const CHUNK_BYTES: usize = 128 * 1024;
 
-/// The BLAKE3 hash of some content.
+/// A BLAKE3 hash of content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// The hash of `bytes`.
+    /// Hashes `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// The hash of an open file from `start` up to `end`, or to the end of the file if that comes first.
+    /// Hashes an open file from `start` up to `end` or the end of the file.
     pub fn of_file(file: &dyn StoredFile, start: u64, end: u64) -> io::Result<Self> {
         let mut hasher = blake3::Hasher::new();
         let mut buffer = vec![0; CHUNK_BYTES.min(end.saturating_sub(start) as usize)];
         let mut offset = start;
         while offset < end {
-            let want = buffer.len().min((end - offset) as usize);
-            let got = file.read_at(&mut buffer[..want], offset)?;
-            if got == 0 {
+            let wanted = buffer.len().min((end - offset) as usize);
+            let len = file.read_at(&mut buffer[..wanted], offset)?;
+            if len == 0 {
                 break;
             }
-            hasher.update(&buffer[..got]);
-            offset += got as u64;
+            hasher.update(&buffer[..len]);
+            offset += len as u64;
         }
         Ok(Self(*hasher.finalize().as_bytes()))
     }
@@ -48,7 +48,7 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits.
+/// Formats bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> impl fmt::Display {
     fmt::from_fn(move |f| bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")))
 }

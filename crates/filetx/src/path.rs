@@ -1,7 +1,7 @@
-//! Paths below a root: relative, plain and unable to leave it by their spelling.
+//! Paths below a root: relative, normal, and unable to leave the root by their spelling.
 //!
-//! Names are the bytes the file system has, not text: nothing is normalised or mangled. That a path cannot leave its root
-//! through a symlink either is the business of [`Disk`](crate::Disk), which opens every folder by handle.
+//! Names are the bytes of the file system, not text: they are never normalised. [`Disk`](crate::Disk) ensures that a path does not leave
+//! its root through a symlink: it opens every folder by handle.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -9,16 +9,16 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::Error;
 
-/// The longest name of one file or folder, in bytes: the limit of every file system in use.
+/// Maximum length of one name, in bytes: the limit of common file systems.
 pub(crate) const NAME_BYTES_MAX: usize = 255;
-/// The longest path below a root, in bytes. Linux takes 4096 for a whole path, so some room is left for the root itself.
+/// Maximum length of a path below a root, in bytes. Linux allows 4096 for a full path, which leaves 1024 for the root.
 pub(crate) const PATH_BYTES_MAX: usize = 3072;
 
-/// A path below a root. It has no `..`, no `.`, no empty name, and does not start at `/`; the empty path is the root itself.
+/// A path below a root, without `..`, `.`, empty names or a leading `/`. The empty path is the root itself.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RelPath(PathBuf);
 
-// By bytes: a checked path has one spelling, and comparing name by name takes longer.
+// By bytes: a checked path has one spelling, and a comparison by name takes longer.
 impl Ord for RelPath {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.to_bytes().cmp(other.to_bytes())
@@ -71,52 +71,52 @@ impl RelPath {
         Ok(Self(path.to_owned()))
     }
 
-    /// The path of `name` in this folder. `name` is one plain name, chosen by this crate or read from a folder listing.
+    /// Path of `name` in this folder. `name` is one plain name, not a path.
     pub fn join(&self, name: impl AsRef<OsStr>) -> Self {
         Self(self.0.join(name.as_ref()))
     }
 
-    /// This path seen from the folder that `base` is in.
+    /// This path relative to the parent of `base`: `base` joined with this path.
     pub fn below(&self, base: &RelPath) -> Self {
         if self.is_root() { base.clone() } else { Self(base.0.join(&self.0)) }
     }
 
-    /// The folder this is in, or `None` for the root.
+    /// Parent folder; `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         self.0.parent().map(|parent| Self(parent.to_owned()))
     }
 
-    /// The last name, or `None` for the root.
+    /// Last name; `None` for the root.
     pub fn name(&self) -> Option<&OsStr> {
         self.0.file_name()
     }
 
-    /// Whether this is the root.
+    /// Whether this is the root itself.
     pub fn is_root(&self) -> bool {
         self.0.as_os_str().is_empty()
     }
 
-    /// Whether this is `folder` or something inside it, by whole names: `root-x` is not inside `root`.
+    /// Whether this is `folder` or a path inside it. Whole names count: `root-x` is not inside `root`.
     pub fn is_within(&self, folder: &RelPath) -> bool {
         self.0.starts_with(&folder.0)
     }
 
-    /// How many names deep this is.
+    /// Number of names.
     pub fn depth(&self) -> usize {
         self.0.components().count()
     }
 
-    /// As a path of the standard library, still relative.
+    /// This path as a relative path of the standard library.
     pub fn as_path(&self) -> &Path {
         &self.0
     }
 
-    /// The bytes that journals hold.
+    /// Bytes for a journal.
     pub(crate) fn to_bytes(&self) -> &[u8] {
         self.0.as_os_str().as_encoded_bytes()
     }
 
-    /// The path that a journal holds; checked as if it came from a stranger.
+    /// Path from a journal, checked like any other input.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         Self::new(PathBuf::from(os_string(bytes)))
     }
@@ -134,60 +134,60 @@ impl fmt::Display for RelPath {
     }
 }
 
-/// Bytes of a journal as the system's string.
+/// Converts bytes of a journal to a string of the system.
 #[cfg(unix)]
 pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec())
 }
 
-/// Bytes of a journal as the system's string; only this program wrote them, from valid text.
+/// Converts bytes of a journal to a string of the system. This program wrote them from valid text.
 #[cfg(not(unix))]
 pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
-/// Where in a transaction: a path, in the first root unless said otherwise.
+/// A path in a transaction: a root and a path below it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct At {
-    /// Which of the transaction's roots, counted from 0 in the order they were given.
+pub struct TxPath {
+    /// Index of the root, from 0, in the order in which the roots were opened.
     pub root: usize,
     /// The path below that root.
     pub path: RelPath,
 }
 
-/// What can say where: `"a/b"` in the first root, or `(1, "a/b")` in the second.
-pub trait ToAt {
+/// Conversion to a [`TxPath`]: `"a/b"` is in the first root, `(1, "a/b")` in the second.
+pub trait ToTxPath {
     /// Checks the path.
-    fn to_at(self) -> Result<At, Error>;
+    fn to_tx_path(self) -> Result<TxPath, Error>;
 }
 
-impl ToAt for &str {
-    fn to_at(self) -> Result<At, Error> {
-        (0, self).to_at()
+impl ToTxPath for &str {
+    fn to_tx_path(self) -> Result<TxPath, Error> {
+        (0, self).to_tx_path()
     }
 }
 
-impl ToAt for &Path {
-    fn to_at(self) -> Result<At, Error> {
-        (0, self).to_at()
+impl ToTxPath for &Path {
+    fn to_tx_path(self) -> Result<TxPath, Error> {
+        (0, self).to_tx_path()
     }
 }
 
-impl ToAt for &RelPath {
-    fn to_at(self) -> Result<At, Error> {
-        Ok(At { root: 0, path: self.clone() })
+impl ToTxPath for &RelPath {
+    fn to_tx_path(self) -> Result<TxPath, Error> {
+        Ok(TxPath { root: 0, path: self.clone() })
     }
 }
 
-impl ToAt for &At {
-    fn to_at(self) -> Result<At, Error> {
+impl ToTxPath for &TxPath {
+    fn to_tx_path(self) -> Result<TxPath, Error> {
         Ok(self.clone())
     }
 }
 
-impl<P: AsRef<Path>> ToAt for (usize, P) {
-    fn to_at(self) -> Result<At, Error> {
-        Ok(At { root: self.0, path: RelPath::new(self.1)? })
+impl<P: AsRef<Path>> ToTxPath for (usize, P) {
+    fn to_tx_path(self) -> Result<TxPath, Error> {
+        Ok(TxPath { root: self.0, path: RelPath::new(self.1)? })
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn only_plain_relative_paths_are_taken() {
+    fn only_plain_relative_paths_are_accepted() {
         check("a", true);
         check("a/b.c/d", true);
         check("...", true);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn inside_means_by_whole_names() {
+    fn is_within_compares_whole_names() {
         let path = |text| RelPath::new(text).unwrap();
         assert!(path("root/a").is_within(&path("root")));
         assert!(path("root").is_within(&path("root")));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_text_survive() {
+    fn names_that_are_not_utf8_round_trip() {
         let path = RelPath::from_bytes(b"a/\xff\xfe").unwrap();
         assert_eq!(path.to_bytes(), b"a/\xff\xfe");
         assert_eq!(path.name().unwrap().as_encoded_bytes(), b"\xff\xfe");

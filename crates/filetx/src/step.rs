@@ -1,13 +1,13 @@
 //! The steps of the protocols, as `docs/design/file-transaction.md` numbers them.
 //!
-//! Every call to the disk names the step it belongs to, for three readers: the error message, the person comparing code and
-//! document, and the tests, which leave out one step at a time and check that the simulator notices (feature `mutants`).
+//! Every disk call names its step. Error messages show it, readers find it in the document, and tests skip one step at a time and check
+//! that the simulator detects it (feature `mutants`).
 
 use std::fmt;
 
 macro_rules! steps {
     ($($name:ident $number:literal $text:literal,)*) => {
-        /// What was being done when a disk call was made.
+        /// Purpose of a disk call.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Step {
             $(#[doc = concat!($number, ": ", $text, ".")] $name,)*
@@ -17,7 +17,7 @@ macro_rules! steps {
             /// All steps, in the order of the document.
             pub const ALL: &'static [Step] = &[$(Step::$name,)*];
 
-            /// The number in the document.
+            /// Number in the document.
             pub fn number(self) -> &'static str {
                 match self { $(Step::$name => $number,)* }
             }
@@ -30,15 +30,15 @@ macro_rules! steps {
 }
 
 steps! {
-    Inspect "0.1" "look at",
-    MakeHome "0.2" "prepare the transaction folder",
-    SyncHome "0.3" "sync the transaction folder",
+    Inspect "0.1" "inspect",
+    MakeTxnDir "0.2" "prepare the transaction folder",
+    SyncTxnDir "0.3" "sync the transaction folder",
     OpenLock "1.1" "open the lock file",
     Lock "1.2" "lock",
     Stage "3.1" "stage content for",
     SyncStaged "3.2" "sync staged content of",
     SyncStage "3.3" "sync the staging folder",
-    SyncStagedTogether "3.4" "sync all that was staged in",
+    SyncFsStaged "3.4" "sync the staged content in",
     WritePointer "4.1" "write the pointer",
     SyncPointer "4.2" "sync the pointer",
     SyncPointerFolder "4.3" "sync the folder of the pointer",
@@ -47,11 +47,11 @@ steps! {
     PlaceJournal "4.6" "move the journal into place",
     SyncJournalFolder "4.7" "sync the folder of the journal",
     Publish "5.1" "publish",
-    CheckDisplaced "5.2" "compare what was displaced at",
+    CheckDisplaced "5.2" "compare the displaced content of",
     SyncPublished "5.3" "sync the published file",
     SyncParent "5.4" "sync the folder of a published file",
-    SyncPublishedTogether "5.5" "sync all that was published in",
-    MarkDone "6.1" "mark the transaction done",
+    SyncFsPublished "5.5" "sync the published content in",
+    MarkDone "6.1" "mark the transaction as done in",
     SyncDone "6.2" "sync the done mark",
     ClearPointer "6.3" "clear the pointer",
     RemoveDone "6.4" "remove the done mark",
@@ -70,12 +70,12 @@ steps! {
     SyncStabilised "10.2" "sync the rewritten journal",
     PlaceStabilised "10.3" "move the rewritten journal into place",
     SyncStabilisedFolder "10.4" "sync the folder of the rewritten journal",
-    Keep "10.5" "keep aside content of",
-    SyncKept "10.6" "sync what was kept aside",
+    Preserve "10.5" "preserve content of",
+    SyncPreserved "10.6" "sync the preserved content in",
     Classify "10.7" "classify",
     CheckChecksum "11.1" "check the checksum of",
     CheckChain "11.2" "check the chain of",
-    CheckBoot "11.3" "check the run of the system in",
+    CheckBoot "11.3" "check the boot id in",
     SweepReplacements "12.1" "remove leftovers of earlier writes of",
     StageReplacement "12.2" "stage the new content of",
     SyncReplacement "12.3" "sync the new content of",
@@ -95,25 +95,25 @@ mod mutant {
     use std::cell::Cell;
 
     thread_local! {
-        static LEFT_OUT: Cell<Option<Step>> = const { Cell::new(None) };
+        static SKIPPED: Cell<Option<Step>> = const { Cell::new(None) };
     }
 
     impl Step {
-        /// Runs `work` with this step left out on this thread.
-        pub fn left_out<T>(self, work: impl FnOnce() -> T) -> T {
+        /// Runs `work` and skips this step on this thread.
+        pub fn skipped<T>(self, work: impl FnOnce() -> T) -> T {
             struct Restore;
             impl Drop for Restore {
                 fn drop(&mut self) {
-                    LEFT_OUT.set(None);
+                    SKIPPED.set(None);
                 }
             }
             let _restore = Restore;
-            LEFT_OUT.set(Some(self));
+            SKIPPED.set(Some(self));
             work()
         }
 
-        pub(crate) fn is_left_out(self) -> bool {
-            LEFT_OUT.get() == Some(self)
+        pub(crate) fn is_skipped(self) -> bool {
+            SKIPPED.get() == Some(self)
         }
     }
 }
@@ -121,7 +121,7 @@ mod mutant {
 #[cfg(not(feature = "mutants"))]
 impl Step {
     #[inline]
-    pub(crate) const fn is_left_out(self) -> bool {
+    pub(crate) const fn is_skipped(self) -> bool {
         false
     }
 }

@@ -1,11 +1,9 @@
-//! The synchronisation primitives of this crate: std's, or shuttle's under the feature `shuttle`.
+//! Synchronisation primitives: those of std, or those of shuttle with the feature `shuttle`.
 //!
-//! Code that threads run concurrently takes its mutexes and condition variables from here, so that the same code runs in a
-//! program and under shuttle, which explores its schedules. With the feature on, these types work inside a shuttle run
-//! only: the tests that touch real files are left out then.
+//! Concurrent code takes its mutexes and condition variables from here, so that shuttle can explore its schedules. With the feature, these
+//! types work only inside a shuttle run, and the tests on real files are disabled.
 //!
-//! A mutex whose owner panicked is used as it is ([`lock`]): every critical section of this crate leaves its data whole
-//! before it calls anything that may panic.
+//! Poisoned mutexes stay usable ([`lock`]): every critical section leaves its data consistent before it calls code that may panic.
 
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,51 +20,51 @@ pub(crate) use std::{
     thread,
 };
 
-/// How a wait ended. Either way the caller looks at its condition again.
+/// End of a wait. The caller checks its condition again in either case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Woken {
-    /// Somebody notified, or the system woke us for no reason.
+pub(crate) enum WakeReason {
+    /// A notification or a spurious wake-up.
     Notified,
-    /// The time was over.
+    /// The deadline passed.
     TimedOut,
 }
 
-/// Locks a mutex, also after a panic of an owner.
+/// Locks a mutex, even if it is poisoned.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A condition variable that knows whether anybody waits: notifying costs a system call, also when nobody does.
+/// A condition variable that counts its waiters: a notification without waiters costs no system call.
 ///
-/// Whoever rings or asks holds the mutex that those who wait hold when they begin to.
-pub(crate) struct Bell {
+/// Callers hold the mutex of the waiters in every method.
+pub(crate) struct WaitQueue {
     condvar: Condvar,
     waiting: AtomicUsize,
 }
 
-impl Bell {
+impl WaitQueue {
     pub(crate) fn new() -> Self {
         Self { condvar: Condvar::new(), waiting: AtomicUsize::new(0) }
     }
 
-    /// Whether anybody waits, or was woken and is not here yet.
-    pub(crate) fn is_awaited(&self) -> bool {
+    /// Whether a thread waits, or was notified and has not woken up yet.
+    pub(crate) fn has_waiters(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    pub(crate) fn ring_one<T>(&self, _held: &MutexGuard<'_, T>) {
-        if self.is_awaited() {
+    pub(crate) fn notify_one<T>(&self, _held: &MutexGuard<'_, T>) {
+        if self.has_waiters() {
             self.condvar.notify_one();
         }
     }
 
-    pub(crate) fn ring_all<T>(&self, _held: &MutexGuard<'_, T>) {
-        if self.is_awaited() {
+    pub(crate) fn notify_all<T>(&self, _held: &MutexGuard<'_, T>) {
+        if self.has_waiters() {
             self.condvar.notify_all();
         }
     }
 
-    /// Waits until it rings, or for no reason: the caller looks at its condition again.
+    /// Waits for a notification. Spurious wake-ups are possible: the caller checks its condition again.
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let guard = self.condvar.wait(guard).unwrap_or_else(PoisonError::into_inner);
@@ -74,52 +72,51 @@ impl Bell {
         guard
     }
 
-    /// As [`wait`](Self::wait), until `until` at the latest. `mutex` is the one that `guard` locks.
+    /// Like [`wait`](Self::wait), with a deadline. `guard` locks `mutex`.
     pub(crate) fn wait_until<'a, T>(
         &self,
         mutex: &'a Mutex<T>,
         guard: MutexGuard<'a, T>,
-        until: Instant,
-    ) -> (MutexGuard<'a, T>, Woken) {
+        deadline: Instant,
+    ) -> (MutexGuard<'a, T>, WakeReason) {
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let woken = wait_until(&self.condvar, mutex, guard, until);
+        let woken = wait_until(&self.condvar, mutex, guard, deadline);
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         woken
     }
 }
 
-/// Waits for a notification, until `until` at the latest. `mutex` is the one that `guard` locks.
+/// Waits for a notification, with a deadline. `guard` locks `mutex`.
 #[cfg(not(feature = "shuttle"))]
 pub(crate) fn wait_until<'a, T>(
     condvar: &Condvar,
     _mutex: &'a Mutex<T>,
     guard: MutexGuard<'a, T>,
-    until: Instant,
-) -> (MutexGuard<'a, T>, Woken) {
-    let left = until.saturating_duration_since(Instant::now());
-    if left.is_zero() {
-        return (guard, Woken::TimedOut);
+    deadline: Instant,
+) -> (MutexGuard<'a, T>, WakeReason) {
+    let remaining = deadline.saturating_duration_since(Instant::now());
+    if remaining.is_zero() {
+        return (guard, WakeReason::TimedOut);
     }
-    let (guard, result) = condvar.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner);
-    (guard, if result.timed_out() { Woken::TimedOut } else { Woken::Notified })
+    let (guard, result) = condvar.wait_timeout(guard, remaining).unwrap_or_else(PoisonError::into_inner);
+    (guard, if result.timed_out() { WakeReason::TimedOut } else { WakeReason::Notified })
 }
 
-/// Waits for a notification, or, by shuttle's choice, has its time over. Shuttle's own `wait_timeout` never times out.
+/// Waits for a notification, or times out by a random choice of shuttle, whose own `wait_timeout` never does.
 ///
-/// A wait whose time is over misses every notification that comes meanwhile, so both kinds of trouble are explored: a lost
-/// wake-up blocks the waits that are not over, and a late wake-up comes to nobody.
+/// A wait that timed out misses every notification until it holds the mutex again, so shuttle explores lost and late wake-ups.
 #[cfg(feature = "shuttle")]
 pub(crate) fn wait_until<'a, T>(
     condvar: &Condvar,
     mutex: &'a Mutex<T>,
     guard: MutexGuard<'a, T>,
-    _until: Instant,
-) -> (MutexGuard<'a, T>, Woken) {
+    _deadline: Instant,
+) -> (MutexGuard<'a, T>, WakeReason) {
     use shuttle::rand::{Rng, thread_rng};
     if thread_rng().r#gen::<bool>() {
-        return (condvar.wait(guard).unwrap_or_else(PoisonError::into_inner), Woken::Notified);
+        return (condvar.wait(guard).unwrap_or_else(PoisonError::into_inner), WakeReason::Notified);
     }
     drop(guard);
     thread::yield_now();
-    (lock(mutex), Woken::TimedOut)
+    (lock(mutex), WakeReason::TimedOut)
 }

@@ -18,7 +18,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use filetx::{Disk, Kind, Open, RelPath, Rename, Storage};
+use filetx::{Disk, FileKind, OpenMode, RelPath, RenameMode, Storage};
 use rustix::fs::{
     AtFlags, CWD, RenameFlags, StatxFlags, XattrFlags, getxattr, renameat_with, setxattr, statx,
 };
@@ -28,7 +28,7 @@ use support::*;
 
 fn read(disk: &Disk, path: &str) -> io::Result<Vec<u8>> {
     let mut buffer = [0; 64];
-    let len = disk.open(&rel(path), Open::Read)?.read_at(&mut buffer, 0)?;
+    let len = disk.open(&rel(path), OpenMode::Read)?.read_at(&mut buffer, 0)?;
     Ok(buffer[..len].to_vec())
 }
 
@@ -39,7 +39,7 @@ fn mode(path: &Path) -> u32 {
 #[test]
 fn what_is_written_is_read_back_at_its_offset() {
     let play = Playground::new();
-    let file = play.disk.open(&rel("a"), Open::Create { mode: 0o640 }).unwrap();
+    let file = play.disk.open(&rel("a"), OpenMode::Create { mode: 0o640 }).unwrap();
     file.write_at(b"hello world", 0).unwrap();
     file.write_at(b"W", 6).unwrap();
     file.set_len(9).unwrap();
@@ -50,7 +50,7 @@ fn what_is_written_is_read_back_at_its_offset() {
     assert_eq!(file.read_at(&mut buffer, 6).unwrap(), 3);
     assert_eq!(file.read_at(&mut buffer, 9).unwrap(), 0);
 
-    let again = play.disk.open(&rel("a"), Open::Write).unwrap();
+    let again = play.disk.open(&rel("a"), OpenMode::Write).unwrap();
     again.write_at(b"J", 0).unwrap();
     assert_eq!(fs::read(play.root("a")).unwrap(), b"Jello Wor");
 }
@@ -59,7 +59,7 @@ fn what_is_written_is_read_back_at_its_offset() {
 fn a_file_opened_to_read_is_not_written() {
     let play = Playground::new();
     fs::write(play.root("a"), "old").unwrap();
-    let error = play.disk.open(&rel("a"), Open::Read).unwrap().write_at(b"new", 0).unwrap_err();
+    let error = play.disk.open(&rel("a"), OpenMode::Read).unwrap().write_at(b"new", 0).unwrap_err();
     assert_eq!(errno(&error), Some(Errno::BADF));
 }
 
@@ -69,7 +69,7 @@ fn create_refuses_what_exists() {
     fs::write(play.root("a"), "old").unwrap();
     symlink("nowhere", play.root("dangling")).unwrap();
     for path in ["a", "dangling"] {
-        let error = play.disk.open(&rel(path), Open::Create { mode: 0o600 }).err().unwrap();
+        let error = play.disk.open(&rel(path), OpenMode::Create { mode: 0o600 }).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::AlreadyExists);
     }
     assert_eq!(fs::read(play.root("a")).unwrap(), b"old");
@@ -88,17 +88,17 @@ fn stat_tells_kind_mode_length_names_and_identity() {
 
     let file = stat("file").unwrap();
     let metadata = fs::metadata(play.root("file")).unwrap();
-    assert_eq!((file.kind, file.mode, file.len, file.links), (Kind::File, 0o2751, 5, 2));
+    assert_eq!((file.kind, file.mode, file.len, file.links), (FileKind::File, 0o2751, 5, 2));
     assert_eq!((file.id.device, file.id.inode), (metadata.dev(), metadata.ino()));
     assert_eq!(stat("second"), Some(file));
-    assert_eq!(play.disk.open(&rel("file"), Open::Read).unwrap().stat().unwrap(), file);
-    assert_eq!(stat("folder").unwrap().kind, Kind::Folder);
-    assert_eq!(stat("link").unwrap().kind, Kind::Symlink);
-    assert_eq!(stat("fifo").unwrap().kind, Kind::Other);
+    assert_eq!(play.disk.open(&rel("file"), OpenMode::Read).unwrap().stat().unwrap(), file);
+    assert_eq!(stat("folder").unwrap().kind, FileKind::Folder);
+    assert_eq!(stat("link").unwrap().kind, FileKind::Symlink);
+    assert_eq!(stat("fifo").unwrap().kind, FileKind::Other);
     assert_eq!(stat("missing"), None);
     assert_eq!(stat("missing/below"), None);
     assert_eq!(stat("file/below"), None);
-    assert_eq!(play.disk.stat(&RelPath::root()).unwrap().unwrap().kind, Kind::Folder);
+    assert_eq!(play.disk.stat(&RelPath::root()).unwrap().unwrap().kind, FileKind::Folder);
 }
 
 #[test]
@@ -121,20 +121,20 @@ fn no_operation_leads_through_a_symlink() {
         let (folder, inside) = (&rel(folder), &rel("inside"));
         let results = [
             disk.stat(secret).map(drop),
-            disk.open(secret, Open::Read).map(drop),
-            disk.open(secret, Open::Write).map(drop),
-            disk.open(new, Open::Create { mode: 0o600 }).map(drop),
+            disk.open(secret, OpenMode::Read).map(drop),
+            disk.open(secret, OpenMode::Write).map(drop),
+            disk.open(new, OpenMode::Create { mode: 0o600 }).map(drop),
             disk.list(folder).map(drop),
             disk.read_link(secret).map(drop),
             disk.make_folder(new, 0o700),
             disk.make_symlink(OsStr::new("x"), new),
             disk.link(inside, new),
             disk.link(secret, &rel("stolen")),
-            disk.rename(inside, new, Rename::Replace),
-            disk.rename(inside, secret, Rename::Replace),
-            disk.rename(inside, new, Rename::NoReplace),
-            disk.rename(inside, secret, Rename::Exchange),
-            disk.rename(secret, &rel("stolen"), Rename::Replace),
+            disk.rename(inside, new, RenameMode::Replace),
+            disk.rename(inside, secret, RenameMode::Replace),
+            disk.rename(inside, new, RenameMode::NoReplace),
+            disk.rename(inside, secret, RenameMode::Exchange),
+            disk.rename(secret, &rel("stolen"), RenameMode::Replace),
             disk.remove_file(secret),
             disk.remove_folder(new),
             disk.set_mode(secret, 0o777),
@@ -158,15 +158,15 @@ fn a_symlink_itself_is_never_followed() {
     symlink(play.outside("secret"), play.root("link")).unwrap();
     fs::write(play.root("inside"), "inside").unwrap();
 
-    assert_eq!(disk.open(link, Open::Read).err().unwrap().kind(), ErrorKind::InvalidInput);
-    assert_eq!(disk.open(link, Open::Write).err().unwrap().kind(), ErrorKind::InvalidInput);
+    assert_eq!(disk.open(link, OpenMode::Read).err().unwrap().kind(), ErrorKind::InvalidInput);
+    assert_eq!(disk.open(link, OpenMode::Write).err().unwrap().kind(), ErrorKind::InvalidInput);
     assert_eq!(disk.set_mode(link, 0o777).unwrap_err().kind(), ErrorKind::InvalidInput);
     assert_eq!(disk.copy_attributes(link, &rel("inside")).unwrap_err().kind(), ErrorKind::InvalidInput);
     assert_eq!(disk.read_link(link).unwrap(), play.outside("secret"));
     disk.link(link, &rel("second")).unwrap();
     assert!(play.root("second").is_symlink());
     disk.remove_file(&rel("second")).unwrap();
-    disk.rename(&rel("inside"), link, Rename::Replace).unwrap();
+    disk.rename(&rel("inside"), link, RenameMode::Replace).unwrap();
     assert_eq!(fs::read(play.root("link")).unwrap(), b"inside");
     play.assert_outside_untouched();
 }
@@ -182,12 +182,12 @@ fn a_folder_swapped_for_a_symlink_between_check_and_use_leads_nowhere() {
         if let Ok(content) = read(&play.disk, "folder/secret") {
             assert_eq!(content, b"inside");
         }
-        if let Ok(file) = play.disk.open(&secret, Open::Write) {
+        if let Ok(file) = play.disk.open(&secret, OpenMode::Write) {
             file.write_at(b"inside", 0).unwrap();
         }
         // Refused or done inside, whichever the moment gave.
         let _ = play.disk.set_mode(&secret, 0o640);
-        if play.disk.open(&new, Open::Create { mode: 0o600 }).is_ok() {
+        if play.disk.open(&new, OpenMode::Create { mode: 0o600 }).is_ok() {
             while play.disk.remove_file(&new).is_err() {}
         }
     });
@@ -201,9 +201,9 @@ fn a_file_swapped_for_a_fifo_is_refused_and_does_not_block() {
     fs::write(play.root("file"), "plain").unwrap();
     make_fifo(&play.root("swap"));
     while_swapping(&play.root("file"), &play.root("swap"), || {
-        for how in [Open::Read, Open::Write] {
+        for how in [OpenMode::Read, OpenMode::Write] {
             match play.disk.open(&rel("file"), how) {
-                Ok(file) => assert_eq!(file.stat().unwrap().kind, Kind::File),
+                Ok(file) => assert_eq!(file.stat().unwrap().kind, FileKind::File),
                 Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidInput),
             }
         }
@@ -217,7 +217,7 @@ fn what_is_not_a_plain_file_is_not_opened() {
     let _socket = UnixListener::bind(play.root("socket")).unwrap();
     fs::create_dir(play.root("folder")).unwrap();
     for path in ["fifo", "socket", "folder"] {
-        for how in [Open::Read, Open::Write] {
+        for how in [OpenMode::Read, OpenMode::Write] {
             let error = play.disk.open(&rel(path), how).err().unwrap();
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{path}");
         }
@@ -226,7 +226,7 @@ fn what_is_not_a_plain_file_is_not_opened() {
         assert_eq!(play.disk.set_mode(&rel(path), 0o777).unwrap_err().kind(), ErrorKind::InvalidInput);
     }
     let devices = Disk::open(Path::new("/dev")).unwrap();
-    assert_eq!(devices.open(&rel("null"), Open::Write).err().unwrap().kind(), ErrorKind::InvalidInput);
+    assert_eq!(devices.open(&rel("null"), OpenMode::Write).err().unwrap().kind(), ErrorKind::InvalidInput);
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
 }
 
@@ -246,7 +246,7 @@ fn any_bytes_make_a_name() {
     .map(|name| OsStr::from_bytes(name).to_owned())
     .into();
     for name in &expected {
-        let file = play.disk.open(&rel(name), Open::Create { mode: 0o600 }).unwrap();
+        let file = play.disk.open(&rel(name), OpenMode::Create { mode: 0o600 }).unwrap();
         file.write_at(name.as_bytes(), 0).unwrap();
         assert_eq!(fs::read(play.root(name)).unwrap(), name.as_bytes());
     }
@@ -264,12 +264,12 @@ fn rename_replaces_refuses_or_swaps() {
     fs::write(play.root("a"), "a").unwrap();
     fs::write(play.root("folder/b"), "b").unwrap();
 
-    assert_eq!(disk.rename(a, b, Rename::NoReplace).unwrap_err().kind(), ErrorKind::AlreadyExists);
-    assert_eq!(disk.rename(a, c, Rename::Exchange).unwrap_err().kind(), ErrorKind::NotFound);
-    disk.rename(a, b, Rename::Exchange).unwrap();
+    assert_eq!(disk.rename(a, b, RenameMode::NoReplace).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(disk.rename(a, c, RenameMode::Exchange).unwrap_err().kind(), ErrorKind::NotFound);
+    disk.rename(a, b, RenameMode::Exchange).unwrap();
     assert_eq!(read(disk, "a").unwrap(), b"b");
-    disk.rename(a, c, Rename::NoReplace).unwrap();
-    disk.rename(b, c, Rename::Replace).unwrap();
+    disk.rename(a, c, RenameMode::NoReplace).unwrap();
+    disk.rename(b, c, RenameMode::Replace).unwrap();
     assert_eq!(read(disk, "c").unwrap(), b"a");
     assert_eq!(names(&play.root("")), ["c", "folder"]);
 }
@@ -279,7 +279,7 @@ fn a_flag_the_file_system_does_not_know_is_unsupported() {
     // The kernel refuses a folder moved into itself with the same error number as an unknown flag.
     let play = Playground::new();
     play.disk.make_folder(&rel("folder"), 0o700).unwrap();
-    let error = play.disk.rename(&rel("folder"), &rel("folder/below"), Rename::NoReplace).unwrap_err();
+    let error = play.disk.rename(&rel("folder"), &rel("folder/below"), RenameMode::NoReplace).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
 }
 
@@ -291,7 +291,7 @@ fn links_symlinks_and_folders_come_and_go() {
     disk.make_folder(&rel("folder/below"), 0o700).unwrap();
     disk.make_symlink(OsStr::new("any where"), &rel("folder/link")).unwrap();
     assert_eq!(disk.read_link(&rel("folder/link")).unwrap(), "any where");
-    disk.open(&rel("file"), Open::Create { mode: 0o600 }).unwrap();
+    disk.open(&rel("file"), OpenMode::Create { mode: 0o600 }).unwrap();
     disk.link(&rel("file"), &rel("folder/second")).unwrap();
     assert_eq!(disk.stat(&rel("file")).unwrap().unwrap().links, 2);
     let taken = disk.link(&rel("file"), &rel("folder/link")).unwrap_err();
@@ -315,10 +315,13 @@ fn modes_are_set_on_what_its_owner_may_not_read() {
     fs::set_permissions(play.root(""), PermissionsExt::from_mode(0o777)).unwrap();
     as_ordinary_user(|| {
         let disk = &play.disk;
-        disk.open(&rel("file"), Open::Create { mode: 0 }).unwrap();
+        disk.open(&rel("file"), OpenMode::Create { mode: 0 }).unwrap();
         disk.make_folder(&rel("folder"), 0).unwrap();
         assert_eq!((mode(&play.root("file")), mode(&play.root("folder"))), (0, 0));
-        assert_eq!(disk.open(&rel("file"), Open::Read).err().unwrap().kind(), ErrorKind::PermissionDenied);
+        assert_eq!(
+            disk.open(&rel("file"), OpenMode::Read).err().unwrap().kind(),
+            ErrorKind::PermissionDenied
+        );
         disk.set_mode(&rel("file"), 0o4755).unwrap();
         disk.set_mode(&rel("folder"), 0o1700).unwrap();
         assert_eq!((mode(&play.root("file")), mode(&play.root("folder"))), (0o4755, 0o1700));
@@ -369,7 +372,7 @@ fn an_ordinary_user_copies_what_they_may() {
     as_ordinary_user(|| {
         let disk = &play.disk;
         for name in ["mine", "read-only", "unreadable"] {
-            disk.open(&rel(name), Open::Create { mode: 0o600 }).unwrap();
+            disk.open(&rel(name), OpenMode::Create { mode: 0o600 }).unwrap();
         }
         disk.copy_attributes(&rel("theirs"), &rel("mine")).unwrap();
         let mut value = [0; 1];
@@ -434,7 +437,7 @@ fn only_folders_are_roots_and_the_root_path_may_be_a_symlink() {
     let play = Playground::new();
     symlink(play.root(""), play.path().join("link")).unwrap();
     let disk = Disk::open(&play.path().join("link")).unwrap();
-    disk.open(&rel("a"), Open::Create { mode: 0o600 }).unwrap();
+    disk.open(&rel("a"), OpenMode::Create { mode: 0o600 }).unwrap();
     assert!(play.root("a").exists());
     assert_eq!(Disk::open(&play.root("a")).unwrap_err().kind(), ErrorKind::NotADirectory);
     assert_eq!(Disk::open(&play.root("missing")).unwrap_err().kind(), ErrorKind::NotFound);
@@ -445,7 +448,7 @@ fn a_root_is_made_with_its_parents_and_an_existing_one_is_left_as_it_is() {
     let play = Playground::new();
     let deep = play.root("a/b/c");
     let disk = Disk::create(&deep, 0o700).unwrap();
-    disk.open(&rel("file"), Open::Create { mode: 0o600 }).unwrap();
+    disk.open(&rel("file"), OpenMode::Create { mode: 0o600 }).unwrap();
     for folder in ["a", "a/b", "a/b/c"] {
         assert_eq!(mode(&play.root(folder)), 0o700, "{folder}");
     }
@@ -466,7 +469,7 @@ fn a_handle_stays_on_its_root_when_the_root_is_renamed() {
     let play = Playground::new();
     fs::rename(play.root(""), play.path().join("moved")).unwrap();
     fs::create_dir(play.root("")).unwrap();
-    play.disk.open(&rel("a"), Open::Create { mode: 0o600 }).unwrap();
+    play.disk.open(&rel("a"), OpenMode::Create { mode: 0o600 }).unwrap();
     assert_eq!(names(&play.path().join("moved")), ["a"]);
     assert!(names(&play.root("")).is_empty());
 }
@@ -474,20 +477,20 @@ fn a_handle_stays_on_its_root_when_the_root_is_renamed() {
 #[test]
 fn the_run_is_the_same_for_every_disk_of_one_mount() {
     let play = Playground::new();
-    let run = play.disk.boot();
+    let run = play.disk.boot_id();
     assert!(run.is_some());
-    assert_eq!(Disk::open(play.path()).unwrap().boot(), run);
+    assert_eq!(Disk::open(play.path()).unwrap().boot_id(), run);
     // Kernels before 6.8 do not tell mounts apart for good.
     let unique = StatxFlags::from_bits_retain(0x4000);
     let told = statx(CWD, "/proc", AtFlags::empty(), unique).unwrap().stx_mask;
     let tells = StatxFlags::from_bits_retain(told).contains(unique);
-    assert_eq!(Disk::open(Path::new("/proc")).unwrap().boot() != run, tells);
+    assert_eq!(Disk::open(Path::new("/proc")).unwrap().boot_id() != run, tells);
 }
 
 #[test]
 fn a_write_that_cannot_be_done_is_an_error() {
     let play = Playground::new();
-    let file = play.disk.open(&rel("a"), Open::Create { mode: 0o600 }).unwrap();
+    let file = play.disk.open(&rel("a"), OpenMode::Create { mode: 0o600 }).unwrap();
     let error = file.write_at(b"x", i64::MAX as u64 - 1).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::FileTooLarge);
     assert_eq!(file.stat().unwrap().len, 0);

@@ -5,7 +5,7 @@ extern crate cleveragents_filetx as filetx;
 
 use std::path::Path;
 
-use filetx::{Committed, Failure, FolderOptions, OwnFolder};
+use filetx::{CommitReport, Failure, FolderOptions, OwnFolder};
 use testkit::sim::{Fault, Lasts, SimDisk};
 
 /// How many of the disks that a power cut may leave are looked at, for each call.
@@ -13,7 +13,7 @@ const CUTS_MAX: usize = 200;
 /// More than the disk calls of one commit.
 const CALLS_MAX: u64 = 60;
 
-fn commit(folder: &OwnFolder, number: u32) -> Result<Committed, Failure> {
+fn commit(folder: &OwnFolder, number: u32) -> Result<CommitReport, Failure> {
     let mut tx = folder.begin()?;
     // Two of these do not fit into the journal: every commit has a checkpoint.
     tx.put(&*number.to_string(), text(number).as_bytes())?;
@@ -42,7 +42,7 @@ fn a_commit_after_one_that_failed_at_its_checkpoint_loses_nothing() {
         assert!(commit(&folder, 2).unwrap().pending.is_none());
         disk.fail_at(disk.calls() + call, Fault::Io, Lasts::Once);
         match commit(&folder, 3) {
-            Ok(Committed { pending: None, .. }) => acknowledged.push(3),
+            Ok(CommitReport { pending: None, .. }) => acknowledged.push(3),
             result => {
                 hits += 1;
                 acknowledged.extend(result.is_ok().then_some(3));

@@ -9,8 +9,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use filetx::{
-    Committed, Error, Failure, FolderOptions, Left, OwnFolder, ReplaceOptions, Snapshot, TreeOptions, Trees,
-    Wait, replace_file,
+    CommitReport, Error, Failure, FailureOutcome, FolderOptions, OwnFolder, ReplaceOptions, Snapshot,
+    TreeOptions, Trees, Wait, replace_file,
 };
 use testkit::folder::{Tree, scratch, tree, tree_of, tree_of_roots, tree_without};
 use testkit::mount::SmallDisk;
@@ -65,7 +65,7 @@ impl Bench {
         filler.set_len(len - pages * PAGE_BYTES).unwrap();
     }
 
-    fn give_back(&self) {
+    fn free_space(&self) {
         fs::remove_file(self.home().join("filler")).unwrap();
     }
 }
@@ -73,7 +73,7 @@ impl Bench {
 /// A commit on a disk that is nearly full.
 trait Work {
     fn set_up(&self, home: &Path);
-    fn commit(&self, home: &Path) -> Result<Committed, Failure>;
+    fn commit(&self, home: &Path) -> Result<CommitReport, Failure>;
     fn open(&self, home: &Path) -> Result<(), Error>;
     fn read(&self, home: &Path) -> Result<Tree, Error>;
     fn raw(&self, home: &Path) -> Tree;
@@ -91,7 +91,7 @@ impl Work for Folder {
         assert!(tx.commit().unwrap().pending.is_none());
     }
 
-    fn commit(&self, home: &Path) -> Result<Committed, Failure> {
+    fn commit(&self, home: &Path) -> Result<CommitReport, Failure> {
         let folder = open_folder(home)?;
         let mut tx = folder.begin()?;
         tx.append("messages", &[b'm'; 9000])?;
@@ -102,7 +102,7 @@ impl Work for Folder {
     }
 
     fn open(&self, home: &Path) -> Result<(), Error> {
-        open_folder(home).map(|folder| assert_eq!(folder.take_kept(), []))
+        open_folder(home).map(|folder| assert_eq!(folder.take_preserved(), []))
     }
 
     fn read(&self, home: &Path) -> Result<Tree, Error> {
@@ -124,7 +124,7 @@ impl Work for TwoTrees {
         drop(open_trees(home).unwrap());
     }
 
-    fn commit(&self, home: &Path) -> Result<Committed, Failure> {
+    fn commit(&self, home: &Path) -> Result<CommitReport, Failure> {
         let mut trees = open_trees(home)?;
         let mut tx = trees.begin();
         tx.put((0, "changed"), &[b'n'; 9000])?;
@@ -137,7 +137,7 @@ impl Work for TwoTrees {
     }
 
     fn open(&self, home: &Path) -> Result<(), Error> {
-        open_trees(home).map(|trees| assert!(trees.recovered().iter().all(|one| one.kept.is_empty())))
+        open_trees(home).map(|trees| assert!(trees.recovered().iter().all(|one| one.preserved.is_empty())))
     }
 
     fn read(&self, home: &Path) -> Result<Tree, Error> {
@@ -167,15 +167,15 @@ fn open_trees(home: &Path) -> Result<Trees, Error> {
 
 /// What each amount of space led to.
 #[derive(Default, Debug)]
-struct Seen {
+struct SpaceReport {
     aborted: usize,
     pending: usize,
     done: usize,
 }
 
 /// Commits with every amount of space from none to plenty.
-fn run_out_of_space(work: &dyn Work) -> Option<Seen> {
-    let mut seen = Seen::default();
+fn run_out_of_space(work: &dyn Work) -> Option<SpaceReport> {
+    let mut seen = SpaceReport::default();
     for pages in 0..=PAGES_MAX {
         let bench = Bench::new()?;
         let home = bench.home();
@@ -183,7 +183,7 @@ fn run_out_of_space(work: &dyn Work) -> Option<Seen> {
         let old = work.raw(home);
         bench.leave_pages(pages);
         let expected = match work.commit(home) {
-            Ok(Committed { pending: None, .. }) => {
+            Ok(CommitReport { pending: None, .. }) => {
                 seen.done += 1;
                 Some(Which::New)
             }
@@ -191,12 +191,12 @@ fn run_out_of_space(work: &dyn Work) -> Option<Seen> {
                 seen.pending += 1;
                 Some(Which::New)
             }
-            Err(Failure { left: Left::Nothing, .. }) => {
+            Err(Failure { outcome: FailureOutcome::Aborted, .. }) => {
                 seen.aborted += 1;
                 assert_eq!(work.raw(home), old, "{pages} pages: it said that nothing changed");
                 Some(Which::Old)
             }
-            Err(Failure { left: Left::Unknown, .. }) => None,
+            Err(Failure { outcome: FailureOutcome::Unknown, .. }) => None,
         };
         // The disk is full, and is read.
         let read = work.read(home).unwrap_or_else(|error| panic!("{pages} pages: reading: {error:?}"));
@@ -207,7 +207,7 @@ fn run_out_of_space(work: &dyn Work) -> Option<Seen> {
             read,
             "{pages} pages: an open on the full disk changed what is read"
         );
-        bench.give_back();
+        bench.free_space();
         work.open(home).unwrap_or_else(|error| panic!("{pages} pages: opening: {error:?}"));
         assert_eq!(work.raw(home), read, "{pages} pages: recovery left something else than a reader saw");
         let which = if read == old { Which::Old } else { Which::New };
@@ -250,13 +250,13 @@ fn a_disk_full_after_the_commit_point_is_published_at_the_next_open() {
     let committed = Folder.commit(home).unwrap();
     let pending = committed.pending.expect("there is no space for the files");
     assert!(
-        matches!(&pending, Error::Group { source } if matches!(&**source, Error::Io { .. })),
+        matches!(&pending, Error::GroupCommit { source } if matches!(&**source, Error::Io { .. })),
         "{pending:?}"
     );
     let seen = Folder.read(home).unwrap();
     assert_ne!(seen, old, "a reader sees what was committed");
     assert_ne!(Folder.raw(home), seen, "the files are not there yet");
-    bench.give_back();
+    bench.free_space();
     Folder.open(home).unwrap();
     assert_eq!(Folder.raw(home), seen);
 }
@@ -270,7 +270,7 @@ fn a_read_only_disk_is_read_and_not_written() {
     // Something waits to be published, so that readers have to look into the journal.
     bench.leave_pages(0);
     assert!(Folder.commit(home).unwrap().pending.is_some());
-    bench.give_back();
+    bench.free_space();
     let (in_folder, in_trees) = (Folder.read(home).unwrap(), TwoTrees.read(home).unwrap());
     bench.disk.remount("ro").unwrap();
     let before = tree(home);
@@ -278,12 +278,12 @@ fn a_read_only_disk_is_read_and_not_written() {
     assert_eq!(TwoTrees.read(home).unwrap(), in_trees);
     for (what, failed) in [("folder", Folder.commit(home)), ("trees", TwoTrees.commit(home))] {
         let failure = failed.expect_err("a read-only disk takes nothing");
-        assert_eq!(failure.left, Left::Nothing, "{what}");
+        assert_eq!(failure.outcome, FailureOutcome::Aborted, "{what}");
         let told = format!("{:?}", failure.error);
         assert!(told.contains("ReadOnlyFilesystem") || told.contains("code: 30"), "{what}: {told}");
     }
     let failure = replace_file(&home.join("a/changed"), b"new", &ReplaceOptions::default()).unwrap_err();
-    assert_eq!(failure.left, Left::Nothing);
+    assert_eq!(failure.outcome, FailureOutcome::Aborted);
     assert_eq!(tree(home), before);
     bench.disk.remount("rw").unwrap();
     Folder.open(home).unwrap();

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Barrier, Mutex, PoisonError};
 use std::thread;
 
-use filetx::{Error, Failure, FolderOptions, Left, OwnFolder, sync_count};
+use filetx::{Error, Failure, FailureOutcome, FolderOptions, OwnFolder, sync_count};
 use testkit::sim::{Fault, Lasts, SimDisk};
 
 const THREADS: usize = 8;
@@ -114,7 +114,7 @@ fn a_thread_that_panics_while_staging_blocks_nobody_and_leaves_nothing() {
         assert!(panics.join().is_err());
         scope.spawn(|| {
             let mut tx = folder.begin().unwrap();
-            assert_eq!(tx.look("f").unwrap(), filetx::Look::Absent);
+            assert_eq!(tx.path_state("f").unwrap(), filetx::PathState::Absent);
             tx.put("g", b"goes on").unwrap();
             assert!(tx.commit().unwrap().pending.is_none());
         });
@@ -161,10 +161,10 @@ fn failing_batch(fail_at: u64, lasts: Lasts) -> (Vec<Result<(), Failure>>, u64) 
         let count = there.iter().filter(|line| **line == me.to_string()).count();
         match outcome {
             Ok(_) => assert_eq!(count, 1, "acknowledged: {me} in {log:?} after call {fail_at}"),
-            Err(Failure { left: Left::Nothing, .. }) => {
+            Err(Failure { outcome: FailureOutcome::Aborted, .. }) => {
                 assert_eq!(count, 0, "aborted: {me} in {log:?} after call {fail_at}")
             }
-            Err(Failure { left: Left::Unknown, .. }) => {
+            Err(Failure { outcome: FailureOutcome::Unknown, .. }) => {
                 assert!(count <= 1, "{me} in {log:?} after call {fail_at}")
             }
         }
@@ -188,14 +188,14 @@ fn a_failed_call_fails_the_group_and_the_folder_goes_on() {
             let (outcomes, hits) = failing_batch(fail_at, lasts);
             for outcome in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
                 assert!(hits > 0, "{outcome:?}");
-                match (&outcome.error, outcome.left) {
+                match (&outcome.error, outcome.outcome) {
                     // The group's own failure, the same for all that were in it.
-                    (Error::Group { source }, Left::Unknown) => {
+                    (Error::GroupCommit { source }, FailureOutcome::Unknown) => {
                         assert!(matches!(&**source, Error::Io { .. }), "{source:?}");
                         unknown += 1;
                     }
                     // Staged on it, or not begun at all.
-                    (Error::Superseded | Error::Io { .. }, Left::Nothing) => {}
+                    (Error::Superseded | Error::Io { .. }, FailureOutcome::Aborted) => {}
                     other => panic!("{other:?}"),
                 }
             }
@@ -248,11 +248,11 @@ fn what_is_staged_on_a_failed_sync_is_superseded() {
             has_staged.lock().unwrap().recv().unwrap();
         });
         let failure = commit(b"first\n").unwrap_err();
-        assert_eq!(failure.left, Left::Unknown);
-        assert!(matches!(failure.error, Error::Group { .. }), "{failure:?}");
+        assert_eq!(failure.outcome, FailureOutcome::Unknown);
+        assert!(matches!(failure.error, Error::GroupCommit { .. }), "{failure:?}");
     });
     let failure = second.into_inner().unwrap().unwrap().unwrap_err();
-    assert_eq!(failure.left, Left::Nothing);
+    assert_eq!(failure.outcome, FailureOutcome::Aborted);
     assert!(matches!(failure.error, Error::Superseded), "{failure:?}");
     disk.heal();
     let mut tx = folder.begin().unwrap();

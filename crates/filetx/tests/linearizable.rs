@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use filetx::{Lock, Mode, Wait};
+use filetx::{Lock, LockMode, Wait};
 use testkit::children::{Process, listen, role, say, start};
 use testkit::history::{self, Count, Counter, Notebook, Noted, Operation, check_operations, overlaps};
 
@@ -51,7 +51,7 @@ fn child() {
 }
 
 fn operate(lock: Option<&Lock>, folder: &Path, increments: bool) -> u64 {
-    let mode = if increments { Mode::Exclusive } else { Mode::Shared };
+    let mode = if increments { LockMode::Exclusive } else { LockMode::Shared };
     let wait = Wait { timeout: Duration::from_secs(60), ..Wait::default() };
     let _guard = lock.map(|lock| lock.acquire(mode, &wait).unwrap());
     let path = folder.join("counter");

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use filetx::{Error, Kind, Lock, Mode, Wait, Waiting, acquire_all};
+use filetx::{Error, FileKind, Lock, LockMode, Wait, WaitNotice, acquire_all};
 use tempfile::{TempDir, tempdir};
 use testkit::children::{self, Process, listen, role, say};
 
@@ -42,18 +42,18 @@ fn child() {
     }
     let lock = Lock::open(&folder.join("lock")).unwrap();
     match role.as_str() {
-        "hold exclusive" => hold(&lock, Mode::Exclusive),
-        "hold shared" => hold(&lock, Mode::Shared),
+        "hold exclusive" => hold(&lock, LockMode::Exclusive),
+        "hold shared" => hold(&lock, LockMode::Shared),
         "open with umask" => {}
         "hold and exec" => {
-            let _guard = lock.acquire(Mode::Exclusive, &PATIENT).unwrap();
+            let _guard = lock.acquire(LockMode::Exclusive, &PATIENT).unwrap();
             #[expect(clippy::zombie_processes, reason = "it is to outlive this process")]
             Command::new("cat").stdin(Stdio::inherit()).stdout(Stdio::null()).spawn().unwrap();
             say("held");
             listen();
         }
         "increment" => (0..INCREMENTS).for_each(|_| {
-            let guard = lock.acquire(Mode::Exclusive, &PATIENT).unwrap();
+            let guard = lock.acquire(LockMode::Exclusive, &PATIENT).unwrap();
             increment(&folder);
             drop(guard);
         }),
@@ -64,7 +64,7 @@ fn child() {
     }
 }
 
-fn hold(lock: &Lock, mode: Mode) {
+fn hold(lock: &Lock, mode: LockMode) {
     let on_wait: filetx::OnWait = Arc::new(|_| say("waiting"));
     let wait = Wait { notice_after: Duration::ZERO, on_wait: Some(on_wait), ..PATIENT };
     let guard = lock.acquire(mode, &wait).unwrap();
@@ -101,7 +101,7 @@ fn open(folder: &TempDir) -> Lock {
     Lock::open(&folder.path().join("lock")).unwrap()
 }
 
-fn is_free(lock: &Lock, mode: Mode) -> bool {
+fn is_free(lock: &Lock, mode: LockMode) -> bool {
     match lock.acquire(mode, &ONCE) {
         Ok(_guard) => true,
         Err(Error::Busy { .. }) => false,
@@ -117,14 +117,14 @@ fn timeout_names_the_lock_and_its_holder() {
     let lock = open(&folder);
     let mut holder = start("hold exclusive", folder.path());
     holder.hear();
-    let notices = Arc::new(Mutex::new(Vec::<Waiting>::new()));
+    let notices = Arc::new(Mutex::new(Vec::<WaitNotice>::new()));
     let on_wait = {
         let notices = Arc::clone(&notices);
-        Arc::new(move |waiting: &Waiting| notices.lock().unwrap().push(waiting.clone()))
+        Arc::new(move |waiting: &WaitNotice| notices.lock().unwrap().push(waiting.clone()))
     };
     let (timeout, notice_after) = (Duration::from_millis(60), Duration::from_millis(20));
     let wait = Wait { timeout, notice_after, on_wait: Some(on_wait) };
-    let error = lock.acquire(Mode::Exclusive, &wait).unwrap_err();
+    let error = lock.acquire(LockMode::Exclusive, &wait).unwrap_err();
     let Error::Busy { lock: path, holder: Some(named), waited } = &error else { panic!("{error}") };
     assert_eq!(path, &folder.path().join("lock"));
     assert_eq!(named.pid, holder.id());
@@ -144,10 +144,10 @@ fn readers_are_not_taken_for_the_last_writer() {
     let folder = folder();
     let lock = open(&folder);
     // The note names us, and we live.
-    drop(lock.acquire(Mode::Exclusive, &ONCE).unwrap());
+    drop(lock.acquire(LockMode::Exclusive, &ONCE).unwrap());
     let mut reader = start("hold shared", folder.path());
     reader.hear();
-    let error = lock.acquire(Mode::Exclusive, &ONCE).unwrap_err();
+    let error = lock.acquire(LockMode::Exclusive, &ONCE).unwrap_err();
     if cfg!(target_os = "linux") {
         assert!(matches!(error, Error::Busy { holder: None, .. }), "{error}");
     }
@@ -163,7 +163,7 @@ fn a_dead_holder_is_not_named() {
     // Someone else holds it, without a note.
     let other = File::open(folder.path().join("lock")).unwrap();
     other.try_lock().unwrap();
-    let error = open(&folder).acquire(Mode::Exclusive, &ONCE).unwrap_err();
+    let error = open(&folder).acquire(LockMode::Exclusive, &ONCE).unwrap_err();
     assert!(matches!(error, Error::Busy { holder: None, .. }), "{error}");
 }
 
@@ -175,18 +175,18 @@ fn a_killed_holder_frees_the_lock_at_once() {
     let lock = open(&folder);
     let mut holder = start("hold exclusive", folder.path());
     holder.hear();
-    assert!(!is_free(&lock, Mode::Shared));
+    assert!(!is_free(&lock, LockMode::Shared));
     holder.kill();
-    assert!(is_free(&lock, Mode::Exclusive));
+    assert!(is_free(&lock, LockMode::Exclusive));
 }
 
 #[test]
 fn shared_and_exclusive_between_processes() {
     for (held, wanted, free) in [
-        ("hold shared", Mode::Shared, true),
-        ("hold shared", Mode::Exclusive, false),
-        ("hold exclusive", Mode::Shared, false),
-        ("hold exclusive", Mode::Exclusive, false),
+        ("hold shared", LockMode::Shared, true),
+        ("hold shared", LockMode::Exclusive, false),
+        ("hold exclusive", LockMode::Shared, false),
+        ("hold exclusive", LockMode::Exclusive, false),
     ] {
         let folder = folder();
         let lock = open(&folder);
@@ -214,15 +214,15 @@ fn processes_lose_no_increment() {
 fn a_removed_lock_file_is_noticed_by_its_holder() {
     let folder = folder();
     let lock = open(&folder);
-    let guard = lock.acquire(Mode::Exclusive, &ONCE).unwrap();
+    let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
     guard.check().unwrap();
     fs::remove_file(folder.path().join("lock")).unwrap();
-    assert!(matches!(guard.check(), Err(Error::LockGone { .. })));
+    assert!(matches!(guard.check(), Err(Error::LockFileReplaced { .. })));
     fs::write(folder.path().join("lock"), "").unwrap();
-    assert!(matches!(guard.check(), Err(Error::LockGone { .. })), "another file of that name");
+    assert!(matches!(guard.check(), Err(Error::LockFileReplaced { .. })), "another file of that name");
     drop(guard);
     let before = lock.id();
-    lock.acquire(Mode::Exclusive, &ONCE).unwrap().check().unwrap();
+    lock.acquire(LockMode::Exclusive, &ONCE).unwrap().check().unwrap();
     assert_ne!(lock.id(), before);
 }
 
@@ -230,13 +230,13 @@ fn a_removed_lock_file_is_noticed_by_its_holder() {
 fn who_waits_on_a_removed_file_gets_the_new_one() {
     let folder = folder();
     let lock = open(&folder);
-    let guard = lock.acquire(Mode::Exclusive, &ONCE).unwrap();
+    let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
     let mut waiting = start("hold exclusive", folder.path());
     assert_eq!(waiting.hear(), "waiting");
     fs::remove_file(folder.path().join("lock")).unwrap();
     drop(guard);
     assert_eq!(waiting.hear(), "held");
-    assert!(!is_free(&lock, Mode::Exclusive), "both use the file that the path names");
+    assert!(!is_free(&lock, LockMode::Exclusive), "both use the file that the path names");
     waiting.finish();
 }
 
@@ -291,11 +291,11 @@ fn increment_checked(lock: &Lock, folder: &Path, checked: bool) {
     let gate = File::open(folder.join("gate")).unwrap();
     let mut written = 0;
     while written < WRITES {
-        let guard = lock.acquire(Mode::Exclusive, &PATIENT).unwrap();
+        let guard = lock.acquire(LockMode::Exclusive, &PATIENT).unwrap();
         let next = counter(folder) + 1;
         thread::yield_now();
         gate.lock_shared().unwrap();
-        let gone = checked && matches!(guard.check(), Err(Error::LockGone { .. }));
+        let gone = checked && matches!(guard.check(), Err(Error::LockFileReplaced { .. }));
         if !gone {
             set_counter(folder, next);
             written += 1;
@@ -316,14 +316,14 @@ fn a_forked_child_neither_holds_nor_releases_the_lock() {
 
 #[expect(unsafe_code, reason = "std has no fork")]
 fn fork(lock: &Lock, file: &Path) {
-    let guard = lock.acquire(Mode::Exclusive, &ONCE).unwrap();
+    let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
     // SAFETY: no other thread of this process holds a mutex: the harness waits for this one.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
-        let gone = matches!(guard.check(), Err(Error::LockGone { .. }));
+        let gone = matches!(guard.check(), Err(Error::LockFileReplaced { .. }));
         drop(guard);
         // It is the parent's still, also for the child: no `AlreadyHeld`, and no success through the shared open file.
-        let busy = matches!(lock.acquire(Mode::Shared, &ONCE), Err(Error::Busy { .. }));
+        let busy = matches!(lock.acquire(LockMode::Shared, &ONCE), Err(Error::Busy { .. }));
         std::process::exit(i32::from(!(gone && busy)));
     }
     let mut status = 0;
@@ -334,7 +334,7 @@ fn fork(lock: &Lock, file: &Path) {
     let other = File::open(file).unwrap();
     assert!(other.try_lock().is_err(), "the parent holds it still");
     drop(guard);
-    assert!(is_free(lock, Mode::Exclusive));
+    assert!(is_free(lock, LockMode::Exclusive));
 }
 
 #[test]
@@ -343,10 +343,10 @@ fn an_execd_program_does_not_inherit_the_lock() {
     let lock = open(&folder);
     let mut holder = start("hold and exec", folder.path());
     holder.hear();
-    assert!(!is_free(&lock, Mode::Shared));
+    assert!(!is_free(&lock, LockMode::Shared));
     // The program that it started lives on: it reads the same input, which is still open.
     holder.kill();
-    assert!(is_free(&lock, Mode::Exclusive));
+    assert!(is_free(&lock, LockMode::Exclusive));
 }
 
 // Threads of one process.
@@ -356,34 +356,34 @@ fn the_same_thread_is_told_where_it_holds_the_lock() {
     let folder = folder();
     let (lock, other) = (open(&folder), open(&folder));
     let line = line!() + 1;
-    let guard = lock.acquire(Mode::Exclusive, &ONCE).unwrap();
-    for mode in [Mode::Shared, Mode::Exclusive] {
+    let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
+    for mode in [LockMode::Shared, LockMode::Exclusive] {
         for lock in [&lock, &other] {
             let error = lock.acquire(mode, &PATIENT).unwrap_err();
             assert!(error.to_string().contains(&format!("{}:{line}", file!())), "{error}");
-            assert!(matches!(lock.hold(mode, &PATIENT), Err(Error::AlreadyHeld { .. })));
+            assert!(matches!(lock.acquire_send(mode, &PATIENT), Err(Error::AlreadyHeld { .. })));
         }
     }
     drop(guard);
-    let first = lock.acquire(Mode::Shared, &ONCE).unwrap();
-    let second = other.acquire(Mode::Shared, &ONCE).unwrap();
-    assert!(matches!(lock.acquire(Mode::Exclusive, &PATIENT), Err(Error::AlreadyHeld { .. })));
+    let first = lock.acquire(LockMode::Shared, &ONCE).unwrap();
+    let second = other.acquire(LockMode::Shared, &ONCE).unwrap();
+    assert!(matches!(lock.acquire(LockMode::Exclusive, &PATIENT), Err(Error::AlreadyHeld { .. })));
     drop(first);
-    assert!(matches!(lock.acquire(Mode::Exclusive, &PATIENT), Err(Error::AlreadyHeld { .. })));
+    assert!(matches!(lock.acquire(LockMode::Exclusive, &PATIENT), Err(Error::AlreadyHeld { .. })));
     drop(second);
-    assert!(is_free(&lock, Mode::Exclusive));
+    assert!(is_free(&lock, LockMode::Exclusive));
 }
 
 #[test]
 fn another_thread_waits_and_then_gets_it() {
     let folder = folder();
     let lock = open(&folder);
-    let guard = lock.acquire(Mode::Exclusive, &ONCE).unwrap();
+    let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
     let (waiting, told) = mpsc::channel();
-    let on_wait = Arc::new(move |waited: &Waiting| waiting.send(waited.clone()).unwrap());
+    let on_wait = Arc::new(move |waited: &WaitNotice| waiting.send(waited.clone()).unwrap());
     let wait = Wait { notice_after: Duration::ZERO, on_wait: Some(on_wait), ..PATIENT };
     thread::scope(|scope| {
-        let thread = scope.spawn(|| lock.acquire(Mode::Exclusive, &wait).map(|guard| guard.check()));
+        let thread = scope.spawn(|| lock.acquire(LockMode::Exclusive, &wait).map(|guard| guard.check()));
         let notice = told.recv().unwrap();
         assert_eq!(notice.holder.map(|holder| holder.pid), Some(std::process::id()));
         assert!(!thread.is_finished());
@@ -396,14 +396,14 @@ fn another_thread_waits_and_then_gets_it() {
 fn another_thread_gives_up_after_the_timeout() {
     let folder = folder();
     let lock = open(&folder);
-    let _guard = lock.acquire(Mode::Shared, &ONCE).unwrap();
+    let _guard = lock.acquire(LockMode::Shared, &ONCE).unwrap();
     let timeout = Duration::from_millis(20);
     let wait = Wait { timeout, ..Wait::default() };
     thread::scope(|scope| {
-        let thread = scope.spawn(|| lock.acquire(Mode::Exclusive, &wait).map(drop));
+        let thread = scope.spawn(|| lock.acquire(LockMode::Exclusive, &wait).map(drop));
         let error = thread.join().unwrap().unwrap_err();
         assert!(matches!(error, Error::Busy { waited, .. } if waited >= timeout), "{error}");
-        scope.spawn(|| assert!(is_free(&lock, Mode::Shared), "readers share"));
+        scope.spawn(|| assert!(is_free(&lock, LockMode::Shared), "readers share"));
     });
 }
 
@@ -411,15 +411,15 @@ fn another_thread_gives_up_after_the_timeout() {
 fn a_held_lock_moves_between_threads() {
     let folder = folder();
     let lock = open(&folder);
-    let held = lock.hold(Mode::Exclusive, &ONCE).unwrap();
-    assert!(!is_free(&lock, Mode::Shared), "it belongs to no thread, so it is waited for");
+    let held = lock.acquire_send(LockMode::Exclusive, &ONCE).unwrap();
+    assert!(!is_free(&lock, LockMode::Shared), "it belongs to no thread, so it is waited for");
     thread::scope(|scope| {
         scope.spawn(move || {
             held.check().unwrap();
             drop(held);
         });
     });
-    assert!(is_free(&lock, Mode::Exclusive));
+    assert!(is_free(&lock, LockMode::Exclusive));
 }
 
 #[test]
@@ -427,8 +427,8 @@ fn the_last_reader_of_a_process_unlocks_for_others() {
     let folder = folder();
     let (first, second) = (open(&folder), open(&folder));
     let outside = File::open(folder.path().join("lock")).unwrap();
-    let one = first.hold(Mode::Shared, &ONCE).unwrap();
-    let two = second.hold(Mode::Shared, &ONCE).unwrap();
+    let one = first.acquire_send(LockMode::Shared, &ONCE).unwrap();
+    let two = second.acquire_send(LockMode::Shared, &ONCE).unwrap();
     drop((one, first));
     assert!(outside.try_lock().is_err(), "the second reader is left, through the first one's file");
     drop(two);
@@ -445,7 +445,7 @@ fn threads_lose_no_increment() {
                 let own = open(&folder);
                 for turn in 0..INCREMENTS {
                     let lock = if turn % 2 == 0 { &lock } else { &own };
-                    let guard = lock.acquire(Mode::Exclusive, &PATIENT).unwrap();
+                    let guard = lock.acquire(LockMode::Exclusive, &PATIENT).unwrap();
                     increment(folder.path());
                     drop(guard);
                 }
@@ -464,10 +464,10 @@ fn two_paths_to_one_file_are_one_lock() {
     let lock = open(&folder);
     let other = Lock::open(&folder.path().join("again/lock")).unwrap();
     assert_eq!(lock.id(), other.id());
-    let guard = lock.acquire(Mode::Exclusive, &ONCE).unwrap();
-    assert!(matches!(other.acquire(Mode::Exclusive, &ONCE), Err(Error::AlreadyHeld { .. })));
+    let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
+    assert!(matches!(other.acquire(LockMode::Exclusive, &ONCE), Err(Error::AlreadyHeld { .. })));
     drop(guard);
-    assert!(is_free(&other, Mode::Exclusive));
+    assert!(is_free(&other, LockMode::Exclusive));
 }
 
 #[test]
@@ -478,10 +478,11 @@ fn only_plain_files_are_locks() {
     fs::create_dir(path("folder")).unwrap();
     rustix::fs::mknodat(rustix::fs::CWD, path("fifo"), rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
         .unwrap();
-    for (name, kind) in [("link", Kind::Symlink), ("folder", Kind::Folder), ("fifo", Kind::Other)] {
+    for (name, kind) in [("link", FileKind::Symlink), ("folder", FileKind::Folder), ("fifo", FileKind::Other)]
+    {
         for error in [Lock::open(&path(name)).err(), Lock::open_existing(&path(name)).err()] {
             assert!(
-                matches!(error, Some(Error::WrongKind { found, .. }) if found == kind),
+                matches!(error, Some(Error::WrongFileKind { found, .. }) if found == kind),
                 "{name}: {error:?}"
             );
         }
@@ -497,17 +498,17 @@ fn a_path_that_cannot_be_looked_at_is_an_error() {
     fs::create_dir(&inner).unwrap();
     let path = inner.join("lock");
     let lock = Lock::open(&path).unwrap();
-    let guard = lock.acquire(Mode::Exclusive, &ONCE).unwrap();
+    let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
     fs::rename(&inner, &aside).unwrap();
-    assert!(matches!(guard.check(), Err(Error::LockGone { .. })), "its folder was moved");
+    assert!(matches!(guard.check(), Err(Error::LockFileReplaced { .. })), "its folder was moved");
     symlink("inner", &inner).unwrap();
     assert!(matches!(guard.check(), Err(Error::Io { .. })), "its folder leads in circles");
     drop(guard);
-    assert!(matches!(lock.acquire(Mode::Shared, &ONCE), Err(Error::Io { .. })));
+    assert!(matches!(lock.acquire(LockMode::Shared, &ONCE), Err(Error::Io { .. })));
     assert!(matches!(Lock::open(&path), Err(Error::Io { .. })));
     fs::remove_file(&inner).unwrap();
     fs::rename(&aside, &inner).unwrap();
-    assert!(is_free(&lock, Mode::Exclusive), "nothing was left locked");
+    assert!(is_free(&lock, LockMode::Exclusive), "nothing was left locked");
 }
 
 #[test]
@@ -529,16 +530,16 @@ fn readers_use_a_lock_file_they_cannot_write() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
     let before = fs::read(&path).unwrap();
     let reader = Lock::open_existing(&path).unwrap().unwrap();
-    let guard = reader.acquire(Mode::Shared, &ONCE).unwrap();
+    let guard = reader.acquire(LockMode::Shared, &ONCE).unwrap();
     guard.check().unwrap();
     thread::scope(|scope| {
-        scope.spawn(|| assert!(!is_free(&lock, Mode::Exclusive)));
+        scope.spawn(|| assert!(!is_free(&lock, LockMode::Exclusive)));
     });
     drop(guard);
-    assert!(is_free(&reader, Mode::Exclusive), "it may also be alone, without a note");
+    assert!(is_free(&reader, LockMode::Exclusive), "it may also be alone, without a note");
     assert_eq!(fs::read(&path).unwrap(), before);
     fs::remove_file(&path).unwrap();
-    assert!(matches!(reader.acquire(Mode::Shared, &ONCE), Err(Error::Missing { .. })));
+    assert!(matches!(reader.acquire(LockMode::Shared, &ONCE), Err(Error::NotFound { .. })));
 }
 
 // Several locks.
@@ -549,7 +550,8 @@ fn several_locks_are_taken_once_each_and_in_order() {
     let open = |name: &str| Lock::open(&folder.path().join(name)).unwrap();
     let (a, b, again) = (open("a"), open("b"), open("a"));
     let guards =
-        acquire_all(&[(&b, Mode::Shared), (&again, Mode::Shared), (&a, Mode::Exclusive)], &ONCE).unwrap();
+        acquire_all(&[(&b, LockMode::Shared), (&again, LockMode::Shared), (&a, LockMode::Exclusive)], &ONCE)
+            .unwrap();
     assert_eq!(guards.len(), 2);
     let free = |name: &str, shared: bool| {
         let file = File::open(folder.path().join(name)).unwrap();
@@ -576,10 +578,10 @@ fn failing_to_take_several_locks_releases_all() {
     last.try_lock().unwrap();
     let wait = Wait { timeout: Duration::from_millis(10), ..Wait::default() };
     let since = Instant::now();
-    let wanted = [(&locks[1], Mode::Exclusive), (&locks[0], Mode::Exclusive)];
+    let wanted = [(&locks[1], LockMode::Exclusive), (&locks[0], LockMode::Exclusive)];
     assert!(matches!(acquire_all(&wanted, &wait), Err(Error::Busy { .. })));
     assert!(since.elapsed() >= wait.timeout);
-    assert!(is_free(&locks[0], Mode::Exclusive));
+    assert!(is_free(&locks[0], LockMode::Exclusive));
 }
 
 #[test]
@@ -594,7 +596,7 @@ fn opposite_orders_do_not_deadlock() {
                 for _ in 0..INCREMENTS {
                     let (first, second) = if turn == 0 { (a, b) } else { (b, a) };
                     let guards =
-                        acquire_all(&[(first, Mode::Exclusive), (second, Mode::Exclusive)], &PATIENT)
+                        acquire_all(&[(first, LockMode::Exclusive), (second, LockMode::Exclusive)], &PATIENT)
                             .unwrap();
                     increment(folder.path());
                     drop(guards);

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use filetx::{
-    Committed, Error, Failure, FolderOptions, OwnFolder, RelPath, Snapshot, TreeOptions, Trees, Wait,
+    CommitReport, Error, Failure, FolderOptions, OwnFolder, RelPath, Snapshot, TreeOptions, Trees, Wait,
 };
 use testkit::folder::{Tree, copy, scratch, tree, tree_without};
 use testkit::notes;
@@ -44,8 +44,8 @@ static BEFORE_MAIN: extern "C" fn() = {
         let Some(root) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
         let look = |name: &str| drop(fs::symlink_metadata(root.join(name)));
         look(BEGIN);
-        let committed =
-            commit(&root).is_ok_and(|committed| committed.pending.is_none() && committed.kept.is_empty());
+        let committed = commit(&root)
+            .is_ok_and(|committed| committed.pending.is_none() && committed.preserved.is_empty());
         look(END);
         std::process::exit(i32::from(!committed))
     }
@@ -53,10 +53,10 @@ static BEFORE_MAIN: extern "C" fn() = {
 };
 
 fn options() -> TreeOptions {
-    TreeOptions { home: RelPath::new(HOME).unwrap(), ..TreeOptions::default() }
+    TreeOptions { txn_dir: RelPath::new(HOME).unwrap(), ..TreeOptions::default() }
 }
 
-fn commit(root: &Path) -> Result<Committed, Failure> {
+fn commit(root: &Path) -> Result<CommitReport, Failure> {
     let mut trees = Trees::open(&[root], options())?;
     let mut tx = trees.begin();
     tx.put("changed", b"new content")?;
@@ -81,7 +81,7 @@ enum Act {
 }
 
 impl Act {
-    fn carry_out(self, root: &Path) {
+    fn perform(self, root: &Path) {
         match self {
             Act::Git(arguments) => git(root, arguments),
             Act::SaveInPlace(path) => {
@@ -158,11 +158,11 @@ impl Bench {
     fn check(&self, step: &Call, act: Act) -> Result<(), String> {
         self.crash(step);
         let waiting = self.is_waiting();
-        act.carry_out(&self.root);
+        act.perform(&self.root);
         let left = people_tree(&self.root);
         let trees =
             Trees::open(&[&self.root], options()).map_err(|error| format!("recovering: {error:?}"))?;
-        let kept: Vec<_> = trees.recovered().iter().flat_map(|one| one.kept.clone()).collect();
+        let kept: Vec<_> = trees.recovered().iter().flat_map(|one| one.preserved.clone()).collect();
         drop(trees);
         let found = people_tree(&self.root);
         let is_kept = |path: &str| kept.iter().any(|one| one.path == self.root.join(path));
@@ -178,7 +178,7 @@ impl Bench {
                 ));
             }
         }
-        for aside in kept.iter().filter_map(|one| one.aside.as_ref()) {
+        for aside in kept.iter().filter_map(|one| one.preserved_at.as_ref()) {
             fs::symlink_metadata(aside)
                 .map_err(|error| format!("{} is not there: {error}", aside.display()))?;
         }
@@ -196,7 +196,7 @@ impl Bench {
     /// Whether the transaction is committed and waits to be finished. A reader then sees it already.
     fn is_waiting(&self) -> bool {
         let waiting = self.root.join(HOME).join("journal").exists();
-        let snapshot = Snapshot::of_tree(&self.root, &options().home, &Wait::default()).unwrap();
+        let snapshot = Snapshot::of_tree(&self.root, &options().txn_dir, &Wait::default()).unwrap();
         let state = if waiting { &self.new } else { &people_tree(&self.root) };
         let Some(Node::File { content, .. }) = state.get("changed") else { panic!("it is always there") };
         assert_eq!(snapshot.read("changed").unwrap().as_ref(), Some(content), "what a reader sees");
@@ -314,11 +314,11 @@ fn damage_record(journal: &mut [u8]) {
 }
 
 fn is_newer(error: &Error) -> bool {
-    matches!(error, Error::UnknownVersion { found: 99, .. })
+    matches!(error, Error::UnsupportedVersion { found: 99, .. })
 }
 
 fn is_damaged(error: &Error) -> bool {
-    matches!(error, Error::Damaged { .. })
+    matches!(error, Error::CorruptJournal { .. })
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn a_strange_journal_of_a_tree_is_refused_and_nothing_is_touched() {
         let writing = Trees::open(&[&bench.root], options()).map(|_| ()).unwrap_err();
         assert!(is_expected(&writing), "way {index}: {writing:?}");
         let reading =
-            Snapshot::of_tree(&bench.root, &options().home, &Wait::default()).map(|_| ()).unwrap_err();
+            Snapshot::of_tree(&bench.root, &options().txn_dir, &Wait::default()).map(|_| ()).unwrap_err();
         assert!(is_expected(&reading), "way {index}: {reading:?}");
         assert_eq!(everything(&bench.root), before, "way {index}");
     }

@@ -13,7 +13,10 @@ use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use filetx::{Committed, Error, Failure, FolderOptions, Left, OwnFolder, Snapshot, TreeOptions, Trees, Wait};
+use filetx::{
+    CommitReport, Error, Failure, FailureOutcome, FolderOptions, OwnFolder, Snapshot, TreeOptions, Trees,
+    Wait,
+};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use testkit::folder::{Tree, scratch, tree_of, tree_of_roots, tree_without};
 use testkit::mount::{Cut, FileSystem, Image};
@@ -265,9 +268,10 @@ impl Writer {
         let seen = self.read(home).map_err(|error| format!("reading: {error:?}"))?;
         let seen = self.number(&seen).map_err(|reason| format!("a reader saw {reason}"))?;
         let kept = match self {
-            Self::Folder => open_folder(home).map(|folder| folder.take_kept()),
+            Self::Folder => open_folder(home).map(|folder| folder.take_preserved()),
             Self::Trees => {
-                let kept = |trees: Trees| trees.recovered().iter().flat_map(|one| one.kept.clone()).collect();
+                let kept =
+                    |trees: Trees| trees.recovered().iter().flat_map(|one| one.preserved.clone()).collect();
                 open_trees(home).map(kept)
             }
             Self::Naive => Ok(Vec::new()),
@@ -345,15 +349,15 @@ impl Writer {
 }
 
 /// Says what became of a commit; `false` when there is no use in going on.
-fn tell(number: u64, result: Result<Committed, Failure>) -> bool {
+fn tell(number: u64, result: Result<CommitReport, Failure>) -> bool {
     match result {
         Ok(committed) => {
-            assert!(committed.kept.is_empty(), "nobody else was here");
+            assert!(committed.preserved.is_empty(), "nobody else was here");
             say(&number.to_string());
             committed.pending.is_none()
         }
         Err(failure) => {
-            say(if failure.left == Left::Nothing { "aborted" } else { "unknown" });
+            say(if failure.outcome == FailureOutcome::Aborted { "aborted" } else { "unknown" });
             false
         }
     }
@@ -370,7 +374,7 @@ fn lock(home: &Path) -> PathBuf {
     home.join("locks/folder.lock")
 }
 
-fn commit_folder(folder: &OwnFolder, number: u64) -> Result<Committed, Failure> {
+fn commit_folder(folder: &OwnFolder, number: u64) -> Result<CommitReport, Failure> {
     let mut tx = folder.begin()?;
     tx.append("messages", line(number).as_bytes())?;
     for name in ["context", "metadata", "state"] {
@@ -393,7 +397,7 @@ fn open_trees(home: &Path) -> Result<Trees, Error> {
     Trees::open(&[&home.join("a"), &home.join("b")], TreeOptions::default())
 }
 
-fn commit_trees(trees: &mut Trees, number: u64) -> Result<Committed, Failure> {
+fn commit_trees(trees: &mut Trees, number: u64) -> Result<CommitReport, Failure> {
     let mut tx = trees.begin();
     for index in 0..6 {
         let path = tree_path(index);

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::{Mutex, PoisonError};
 
 use filetx::{
-    Disk, FolderOptions, Open, OwnFolder, RelPath, ReplaceOptions, Storage, Sweep, TreeOptions, Trees,
+    Disk, FolderOptions, OpenMode, OwnFolder, RelPath, ReplaceOptions, Storage, Sweep, TreeOptions, Trees,
     replace_file, sync_count,
 };
 use rustix::fs::Mode;
@@ -36,7 +36,7 @@ fn modes_are_exact_whatever_the_umask() {
 
 fn make_some(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Error>> {
     let disk = Disk::create(&folder.join("r/s"), 0o751)?;
-    disk.open(&RelPath::new("file")?, Open::Create { mode: 0o664 })?;
+    disk.open(&RelPath::new("file")?, OpenMode::Create { mode: 0o664 })?;
     disk.make_folder(&RelPath::new("folder")?, 0o775)?;
     let options = ReplaceOptions { new_mode: 0o644, ..ReplaceOptions::default() };
     replace_file(&folder.join("r/s/new"), b"first", &options)?;
@@ -147,7 +147,7 @@ fn every_sync_is_counted_and_nothing_else() {
     // Two folders are made, and each name is made durable.
     let disk = Disk::create(&folder.path().join("a/b"), 0o700).unwrap();
     assert_eq!(sync_count() - start, 2);
-    let file = disk.open(&RelPath::new("file").unwrap(), Open::Create { mode: 0o600 }).unwrap();
+    let file = disk.open(&RelPath::new("file").unwrap(), OpenMode::Create { mode: 0o600 }).unwrap();
     file.write_at(b"content", 0).unwrap();
     assert_eq!(sync_count() - start, 2);
     file.sync_data().unwrap();
@@ -164,7 +164,7 @@ fn each_sync_of_a_replacement_can_be_left_out() {
     let folder = tempfile::tempdir().unwrap();
     for step in [Step::SyncReplacement, Step::SyncReplacedFolder] {
         let before = sync_count();
-        step.left_out(|| replace_file(&folder.path().join("a"), b"new", &ReplaceOptions::default()).unwrap());
+        step.skipped(|| replace_file(&folder.path().join("a"), b"new", &ReplaceOptions::default()).unwrap());
         assert_eq!(sync_count() - before, 1, "{step:?}");
     }
 }
@@ -176,20 +176,20 @@ fn many_files_are_synced_in_a_few_calls_where_the_system_allows_it() {
     let names: Vec<String> = (0..40).map(|number| format!("folder-{number}/file")).collect();
     fs::create_dir(folder.path().join("folder-0")).unwrap();
     fs::write(folder.path().join("folder-0/file"), "old").unwrap();
-    let syncs = |together_min: usize, content: &[u8]| {
-        let options = TreeOptions { together_min, ..TreeOptions::default() };
+    let syncs = |syncfs_threshold: usize, content: &[u8]| {
+        let options = TreeOptions { syncfs_threshold, ..TreeOptions::default() };
         let mut trees = Trees::open(&[folder.path()], options).unwrap();
         let before = sync_count();
         let mut tx = trees.begin();
         names.iter().for_each(|name| tx.put(name.as_str(), content).unwrap());
         let committed = tx.commit().unwrap();
-        assert!(committed.kept.is_empty() && committed.pending.is_none());
+        assert!(committed.preserved.is_empty() && committed.pending.is_none());
         sync_count() - before
     };
     let one_by_one = syncs(usize::MAX, b"one by one");
     assert!(one_by_one >= 80, "40 files and 40 folders, but {one_by_one} syncs");
     let together = syncs(8, b"together");
-    let can = Disk::open(folder.path()).unwrap().watch().unwrap().is_some();
+    let can = Disk::open(folder.path()).unwrap().fs_sync().unwrap().is_some();
     assert_eq!(together < 10, can, "{together} syncs");
     for name in &names {
         assert_eq!(fs::read(folder.path().join(name)).unwrap(), b"together", "{name}");

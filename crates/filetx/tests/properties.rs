@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use filetx::{
-    At, Committed, Error, Failure, FolderOptions, FolderTransaction, INLINE_BYTES_MAX, Look, OwnFolder,
-    RelPath, Storage, TreeOptions, TreeTransaction, Trees,
+    CommitReport, Error, Failure, FolderOptions, FolderTransaction, INLINE_BYTES_MAX, OwnFolder, PathState,
+    RelPath, Storage, TreeOptions, TreeTransaction, Trees, TxPath,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -117,7 +117,7 @@ struct Modes {
 }
 
 /// The name of the error that a call is refused with.
-type Refused = &'static str;
+type Refusal = &'static str;
 
 impl Text {
     fn bytes(&self) -> Vec<u8> {
@@ -131,14 +131,14 @@ fn key(at: &Place) -> String {
 
 impl Model {
     /// Does a call, or nothing of it.
-    fn apply(&mut self, op: &Op) -> Result<(), Refused> {
+    fn apply(&mut self, op: &Op) -> Result<(), Refusal> {
         let mut after = self.clone();
         after.try_apply(op)?;
         *self = after;
         Ok(())
     }
 
-    fn try_apply(&mut self, op: &Op) -> Result<(), Refused> {
+    fn try_apply(&mut self, op: &Op) -> Result<(), Refusal> {
         match op {
             Op::Put(at, text) => self.put(&key(at), text.bytes()),
             Op::Append(at, text) => {
@@ -150,20 +150,20 @@ impl Model {
                         content.extend(text.bytes());
                         Ok(())
                     }
-                    Some(_) => Err("WrongKind"),
+                    Some(_) => Err("WrongFileKind"),
                 }
             }
             Op::Truncate(at, len) => {
                 let path = key(at);
                 self.make_parents(&path)?;
                 match self.nodes.get_mut(&path) {
-                    None => Err("Missing"),
-                    Some(Node::File { content, .. }) if *len > content.len() as u64 => Err("TooLarge"),
+                    None => Err("NotFound"),
+                    Some(Node::File { content, .. }) if *len > content.len() as u64 => Err("LimitExceeded"),
                     Some(Node::File { content, .. }) => {
                         content.truncate(*len as usize);
                         Ok(())
                     }
-                    Some(_) => Err("WrongKind"),
+                    Some(_) => Err("WrongFileKind"),
                 }
             }
             Op::Remove(at) => self.remove(&key(at)),
@@ -173,12 +173,12 @@ impl Model {
                 let path = key(at);
                 self.make_parents(&path)?;
                 match self.nodes.get_mut(&path) {
-                    None => Err("Missing"),
+                    None => Err("NotFound"),
                     Some(Node::File { mode, .. } | Node::Folder { mode }) => {
                         *mode = *new;
                         Ok(())
                     }
-                    Some(_) => Err("WrongKind"),
+                    Some(_) => Err("WrongFileKind"),
                 }
             }
             Op::Symlink(at) => self.place(&key(at), Node::Symlink { target: LINK.into() }),
@@ -186,13 +186,13 @@ impl Model {
                 let path = key(at);
                 self.make_parents(&path)?;
                 match self.nodes.get(&path) {
-                    None => Err("Missing"),
+                    None => Err("NotFound"),
                     Some(Node::Folder { .. }) if self.children(&path).next().is_some() => Err("NotEmpty"),
                     Some(Node::Folder { .. }) => {
                         self.nodes.remove(&path);
                         Ok(())
                     }
-                    Some(_) => Err("WrongKind"),
+                    Some(_) => Err("WrongFileKind"),
                 }
             }
         }
@@ -203,7 +203,7 @@ impl Model {
         self.nodes.keys().filter(move |path| path.starts_with(&prefix))
     }
 
-    fn make_parents(&mut self, path: &str) -> Result<(), Refused> {
+    fn make_parents(&mut self, path: &str) -> Result<(), Refusal> {
         if self.is_flat && path.matches('/').count() > 1 {
             return Err("BadPath");
         }
@@ -212,23 +212,23 @@ impl Model {
         for (end, _) in path.match_indices('/').skip(1) {
             match self.nodes.entry(path[..end].to_owned()).or_insert_with(|| folder.clone()) {
                 Node::Folder { .. } => {}
-                _ => return Err("WrongKind"),
+                _ => return Err("WrongFileKind"),
             }
         }
         Ok(())
     }
 
     /// Puts a file or symlink there.
-    fn place(&mut self, path: &str, node: Node) -> Result<(), Refused> {
+    fn place(&mut self, path: &str, node: Node) -> Result<(), Refusal> {
         self.make_parents(path)?;
         if let Some(Node::Folder { .. }) = self.nodes.get(path) {
-            return Err("WrongKind");
+            return Err("WrongFileKind");
         }
         self.nodes.insert(path.to_owned(), node);
         Ok(())
     }
 
-    fn put(&mut self, path: &str, content: Vec<u8>) -> Result<(), Refused> {
+    fn put(&mut self, path: &str, content: Vec<u8>) -> Result<(), Refusal> {
         let mode = match self.nodes.get(path) {
             Some(Node::File { mode, .. }) => *mode,
             _ => self.modes.file,
@@ -236,11 +236,11 @@ impl Model {
         self.place(path, Node::File { mode, content })
     }
 
-    fn remove(&mut self, path: &str) -> Result<(), Refused> {
+    fn remove(&mut self, path: &str) -> Result<(), Refusal> {
         self.make_parents(path)?;
         match self.nodes.get(path) {
-            None => Err("Missing"),
-            Some(Node::Folder { .. }) => Err("WrongKind"),
+            None => Err("NotFound"),
+            Some(Node::Folder { .. }) => Err("WrongFileKind"),
             Some(_) => {
                 self.nodes.remove(path);
                 Ok(())
@@ -248,16 +248,16 @@ impl Model {
         }
     }
 
-    fn rename(&mut self, from: &str, to: &str) -> Result<(), Refused> {
+    fn rename(&mut self, from: &str, to: &str) -> Result<(), Refusal> {
         self.make_parents(from)?;
         match self.nodes.get(from).cloned() {
-            None => Err("Missing"),
+            None => Err("NotFound"),
             Some(node @ Node::File { .. }) => {
                 self.place(to, node)?;
                 self.nodes.remove(from);
                 Ok(())
             }
-            Some(_) => Err("WrongKind"),
+            Some(_) => Err("WrongFileKind"),
         }
     }
 }
@@ -266,10 +266,10 @@ impl Model {
 trait Tx: Sized {
     /// Stages one call.
     fn stage(&mut self, op: &Op) -> Result<(), Error>;
-    fn list(&self, at: &At) -> Vec<OsString>;
-    fn look(&self, at: &At) -> Look;
-    fn read(&self, at: &At) -> Vec<u8>;
-    fn commit(self) -> Result<Committed, Failure>;
+    fn list(&self, at: &TxPath) -> Vec<OsString>;
+    fn path_state(&self, at: &TxPath) -> PathState;
+    fn read(&self, at: &TxPath) -> Vec<u8>;
+    fn commit(self) -> Result<CommitReport, Failure>;
 }
 
 macro_rules! transaction {
@@ -279,16 +279,16 @@ macro_rules! transaction {
                 let $tx = self;
                 $stage
             }
-            fn list(&self, at: &At) -> Vec<OsString> {
+            fn list(&self, at: &TxPath) -> Vec<OsString> {
                 <$type>::list(self, at).unwrap()
             }
-            fn look(&self, at: &At) -> Look {
-                <$type>::look(self, at).unwrap()
+            fn path_state(&self, at: &TxPath) -> PathState {
+                <$type>::path_state(self, at).unwrap()
             }
-            fn read(&self, at: &At) -> Vec<u8> {
+            fn read(&self, at: &TxPath) -> Vec<u8> {
                 <$type>::read(self, at).unwrap().unwrap()
             }
-            fn commit(self) -> Result<Committed, Failure> {
+            fn commit(self) -> Result<CommitReport, Failure> {
                 <$type>::commit(self)
             }
         }
@@ -329,13 +329,13 @@ fn seen(tx: &impl Tx, roots: usize) -> BTreeMap<String, Node> {
     for (index, root) in ROOTS.iter().enumerate().take(roots) {
         let mut folders: Vec<RelPath> = vec![RelPath::root()];
         while let Some(folder) = folders.pop() {
-            let at = At { root: index, path: folder.clone() };
+            let at = TxPath { root: index, path: folder.clone() };
             for name in tx.list(&at) {
-                let at = At { root: index, path: folder.join(name) };
-                let node = match tx.look(&at) {
-                    Look::File { mode, .. } => Node::File { mode, content: tx.read(&at) },
-                    Look::Symlink { target } => Node::Symlink { target },
-                    Look::Folder { mode } => {
+                let at = TxPath { root: index, path: folder.join(name) };
+                let node = match tx.path_state(&at) {
+                    PathState::File { mode, .. } => Node::File { mode, content: tx.read(&at) },
+                    PathState::Symlink { target } => Node::Symlink { target },
+                    PathState::Folder { mode } => {
                         folders.push(at.path.clone());
                         Node::Folder { mode }
                     }
@@ -376,7 +376,7 @@ fn run(mut tx: impl Tx, model: &Model, ops: &[Op], end: End, roots: usize) -> Mo
         return model.clone();
     }
     let committed = tx.commit().unwrap();
-    assert!(committed.pending.is_none() && committed.kept.is_empty(), "{committed:?}");
+    assert!(committed.pending.is_none() && committed.preserved.is_empty(), "{committed:?}");
     staged
 }
 
@@ -407,7 +407,7 @@ fn folder_follows_the_model(transactions: &[(Vec<Op>, End)]) {
             drop(folder);
             disk = disk.kill();
             folder = open(&disk);
-            assert_eq!(folder.take_kept(), []);
+            assert_eq!(folder.take_preserved(), []);
         }
         let mut now = on_disk(&disk);
         now.retain(|path, _| path.starts_with("r0/"));
@@ -417,7 +417,7 @@ fn folder_follows_the_model(transactions: &[(Vec<Op>, End)]) {
     drop(folder);
     disk.person_remove("r0", ".txn/published");
     let folder = open(&disk);
-    assert_eq!(folder.take_kept(), []);
+    assert_eq!(folder.take_preserved(), []);
     let mut now = on_disk(&disk);
     now.retain(|path, _| path.starts_with("r0/"));
     assert_eq!(now, model.nodes, "after recovery");

@@ -16,8 +16,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use filetx::{
-    Disk, Error, Failure, Kind, Left, Open, RelPath, Rename, ReplaceOptions, Replaced, Stat, Step, Storage,
-    StoredFile, Sweep, replace_file, replace_in,
+    Disk, Error, Failure, FailureOutcome, FileKind, OpenMode, RelPath, RenameMode, ReplaceOptions,
+    Replacement, Stat, Step, Storage, StoredFile, Sweep, replace_file, replace_in,
 };
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
@@ -32,11 +32,11 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Fails unless replacing is refused because of what is there.
-fn check_refused(path: &Path, options: &ReplaceOptions, expected: Kind) {
+fn check_refused(path: &Path, options: &ReplaceOptions, expected: FileKind) {
     let failure = replace_file(path, b"new", options).unwrap_err();
-    assert_eq!(failure.left, Left::Nothing);
+    assert_eq!(failure.outcome, FailureOutcome::Aborted);
     match failure.error {
-        Error::WrongKind { path: shown, found, .. } => {
+        Error::WrongFileKind { path: shown, found, .. } => {
             assert_eq!((shown.as_path(), found), (path, expected));
         }
         other => panic!("{path:?}: {other:?}"),
@@ -47,7 +47,7 @@ fn check_refused(path: &Path, options: &ReplaceOptions, expected: Kind) {
 fn a_new_file_gets_the_mode_asked_for() {
     let play = Playground::new();
     let replaced = replace_file(&play.root("a"), b"new", &REFUSE).unwrap();
-    assert_eq!(replaced, Replaced { created: true, swept: 0 });
+    assert_eq!(replaced, Replacement { created: true, swept: 0 });
     assert_eq!(REFUSE, ReplaceOptions::default());
     replace_file(&play.root("b"), b"", &ReplaceOptions { new_mode: 0o4751, ..REFUSE }).unwrap();
     assert_eq!(fs::read(play.root("a")).unwrap(), b"new");
@@ -70,7 +70,7 @@ fn an_existing_file_keeps_mode_owner_and_attributes() {
         let before = fs::metadata(&path).unwrap();
 
         let replaced = replace_file(&path, b"new", &REFUSE).unwrap();
-        assert_eq!(replaced, Replaced { created: false, swept: 0 });
+        assert_eq!(replaced, Replacement { created: false, swept: 0 });
         let after = fs::metadata(&path).unwrap();
         assert_eq!((after.mode(), after.uid(), after.gid()), (before.mode(), before.uid(), before.gid()));
         assert_ne!(after.ino(), before.ino());
@@ -125,10 +125,10 @@ fn a_symlink_is_refused() {
     let play = Playground::new();
     symlink(play.outside("secret"), play.root("link")).unwrap();
     symlink("nowhere", play.root("dangling")).unwrap();
-    check_refused(&play.root("link"), &REFUSE, Kind::Symlink);
-    check_refused(&play.root("dangling"), &REFUSE, Kind::Symlink);
+    check_refused(&play.root("link"), &REFUSE, FileKind::Symlink);
+    check_refused(&play.root("dangling"), &REFUSE, FileKind::Symlink);
     let failure = replace_in(&play.disk, &rel("link"), b"new", &REFUSE).unwrap_err();
-    assert!(matches!(failure.error, Error::WrongKind { found: Kind::Symlink, .. }));
+    assert!(matches!(failure.error, Error::WrongFileKind { found: FileKind::Symlink, .. }));
     assert_eq!(names(&play.root("")), ["dangling", "link"]);
     play.assert_outside_untouched();
 }
@@ -140,24 +140,24 @@ fn what_is_not_a_plain_file_is_refused() {
     let _socket = UnixListener::bind(play.root("socket")).unwrap();
     fs::create_dir(play.root("folder")).unwrap();
     symlink("fifo", play.root("link")).unwrap();
-    check_refused(&play.root("fifo"), &REFUSE, Kind::Other);
-    check_refused(&play.root("socket"), &REFUSE, Kind::Other);
-    check_refused(&play.root("folder"), &REFUSE, Kind::Folder);
-    check_refused(&play.root("folder/"), &REFUSE, Kind::Folder);
-    check_refused(&play.root("missing/"), &REFUSE, Kind::Folder);
-    check_refused(Path::new("/"), &REFUSE, Kind::Folder);
-    check_refused(&play.root(".."), &REFUSE, Kind::Folder);
-    check_refused(Path::new("/dev/null"), &REFUSE, Kind::Other);
-    check_refused(&play.root("link"), &REFUSE, Kind::Symlink);
+    check_refused(&play.root("fifo"), &REFUSE, FileKind::Other);
+    check_refused(&play.root("socket"), &REFUSE, FileKind::Other);
+    check_refused(&play.root("folder"), &REFUSE, FileKind::Folder);
+    check_refused(&play.root("folder/"), &REFUSE, FileKind::Folder);
+    check_refused(&play.root("missing/"), &REFUSE, FileKind::Folder);
+    check_refused(Path::new("/"), &REFUSE, FileKind::Folder);
+    check_refused(&play.root(".."), &REFUSE, FileKind::Folder);
+    check_refused(Path::new("/dev/null"), &REFUSE, FileKind::Other);
+    check_refused(&play.root("link"), &REFUSE, FileKind::Symlink);
     let failure = replace_in(&play.disk, &RelPath::root(), b"new", &REFUSE).unwrap_err();
-    assert!(matches!(failure.error, Error::WrongKind { found: Kind::Folder, .. }));
+    assert!(matches!(failure.error, Error::WrongFileKind { found: FileKind::Folder, .. }));
     assert_eq!(names(&play.root("")), ["fifo", "folder", "link", "socket"]);
 }
 
 #[test]
 fn a_file_in_the_current_folder_needs_no_folder_in_its_path() {
     // The current folder of a test is the package's; a name that cannot be made there shows that it was looked for there.
-    check_refused(Path::new("src"), &REFUSE, Kind::Folder);
+    check_refused(Path::new("src"), &REFUSE, FileKind::Folder);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_folder_that_may_not_be_written_is_an_error_and_the_file_stays() {
     fs::set_permissions(play.root(""), PermissionsExt::from_mode(0o555)).unwrap();
     let failure = as_ordinary_user(|| replace_file(&play.root("a"), b"new", &REFUSE).unwrap_err());
     fs::set_permissions(play.root(""), PermissionsExt::from_mode(0o755)).unwrap();
-    assert_eq!(failure.left, Left::Nothing);
+    assert_eq!(failure.outcome, FailureOutcome::Aborted);
     match failure.error {
         Error::Io { step, path, source } => {
             assert_eq!((step, path), (Step::StageReplacement, play.root("a")));
@@ -286,7 +286,7 @@ fn any_failing_call_before_the_rename_leaves_the_old_file_and_nothing_else() {
         ("rename", Step::PlaceReplacement),
     ] {
         let (failure, content) = replace_with_fault(call, Fault::Fails);
-        assert_eq!((failure.left, content), (Left::Nothing, b"old".to_vec()), "{call}");
+        assert_eq!((failure.outcome, content), (FailureOutcome::Aborted, b"old".to_vec()), "{call}");
         assert!(
             matches!(failure.error, Error::Io { step: failed, .. } if failed == step),
             "{call}: {failure:?}"
@@ -297,21 +297,21 @@ fn any_failing_call_before_the_rename_leaves_the_old_file_and_nothing_else() {
 #[test]
 fn after_the_rename_a_failure_says_unknown() {
     let (failure, content) = replace_with_fault("sync_folder", Fault::Fails);
-    assert_eq!((failure.left, content), (Left::Unknown, b"new".to_vec()));
+    assert_eq!((failure.outcome, content), (FailureOutcome::Unknown, b"new".to_vec()));
     assert!(matches!(failure.error, Error::Io { step: Step::SyncReplacedFolder, .. }));
 }
 
 #[test]
 fn a_rename_that_fails_and_is_done_all_the_same_says_unknown() {
     let (failure, content) = replace_with_fault("rename", Fault::DoneAllTheSame);
-    assert_eq!((failure.left, content), (Left::Unknown, b"new".to_vec()));
+    assert_eq!((failure.outcome, content), (FailureOutcome::Unknown, b"new".to_vec()));
     assert!(matches!(failure.error, Error::Io { step: Step::PlaceReplacement, .. }));
 }
 
 #[test]
 fn names_that_are_always_taken_are_an_error_in_the_end() {
     let (failure, content) = replace_with_fault("create", Fault::Taken);
-    assert_eq!((failure.left, content), (Left::Nothing, b"old".to_vec()));
+    assert_eq!((failure.outcome, content), (FailureOutcome::Aborted, b"old".to_vec()));
     assert!(matches!(failure.error, Error::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists));
 }
 
@@ -396,8 +396,8 @@ impl Storage for Recorder<'_> {
         self.log.call("stat", || self.disk.stat(path))
     }
 
-    fn open(&self, path: &RelPath, how: Open) -> io::Result<Box<dyn StoredFile>> {
-        assert!(matches!(how, Open::Create { .. }), "the target is not opened");
+    fn open(&self, path: &RelPath, how: OpenMode) -> io::Result<Box<dyn StoredFile>> {
+        assert!(matches!(how, OpenMode::Create { .. }), "the target is not opened");
         let file = self.log.call("create", || self.disk.open(path, how))?;
         Ok(Box::new(RecordedFile { file, log: Arc::clone(&self.log) }))
     }
@@ -406,8 +406,8 @@ impl Storage for Recorder<'_> {
         self.log.call("list", || self.disk.list(folder))
     }
 
-    fn rename(&self, from: &RelPath, to: &RelPath, how: Rename) -> io::Result<()> {
-        assert_eq!(how, Rename::Replace);
+    fn rename(&self, from: &RelPath, to: &RelPath, how: RenameMode) -> io::Result<()> {
+        assert_eq!(how, RenameMode::Replace);
         self.log.call("rename", || self.disk.rename(from, to, how))
     }
 
@@ -451,7 +451,7 @@ impl Storage for Recorder<'_> {
         unused()
     }
 
-    fn boot(&self) -> Option<u128> {
+    fn boot_id(&self) -> Option<u128> {
         unused()
     }
 }

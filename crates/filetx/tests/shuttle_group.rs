@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use filetx::Error;
 use filetx::group_commit::{CommitOutcome, GroupCommit};
-use filetx::registry::Refused;
+use filetx::registry::AcquireError;
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle::sync::{Mutex, MutexGuard};
@@ -167,13 +167,13 @@ impl World {
     /// One transaction. Tells whether it is durable.
     fn commit(&self, gives_back: bool) -> Option<usize> {
         match self.group.acquire_permit(Duration::from_secs(1), Location::caller()) {
-            Err(Refused::TimedOut) => return None,
-            Err(Refused::AlreadyHeld(at)) => panic!("this thread has no turn, not from {at}"),
+            Err(AcquireError::TimedOut) => return None,
+            Err(AcquireError::AlreadyHeld(at)) => panic!("this thread has no turn, not from {at}"),
             Ok(()) => {}
         }
         assert!(!self.has_turn.swap(true, Ordering::SeqCst), "two threads have the turn");
         let again = self.group.acquire_permit(Duration::from_secs(1), Location::caller());
-        assert!(matches!(again, Err(Refused::AlreadyHeld(_))), "the turn was given twice to one thread");
+        assert!(matches!(again, Err(AcquireError::AlreadyHeld(_))), "the turn was given twice to one thread");
         if self.broken == Broken::KeepsTurn {
             return None;
         }

@@ -11,8 +11,8 @@ use std::panic::{Location, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use filetx::Mode;
-use filetx::registry::{Caller, Entered, Refused, Registry};
+use filetx::LockMode;
+use filetx::registry::{AcquireError, Admission, Caller, Registry};
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
@@ -22,7 +22,7 @@ const THREADS: usize = 3;
 const ROUNDS: usize = 2;
 
 /// How often each open file is locked by the system: `None`, shared or exclusive.
-type Files = Mutex<[Option<Mode>; 2]>;
+type Files = Mutex<[Option<LockMode>; 2]>;
 
 #[derive(Default)]
 struct World {
@@ -43,15 +43,15 @@ enum Unlock {
     Never,
 }
 
-fn caller(bound: bool) -> Caller {
-    Caller { pid: 1, thread: thread::current().id(), at: Location::caller(), bound }
+fn caller(thread_bound: bool) -> Caller {
+    Caller { pid: 1, thread: thread::current().id(), at: Location::caller(), thread_bound }
 }
 
 /// What `flock` says: an open file converts its own lock, and conflicts with others'.
-fn try_flock(files: &Files, file: usize, mode: Mode) -> bool {
+fn try_flock(files: &Files, file: usize, mode: LockMode) -> bool {
     let mut files = files.lock().unwrap();
     let other = files[1 - file];
-    let free = other.is_none() || (other, mode) == (Some(Mode::Shared), Mode::Shared);
+    let free = other.is_none() || (other, mode) == (Some(LockMode::Shared), LockMode::Shared);
     if free {
         files[file] = Some(mode);
     }
@@ -59,19 +59,19 @@ fn try_flock(files: &Files, file: usize, mode: Mode) -> bool {
 }
 
 /// One acquire and release through an open file, as `Lock` does it. Tells whether it got in.
-fn visit(world: &World, file: usize, mode: Mode, bound: bool, unlock: Unlock) -> bool {
-    let me = caller(bound);
+fn visit(world: &World, file: usize, mode: LockMode, thread_bound: bool, unlock: Unlock) -> bool {
+    let me = caller(thread_bound);
     match world.registry.enter(0, mode, &me, Instant::now()) {
-        Err(Refused::TimedOut) => return false,
-        Err(Refused::AlreadyHeld(at)) => panic!("this thread holds nothing, not at {at}"),
-        Ok(Entered::Joined(_)) => assert_eq!(mode, Mode::Shared),
-        Ok(Entered::Turn(turn)) => {
+        Err(AcquireError::TimedOut) => return false,
+        Err(AcquireError::AlreadyHeld(at)) => panic!("this thread holds nothing, not at {at}"),
+        Ok(Admission::Joined(_)) => assert_eq!(mode, LockMode::Shared),
+        Ok(Admission::Transition(turn)) => {
             assert!(try_flock(&world.files, file, mode), "within a process the registry decides");
-            turn.settle(mode, &me, file);
+            turn.complete(mode, &me, file);
         }
     }
     inside(world, mode);
-    let owner = bound.then_some(me.thread);
+    let owner = thread_bound.then_some(me.thread);
     if let Some((file, turn)) = world.registry.leave(0, owner, me.thread) {
         match unlock {
             Unlock::InTurn => {
@@ -89,13 +89,13 @@ fn visit(world: &World, file: usize, mode: Mode, bound: bool, unlock: Unlock) ->
 }
 
 /// The invariant: a writer is alone, and the system knows of whoever is inside.
-fn inside(world: &World, mode: Mode) {
+fn inside(world: &World, mode: LockMode) {
     let (mine, others) = match mode {
-        Mode::Shared => (&world.readers, &world.writers),
-        Mode::Exclusive => (&world.writers, &world.readers),
+        LockMode::Shared => (&world.readers, &world.writers),
+        LockMode::Exclusive => (&world.writers, &world.readers),
     };
     let before = mine.fetch_add(1, Ordering::SeqCst);
-    assert!(mode == Mode::Shared || before == 0, "two writers");
+    assert!(mode == LockMode::Shared || before == 0, "two writers");
     thread::yield_now();
     assert_eq!(others.load(Ordering::SeqCst), 0, "a writer beside a reader");
     assert!(world.files.lock().unwrap().contains(&Some(mode)), "inside without a lock of the system");
@@ -110,7 +110,8 @@ fn explore(rounds: usize, unlock: Unlock) {
                 let world = Arc::clone(&world);
                 thread::spawn(move || {
                     for round in 0..rounds {
-                        let mode = if (index + round) % 3 == 0 { Mode::Exclusive } else { Mode::Shared };
+                        let mode =
+                            if (index + round) % 3 == 0 { LockMode::Exclusive } else { LockMode::Shared };
                         visit(&world, (index + round) % 2, mode, index != 1, unlock);
                     }
                 })
@@ -120,7 +121,10 @@ fn explore(rounds: usize, unlock: Unlock) {
         if unlock != Unlock::Never {
             assert!(world.registry.is_empty());
             assert_eq!(*world.files.lock().unwrap(), [None, None]);
-            assert!(visit(&world, 0, Mode::Exclusive, true, Unlock::InTurn), "a free lock is had at once");
+            assert!(
+                visit(&world, 0, LockMode::Exclusive, true, Unlock::InTurn),
+                "a free lock is had at once"
+            );
         }
     };
     shuttle::check_random(body, SCHEDULES);

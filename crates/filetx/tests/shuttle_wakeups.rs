@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use filetx::Error;
 use filetx::group_commit::{CommitOutcome, GroupCommit};
-use filetx::registry::Refused;
+use filetx::registry::AcquireError;
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
@@ -45,8 +45,8 @@ enum Act {
 
 fn visit(world: &World, act: Act) {
     match world.group.acquire_permit(Duration::from_secs(1), Location::caller()) {
-        Err(Refused::TimedOut) => return,
-        Err(Refused::AlreadyHeld(at)) => panic!("this thread has no turn, not at {at}"),
+        Err(AcquireError::TimedOut) => return,
+        Err(AcquireError::AlreadyHeld(at)) => panic!("this thread has no turn, not at {at}"),
         Ok(()) => {}
     }
     assert_eq!(world.staging.fetch_add(1, Ordering::SeqCst), 0, "one stages at a time");

@@ -9,14 +9,14 @@ extern crate cleveragents_filetx as filetx;
 use std::path::Path;
 use std::time::Duration;
 
-use filetx::{Error, FolderOptions, Lock, Mode, OwnFolder, ReplaceOptions, Snapshot, Wait, replace_file};
+use filetx::{Error, FolderOptions, Lock, LockMode, OwnFolder, ReplaceOptions, Snapshot, Wait, replace_file};
 
 /// One try, no waiting.
 fn once() -> Wait {
     Wait { timeout: Duration::ZERO, ..Wait::default() }
 }
 
-fn is_busy_elsewhere(path: &Path, mode: Mode) -> bool {
+fn is_busy_elsewhere(path: &Path, mode: LockMode) -> bool {
     // Another thread: this one would be told that it has the lock already.
     std::thread::scope(|scope| {
         let attempt = || match Lock::open(path).expect("the lock file opens").acquire(mode, &once()) {
@@ -33,12 +33,12 @@ fn an_exclusive_lock_keeps_others_out_until_it_is_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lock");
     let lock = Lock::open(&path).unwrap();
-    let guard = lock.acquire(Mode::Exclusive, &once()).unwrap();
+    let guard = lock.acquire(LockMode::Exclusive, &once()).unwrap();
     guard.check().unwrap();
-    assert!(is_busy_elsewhere(&path, Mode::Exclusive));
-    assert!(is_busy_elsewhere(&path, Mode::Shared));
+    assert!(is_busy_elsewhere(&path, LockMode::Exclusive));
+    assert!(is_busy_elsewhere(&path, LockMode::Shared));
     drop(guard);
-    assert!(!is_busy_elsewhere(&path, Mode::Exclusive));
+    assert!(!is_busy_elsewhere(&path, LockMode::Exclusive));
 }
 
 #[test]
@@ -46,9 +46,9 @@ fn shared_locks_go_together_and_keep_writers_out() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lock");
     let lock = Lock::open(&path).unwrap();
-    let guard = lock.acquire(Mode::Shared, &once()).unwrap();
-    assert!(!is_busy_elsewhere(&path, Mode::Shared));
-    assert!(is_busy_elsewhere(&path, Mode::Exclusive));
+    let guard = lock.acquire(LockMode::Shared, &once()).unwrap();
+    assert!(!is_busy_elsewhere(&path, LockMode::Shared));
+    assert!(is_busy_elsewhere(&path, LockMode::Exclusive));
     drop(guard);
 }
 
@@ -57,8 +57,8 @@ fn a_lock_is_not_taken_twice_by_one_thread() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lock");
     let lock = Lock::open(&path).unwrap();
-    let _guard = lock.acquire(Mode::Exclusive, &once()).unwrap();
-    assert!(matches!(lock.acquire(Mode::Exclusive, &once()), Err(Error::AlreadyHeld { .. })));
+    let _guard = lock.acquire(LockMode::Exclusive, &once()).unwrap();
+    assert!(matches!(lock.acquire(LockMode::Exclusive, &once()), Err(Error::AlreadyHeld { .. })));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs::{self, DirEntry};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use filetx::{Look, RelPath, Snapshot, TreeOptions, Wait};
+use filetx::{PathState, RelPath, Snapshot, TreeOptions, Wait};
 use tempfile::TempDir;
 
 use crate::sim::Node;
@@ -125,7 +125,8 @@ fn visit(folder: &Path, each: &mut dyn FnMut(&DirEntry) -> bool) {
 pub fn tree_of_roots(folder: &Path, roots: &[&str]) -> filetx::Result<Tree> {
     let mut all = Tree::new();
     for root in roots {
-        let snapshot = Snapshot::of_tree(&folder.join(root), &TreeOptions::default().home, &Wait::default())?;
+        let snapshot =
+            Snapshot::of_tree(&folder.join(root), &TreeOptions::default().txn_dir, &Wait::default())?;
         all.extend(tree_of(&snapshot)?.into_iter().map(|(path, node)| (format!("{root}/{path}"), node)));
     }
     Ok(all)
@@ -138,15 +139,15 @@ pub fn tree_of(snapshot: &Snapshot) -> filetx::Result<Tree> {
     while let Some(folder) = folders.pop() {
         for name in snapshot.list(&folder)? {
             let path = folder.join(&name);
-            let node = match snapshot.look(&path)? {
-                Look::File { mode, .. } => {
+            let node = match snapshot.path_state(&path)? {
+                PathState::File { mode, .. } => {
                     Node::File { mode, content: snapshot.read(&path)?.unwrap_or_default() }
                 }
-                Look::Folder { mode } => {
+                PathState::Folder { mode } => {
                     folders.push(path.clone());
                     Node::Folder { mode }
                 }
-                Look::Symlink { target } => Node::Symlink { target },
+                PathState::Symlink { target } => Node::Symlink { target },
                 _ => Node::Other,
             };
             tree.insert(path.to_string(), node);

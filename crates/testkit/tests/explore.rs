@@ -6,7 +6,7 @@ extern crate cleveragents_testkit as testkit;
 
 use std::io;
 
-use filetx::{Open, RelPath, Rename};
+use filetx::{OpenMode, RelPath, RenameMode};
 use testkit::explore::{Acks, Limits, Report, SecondCrash, Trouble, Workload, explore};
 use testkit::sim::SimDisk;
 
@@ -34,15 +34,15 @@ fn replace(disk: &SimDisk, left_out: Step) -> io::Result<()> {
     let root = disk.root("r");
     let temp = if left_out == Step::Rename { "a" } else { "a.tmp" };
     let file = match root.stat(&path(temp))? {
-        None => root.open(&path(temp), Open::Create { mode: 0o644 })?,
-        Some(_) => root.open(&path(temp), Open::Write)?,
+        None => root.open(&path(temp), OpenMode::Create { mode: 0o644 })?,
+        Some(_) => root.open(&path(temp), OpenMode::Write)?,
     };
     file.write_at(&new(), 0)?;
     if left_out != Step::SyncFile {
         file.sync_all()?;
     }
     if left_out != Step::Rename {
-        root.rename(&path(temp), &path("a"), Rename::Replace)?;
+        root.rename(&path(temp), &path("a"), RenameMode::Replace)?;
     }
     if left_out != Step::SyncFolder {
         root.sync_folder(&RelPath::root())?;
@@ -124,7 +124,7 @@ fn writing_in_place_is_rejected() {
 fn write_in_place(retry_sync: bool) -> Report {
     let work = move |disk: &SimDisk| -> io::Result<()> {
         let root = disk.root("r");
-        let file = root.open(&path("a"), Open::Write)?;
+        let file = root.open(&path("a"), OpenMode::Write)?;
         file.write_at(b"new", 0)?;
         match file.sync_data() {
             Err(_) if retry_sync => file.sync_data(),
@@ -176,12 +176,12 @@ fn two_files(flaw: Flaw, second_crash: SecondCrash) -> Report {
     let run = |disk: &SimDisk| -> io::Result<()> {
         let root = disk.root("r");
         for name in ["a.new", "b.new"] {
-            let file = root.open(&path(name), Open::Create { mode: 0o644 })?;
+            let file = root.open(&path(name), OpenMode::Create { mode: 0o644 })?;
             file.write_at(b"new", 0)?;
             file.sync_all()?;
         }
         root.sync_folder(&RelPath::root())?;
-        root.open(&path("mark"), Open::Create { mode: 0o644 })?;
+        root.open(&path("mark"), OpenMode::Create { mode: 0o644 })?;
         root.sync_folder(&RelPath::root())
     };
     let recover = move |disk: &SimDisk| -> io::Result<()> {
@@ -196,7 +196,7 @@ fn two_files(flaw: Flaw, second_crash: SecondCrash) -> Report {
         for name in ["a", "b"] {
             let staged = path(&format!("{name}.new"));
             match (root.stat(&staged)?, is_marked) {
-                (Some(_), true) => root.rename(&staged, &path(name), Rename::Replace)?,
+                (Some(_), true) => root.rename(&staged, &path(name), RenameMode::Replace)?,
                 (Some(_), false) => root.remove_file(&staged)?,
                 (None, _) => {}
             }

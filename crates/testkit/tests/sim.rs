@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::sync::Arc;
 
-use filetx::{Kind, Open, RelPath, Rename, Storage, StoredFile};
+use filetx::{FileKind, OpenMode, RelPath, RenameMode, Storage, StoredFile};
 use testkit::sim::{Fault, Lasts, Node, SECTOR_BYTES, SimDisk, is_simulated_crash};
 
 fn path(text: &str) -> RelPath {
@@ -23,11 +23,11 @@ fn disk() -> (SimDisk, Arc<dyn Storage>) {
 }
 
 fn create(root: &Arc<dyn Storage>, name: &str) -> Box<dyn StoredFile> {
-    root.open(&path(name), Open::Create { mode: 0o644 }).unwrap()
+    root.open(&path(name), OpenMode::Create { mode: 0o644 }).unwrap()
 }
 
 fn rename(root: &Arc<dyn Storage>, from: &str, to: &str) {
-    root.rename(&path(from), &path(to), Rename::Replace).unwrap();
+    root.rename(&path(from), &path(to), RenameMode::Replace).unwrap();
 }
 
 fn sync(root: &Arc<dyn Storage>, folder: &str) {
@@ -73,7 +73,7 @@ fn nothing_pending_leaves_one_state() {
 fn a_write_without_sync_may_be_lost() {
     let (disk, root) = disk();
     disk.person_write("r", "a", b"old");
-    let file = root.open(&path("a"), Open::Write).unwrap();
+    let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.write_at(b"new", 0).unwrap();
     assert_eq!(disk.cut_count(), 2);
     check(&disk, &["a=old", "a=new"]);
@@ -85,7 +85,7 @@ fn a_write_without_sync_may_be_lost() {
 fn any_one_version_of_a_sector_survives() {
     let (disk, root) = disk();
     disk.person_write("r", "a", b"0");
-    let file = root.open(&path("a"), Open::Write).unwrap();
+    let file = root.open(&path("a"), OpenMode::Write).unwrap();
     for version in [b"1", b"2", b"3"] {
         file.write_at(version, 0).unwrap();
     }
@@ -97,7 +97,7 @@ fn any_one_version_of_a_sector_survives() {
 fn length_and_data_are_kept_or_lost_apart() {
     let (disk, root) = disk();
     disk.person_write("r", "a", b"old");
-    let file = root.open(&path("a"), Open::Write).unwrap();
+    let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.write_at(b"er", 3).unwrap();
     assert_eq!(disk.cut_count(), 4);
     check(&disk, &["a=old", "a=old\0\0", "a=older"]);
@@ -107,7 +107,7 @@ fn length_and_data_are_kept_or_lost_apart() {
 fn a_cut_in_length_may_be_lost() {
     let (disk, root) = disk();
     disk.person_write("r", "a", b"older");
-    let file = root.open(&path("a"), Open::Write).unwrap();
+    let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.set_len(3).unwrap();
     assert_eq!(read(&*file), b"old");
     // The zeros behind the new end may reach the disk before the length does.
@@ -123,7 +123,7 @@ fn zeros_in_the_place_of_cut_off_data_are_synced_like_data() {
     for sync_first in [false, true] {
         let (disk, root) = disk();
         disk.person_write("r", "a", &[b'o'; 2 * SECTOR_BYTES]);
-        let file = root.open(&path("a"), Open::Write).unwrap();
+        let file = root.open(&path("a"), OpenMode::Write).unwrap();
         file.set_len(0).unwrap();
         if sync_first {
             file.sync_data().unwrap();
@@ -156,7 +156,7 @@ fn a_write_tears_at_sector_boundaries_only() {
     let record = SECTOR_BYTES / 2;
     let old = vec![b'o'; 3 * SECTOR_BYTES];
     disk.person_write("r", "a", &old);
-    let file = root.open(&path("a"), Open::Write).unwrap();
+    let file = root.open(&path("a"), OpenMode::Write).unwrap();
     // From the middle of sector 0 to the end of sector 1: exactly two sectors, with no third.
     file.write_at(&vec![b'n'; 3 * record], record as u64).unwrap();
     assert_eq!(disk.cut_count(), 4);
@@ -179,7 +179,7 @@ fn a_write_tears_at_sector_boundaries_only() {
 fn a_record_that_ends_at_a_boundary_leaves_the_next_sector_alone() {
     let (disk, root) = disk();
     disk.person_write("r", "a", &[0; 2 * SECTOR_BYTES]);
-    let file = root.open(&path("a"), Open::Write).unwrap();
+    let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.write_at(&[1; SECTOR_BYTES], 0).unwrap();
     file.sync_data().unwrap();
     file.write_at(&[2; SECTOR_BYTES], SECTOR_BYTES as u64).unwrap();
@@ -308,7 +308,7 @@ fn modes_are_durable_after_sync_all_but_not_after_sync_data() {
     disk.person_write("r", "a", b"x");
     root.set_mode(&path("a"), 0o600).unwrap();
     root.set_mode(&path("a"), 0o640).unwrap();
-    let file = root.open(&path("a"), Open::Write).unwrap();
+    let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.sync_data().unwrap();
     assert_eq!(modes(&disk), [0o644, 0o600, 0o640].into());
     sync(&root, "");
@@ -338,7 +338,7 @@ fn attributes_are_copied_and_durable_after_sync_all() {
     root.copy_attributes(&path("a"), &path("b")).unwrap();
     assert_eq!(disk.person_owner("r", "b"), Some(7));
     assert_eq!(disk.cuts().count(), 2);
-    root.open(&path("b"), Open::Read).unwrap().sync_all().unwrap();
+    root.open(&path("b"), OpenMode::Read).unwrap().sync_all().unwrap();
     assert_eq!(disk.cuts().count(), 1);
 }
 
@@ -346,7 +346,7 @@ fn attributes_are_copied_and_durable_after_sync_all() {
 fn a_failed_sync_is_never_made_good_by_a_later_one() {
     let (disk, root) = disk();
     disk.person_write("r", "a", b"old");
-    let file = root.open(&path("a"), Open::Write).unwrap();
+    let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.write_at(b"new", 0).unwrap();
     disk.fail_at(1, Fault::Io, Lasts::Once);
     assert_eq!(file.sync_data().unwrap_err().raw_os_error(), Some(5));
@@ -378,11 +378,11 @@ fn an_exchange_is_kept_or_lost_as_a_whole() {
     let (disk, root) = disk();
     disk.person_write("r", "a", b"1");
     disk.person_write("r", "b", b"2");
-    root.rename(&path("a"), &path("b"), Rename::Exchange).unwrap();
+    root.rename(&path("a"), &path("b"), RenameMode::Exchange).unwrap();
     assert_eq!(tree(&disk), "a=2 b=1");
     check(&disk, &["a=1 b=2", "a=2 b=1"]);
     disk.set_exchange(false);
-    let refused = root.rename(&path("a"), &path("b"), Rename::Exchange).unwrap_err();
+    let refused = root.rename(&path("a"), &path("b"), RenameMode::Exchange).unwrap_err();
     assert_eq!(refused.kind(), io::ErrorKind::Unsupported);
 }
 
@@ -390,7 +390,7 @@ fn an_exchange_is_kept_or_lost_as_a_whole() {
 fn a_full_disk_stops_a_write_half_way() {
     let (disk, root) = disk();
     disk.person_write("r", "a", b"....");
-    let file = root.open(&path("a"), Open::Write).unwrap();
+    let file = root.open(&path("a"), OpenMode::Write).unwrap();
     disk.fail_at(0, Fault::NoSpace, Lasts::Once);
     assert_eq!(file.write_at(b"abcd", 0).unwrap_err().raw_os_error(), Some(28));
     assert_eq!(read(&*file), b"ab..");
@@ -405,14 +405,14 @@ fn no_space_is_for_calls_that_need_some() {
     disk.person_write("r", "b", b"y");
     disk.full();
     let full = |result: io::Result<()>| assert_eq!(result.unwrap_err().raw_os_error(), Some(28));
-    let file = root.open(&path("a"), Open::Write).unwrap();
+    let file = root.open(&path("a"), OpenMode::Write).unwrap();
     full(file.write_at(b"z", 0));
     full(file.set_len(9));
-    full(root.open(&path("c"), Open::Create { mode: 0o644 }).map(drop));
+    full(root.open(&path("c"), OpenMode::Create { mode: 0o644 }).map(drop));
     full(root.make_folder(&path("c"), 0o755));
     full(root.make_symlink(OsStr::new("x"), &path("c")));
     full(root.link(&path("a"), &path("c")));
-    full(root.rename(&path("a"), &path("c"), Rename::Replace));
+    full(root.rename(&path("a"), &path("c"), RenameMode::Replace));
     assert_eq!(disk.fault_hits(), 7);
     assert_eq!(tree(&disk), "a=x b=y");
     rename(&root, "a", "b");
@@ -459,10 +459,10 @@ fn a_kill_keeps_what_was_written_in_the_same_boot_and_a_cut_starts_another() {
     create(&root, "a").write_at(b"1", 0).unwrap();
     let killed = disk.kill();
     assert_eq!(tree(&killed), "a=1");
-    assert_eq!(killed.root("r").boot(), root.boot());
+    assert_eq!(killed.root("r").boot_id(), root.boot_id());
     assert_eq!(trees(&killed), trees(&disk));
     for cut in disk.cuts() {
-        assert_ne!(cut.disk.root("r").boot(), root.boot());
+        assert_ne!(cut.disk.root("r").boot_id(), root.boot_id());
         assert_eq!(cut.disk.cut_count(), 1);
     }
 }
@@ -472,7 +472,7 @@ fn forks_do_not_see_each_other() {
     let (disk, root) = disk();
     disk.person_write("r", "a", b"old");
     let fork = disk.fork();
-    root.open(&path("a"), Open::Write).unwrap().write_at(b"new", 0).unwrap();
+    root.open(&path("a"), OpenMode::Write).unwrap().write_at(b"new", 0).unwrap();
     assert_eq!(tree(&fork), "a=old");
     assert_eq!(fork.cut_count(), 1);
     fork.person_remove("r", "a");
@@ -500,9 +500,9 @@ fn files_do_not_move_between_mounts() {
     create(&root, "m/b");
     let crosses =
         |result: io::Result<()>| assert_eq!(result.unwrap_err().kind(), io::ErrorKind::CrossesDevices);
-    crosses(root.rename(&path("a"), &path("m/a"), Rename::Replace));
-    crosses(root.rename(&path("a"), &path("m/b"), Rename::Exchange));
-    crosses(root.rename(&path("m"), &path("n"), Rename::Replace));
+    crosses(root.rename(&path("a"), &path("m/a"), RenameMode::Replace));
+    crosses(root.rename(&path("a"), &path("m/b"), RenameMode::Exchange));
+    crosses(root.rename(&path("m"), &path("n"), RenameMode::Replace));
     crosses(root.link(&path("a"), &path("m/a")));
     let mount = |name| root.stat(&path(name)).unwrap().unwrap().mount;
     assert_ne!(mount("a"), mount("m/b"));
@@ -534,14 +534,14 @@ fn paths_do_not_lead_through_symlinks_and_only_plain_files_open() {
     disk.person_symlink("r", "f", "l");
     disk.person_fifo("r", "p");
     root.stat(&path("l/a")).unwrap_err();
-    root.open(&path("l/a"), Open::Read).map(drop).unwrap_err();
+    root.open(&path("l/a"), OpenMode::Read).map(drop).unwrap_err();
     root.list(&path("l")).unwrap_err();
     root.sync_folder(&path("l")).unwrap_err();
     for name in ["f", "l", "p"] {
-        root.open(&path(name), Open::Read).map(drop).unwrap_err();
+        root.open(&path(name), OpenMode::Read).map(drop).unwrap_err();
     }
-    assert_eq!(root.stat(&path("l")).unwrap().unwrap().kind, Kind::Symlink);
-    assert_eq!(root.stat(&path("p")).unwrap().unwrap().kind, Kind::Other);
+    assert_eq!(root.stat(&path("l")).unwrap().unwrap().kind, FileKind::Symlink);
+    assert_eq!(root.stat(&path("p")).unwrap().unwrap().kind, FileKind::Other);
     assert_eq!(root.stat(&path("no/where")).unwrap(), None);
 }
 
@@ -555,15 +555,15 @@ fn renames_refuse_what_the_system_refuses() {
         let error = root.rename(&path(from), &path(to), how).unwrap_err();
         assert_eq!(error.kind(), kind, "{from} to {to}");
     };
-    check("a", "g", Rename::Replace, io::ErrorKind::IsADirectory);
-    check("g", "a", Rename::Replace, io::ErrorKind::NotADirectory);
-    check("g", "f", Rename::Replace, io::ErrorKind::DirectoryNotEmpty);
-    check("f", "f/y", Rename::Replace, io::ErrorKind::InvalidInput);
-    check("a", "g", Rename::NoReplace, io::ErrorKind::AlreadyExists);
-    check("a", "b", Rename::Exchange, io::ErrorKind::NotFound);
-    check("b", "a", Rename::Replace, io::ErrorKind::NotFound);
+    check("a", "g", RenameMode::Replace, io::ErrorKind::IsADirectory);
+    check("g", "a", RenameMode::Replace, io::ErrorKind::NotADirectory);
+    check("g", "f", RenameMode::Replace, io::ErrorKind::DirectoryNotEmpty);
+    check("f", "f/y", RenameMode::Replace, io::ErrorKind::InvalidInput);
+    check("a", "g", RenameMode::NoReplace, io::ErrorKind::AlreadyExists);
+    check("a", "b", RenameMode::Exchange, io::ErrorKind::NotFound);
+    check("b", "a", RenameMode::Replace, io::ErrorKind::NotFound);
     disk.person_set_mode("r", "g", 0o500);
-    check("a", "g/a", Rename::Replace, io::ErrorKind::PermissionDenied);
+    check("a", "g/a", RenameMode::Replace, io::ErrorKind::PermissionDenied);
     root.check_writable(&path("g")).unwrap_err();
     root.check_writable(&path("f")).unwrap();
     rename(&root, "f", "g");
@@ -616,7 +616,7 @@ fn whole_fingerprints_tell_what_is_pending_apart() {
     let after = |writes: &[&[u8]]| {
         let (disk, root) = disk();
         disk.person_write("r", "a", b"0");
-        let file = root.open(&path("a"), Open::Write).unwrap();
+        let file = root.open(&path("a"), OpenMode::Write).unwrap();
         writes.iter().for_each(|bytes| file.write_at(bytes, 0).unwrap());
         (disk.fingerprint(), disk.whole_fingerprint())
     };
@@ -638,12 +638,12 @@ fn a_removed_root_takes_no_new_names() {
 fn a_file_opened_to_read_is_not_written() {
     let (disk, root) = disk();
     disk.person_write("r", "a", b"old");
-    let file = root.open(&path("a"), Open::Read).unwrap();
+    let file = root.open(&path("a"), OpenMode::Read).unwrap();
     file.write_at(b"new", 0).unwrap_err();
     file.set_len(0).unwrap_err();
     assert_eq!(read(&*file), b"old");
     disk.person_set_mode("r", "a", 0o400);
-    root.open(&path("a"), Open::Write).map(drop).unwrap_err();
+    root.open(&path("a"), OpenMode::Write).map(drop).unwrap_err();
 }
 
 #[test]

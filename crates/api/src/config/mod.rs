@@ -7,7 +7,7 @@ mod write;
 
 pub use ::config::{
     ConfigService, EditOutcome, Key, Layer, Origin, PROJECT_FOLDER, Reveal, Scope, SourcedValue, StopHandle,
-    Value, Wait, Waiting, parse_duration,
+    Value, Wait, WaitNotice, parse_duration,
 };
 
 pub use read::{ConfigSnapshot, ListFilter, Preferences};

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use filetx::{Look, RelPath, Snapshot};
+use filetx::{PathState, RelPath, Snapshot};
 use plan::{
     Act, Actor, Base, BlobSource, Change, Changeset, ChangesetId, Content, ContentInput, ContentKind,
     ContentSource, LeaseOptions, PathBytes, PathKey, Plan, Status, StoredBlobs, Tool,
@@ -197,8 +197,8 @@ impl Plans {
         let relative = plan::checked_path(path)?;
         let snapshot =
             Snapshot::of_tree(&plan::system_path(root), &plan::transaction_home(), &self.agents.wait())?;
-        match snapshot.look(&relative)? {
-            Look::File { mode, .. } => {
+        match snapshot.path_state(&relative)? {
+            PathState::File { mode, .. } => {
                 let Some(body) = snapshot.open(&relative)? else { return Ok(None) };
                 // As long as it is now: what is appended meanwhile is not read.
                 if body.len() > PATCH_BYTES_MAX {
@@ -226,8 +226,8 @@ impl Plans {
         let mode = folder.and_then(|folder| {
             let relative: RelPath = plan::checked_path(path).ok()?;
             let snapshot = Snapshot::of_tree(&folder, &plan::transaction_home(), &self.agents.wait()).ok()?;
-            match snapshot.look(&relative).ok()? {
-                Look::File { mode, .. } => Some(mode),
+            match snapshot.path_state(&relative).ok()? {
+                PathState::File { mode, .. } => Some(mode),
                 _ => None,
             }
         });

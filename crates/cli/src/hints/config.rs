@@ -100,7 +100,7 @@ fn system_hint(error: &E) -> Option<String> {
         "read-only" => "it is on a file system that is mounted read-only; use `--home DIR`".to_owned(),
         "disk-full" => format!("make room on the disk: `df -h {place}`"),
         "outcome-unknown" => "`agents config list` shows what the file says now".to_owned(),
-        "lock-gone" => "run the command again".to_owned(),
+        "lock-file-replaced" => "run the command again".to_owned(),
         _ => return None,
     })
 }

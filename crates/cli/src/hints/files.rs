@@ -7,7 +7,7 @@ pub(super) fn hint(error: &E) -> Option<String> {
     let hint = match error {
         E::Busy { .. } => "try again when the other process is done",
         E::NetworkFileSystem { .. } => "use a folder on a local disk; for temporary files, set TMPDIR",
-        E::UnknownVersion { .. } => "use the newer program that wrote it",
+        E::UnsupportedVersion { .. } => "use the newer program that wrote it",
         _ => return None,
     };
     Some(hint.to_owned())

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use api::{Error, Kind, Problem};
 use config::{Error as C, Key, Origin, Scope, SyntaxError};
-use filetx::{Error as F, Failure, Left, Step};
+use filetx::{Error as F, Failure, FailureOutcome, Step};
 
 fn check(error: impl Into<Error>, kind: Kind, code: &str) {
     let problem = Problem::of(&error.into());
@@ -130,12 +130,12 @@ fn locks_and_disks() {
     let prepare = |source| C::Prepare { file: path(), source: Arc::new(source) };
     check_hinted(prepare(io(io::ErrorKind::PermissionDenied)), Kind::Error, "permission-denied");
     check_hinted(prepare(io(io::ErrorKind::ReadOnlyFilesystem)), Kind::Error, "read-only");
-    check_hinted(prepare(F::LockGone { lock: path() }), Kind::Error, "lock-gone");
-    let write = |left, error| C::Write { file: path(), source: Arc::new(Failure { left, error }) };
-    check_hinted(write(Left::Nothing, io(io::ErrorKind::StorageFull)), Kind::Error, "disk-full");
+    check_hinted(prepare(F::LockFileReplaced { lock: path() }), Kind::Error, "lock-file-replaced");
+    let write = |outcome, error| C::Write { file: path(), source: Arc::new(Failure { outcome, error }) };
+    check_hinted(write(FailureOutcome::Aborted, io(io::ErrorKind::StorageFull)), Kind::Error, "disk-full");
     let broken = || io(io::ErrorKind::Other);
-    check(write(Left::Nothing, broken()), Kind::Error, "io");
-    check_hinted(write(Left::Unknown, broken()), Kind::OutcomeUnknown, "outcome-unknown");
+    check(write(FailureOutcome::Aborted, broken()), Kind::Error, "io");
+    check_hinted(write(FailureOutcome::Unknown, broken()), Kind::OutcomeUnknown, "outcome-unknown");
     let folder = C::Folder { folder: path(), source: Arc::new(io::ErrorKind::PermissionDenied.into()) };
     check_hinted(folder, Kind::Error, "permission-denied");
 }
@@ -144,16 +144,24 @@ fn locks_and_disks() {
 fn file_transactions() {
     let io = F::Io { step: Step::ALL[0], path: path(), source: io::ErrorKind::Other.into() };
     check(io, Kind::Error, "io");
-    check(F::Reserved { path: path() }, Kind::Usage, "reserved-path");
-    check(F::Drifted { path: path(), reason: String::new() }, Kind::Conflict, "drifted");
+    check(F::ReservedPath { path: path() }, Kind::Usage, "reserved-path");
+    check(
+        F::ModifiedExternally { path: path(), reason: String::new() },
+        Kind::Conflict,
+        "modified-externally",
+    );
     check(F::NotEmpty { path: path() }, Kind::Conflict, "not-empty");
     check_hinted(F::NetworkFileSystem { path: path(), kind: "nfs" }, Kind::Error, "network-file-system");
-    check(F::Damaged { path: path(), reason: "" }, Kind::Error, "damaged-journal");
-    check_hinted(F::UnknownVersion { path: path(), found: 2, known: 1 }, Kind::Error, "newer-journal");
-    check(F::RootGone { path: path(), reason: "" }, Kind::Error, "root-gone");
-    check(F::Superseded, Kind::Error, "files");
+    check(F::CorruptJournal { path: path(), reason: "" }, Kind::Error, "corrupt-journal");
+    check_hinted(
+        F::UnsupportedVersion { path: path(), found: 2, known: 1 },
+        Kind::Error,
+        "unsupported-journal-version",
+    );
+    check(F::RootUnavailable { path: path(), reason: "" }, Kind::Error, "root-unavailable");
+    check(F::Superseded, Kind::Error, "superseded");
     let busy = F::Busy { lock: path(), holder: None, waited: Duration::ZERO };
-    check_hinted(Failure { left: Left::Nothing, error: busy }, Kind::Busy, "busy");
+    check_hinted(Failure { outcome: FailureOutcome::Aborted, error: busy }, Kind::Busy, "busy");
 }
 
 #[test]

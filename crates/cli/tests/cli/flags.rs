@@ -69,7 +69,7 @@ fn a_lock_that_stays_taken_is_busy_with_who_holds_it() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = 1\n");
     let lock = filetx::Lock::open(&program.path("agents-home/.config.toml.lock")).unwrap();
-    let guard = lock.acquire(filetx::Mode::Exclusive, &filetx::Wait::default()).unwrap();
+    let guard = lock.acquire(filetx::LockMode::Exclusive, &filetx::Wait::default()).unwrap();
     let words = "config set x.a 2 --lock-timeout 10ms";
     program.run(words).code(5).stdout_eq("").stderr_eq(str![[r#"
 error: `[PLACE]/agents-home/config.toml` is locked by another writer

@@ -28,7 +28,7 @@ fn hold(world: &mut World, name: String) {
     let (ready, is_ready) = channel();
     let holder = thread::spawn(move || {
         let home = RelPath::new(".cleveragents/.txn").unwrap();
-        let trees = Trees::open(&[&root], TreeOptions { home, ..TreeOptions::default() }).unwrap();
+        let trees = Trees::open(&[&root], TreeOptions { txn_dir: home, ..TreeOptions::default() }).unwrap();
         ready.send(()).unwrap();
         // Also when the scenario has ended.
         let _ = released.recv();

@@ -1,6 +1,6 @@
 //! `messages.jsonl` line by line, in bounded memory.
 
-use filetx::Body;
+use filetx::ContentReader;
 
 use super::index::{self, ENTRY_BYTES, Entry};
 use super::{Files, INDEX, MESSAGES};
@@ -13,7 +13,7 @@ pub(crate) const CHUNK_BYTES: u64 = 256 * 1024;
 /// Lines of a file from an offset on.
 pub(crate) struct Lines<'a> {
     files: Files<'a>,
-    body: Body,
+    body: ContentReader,
     buffer: Vec<u8>,
     /// Start of the next line in the buffer, and the end of the part without line breaks.
     start: usize,

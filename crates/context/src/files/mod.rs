@@ -6,7 +6,7 @@ pub(crate) mod loaded;
 
 use std::path::PathBuf;
 
-use filetx::{Body, FolderTransaction, Look, Snapshot};
+use filetx::{ContentReader, FolderTransaction, PathState, Snapshot};
 
 use crate::error::Damage;
 use crate::{Error, Name};
@@ -30,26 +30,26 @@ pub(crate) const LEGACY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// A view of a folder's files as of one commit.
 pub(crate) trait View {
-    fn look_at(&self, file: &str) -> filetx::Result<Look>;
-    fn open_file(&self, file: &str) -> filetx::Result<Option<Body>>;
+    fn look_at(&self, file: &str) -> filetx::Result<PathState>;
+    fn open_file(&self, file: &str) -> filetx::Result<Option<ContentReader>>;
 }
 
 impl View for Snapshot {
-    fn look_at(&self, file: &str) -> filetx::Result<Look> {
-        self.look(file)
+    fn look_at(&self, file: &str) -> filetx::Result<PathState> {
+        self.path_state(file)
     }
 
-    fn open_file(&self, file: &str) -> filetx::Result<Option<Body>> {
+    fn open_file(&self, file: &str) -> filetx::Result<Option<ContentReader>> {
         self.open(file)
     }
 }
 
 impl View for FolderTransaction<'_> {
-    fn look_at(&self, file: &str) -> filetx::Result<Look> {
-        self.look(file)
+    fn look_at(&self, file: &str) -> filetx::Result<PathState> {
+        self.path_state(file)
     }
 
-    fn open_file(&self, file: &str) -> filetx::Result<Option<Body>> {
+    fn open_file(&self, file: &str) -> filetx::Result<Option<ContentReader>> {
         self.open(file)
     }
 }
@@ -70,13 +70,13 @@ impl Files<'_> {
     /// Returns the length of a file; `None` if it does not exist.
     pub(crate) fn len(&self, file: &str) -> Result<Option<u64>, Error> {
         match self.view.look_at(file).map_err(|source| self.failed(source))? {
-            Look::Absent => Ok(None),
-            Look::File { len, .. } => Ok(Some(len)),
+            PathState::Absent => Ok(None),
+            PathState::File { len, .. } => Ok(Some(len)),
             _ => Err(self.damaged(file, Damage::WrongType { expected: "a plain file" })),
         }
     }
 
-    pub(crate) fn open(&self, file: &str) -> Result<Option<Body>, Error> {
+    pub(crate) fn open(&self, file: &str) -> Result<Option<ContentReader>, Error> {
         self.view.open_file(file).map_err(|source| self.failed(source))
     }
 

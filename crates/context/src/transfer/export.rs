@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::str::FromStr;
 
-use filetx::{Disk, Kind, Open, RelPath, Rename, Storage, StoredFile};
+use filetx::{Disk, FileKind, OpenMode, RelPath, RenameMode, Storage, StoredFile};
 
 use super::archive;
 use crate::files::{GLOBAL, LEGACY_MESSAGES, METADATA, STATE};
@@ -79,7 +79,7 @@ impl ContextManager {
         };
         let placed = written.and_then(|()| {
             let sync = || disk.sync_folder(&RelPath::root());
-            let place = || disk.rename(&partial, &target, Rename::Replace).and_then(|()| sync());
+            let place = || disk.rename(&partial, &target, RenameMode::Replace).and_then(|()| sync());
             place().map_err(|source| Error::Export { source })
         });
         if placed.is_err() {
@@ -160,7 +160,7 @@ fn write_file(
     fill: impl FnOnce(&mut dyn Write) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let failed = |source| Error::Export { source };
-    let file = disk.open(path, Open::Create { mode: FILE_MODE }).map_err(failed)?;
+    let file = disk.open(path, OpenMode::Create { mode: FILE_MODE }).map_err(failed)?;
     let mut out = BufWriter::with_capacity(64 * 1024, Sequential { file, offset: 0 });
     fill(&mut out)?;
     let out = out.into_inner().map_err(|error| failed(error.into_error()))?;
@@ -188,7 +188,7 @@ impl Write for Sequential {
 /// Removes a file, or a folder of files.
 fn remove(disk: &Disk, path: &RelPath) -> io::Result<()> {
     match disk.stat(path)?.map(|found| found.kind) {
-        Some(Kind::Folder) => {
+        Some(FileKind::Folder) => {
             for name in disk.list(path)? {
                 disk.remove_file(&path.join(name))?;
             }

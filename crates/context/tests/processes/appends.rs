@@ -88,7 +88,7 @@ fn writers_of_different_contexts_do_not_wait() {
     let _ = contexts.create(&name("held")).unwrap();
     let mut other = contexts.create(&name("other")).unwrap();
     let lock = filetx::Lock::open(&contexts.folder().join(".locks/held.lock")).unwrap();
-    let guard = lock.acquire(filetx::Mode::Exclusive, &filetx::Wait::default()).unwrap();
+    let guard = lock.acquire(filetx::LockMode::Exclusive, &filetx::Wait::default()).unwrap();
     save(&mut other, 1);
     assert_eq!(number(&contexts.open(&name("other")).unwrap()), Ok(1));
     let wait = filetx::Wait { timeout: std::time::Duration::ZERO, ..filetx::Wait::default() };

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use filetx::{Kind, RelPath};
+use filetx::{FileKind, RelPath};
 use plan::{
     Act, Base, Change, Changeset, Content, ContentInput, ContentSource, PathKey, Patterns, path_bytes,
     protected,
@@ -206,7 +206,7 @@ impl Recorder<'_> {
 
     /// What the actor made of a path. It is read here, not later: the number of open files is limited.
     fn after(&self, tree: &Survey, path: &RelPath, state: &State) -> Result<Act> {
-        if state.kind == Kind::Symlink {
+        if state.kind == FileKind::Symlink {
             let target = files("look through", self.tree, tree.read_link(path))?;
             return Ok(Act::Symlink { target: target.into_vec() });
         }
@@ -218,7 +218,7 @@ impl Recorder<'_> {
     fn before(&self, base: &Survey, path: &RelPath, state: &State) -> Result<ContentInput> {
         match self.front.laid.get(&path_bytes(path.as_path())?) {
             Some(content) => self.front.piece(content),
-            None if state.kind == Kind::Symlink => {
+            None if state.kind == FileKind::Symlink => {
                 let target = files("look through", self.base, base.read_link(path))?;
                 Ok(ContentInput::symlink(target.as_bytes())?)
             }

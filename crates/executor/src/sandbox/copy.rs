@@ -22,7 +22,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use filetx::{Kind, RelPath};
+use filetx::{FileKind, RelPath};
 
 use super::{FileError, FileResult};
 
@@ -47,7 +47,7 @@ pub struct CopyOptions<'a> {
     /// How many threads copy; at least one and at most eight do.
     pub threads: usize,
     /// What becomes of each path, asked from any of the threads; below what is not copied nothing is asked.
-    pub choose: &'a (dyn Fn(&RelPath, Kind) -> Choice + Sync),
+    pub choose: &'a (dyn Fn(&RelPath, FileKind) -> Choice + Sync),
     /// Ends the copy with [`FileError::Cancelled`] once it is set.
     pub cancel: &'a AtomicBool,
 }
@@ -262,7 +262,7 @@ impl Copy<'_> {
         copied: &mut Copied,
     ) -> io::Result<Option<Job>> {
         let stat = statat(&folder.from, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        let kind = Kind::of_mode(stat.st_mode);
+        let kind = FileKind::of_mode(stat.st_mode);
         match (self.options.choose)(path, kind) {
             Choice::LeaveOut => return Ok(None),
             Choice::Link => {
@@ -273,15 +273,15 @@ impl Copy<'_> {
             Choice::Copy => {}
         }
         match kind {
-            Kind::Folder => {
+            FileKind::Folder => {
                 return Ok(Some(Job::Enter { parent: Arc::clone(folder), name: name.to_owned() }));
             }
-            Kind::File => self.file(folder, name, copied)?,
-            Kind::Symlink => {
+            FileKind::File => self.file(folder, name, copied)?,
+            FileKind::Symlink => {
                 symlinkat(readlinkat(&folder.from, name, Vec::new())?, &folder.to, name)?;
                 copied.symlinks += 1;
             }
-            Kind::Other => {
+            FileKind::Other => {
                 copied.special += 1;
                 copied.special_paths.push(path.clone());
             }

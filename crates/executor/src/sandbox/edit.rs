@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use filetx::{Disk, Open, RelPath, Storage, StoredFile};
+use filetx::{Disk, OpenMode, RelPath, Storage, StoredFile};
 
 use super::{FileError, FileResult};
 
@@ -31,7 +31,7 @@ impl TreeEdit {
     pub fn put(&self, path: &RelPath, mode: u32, content: &mut dyn Read) -> FileResult<()> {
         let mut put = || {
             self.make_way(path)?;
-            let file = self.disk.open(path, Open::Create { mode: 0o600 })?;
+            let file = self.disk.open(path, OpenMode::Create { mode: 0o600 })?;
             io::copy(content, &mut Writer { file, offset: 0 })?;
             // Last: writing takes special bits away.
             self.disk.set_mode(path, mode)

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use filetx::{FileId, Hash, Kind, RelPath};
+use filetx::{FileId, FileKind, Hash, RelPath};
 use rustix::time::{ClockId, clock_getres};
 
 use super::{FileError, Survey, Surveyed};
@@ -45,7 +45,7 @@ struct Known {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     /// Which of the two.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Permission bits; 0777 for a symlink.
     pub mode: u32,
     /// Bytes of content or target.
@@ -147,7 +147,7 @@ impl Manifest {
     pub fn touched(&self, tree: &Path) -> Result<Vec<RelPath>> {
         let looking = Looking::at(tree)?;
         let is_touched = |entry: &Surveyed| {
-            matches!(entry.kind, Kind::File | Kind::Symlink)
+            matches!(entry.kind, FileKind::File | FileKind::Symlink)
                 && self
                     .0
                     .get(&entry.path)
@@ -174,10 +174,10 @@ impl Manifest {
                 continue;
             }
             bounded(created.len() + changes.edits.len())?;
-            changes.hashed += usize::from(entry.kind == Kind::File);
+            changes.hashed += usize::from(entry.kind == FileKind::File);
             match (known, looking.state(&entry)?) {
                 (known, None) => {
-                    changes.special.extend((entry.kind == Kind::Other).then(|| entry.path.clone()));
+                    changes.special.extend((entry.kind == FileKind::Other).then(|| entry.path.clone()));
                     changes.edits.extend(
                         known.map(|known| Edit { path: entry.path, what: What::Delete(known.state) }),
                     );
@@ -240,7 +240,7 @@ fn pair_renames(mut deleted: Vec<(RelPath, State)>, mut created: Vec<(RelPath, S
         let mut by_content: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         let key = |path: &RelPath, state: &State| {
             let name = path.name().filter(|_| same_name).map(ToOwned::to_owned);
-            (name, state.hash, state.mode, state.kind == Kind::File)
+            (name, state.hash, state.mode, state.kind == FileKind::File)
         };
         for (at, (path, state)) in deleted.iter().enumerate().rev() {
             by_content.entry(key(path, state)).or_default().push(at);
@@ -294,7 +294,7 @@ impl<'a> Looking<'a> {
                 (state.kind, state.bytes) == (entry.kind, entry.len) && !changed.contains(&entry.path)
             });
             let state = match copied {
-                Some(state) if state.kind == Kind::File => Some(State { mode: entry.mode, ..*state }),
+                Some(state) if state.kind == FileKind::File => Some(State { mode: entry.mode, ..*state }),
                 _ => self.state(entry)?,
             };
             if let Some(state) = state {
@@ -309,9 +309,9 @@ impl<'a> Looking<'a> {
     /// What a file or symlink holds; nothing for anything else.
     fn state(&self, entry: &Surveyed) -> Result<Option<State>> {
         let (mode, hash) = match entry.kind {
-            Kind::File => (entry.mode, self.survey.hash(&entry.path)),
-            Kind::Symlink => (0o777, self.survey.hash_of_symlink(&entry.path)),
-            Kind::Folder | Kind::Other => return Ok(None),
+            FileKind::File => (entry.mode, self.survey.hash(&entry.path)),
+            FileKind::Symlink => (0o777, self.survey.hash_of_symlink(&entry.path)),
+            FileKind::Folder | FileKind::Other => return Ok(None),
         };
         let hash = hash.map_err(|source| failed(self.tree, source))?;
         Ok(Some(State { kind: entry.kind, mode, bytes: entry.len, hash }))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use filetx::{Kind, RelPath};
+use filetx::{FileKind, RelPath};
 
 use super::{
     Choice, Copied, CopyOptions, FileError, FileResult, Ignored, copy_tree, make_private_folder, remove_tree,
@@ -104,10 +104,10 @@ impl CopyTree {
         if root.join(".git").is_file() {
             notes.push("`.git` is a file that leads out of the root, so it is left out".to_owned());
         }
-        let choose = |path: &RelPath, kind: Kind| match path.as_path() {
+        let choose = |path: &RelPath, kind: FileKind| match path.as_path() {
             // Git's own lock belongs to whoever holds it, not to the copy.
             path if path == Path::new(".git/index.lock") => Choice::LeaveOut,
-            path if path == Path::new(".git") && kind == Kind::File => Choice::LeaveOut,
+            path if path == Path::new(".git") && kind == FileKind::File => Choice::LeaveOut,
             path if is_ours(path) || wanted.left_out.contains(&root.join(path)) => Choice::LeaveOut,
             path if ignored.contains(path) => match wanted.ignored {
                 Ignored::Link => Choice::Link,

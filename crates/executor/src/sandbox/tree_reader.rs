@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use filetx::{Disk, FileId, Hash, Kind, Open, RelPath, Storage, StoredFile};
+use filetx::{Disk, FileId, FileKind, Hash, OpenMode, RelPath, Storage, StoredFile};
 use rustix::fs::{AtFlags, StatxFlags, makedev, statx};
 use rustix::io::Errno;
 
@@ -22,7 +22,7 @@ pub struct Surveyed {
     /// The path.
     pub path: RelPath,
     /// What it is.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Permission bits.
     pub mode: u32,
     /// Bytes.
@@ -69,7 +69,7 @@ impl Survey {
             let listed = self.list(&folder, skip);
             let listed = listed.map_err(|source| self.failed(&folder, source))?;
             folders.extend(
-                listed.iter().filter(|entry| entry.kind == Kind::Folder).map(|entry| entry.path.clone()),
+                listed.iter().filter(|entry| entry.kind == FileKind::Folder).map(|entry| entry.path.clone()),
             );
             found.extend(listed);
             if found.len() > SURVEY_ENTRIES_MAX {
@@ -86,7 +86,7 @@ impl Survey {
     /// The content of a plain file, hashed.
     pub fn hash(&self, path: &RelPath) -> FileResult<Hash> {
         let hash =
-            self.disk.open(path, Open::Read).and_then(|file| Hash::of_file(&*file, 0, file.stat()?.len));
+            self.disk.open(path, OpenMode::Read).and_then(|file| Hash::of_file(&*file, 0, file.stat()?.len));
         hash.map_err(|source| self.failed(path, source))
     }
 
@@ -98,7 +98,7 @@ impl Survey {
 
     /// The content of a plain file, from the beginning to the end.
     pub fn read(&self, path: &RelPath) -> FileResult<SurveyedFile> {
-        let opened = self.disk.open(path, Open::Read);
+        let opened = self.disk.open(path, OpenMode::Read);
         Ok(SurveyedFile { file: opened.map_err(|source| self.failed(path, source))?, offset: 0 })
     }
 
@@ -126,7 +126,7 @@ impl Survey {
             };
             listed.push(Surveyed {
                 path,
-                kind: Kind::of_mode(found.stx_mode.into()),
+                kind: FileKind::of_mode(found.stx_mode.into()),
                 mode: u32::from(found.stx_mode) & 0o7777,
                 len: found.stx_size,
                 id: FileId {

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
-use cleveragents_filetx::{FOLDER_HOME, FolderOptions, OwnFolder};
+use cleveragents_filetx::{FolderOptions, OwnFolder, TXN_DIR};
 use testkit::bench::{Report, Result, Target, compare, settle, timed};
 
 const ROUNDS: usize = 12;
@@ -24,7 +24,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     let folder = open(place)?;
     let mut work = Work::new(0);
     work.commits(&folder, SAMPLE)?;
-    let records = records_of(&fs::read(place.join("own").join(FOLDER_HOME).join("journal"))?);
+    let records = records_of(&fs::read(place.join("own").join(TXN_DIR).join("journal"))?);
     let bytes = records.iter().map(Vec::len).sum::<usize>() / records.len();
     let mut bare = Bare::new(place, records)?;
     settle(place)?;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use cleveragents_filetx::{Lock, Mode, Wait};
+use cleveragents_filetx::{Lock, LockMode, Wait};
 use testkit::bench::{Report, Result, Target, compare, timed};
 
 const ROUNDS: usize = 60;
@@ -19,7 +19,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
         || {
             timed(|| {
                 for _ in 0..OPS {
-                    drop(lock.acquire(Mode::Exclusive, &wait)?);
+                    drop(lock.acquire(LockMode::Exclusive, &wait)?);
                 }
                 Ok(())
             })

@@ -23,7 +23,7 @@ Usage: bench_filetx [--dir DIR] [--only NAME] [--markdown]
 
   --dir DIR     Measure in DIR. Otherwise on a fresh ext4 image when run as root, or else in a temporary folder
   --only NAME   One of: replace, folder, threads, tree, memory, lock
-  --markdown    Print Markdown, for docs/benchmarks.md
+  --markdown    Fingerprint Markdown, for docs/benchmarks.md
 ";
 
 #[cfg(unix)]

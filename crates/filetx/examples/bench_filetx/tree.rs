@@ -69,7 +69,7 @@ fn commit(trees: &mut Trees, content: u8) -> Result<Duration> {
             transaction.put(&*file_name(file), &[content; BYTES])?;
         }
         let committed = transaction.commit()?;
-        if !committed.kept.is_empty() {
+        if !committed.preserved.is_empty() {
             return Err("somebody else wrote here".into());
         }
         committed.pending.map_or(Ok(()), |error| Err(error.into()))

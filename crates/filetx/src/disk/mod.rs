@@ -1,10 +1,10 @@
-//! The only seam to the disk.
+//! Access to the disk.
 //!
-//! A [`Storage`] is one root folder. Everything this crate does to a disk goes through these two traits, so a simulated disk
-//! can lose what was not synced and show that the protocols hold. [`Disk`](crate::Disk) is the real one.
+//! A [`Storage`] is one root folder. All disk calls of this crate go through these traits, so a simulated disk can drop unsynced writes to
+//! test the protocols. [`Disk`](crate::Disk) is the real one.
 //!
-//! Rules for every implementation: a path never leads through a symlink and never out of the root; a last name that is a
-//! symlink means the symlink itself; nothing is durable before the sync that the method's line names.
+//! Rules for implementations: a path never leads through a symlink or out of the root; a symlink as the last name means the symlink
+//! itself; a change is durable only after the sync that the method names.
 
 #[cfg(unix)]
 mod attributes;
@@ -36,64 +36,64 @@ pub use windows::Disk;
 
 /// One root folder on a disk.
 pub trait Storage: Send + Sync + fmt::Debug {
-    /// What is at `path`, or `None` when nothing is.
+    /// Metadata of `path`; `None` if it does not exist.
     fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>>;
-    /// Opens the plain file at `path`. Anything else there (folder, symlink, FIFO, device) is an error and is not opened.
-    fn open(&self, path: &RelPath, how: Open) -> io::Result<Box<dyn StoredFile>>;
-    /// The names in a folder, in no order.
+    /// Opens the plain file at `path`. Fails, without opening it, for a folder, symlink, FIFO, socket or device.
+    fn open(&self, path: &RelPath, mode: OpenMode) -> io::Result<Box<dyn StoredFile>>;
+    /// The names in a folder, in any order.
     fn list(&self, folder: &RelPath) -> io::Result<Vec<OsString>>;
-    /// Where the symlink at `path` points.
+    /// The target of the symlink at `path`.
     fn read_link(&self, path: &RelPath) -> io::Result<OsString>;
-    /// Makes a folder with exactly this mode. Durable after `sync_folder` of its parent.
+    /// Creates a folder with exactly this mode. Durable after `sync_folder` of its parent.
     fn make_folder(&self, path: &RelPath, mode: u32) -> io::Result<()>;
-    /// Makes a symlink. Durable after `sync_folder` of its parent.
+    /// Creates a symlink. Durable after `sync_folder` of its parent.
     fn make_symlink(&self, target: &OsStr, path: &RelPath) -> io::Result<()>;
-    /// Gives the file `from` a second name; fails when `to` exists. Durable after `sync_folder` of `to`'s parent.
+    /// Creates the hard link `to` of the file `from`; fails if `to` exists. Durable after `sync_folder` of `to`'s parent.
     fn link(&self, from: &RelPath, to: &RelPath) -> io::Result<()>;
-    /// Moves a file, symlink or folder, atomically. Durable after `sync_folder` of a parent it changed.
-    fn rename(&self, from: &RelPath, to: &RelPath, how: Rename) -> io::Result<()>;
+    /// Renames a file, symlink or folder, atomically. Durable after `sync_folder` of the parents.
+    fn rename(&self, from: &RelPath, to: &RelPath, mode: RenameMode) -> io::Result<()>;
     /// Removes a file or symlink. Durable after `sync_folder` of its parent.
     fn remove_file(&self, path: &RelPath) -> io::Result<()>;
     /// Removes an empty folder. Durable after `sync_folder` of its parent.
     fn remove_folder(&self, path: &RelPath) -> io::Result<()>;
     /// Changes the mode of a file or folder. Durable after `sync_all` of the file or `sync_folder` of the folder itself.
     fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()>;
-    /// Gives `to` the owner and extended attributes of `from`, as far as this process may.
+    /// Copies the owner and the extended attributes of `from` to `to`, as far as permissions allow.
     fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()>;
     /// Makes the names in a folder durable.
     fn sync_folder(&self, folder: &RelPath) -> io::Result<()>;
-    /// Fails when this process may not change the names in a folder.
+    /// Fails if this process may not change the names in a folder.
     fn check_writable(&self, folder: &RelPath) -> io::Result<()>;
-    /// Says that names in a folder of ours are about to be used often, so that the way to it may be remembered. As long as it is
-    /// remembered, these names are looked for in that very folder, also when it was moved or removed.
-    fn remember(&self, _folder: &RelPath) -> io::Result<()> {
+    /// Keeps a handle of a folder that is used often. Later calls use that folder even if it is moved or removed. Only for folders of this
+    /// crate.
+    fn cache_handle(&self, _folder: &RelPath) -> io::Result<()> {
         Ok(())
     }
-    /// Begins to watch what is written to this root's file system, so that one call can make all of it durable; `None` where the
-    /// system has no such call, or one that does not say when something was lost.
-    fn watch(&self) -> io::Result<Option<Box<dyn Watch>>> {
+    /// Opens a handle to sync the whole file system of this root; `None` if the system has no such call, or if the call does not report
+    /// lost writes.
+    fn fs_sync(&self) -> io::Result<Option<Box<dyn FsSync>>> {
         Ok(None)
     }
-    /// Which run of the system, and which mount, this is. As long as it stays the same, what was written is seen, synced or not.
-    fn boot(&self) -> Option<u128>;
+    /// Id of the boot and of the mount. Unsynced writes stay visible while it is the same. `None` if unknown.
+    fn boot_id(&self) -> Option<u128>;
 }
 
-/// Everything that is written to a file system, from when the watch began.
-pub trait Watch: Send + Sync {
-    /// Makes contents, lengths, modes, attributes and names durable, whoever wrote them. Fails when anything was lost since the watch
-    /// began, and is never asked again then.
+/// Sync of a whole file system, since the handle was opened.
+pub trait FsSync: Send + Sync {
+    /// Makes the writes of all programs durable: contents, lengths, modes, attributes and names. Fails if any write was lost since the
+    /// handle was opened. Not called again after a failure.
     fn sync(&self) -> io::Result<()>;
 }
 
 /// One open plain file.
 pub trait StoredFile: Send + Sync {
-    /// What this file is, wherever its name went.
+    /// Metadata of the file, even after a rename.
     fn stat(&self) -> io::Result<Stat>;
-    /// Reads some bytes at `offset`; 0 means the end.
+    /// Reads bytes at `offset` and returns their number; 0 at the end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Writes all of `bytes` at `offset`. Durable after `sync_data`.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
-    /// Cuts or zero-extends. Durable after `sync_data`.
+    /// Truncates, or extends with zeros. Durable after `sync_data`.
     fn set_len(&self, len: u64) -> io::Result<()>;
     /// Makes content and length durable.
     fn sync_data(&self) -> io::Result<()>;
@@ -101,48 +101,48 @@ pub trait StoredFile: Send + Sync {
     fn sync_all(&self) -> io::Result<()>;
 }
 
-/// What is at a path.
+/// Metadata of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
-    /// File, folder, symlink or something else.
-    pub kind: Kind,
+    /// Kind of file.
+    pub kind: FileKind,
     /// Permission bits, `0o7777` at most.
     pub mode: u32,
-    /// Bytes in a file.
+    /// Length of a file, in bytes.
     pub len: u64,
-    /// How many names the file has.
+    /// Number of hard links.
     pub links: u64,
-    /// Which file it is, whatever its name.
+    /// Identity of the file.
     pub id: FileId,
-    /// Which mount it is on: files do not move between mounts.
+    /// Id of its mount. A rename cannot cross mounts.
     pub mount: u64,
 }
 
-/// A file's identity while it exists.
+/// Identity of a file, unique while the file exists.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FileId {
-    /// The file system.
+    /// Device number of the file system.
     pub device: u64,
-    /// The file in it.
+    /// Inode number.
     pub inode: u64,
 }
 
-/// The kinds of things a path can name.
+/// Kind of file at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FileKind {
     /// A plain file.
     File,
     /// A folder.
     Folder,
     /// A symbolic link.
     Symlink,
-    /// A FIFO, socket or device: never opened, never replaced.
+    /// A FIFO, socket or device. Never opened or replaced.
     Other,
 }
 
 #[cfg(unix)]
-impl Kind {
-    /// The kind in the mode bits of an inode.
+impl FileKind {
+    /// The kind in the mode of an inode.
     pub fn of_mode(mode: rustix::fs::RawMode) -> Self {
         match FileType::from_raw_mode(mode) {
             FileType::RegularFile => Self::File,
@@ -153,9 +153,9 @@ impl Kind {
     }
 }
 
-/// How to open a file.
+/// Mode of opening a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Open {
+pub enum OpenMode {
     /// An existing file, to read.
     Read,
     /// An existing file, to read and write.
@@ -167,13 +167,13 @@ pub enum Open {
     },
 }
 
-/// How a rename treats its destination.
+/// Treatment of the destination of a rename.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rename {
-    /// Replaces what is there.
+pub enum RenameMode {
+    /// Replaces it.
     Replace,
-    /// Fails when something is there.
+    /// Fails if it exists.
     NoReplace,
-    /// Swaps the two; both must exist. `Unsupported` where the file system cannot.
+    /// Swaps the two paths, which must both exist. Fails with `Unsupported` on file systems without exchange.
     Exchange,
 }

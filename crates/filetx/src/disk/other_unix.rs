@@ -1,4 +1,4 @@
-//! What macOS and other systems do where Linux has its own way.
+//! System calls of macOS and other Unix systems.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,16 +7,16 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod, fstat, openat, statat};
 use rustix::io::{Errno, Result};
 
-use super::{FileId, Kind, Stat};
+use super::{FileId, FileKind, Stat};
 
-/// A handle on a folder, to name things in it.
+/// Flags of a folder handle for path lookups.
 pub(super) const HANDLE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 pub(super) fn resolves_beneath(_root: BorrowedFd<'_>) -> bool {
     false
 }
 
-/// Never called: paths are walked, because [`resolves_beneath`] says so.
+/// Never called, because [`resolves_beneath`] returns `false`.
 pub(super) fn open_beneath(_: BorrowedFd<'_>, _: &Path, _: OFlags, _: Mode) -> Result<OwnedFd> {
     Err(Errno::NOSYS)
 }
@@ -32,7 +32,7 @@ pub(super) fn stat_open(file: impl AsFd) -> Result<Stat> {
 fn from_stat(found: &rustix::fs::Stat) -> Stat {
     let device = found.st_dev as u64;
     Stat {
-        kind: Kind::of_mode(found.st_mode),
+        kind: FileKind::of_mode(found.st_mode),
         mode: u32::from(found.st_mode) & 0o7777,
         len: found.st_size as u64,
         links: found.st_nlink.into(),
@@ -41,7 +41,7 @@ fn from_stat(found: &rustix::fs::Stat) -> Stat {
     }
 }
 
-/// A handle that stays on what it was opened on. A file that its owner may not read cannot be pinned here.
+/// Opens a handle that stays on its file. Fails for a file that its owner may not read.
 pub(super) fn pin(folder: impl AsFd, name: &OsStr) -> Result<OwnedFd> {
     openat(
         folder,
@@ -55,20 +55,20 @@ pub(super) fn set_mode_pinned(pinned: &OwnedFd, mode: Mode) -> Result<()> {
     fchmod(pinned, mode)
 }
 
-pub(super) fn boot(_root: impl AsFd) -> Option<u128> {
+pub(super) fn boot_id(_root: impl AsFd) -> Option<u128> {
     None
 }
 
-pub(super) fn is_kept(_name: &[u8]) -> bool {
+pub(super) fn is_copied(_name: &[u8]) -> bool {
     true
 }
 
-/// Nobody promises it here.
-pub(super) fn tells_what_was_lost(_root: impl AsFd) -> bool {
+/// These systems give no such guarantee.
+pub(super) fn syncfs_reports_errors(_root: impl AsFd) -> bool {
     false
 }
 
-/// Never called: [`tells_what_was_lost`] says so.
+/// Never called, because [`syncfs_reports_errors`] returns `false`.
 pub(super) fn sync_file_system(_root: impl AsFd) -> Result<()> {
     Err(Errno::NOSYS)
 }

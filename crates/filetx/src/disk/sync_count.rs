@@ -1,10 +1,10 @@
-//! How often this process waited for a disk: so that tests and benchmarks count syncs instead of guessing.
+//! Counter of syncs, for tests and benchmarks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static SYNCS: AtomicU64 = AtomicU64::new(0);
 
-/// How many syncs of files and folders this process has asked the system for, through every [`Disk`](crate::Disk).
+/// Number of syncs that this process requested through any [`Disk`](crate::Disk).
 pub fn sync_count() -> u64 {
     SYNCS.load(Ordering::Relaxed)
 }

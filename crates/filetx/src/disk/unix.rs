@@ -1,10 +1,9 @@
 //! The real disk: one root folder of a Unix file system.
 //!
-//! Promises: nothing outside the root is read or written, at check time or later (see `confined.rs`); a FIFO, socket or
-//! device is never opened; modes are exact whatever the umask; every sync is counted.
+//! Promises: never reads or writes outside of the root (see `confined.rs`); never opens a FIFO, socket or device; modes are exact
+//! regardless of the umask; every sync is counted.
 //!
-//! It does not lock, retry or fall back: what the system refuses is an error. It does not guard against someone who changes
-//! files *inside* the root while it works; that is the transaction's business.
+//! No locks, retries or fallbacks: a refusal of the system is an error. The transaction handles concurrent changes *inside* the root.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -21,25 +20,25 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::confined::Beneath;
+use super::confined::ConfinedDir;
 use super::sync_count::count_sync;
-use super::{Kind, Open, Rename, Stat, Storage, StoredFile, Watch, attributes, system};
+use super::{FileKind, FsSync, OpenMode, RenameMode, Stat, Storage, StoredFile, attributes, system};
 use crate::RelPath;
 
 /// One root folder on the real disk.
 #[derive(Debug)]
 pub struct Disk {
-    beneath: Beneath,
-    boot: OnceLock<Option<u128>>,
+    dir: ConfinedDir,
+    boot_id: OnceLock<Option<u128>>,
 }
 
 impl Disk {
-    /// Opens an existing folder. `root` itself may lead through symlinks; nothing below it may.
+    /// Opens an existing folder. The path `root` may contain symlinks; paths below it may not.
     pub fn open(root: &Path) -> io::Result<Self> {
-        Ok(Self { beneath: Beneath::open_root(root)?, boot: OnceLock::new() })
+        Ok(Self { dir: ConfinedDir::open_root(root)?, boot_id: OnceLock::new() })
     }
 
-    /// Opens a folder; when it does not exist it is made, with its missing parents, each with this mode and each durable.
+    /// Opens a folder, or creates it with its missing parents, each with this mode, durably.
     pub fn create(root: &Path, mode: u32) -> io::Result<Self> {
         match Self::open(root) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -52,38 +51,38 @@ impl Disk {
 
     /// Opens a plain file.
     fn open_plain(&self, path: &RelPath, access: OFlags) -> io::Result<OwnedFd> {
-        // Look first: even an open that does not wait lets a writer at a FIFO go on, or rewinds a tape. This look may be
-        // led astray through a symlink or be outdated at once, so it can only refuse; the confined open decides.
-        let seen = match self.beneath.remembered_folder_of(path) {
+        // Check first: even a non-blocking open releases the writer of a FIFO or rewinds a tape. This check may follow a symlink or be
+        // outdated, so it can only refuse; the confined open decides.
+        let found = match self.dir.cached_folder_of(path) {
             Some((folder, name)) => system::stat(folder, name),
-            None => system::stat(self.beneath.root(), path.as_path().as_os_str()),
+            None => system::stat(self.dir.root(), path.as_path().as_os_str()),
         };
-        if let Ok(seen) = seen {
-            check_plain(&seen)?;
+        if let Ok(found) = found {
+            check_plain(&found)?;
         }
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = self.beneath.open(path, flags, Mode::empty())?;
+        let file = self.dir.open(path, flags, Mode::empty())?;
         check_plain(&system::stat_open(&file)?)?;
         Ok(file)
     }
 
     fn create_plain(&self, path: &RelPath, mode: Mode) -> io::Result<OwnedFd> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = self.beneath.open(path, flags, mode)?;
-        // The umask took bits away.
+        let file = self.dir.open(path, flags, mode)?;
+        // The umask may have cleared bits.
         fchmod(&file, mode).inspect_err(|_| drop(self.remove_file(path)))?;
         Ok(file)
     }
 
-    /// Opens a folder, to list it or to name things in it.
+    /// Opens a folder, to list it or as a base of relative paths.
     pub fn open_folder(&self, folder: &RelPath) -> io::Result<OwnedFd> {
-        Ok(self.beneath.open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+        Ok(self.dir.open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
     }
 }
 
 impl Storage for Disk {
     fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>> {
-        let found = self.beneath.folder_of(path).and_then(|(folder, name)| system::stat(folder, name));
+        let found = self.dir.folder_of(path).and_then(|(folder, name)| system::stat(folder, name));
         match found {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
@@ -91,11 +90,11 @@ impl Storage for Disk {
         }
     }
 
-    fn open(&self, path: &RelPath, how: Open) -> io::Result<Box<dyn StoredFile>> {
-        let file = match how {
-            Open::Read => self.open_plain(path, OFlags::RDONLY)?,
-            Open::Write => self.open_plain(path, OFlags::RDWR)?,
-            Open::Create { mode } => self.create_plain(path, to_mode(mode))?,
+    fn open(&self, path: &RelPath, mode: OpenMode) -> io::Result<Box<dyn StoredFile>> {
+        let file = match mode {
+            OpenMode::Read => self.open_plain(path, OFlags::RDONLY)?,
+            OpenMode::Write => self.open_plain(path, OFlags::RDWR)?,
+            OpenMode::Create { mode } => self.create_plain(path, to_mode(mode))?,
         };
         Ok(Box::new(DiskFile(file.into())))
     }
@@ -113,59 +112,59 @@ impl Storage for Disk {
     }
 
     fn read_link(&self, path: &RelPath) -> io::Result<OsString> {
-        let (folder, name) = self.beneath.folder_of(path)?;
+        let (folder, name) = self.dir.folder_of(path)?;
         Ok(OsString::from_vec(readlinkat(folder, name, Vec::new())?.into_bytes()))
     }
 
     fn make_folder(&self, path: &RelPath, mode: u32) -> io::Result<()> {
-        let (folder, name) = self.beneath.folder_of(path)?;
+        let (folder, name) = self.dir.folder_of(path)?;
         mkdirat(&folder, name, to_mode(mode))?;
-        // The umask took bits away, and a parent may have handed its group bit down.
+        // The umask may have cleared bits, and the parent may have passed on its set-group-id bit.
         Ok(system::set_mode_pinned(&system::pin(folder, name)?, to_mode(mode))?)
     }
 
     fn make_symlink(&self, target: &OsStr, path: &RelPath) -> io::Result<()> {
-        let (folder, name) = self.beneath.folder_of(path)?;
+        let (folder, name) = self.dir.folder_of(path)?;
         Ok(symlinkat(target, folder, name)?)
     }
 
     fn link(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
-        let (from_folder, from_name) = self.beneath.folder_of(from)?;
-        let (to_folder, to_name) = self.beneath.folder_of(to)?;
+        let (from_folder, from_name) = self.dir.folder_of(from)?;
+        let (to_folder, to_name) = self.dir.folder_of(to)?;
         Ok(linkat(from_folder, from_name, to_folder, to_name, AtFlags::empty())?)
     }
 
-    fn rename(&self, from: &RelPath, to: &RelPath, how: Rename) -> io::Result<()> {
-        let (from_folder, from_name) = self.beneath.folder_of(from)?;
-        let (to_folder, to_name) = self.beneath.folder_of(to)?;
-        let flags = match how {
-            Rename::Replace => return Ok(renameat(from_folder, from_name, to_folder, to_name)?),
-            Rename::NoReplace => RenameFlags::NOREPLACE,
-            Rename::Exchange => RenameFlags::EXCHANGE,
+    fn rename(&self, from: &RelPath, to: &RelPath, mode: RenameMode) -> io::Result<()> {
+        let (from_folder, from_name) = self.dir.folder_of(from)?;
+        let (to_folder, to_name) = self.dir.folder_of(to)?;
+        let flags = match mode {
+            RenameMode::Replace => return Ok(renameat(from_folder, from_name, to_folder, to_name)?),
+            RenameMode::NoReplace => RenameFlags::NOREPLACE,
+            RenameMode::Exchange => RenameFlags::EXCHANGE,
         };
         renameat_with(from_folder, from_name, to_folder, to_name, flags).map_err(|error| match error {
-            // The three ways in which file systems and kernels say that they do not know the flag.
+            // File systems and kernels without the flag return one of these.
             Errno::INVAL | Errno::NOSYS | Errno::NOTSUP => io::ErrorKind::Unsupported.into(),
             error => error.into(),
         })
     }
 
     fn remove_file(&self, path: &RelPath) -> io::Result<()> {
-        let (folder, name) = self.beneath.folder_of(path)?;
+        let (folder, name) = self.dir.folder_of(path)?;
         Ok(unlinkat(folder, name, AtFlags::empty())?)
     }
 
     fn remove_folder(&self, path: &RelPath) -> io::Result<()> {
-        let (folder, name) = self.beneath.folder_of(path)?;
+        let (folder, name) = self.dir.folder_of(path)?;
         Ok(unlinkat(folder, name, AtFlags::REMOVEDIR)?)
     }
 
     fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()> {
-        let (folder, name) = self.beneath.folder_of(path)?;
+        let (folder, name) = self.dir.folder_of(path)?;
         let pinned = system::pin(folder, name)?;
         match system::stat_open(&pinned)?.kind {
-            Kind::File | Kind::Folder => Ok(system::set_mode_pinned(&pinned, to_mode(mode))?),
-            Kind::Symlink | Kind::Other => Err(refused("neither a plain file nor a folder")),
+            FileKind::File | FileKind::Folder => Ok(system::set_mode_pinned(&pinned, to_mode(mode))?),
+            FileKind::Symlink | FileKind::Other => Err(refused("neither a plain file nor a folder")),
         }
     }
 
@@ -177,9 +176,9 @@ impl Storage for Disk {
                 attributes::copy_owner(&fstat(&from)?, &to, &to_stat)?;
                 attributes::copy_extended(&from, &to)?;
             }
-            // The attributes of a file that may not be read may not be read either. Its owner is no secret.
+            // An unreadable file has unreadable attributes. Its owner is readable.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                let (folder, name) = self.beneath.folder_of(from)?;
+                let (folder, name) = self.dir.folder_of(from)?;
                 let from_stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 attributes::copy_owner(&from_stat, &to, &to_stat)?;
             }
@@ -190,29 +189,29 @@ impl Storage for Disk {
 
     fn sync_folder(&self, folder: &RelPath) -> io::Result<()> {
         if folder.is_root() {
-            return sync(self.beneath.root());
+            return sync(self.dir.root());
         }
         sync(&self.open_folder(folder)?.into())
     }
 
     fn check_writable(&self, folder: &RelPath) -> io::Result<()> {
-        // On a read-only mount this fails too, whoever asks.
+        // Also fails on a read-only mount.
         let folder = self.open_folder(folder)?;
         Ok(accessat(folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
     }
 
-    fn remember(&self, folder: &RelPath) -> io::Result<()> {
-        Ok(self.beneath.remember(folder)?)
+    fn cache_handle(&self, folder: &RelPath) -> io::Result<()> {
+        Ok(self.dir.cache_handle(folder)?)
     }
 
-    fn watch(&self) -> io::Result<Option<Box<dyn Watch>>> {
-        // Opened anew: what was lost is told once to each who had a handle by then.
+    fn fs_sync(&self) -> io::Result<Option<Box<dyn FsSync>>> {
+        // A new handle: the kernel reports a lost write once to each open handle.
         let root = self.open_folder(&RelPath::root())?;
-        Ok(system::tells_what_was_lost(&root).then(|| Box::new(DiskWatch(root)) as Box<dyn Watch>))
+        Ok(system::syncfs_reports_errors(&root).then(|| Box::new(DiskFsSync(root)) as Box<dyn FsSync>))
     }
 
-    fn boot(&self) -> Option<u128> {
-        *self.boot.get_or_init(|| system::boot(self.beneath.root()))
+    fn boot_id(&self) -> Option<u128> {
+        *self.boot_id.get_or_init(|| system::boot_id(self.dir.root()))
     }
 }
 
@@ -246,17 +245,17 @@ impl StoredFile for DiskFile {
     }
 }
 
-/// Everything on a file system since this handle was opened.
-struct DiskWatch(OwnedFd);
+/// `syncfs` of a file system, since this handle was opened.
+struct DiskFsSync(OwnedFd);
 
-impl Watch for DiskWatch {
+impl FsSync for DiskFsSync {
     fn sync(&self) -> io::Result<()> {
         count_sync();
         Ok(system::sync_file_system(&self.0)?)
     }
 }
 
-/// The standard library's sync, because on macOS it asks the drive as well.
+/// Uses `sync_all` of std, which flushes the drive on macOS too.
 fn sync(file: &File) -> io::Result<()> {
     count_sync();
     file.sync_all()
@@ -264,11 +263,11 @@ fn sync(file: &File) -> io::Result<()> {
 
 fn make_durable_folder(path: &Path, mode: u32) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().ok_or_else(|| refused("not a name that a folder could get"))?;
+    let name = path.file_name().ok_or_else(|| refused("not a valid name of a folder"))?;
     let name = RelPath::root().join(name);
     let parent = Disk::create(parent, mode)?;
     match parent.make_folder(&name, mode) {
-        // Someone else made it just now; whether they have synced it we cannot know.
+        // Another process created it, and may not have synced it yet.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         made => made?,
     }
@@ -277,13 +276,13 @@ fn make_durable_folder(path: &Path, mode: u32) -> io::Result<()> {
 
 fn check_plain(found: &Stat) -> io::Result<()> {
     match found.kind {
-        Kind::File => Ok(()),
+        FileKind::File => Ok(()),
         _ => Err(refused("not a plain file")),
     }
 }
 
-fn refused(why: &'static str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, why)
+fn refused(reason: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
 }
 
 fn to_mode(mode: u32) -> Mode {

@@ -1,10 +1,9 @@
 //! The real disk: one root folder on Windows, through `cap-std`.
 //!
-//! Promises: nothing outside the root is read or written, and no path leads through a symlink; every sync of a file is counted.
+//! Promises: never reads or writes outside of the root, and no path leads through a symlink; every sync of a file is counted.
 //!
-//! Less than on Unix, and said so: modes are not kept (files read as 0600, folders as 0700), owners and attributes are not
-//! copied, there is no exchange, the system's run cannot be told apart, and a rename that must not replace looks before it moves,
-//! which leaves a moment in which another program can put a file there.
+//! Limits: modes are not stored (files read as 0600, folders as 0700), owners and attributes are not copied, there is no exchange and no
+//! boot id, and `RenameMode::NoReplace` checks before it renames, so another program can create a file in between.
 
 use std::ffi::{OsStr, OsString};
 use std::os::windows::fs::FileExt;
@@ -16,7 +15,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
 use super::sync_count::count_sync;
-use super::{FileId, Kind, Open, Rename, Stat, Storage, StoredFile};
+use super::{FileId, FileKind, OpenMode, RenameMode, Stat, Storage, StoredFile};
 use crate::RelPath;
 
 /// One root folder on the real disk.
@@ -26,12 +25,12 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Opens an existing folder. `root` itself may lead through symlinks; nothing below it may.
+    /// Opens an existing folder. The path `root` may contain symlinks; paths below it may not.
     pub fn open(root: &Path) -> io::Result<Self> {
         Ok(Self { root: Dir::open_ambient_dir(root, ambient_authority())? })
     }
 
-    /// Opens a folder; when it does not exist it is made, with its missing parents. The mode is for other systems.
+    /// Opens a folder, or creates it with its missing parents. Ignores the mode.
     pub fn create(root: &Path, _mode: u32) -> io::Result<Self> {
         Dir::create_ambient_dir_all(root, ambient_authority())?;
         Self::open(root)
@@ -41,7 +40,7 @@ impl Disk {
         path.iter().try_fold(self.root.try_clone()?, |folder, name| folder.open_dir_nofollow(name))
     }
 
-    /// The folder that `path` is in, and its name there. The root is `.` in itself.
+    /// The parent folder of `path` and its name there. The root is `.` in itself.
     fn folder_of<'a>(&self, path: &'a RelPath) -> io::Result<(Dir, &'a OsStr)> {
         let path = path.as_path();
         match (path.parent(), path.file_name()) {
@@ -63,14 +62,14 @@ impl Storage for Disk {
         }
     }
 
-    fn open(&self, path: &RelPath, how: Open) -> io::Result<Box<dyn StoredFile>> {
+    fn open(&self, path: &RelPath, mode: OpenMode) -> io::Result<Box<dyn StoredFile>> {
         let (folder, name) = self.folder_of(path)?;
         let mut options = OpenOptions::new();
         options.read(true).follow(FollowSymlinks::No);
-        match how {
-            Open::Read => {}
-            Open::Write => drop(options.write(true)),
-            Open::Create { mode: _ } => drop(options.write(true).create_new(true)),
+        match mode {
+            OpenMode::Read => {}
+            OpenMode::Write => drop(options.write(true)),
+            OpenMode::Create { mode: _ } => drop(options.write(true).create_new(true)),
         }
         let file = folder.open_with(name, &options)?;
         if !file.metadata()?.is_file() {
@@ -104,14 +103,16 @@ impl Storage for Disk {
         from_folder.hard_link(from_name, &to_folder, to_name)
     }
 
-    fn rename(&self, from: &RelPath, to: &RelPath, how: Rename) -> io::Result<()> {
+    fn rename(&self, from: &RelPath, to: &RelPath, mode: RenameMode) -> io::Result<()> {
         let (from_folder, from_name) = self.folder_of(from)?;
         let (to_folder, to_name) = self.folder_of(to)?;
-        match how {
-            Rename::Replace => {}
-            Rename::NoReplace if self.stat(to)?.is_some() => return Err(io::ErrorKind::AlreadyExists.into()),
-            Rename::NoReplace => {}
-            Rename::Exchange => return Err(io::ErrorKind::Unsupported.into()),
+        match mode {
+            RenameMode::Replace => {}
+            RenameMode::NoReplace if self.stat(to)?.is_some() => {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            RenameMode::NoReplace => {}
+            RenameMode::Exchange => return Err(io::ErrorKind::Unsupported.into()),
         }
         from_folder.rename(from_name, &to_folder, to_name)
     }
@@ -134,8 +135,7 @@ impl Storage for Disk {
         Ok(())
     }
 
-    /// Does nothing: Windows has no call for it. NTFS writes its changes of names to its own log in their order, and syncing a
-    /// file writes that log up to then.
+    /// Does nothing: Windows has no call for it. NTFS logs changes of names in order, and the sync of a file flushes that log.
     fn sync_folder(&self, _folder: &RelPath) -> io::Result<()> {
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Storage for Disk {
         Ok(())
     }
 
-    fn boot(&self) -> Option<u128> {
+    fn boot_id(&self) -> Option<u128> {
         None
     }
 }
@@ -193,10 +193,10 @@ impl StoredFile for DiskFile {
 
 fn stat(found: &Metadata) -> Stat {
     let (kind, mode) = match found.file_type() {
-        kind if kind.is_file() => (Kind::File, 0o600),
-        kind if kind.is_dir() => (Kind::Folder, 0o700),
-        kind if kind.is_symlink() => (Kind::Symlink, 0o600),
-        _ => (Kind::Other, 0o600),
+        kind if kind.is_file() => (FileKind::File, 0o600),
+        kind if kind.is_dir() => (FileKind::Folder, 0o700),
+        kind if kind.is_symlink() => (FileKind::Symlink, 0o600),
+        _ => (FileKind::Other, 0o600),
     };
     let id = FileId { device: found.dev(), inode: found.ino() };
     Stat { kind, mode, len: found.len(), links: found.nlink(), id, mount: id.device }

@@ -1,31 +1,31 @@
-//! The bytes of a record: one transaction as a journal holds it.
+//! The bytes of a record: one transaction in a journal.
 //!
 //! All numbers are little-endian; a byte string is its length as `u32`, then its bytes.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 0..4 | magic `FTXR` |
 //! | 4..8 | length of the body |
-//! | 8..16 | epoch, for people who read a dump |
+//! | 8..16 | epoch |
 //! | 16..24 | sequence number in the epoch, from 1 |
 //! | 24..56 | checksum: BLAKE3 of the previous record's checksum, bytes 0..24 and the body |
 //! | 56.. | body: transaction id (16), owner, roots (`u16` count, then paths), changes (`u32` count) |
 //! | | zeros up to the next multiple of 512 |
 //!
-//! The checksum of "the record before the first" is made from the epoch, so a record of an older epoch never fits the chain.
-//! A record begins at a sector: writing it never rewrites a sector that holds acknowledged bytes.
+//! The first record chains to the hash of the epoch, so a record of an older epoch is never part of the chain. Records start at a sector
+//! boundary: writing one never rewrites a sector with acknowledged bytes.
 
 use std::path::PathBuf;
 
 use crate::path::os_string;
-use crate::tx::change::{Base, Change, Content, Final, Print, Seen, Staged};
+use crate::tx::change::{Change, Content, ContentBase, Fingerprint, Observed, Staged, TargetState};
 use crate::{Hash, RelPath, Step};
 
-/// Records start at multiples of this: the unit that disks write whole.
+/// Alignment of records: the unit that disks write atomically.
 pub(crate) const SECTOR_BYTES: usize = 512;
 /// Bytes before the body.
 pub(crate) const HEAD_BYTES: usize = 56;
-/// The largest body this program writes or believes.
+/// Maximum length of a body, in bytes.
 pub(crate) const BODY_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 const MAGIC: [u8; 4] = *b"FTXR";
@@ -34,9 +34,9 @@ const MAGIC: [u8; 4] = *b"FTXR";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub id: u128,
-    /// What the transaction's owner wants to find again, opaque here.
+    /// Data of the owner of the transaction, opaque here.
     pub owner: Vec<u8>,
-    /// The roots that `Change::root` counts, by path; empty in an own folder.
+    /// Paths of the roots, which `Change::root` indexes; empty in an own folder.
     pub roots: Vec<PathBuf>,
     pub changes: Vec<Change>,
 }
@@ -47,28 +47,28 @@ impl AsRef<[Change]> for Record {
     }
 }
 
-/// Where in an epoch's chain a record stands.
+/// Position in the chain of records of an epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Chain {
     pub epoch: u64,
     /// Sequence number of the last record; 0 before the first.
     pub sequence: u64,
     /// Checksum of the last record.
-    pub last: Hash,
+    pub last_checksum: Hash,
 }
 
 impl Chain {
     pub(crate) fn start(epoch: u64) -> Self {
-        Self { epoch, sequence: 0, last: Hash::of(&epoch.to_le_bytes()) }
+        Self { epoch, sequence: 0, last_checksum: Hash::of(&epoch.to_le_bytes()) }
     }
 }
 
-/// Why a body does not read as a transaction.
+/// Reason why a body is not a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Malformed(pub &'static str);
+pub(crate) struct MalformedRecord(pub &'static str);
 
 impl Record {
-    /// The record's bytes, padded, and the chain after it.
+    /// Encodes the record with its padding, and returns the chain after it.
     pub(crate) fn encode(&self, chain: Chain) -> (Vec<u8>, Chain) {
         let mut out = vec![0; HEAD_BYTES];
         self.encode_body(&mut out);
@@ -81,18 +81,18 @@ impl Record {
         let checksum = checksum(&chain, &out[..24], &out[HEAD_BYTES..]);
         out[24..56].copy_from_slice(&checksum.0);
         out.resize(out.len().next_multiple_of(SECTOR_BYTES), 0);
-        (out, Chain { epoch: chain.epoch, sequence, last: checksum })
+        (out, Chain { epoch: chain.epoch, sequence, last_checksum: checksum })
     }
 
-    /// How many bytes a record takes whose head is `head`, or `None` when this is no head of a record.
+    /// Padded length of the record with this head; `None` if it is not the head of a record.
     pub(crate) fn padded_len(head: &[u8]) -> Option<usize> {
         let body_bytes = u32::from_le_bytes(head.get(4..8)?.try_into().ok()?) as usize;
         (head[..4] == MAGIC && body_bytes <= BODY_BYTES_MAX)
             .then(|| (HEAD_BYTES + body_bytes).next_multiple_of(SECTOR_BYTES))
     }
 
-    /// Reads the record at the start of `bytes` if it is the next of `chain`; `Ok(None)` when it is not.
-    pub(crate) fn decode(bytes: &[u8], chain: Chain) -> Result<Option<(Record, Chain)>, Malformed> {
+    /// Decodes the record at the start of `bytes`; `Ok(None)` if it is not the next record of `chain`.
+    pub(crate) fn decode(bytes: &[u8], chain: Chain) -> Result<Option<(Record, Chain)>, MalformedRecord> {
         let Some(padded) = Self::padded_len(bytes) else { return Ok(None) };
         if bytes.len() < padded {
             return Ok(None);
@@ -100,11 +100,11 @@ impl Record {
         let body_bytes = u32::from_le_bytes(bytes[4..8].try_into().expect("four bytes")) as usize;
         let body = &bytes[HEAD_BYTES..HEAD_BYTES + body_bytes];
         let stored = Hash(bytes[24..56].try_into().expect("32 bytes"));
-        if stored != checksum(&chain, &bytes[..24], body) && !Step::CheckChecksum.is_left_out() {
+        if stored != checksum(&chain, &bytes[..24], body) && !Step::CheckChecksum.is_skipped() {
             return Ok(None);
         }
         let record = Self::decode_body(body)?;
-        Ok(Some((record, Chain { epoch: chain.epoch, sequence: chain.sequence + 1, last: stored })))
+        Ok(Some((record, Chain { epoch: chain.epoch, sequence: chain.sequence + 1, last_checksum: stored })))
     }
 
     fn encode_body(&self, out: &mut Vec<u8>) {
@@ -118,31 +118,31 @@ impl Record {
         for change in &self.changes {
             out.extend((change.root as u16).to_le_bytes());
             put_bytes(out, change.path.to_bytes());
-            put_seen(out, &change.before);
-            put_final(out, &change.after);
+            put_observed(out, &change.before);
+            put_target(out, &change.after);
         }
     }
 
-    fn decode_body(body: &[u8]) -> Result<Self, Malformed> {
-        let mut input = Input(body);
+    fn decode_body(body: &[u8]) -> Result<Self, MalformedRecord> {
+        let mut input = RecordInput(body);
         let id = input.u128()?;
         let owner = input.bytes()?.to_vec();
         let roots: Vec<PathBuf> = (0..input.u16()?)
             .map(|_| Ok(PathBuf::from(os_string(input.bytes()?))))
-            .collect::<Result<_, Malformed>>()?;
+            .collect::<Result<_, MalformedRecord>>()?;
         let count = input.u32()?;
         let mut changes = Vec::new();
         for _ in 0..count {
             let root = input.u16()? as usize;
             if root >= roots.len().max(1) {
-                return Err(Malformed("a change names a root that is not listed"));
+                return Err(MalformedRecord("a change names a root that is not listed"));
             }
             let path =
-                RelPath::from_bytes(input.bytes()?).map_err(|_| Malformed("a path leaves its root"))?;
-            changes.push(Change { root, path, before: input.seen()?, after: input.after()? });
+                RelPath::from_bytes(input.bytes()?).map_err(|_| MalformedRecord("a path leaves its root"))?;
+            changes.push(Change { root, path, before: input.observed()?, after: input.target()? });
         }
         if !input.0.is_empty() {
-            return Err(Malformed("bytes are left over"));
+            return Err(MalformedRecord("it has trailing bytes"));
         }
         Ok(Self { id, owner, roots, changes })
     }
@@ -150,8 +150,8 @@ impl Record {
 
 fn checksum(chain: &Chain, head: &[u8], body: &[u8]) -> Hash {
     let mut hasher = blake3::Hasher::new();
-    if !Step::CheckChain.is_left_out() {
-        hasher.update(&chain.last.0);
+    if !Step::CheckChain.is_skipped() {
+        hasher.update(&chain.last_checksum.0);
     }
     hasher.update(head).update(body);
     Hash(*hasher.finalize().as_bytes())
@@ -162,147 +162,155 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-fn put_seen(out: &mut Vec<u8>, seen: &Seen) {
-    match seen {
-        Seen::Absent => out.push(0),
-        Seen::Folder { mode } => {
+fn put_observed(out: &mut Vec<u8>, observed: &Observed) {
+    match observed {
+        Observed::Absent => out.push(0),
+        Observed::Folder { mode } => {
             out.push(1);
             out.extend(mode.to_le_bytes());
         }
-        Seen::Symlink { target } => {
+        Observed::Symlink { target } => {
             out.push(2);
             put_bytes(out, target.as_encoded_bytes());
         }
-        Seen::File { mode, len, print } => {
-            out.push(match print {
-                Print::Whole(_) => 3,
-                Print::End(_) => 4,
-                Print::Bytes(_) => 7,
+        Observed::File { mode, len, fingerprint } => {
+            out.push(match fingerprint {
+                Fingerprint::Whole(_) => 3,
+                Fingerprint::Tail(_) => 4,
+                Fingerprint::Bytes(_) => 7,
             });
             out.extend(mode.to_le_bytes());
-            match print {
-                Print::Whole(hash) | Print::End(hash) => {
+            match fingerprint {
+                Fingerprint::Whole(hash) | Fingerprint::Tail(hash) => {
                     out.extend(len.to_le_bytes());
                     out.extend(hash.0);
                 }
-                Print::Bytes(bytes) => put_bytes(out, bytes),
+                Fingerprint::Bytes(bytes) => put_bytes(out, bytes),
             }
         }
-        Seen::Other => out.push(5),
-        Seen::Ours => out.push(6),
+        Observed::Other => out.push(5),
+        Observed::PreviousRecord => out.push(6),
     }
 }
 
-fn put_final(out: &mut Vec<u8>, after: &Final) {
+fn put_target(out: &mut Vec<u8>, after: &TargetState) {
     match after {
-        Final::Absent => out.push(0),
-        Final::Folder { mode } => {
+        TargetState::Absent => out.push(0),
+        TargetState::Folder { mode } => {
             out.push(1);
             out.extend(mode.to_le_bytes());
         }
-        Final::Symlink { target } => {
+        TargetState::Symlink { target } => {
             out.push(2);
             put_bytes(out, target.as_encoded_bytes());
         }
-        Final::File { mode, content } => {
+        TargetState::File { mode, content } => {
             out.push(match content.base {
-                Base::Nothing => 3,
-                Base::Path => 4,
-                Base::Staged(_) => 5,
+                ContentBase::Empty => 3,
+                ContentBase::Path => 4,
+                ContentBase::Staged(_) => 5,
             });
             out.extend(mode.to_le_bytes());
-            if let Base::Staged(staged) = &content.base {
+            if let ContentBase::Staged(staged) = &content.base {
                 out.extend(staged.id.to_le_bytes());
                 out.extend(staged.number.to_le_bytes());
                 out.extend(staged.len.to_le_bytes());
                 out.extend(staged.hash.0);
             }
-            out.extend(content.keep.to_le_bytes());
+            out.extend(content.prefix_len.to_le_bytes());
             put_bytes(out, &content.bytes);
         }
     }
 }
 
-/// What is left to read of a body.
-pub(crate) struct Input<'a>(pub &'a [u8]);
+/// The unread rest of a body.
+pub(crate) struct RecordInput<'a>(pub &'a [u8]);
 
-impl<'a> Input<'a> {
-    pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, rest) = self.0.split_at_checked(len).ok_or(Malformed("it ends too early"))?;
+impl<'a> RecordInput<'a> {
+    pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], MalformedRecord> {
+        let (taken, rest) = self.0.split_at_checked(len).ok_or(MalformedRecord("it ends too early"))?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn u8(&mut self) -> Result<u8, Malformed> {
+    fn u8(&mut self) -> Result<u8, MalformedRecord> {
         Ok(self.take(1)?[0])
     }
 
-    fn u16(&mut self) -> Result<u16, Malformed> {
+    fn u16(&mut self) -> Result<u16, MalformedRecord> {
         Ok(u16::from_le_bytes(self.take(2)?.try_into().expect("two bytes")))
     }
 
-    fn u32(&mut self) -> Result<u32, Malformed> {
+    fn u32(&mut self) -> Result<u32, MalformedRecord> {
         Ok(u32::from_le_bytes(self.take(4)?.try_into().expect("four bytes")))
     }
 
-    fn u64(&mut self) -> Result<u64, Malformed> {
+    fn u64(&mut self) -> Result<u64, MalformedRecord> {
         Ok(u64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes")))
     }
 
-    pub(crate) fn u128(&mut self) -> Result<u128, Malformed> {
+    pub(crate) fn u128(&mut self) -> Result<u128, MalformedRecord> {
         Ok(u128::from_le_bytes(self.take(16)?.try_into().expect("16 bytes")))
     }
 
-    fn hash(&mut self) -> Result<Hash, Malformed> {
+    fn hash(&mut self) -> Result<Hash, MalformedRecord> {
         Ok(Hash(self.take(32)?.try_into().expect("32 bytes")))
     }
 
-    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], Malformed> {
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], MalformedRecord> {
         let len = self.u32()? as usize;
         self.take(len)
     }
 
-    fn seen(&mut self) -> Result<Seen, Malformed> {
+    fn observed(&mut self) -> Result<Observed, MalformedRecord> {
         Ok(match self.u8()? {
-            0 => Seen::Absent,
-            1 => Seen::Folder { mode: self.u32()? },
-            2 => Seen::Symlink { target: os_string(self.bytes()?) },
-            3 => Seen::File { mode: self.u32()?, len: self.u64()?, print: Print::Whole(self.hash()?) },
-            4 => Seen::File { mode: self.u32()?, len: self.u64()?, print: Print::End(self.hash()?) },
-            5 => Seen::Other,
-            6 => Seen::Ours,
+            0 => Observed::Absent,
+            1 => Observed::Folder { mode: self.u32()? },
+            2 => Observed::Symlink { target: os_string(self.bytes()?) },
+            3 => Observed::File {
+                mode: self.u32()?,
+                len: self.u64()?,
+                fingerprint: Fingerprint::Whole(self.hash()?),
+            },
+            4 => Observed::File {
+                mode: self.u32()?,
+                len: self.u64()?,
+                fingerprint: Fingerprint::Tail(self.hash()?),
+            },
+            5 => Observed::Other,
+            6 => Observed::PreviousRecord,
             7 => {
                 let (mode, bytes) = (self.u32()?, self.bytes()?.to_vec());
-                Seen::File { mode, len: bytes.len() as u64, print: Print::Bytes(bytes) }
+                Observed::File { mode, len: bytes.len() as u64, fingerprint: Fingerprint::Bytes(bytes) }
             }
-            _ => return Err(Malformed("a state before is of no known kind")),
+            _ => return Err(MalformedRecord("a state before has an unknown kind")),
         })
     }
 
-    fn after(&mut self) -> Result<Final, Malformed> {
+    fn target(&mut self) -> Result<TargetState, MalformedRecord> {
         let tag = self.u8()?;
         Ok(match tag {
-            0 => Final::Absent,
-            1 => Final::Folder { mode: self.u32()? },
-            2 => Final::Symlink { target: os_string(self.bytes()?) },
+            0 => TargetState::Absent,
+            1 => TargetState::Folder { mode: self.u32()? },
+            2 => TargetState::Symlink { target: os_string(self.bytes()?) },
             3..=5 => {
                 let mode = self.u32()?;
                 let base = match tag {
-                    3 => Base::Nothing,
-                    4 => Base::Path,
-                    _ => Base::Staged(Staged {
+                    3 => ContentBase::Empty,
+                    4 => ContentBase::Path,
+                    _ => ContentBase::Staged(Staged {
                         id: self.u128()?,
                         number: self.u64()?,
                         len: self.u64()?,
                         hash: self.hash()?,
                     }),
                 };
-                Final::File {
+                TargetState::File {
                     mode,
-                    content: Content { base, keep: self.u64()?, bytes: self.bytes()?.to_vec() },
+                    content: Content { base, prefix_len: self.u64()?, bytes: self.bytes()?.to_vec() },
                 }
             }
-            _ => return Err(Malformed("a state after is of no known kind")),
+            _ => return Err(MalformedRecord("a state after has an unknown kind")),
         })
     }
 }
@@ -322,43 +330,47 @@ mod tests {
             changes: vec![
                 change(
                     "a",
-                    Seen::Absent,
-                    Final::File { mode: 0o600, content: Content::of_bytes(b"abc".to_vec()) },
+                    Observed::Absent,
+                    TargetState::File { mode: 0o600, content: Content::of_bytes(b"abc".to_vec()) },
                 ),
-                change("b", Seen::Folder { mode: 0o700 }, Final::Absent),
-                change("c", Seen::Symlink { target: "t".into() }, Final::Folder { mode: 0o755 }),
-                change("d", Seen::Other, Final::Symlink { target: "u".into() }),
+                change("b", Observed::Folder { mode: 0o700 }, TargetState::Absent),
+                change("c", Observed::Symlink { target: "t".into() }, TargetState::Folder { mode: 0o755 }),
+                change("d", Observed::Other, TargetState::Symlink { target: "u".into() }),
                 change(
                     "e",
-                    Seen::File { mode: 0o644, len: 3, print: Print::Whole(hash) },
-                    Final::File {
+                    Observed::File { mode: 0o644, len: 3, fingerprint: Fingerprint::Whole(hash) },
+                    TargetState::File {
                         mode: 1,
                         content: Content::of_staged(Staged { id: 7, number: 9, len: 4, hash }),
                     },
                 ),
                 change(
                     "f",
-                    Seen::File { mode: 0o644, len: 3, print: Print::End(hash) },
-                    Final::File {
+                    Observed::File { mode: 0o644, len: 3, fingerprint: Fingerprint::Tail(hash) },
+                    TargetState::File {
                         mode: 2,
-                        content: Content { base: Base::Path, keep: 2, bytes: b"z".to_vec() },
+                        content: Content { base: ContentBase::Path, prefix_len: 2, bytes: b"z".to_vec() },
                     },
                 ),
                 change(
                     "h",
-                    Seen::File { mode: 0o644, len: 2, print: Print::Bytes(b"hi".to_vec()) },
-                    Final::Absent,
+                    Observed::File { mode: 0o644, len: 2, fingerprint: Fingerprint::Bytes(b"hi".to_vec()) },
+                    TargetState::Absent,
                 ),
                 Change {
                     root: 1,
-                    ..change("g", Seen::Absent, Final::File { mode: 3, content: Content::of_path(5) })
+                    ..change(
+                        "g",
+                        Observed::Absent,
+                        TargetState::File { mode: 3, content: Content::of_path(5) },
+                    )
                 },
             ],
         }
     }
 
     #[test]
-    fn a_record_reads_back_as_it_was_written() {
+    fn records_round_trip() {
         let chain = Chain::start(5);
         let (bytes, after) = sample().encode(chain);
         assert_eq!(bytes.len() % SECTOR_BYTES, 0);
@@ -370,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_byte_before_the_padding_is_noticed() {
+    fn every_flipped_byte_is_detected() {
         let chain = Chain::start(5);
         let (bytes, _) = sample().encode(chain);
         let body_bytes = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
@@ -382,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_another_epoch_or_place_does_not_fit_the_chain() {
+    fn a_record_of_another_epoch_or_position_is_not_in_the_chain() {
         let (first, chain) = sample().encode(Chain::start(5));
         let (second, _) = sample().encode(chain);
         assert_eq!(Record::decode(&first, Chain::start(6)), Ok(None));
@@ -393,24 +405,24 @@ mod tests {
     }
 
     #[test]
-    fn bodies_that_a_stranger_wrote_are_refused_not_believed() {
+    fn malformed_bodies_are_refused() {
         let check = |body: &[u8], reason: &str| {
             assert_eq!(
                 Record::decode_body(body),
-                Err(Malformed(match reason {
+                Err(MalformedRecord(match reason {
                     "early" => "it ends too early",
-                    "left" => "bytes are left over",
+                    "trailing" => "it has trailing bytes",
                     "root" => "a change names a root that is not listed",
                     "path" => "a path leaves its root",
-                    "before" => "a state before is of no known kind",
-                    _ => "a state after is of no known kind",
+                    "before" => "a state before has an unknown kind",
+                    _ => "a state after has an unknown kind",
                 }))
             );
         };
         let empty = [[0u8; 16].as_slice(), &[0; 4], &[0; 2], &[0; 4]].concat();
         let one = |change: &[u8]| [[0u8; 16].as_slice(), &[0; 4], &[0; 2], &[1, 0, 0, 0], change].concat();
         check(&empty[..20], "early");
-        check(&[empty.as_slice(), &[1]].concat(), "left");
+        check(&[empty.as_slice(), &[1]].concat(), "trailing");
         check(&one(&[1, 0]), "root");
         check(&one(&[0, 0, 2, 0, 0, 0, b'.', b'.']), "path");
         check(&one(&[0, 0, 1, 0, 0, 0, b'a', 9]), "before");

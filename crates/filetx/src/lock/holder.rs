@@ -1,53 +1,54 @@
-//! Who holds a lock: written into the lock file by its holder, shown to those who wait.
+//! The holder note: written into the lock file by the holder, shown to waiting callers.
 //!
-//! The note is advice for people, never a basis for a decision: it is not synced, and whoever can write the lock file can
-//! write anything into it. It has a fixed size, so that a newer note covers an older one:
+//! The note informs people and never decides anything: it is not synced, and any program that can write the lock file can change it. Its
+//! size is fixed, so that a new note overwrites the old one:
 //!
 //! | bytes | content |
 //! |---|---|
 //! | 0.. | process id, decimal, `\n` |
 //! | .. | seconds since 1970, decimal, `\n` |
-//! | .. | the command's name, cut to fit, `\n` |
+//! | .. | name of the command, truncated to fit, `\n` |
 //! | ..127 | spaces |
 //! | 127 | `\n` |
 
 use std::fmt;
 use std::io::Write;
 
-/// The size of the note in a lock file.
+/// Length of the note, in bytes.
 pub(crate) const NOTE_BYTES: usize = 128;
-/// Longest command name in a note: what the two numbers at their longest leave.
+/// Maximum length of the command name in a note, in bytes.
 const COMMAND_BYTES_MAX: usize = NOTE_BYTES - "4294967295\n18446744073709551615\n\n\n".len();
 
-/// The process that holds a lock, as it described itself.
+/// The process that holds a lock, as its note describes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Holder {
-    /// Its process id.
+    /// Process id.
     pub pid: u32,
-    /// The program it runs.
+    /// Name of its program.
     pub command: String,
-    /// When it took the lock, in seconds since 1970.
+    /// Time of acquiring the lock, in seconds since 1970.
     pub since_unix_s: u64,
 }
 
 impl Holder {
-    /// The note for a lock file. Takes the parts, so that taking a lock allocates nothing.
+    /// Encodes a note. Takes the parts, so that acquiring a lock does not allocate.
     pub(crate) fn encode(pid: u32, since_unix_s: u64, command: &str) -> [u8; NOTE_BYTES] {
         let command = &command[..command.floor_char_boundary(COMMAND_BYTES_MAX)];
         let mut note = [b' '; NOTE_BYTES];
         note[NOTE_BYTES - 1] = b'\n';
-        write!(&mut note[..], "{pid}\n{since_unix_s}\n{command}\n").expect("the command was cut to fit");
+        write!(&mut note[..], "{pid}\n{since_unix_s}\n{command}\n")
+            .expect("the command was truncated to fit");
         note
     }
 
-    /// Reads a note; `None` for anything that is not one. What it returns is fit for a terminal.
+    /// Decodes a note; `None` if it is invalid. The result has no control characters.
     pub(crate) fn decode(note: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(&note[..note.len().min(NOTE_BYTES)]);
         let mut lines = text.split('\n');
         let pid = lines.next()?.parse().ok().filter(|pid| *pid != 0)?;
         let since_unix_s = lines.next()?.parse().ok()?;
         let command: String = lines.next()?.chars().filter(|char| !char.is_control()).collect();
-        // The line must have ended: a note cut short is none.
+        // The line must be complete: a truncated note is invalid.
         lines.next()?;
         Some(Self { pid, command, since_unix_s })
     }
@@ -71,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_reads_back() {
+    fn notes_round_trip() {
         check("agents", "agents");
         check("", "");
         check("with space ", "with space ");
@@ -79,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn a_long_command_is_cut_at_a_character() {
+    fn a_long_command_is_truncated_at_a_character() {
         check(&"x".repeat(500), &"x".repeat(COMMAND_BYTES_MAX));
         check(&"é".repeat(500), &"é".repeat(COMMAND_BYTES_MAX / 2));
     }
 
     #[test]
-    fn no_bytes_upset_the_reader() {
+    fn invalid_notes_are_ignored() {
         for bytes in [
             &b""[..],
             b"\n",
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_shown_with_pid_and_command() {
+    fn display_has_pid_and_command() {
         let holder = Holder { pid: 7, command: "agents".to_owned(), since_unix_s: 0 };
         assert_eq!(holder.to_string(), "process 7 (agents)");
     }

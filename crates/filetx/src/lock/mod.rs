@@ -1,30 +1,29 @@
-//! The process lock: a lock file that processes, and threads of one process, hold in turn.
+//! Lock files, held by processes and by the threads of a process.
 //!
-//! A [`Lock`] is an open lock file. [`Lock::acquire`] locks it with `flock` (never `fcntl`: any close of the file would drop
-//! that) and gives a [`Guard`] that belongs to its thread; [`Lock::hold`] gives a [`Held`] that may be shared among threads.
+//! A [`Lock`] is an open lock file. [`Lock::acquire`] locks it with `flock` (not `fcntl`, whose locks end with any close of the file) and
+//! returns a [`Guard`] that stays on its thread. [`Lock::acquire_send`] returns a [`SendGuard`] that threads can share.
 //!
 //! Promises:
-//! - An exclusive holder is alone, among processes and among the threads of this one. Lock files are told apart by device
-//!   and inode, so two paths to one file are one lock.
-//! - Every wait ends: by the timeout of its [`Wait`], with [`Error::Busy`] naming the lock and, when known, its holder; at
-//!   once with [`Error::AlreadyHeld`] when the thread would wait for itself. A [`Held`] belongs to no thread, so waiting for
-//!   one's own ends by the timeout.
-//! - A holder that dies, however, frees the lock. A program that is exec'd does not inherit it. A forked child holds nothing:
-//!   dropping its copy of a guard unlocks nothing, and its own `acquire` opens the file anew.
-//! - A lock whose file was removed or replaced is not taken: `acquire` opens or makes the file that the path names and tries
-//!   again. When that happens to a held lock, [`Guard::check`] says so; call it last before the commit point.
+//! - An exclusive holder is alone among all processes and threads. Device and inode identify a lock file, so two paths to one file are one
+//!   lock.
+//! - Every wait ends: after the timeout of its [`Wait`], with [`Error::Busy`], which names the lock and, if known, its holder; at once, with
+//!   [`Error::AlreadyHeld`], if the thread would wait for itself. A [`SendGuard`] has no thread, so waiting for one's own ends by the
+//!   timeout.
+//! - The death of a holder frees the lock. An executed program does not inherit it. A forked child holds nothing: dropping its copy of a
+//!   guard unlocks nothing, and its own `acquire` opens the file again.
+//! - A lock file that was removed or replaced is not used: `acquire` opens or creates the file at the path and tries again. If it happens
+//!   to a held lock, [`Guard::check`] fails; call it last before the commit point.
 //!
 //! Limits:
-//! - Nothing prevents another program from removing the lock file between `check` and what follows it. Keep lock files where
-//!   nothing cleans.
-//! - A forked child that neither execs nor exits keeps the parent's lock alive should the parent be killed.
-//! - Threads of one process get a free lock in the order they came. Processes that wait are woken in that order too, but one that comes
-//!   while the first of them wakes up may be faster. One that had to wait gives way before its next time, so none keeps the others out
-//!   by coming back at once. Readers are not held back for a writer. The timeout bounds what is left of that.
-//! - On a network file system locks are not sure: refused. See `platform` for what is detected.
+//! - Another program can remove the lock file between `check` and the next step. Keep lock files out of folders that are cleaned.
+//! - A forked child that neither execs nor exits keeps the lock alive if its parent is killed.
+//! - Threads of one process get a free lock in order of arrival. The kernel wakes waiting processes in that order too, but a process that
+//!   arrives during a wake-up may be faster. A process that had to wait backs off before its next attempt, so that it does not starve the
+//!   others. Readers do not wait for waiting writers. The timeout bounds the rest.
+//! - Locks of network file systems are unreliable and refused. See `platform` for the detection.
 //!
-//! Order: locks of several roots are taken in the order of [`Lock::id`], which [`acquire_all`] does, so that two processes
-//! never wait for each other. Inside, `current` is held while opening the file anew, and no other mutex with it.
+//! Lock order: [`acquire_all`] acquires several locks in the order of [`Lock::id`], so that two processes never wait for each other. The
+//! mutex `current` is held while the file is opened again, and no other mutex with it.
 
 mod holder;
 pub(crate) mod platform;
@@ -45,66 +44,65 @@ use std::{fmt, io, process};
 
 use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Mutex, lock};
-use crate::{Error, FileId, Kind, Result, Step};
+use crate::{Error, FileId, FileKind, Result, Step};
 use holder::NOTE_BYTES;
 use platform::Access;
-use registry::{Caller, Entered, Refused, Registry};
-use waiter::Queued;
+use registry::{AcquireError, Admission, Caller, Registry};
+use waiter::PendingLock;
 
 pub use holder::Holder;
 
-/// Who had to wait gives way before the next time, for this part of that wait, within these bounds: the others wake up and find the lock
-/// free.
-const GIVE_WAY_PART: u32 = 8;
-const GIVE_WAY_MIN: Duration = Duration::from_micros(100);
-const GIVE_WAY_MAX: Duration = Duration::from_millis(4);
-/// How often opening starts again because the file comes and goes.
+/// A process that had to wait backs off before its next attempt for this fraction of the wait, within these bounds.
+const BACKOFF_PART: u32 = 8;
+const BACKOFF_MIN: Duration = Duration::from_micros(100);
+const BACKOFF_MAX: Duration = Duration::from_millis(4);
+/// Maximum number of attempts to open a lock file that other programs remove and create.
 const OPEN_TRIES_MAX: usize = 64;
-/// How often a lock file that was replaced is opened anew, whatever the timeout.
+/// Number of times that a replaced lock file is opened again, regardless of the timeout.
 const REOPENS_MIN: usize = 8;
 
-static REGISTRY: Registry<FileId, Arc<Opened>> = Registry::new();
+static REGISTRY: Registry<FileId, Arc<LockFile>> = Registry::new();
 
 /// An open lock file.
 #[derive(Debug)]
 pub struct Lock {
     path: Arc<Path>,
     access: Access,
-    /// Another one after the file was replaced, and in a forked child.
-    current: Mutex<Arc<Opened>>,
+    /// Replaced after the file was replaced, and in a forked child.
+    current: Mutex<Arc<LockFile>>,
 }
 
-/// How a lock is held.
+/// Mode of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Mode {
-    /// Beside other shared holders.
+pub enum LockMode {
+    /// Several holders at once.
     Shared,
-    /// Alone.
+    /// One holder.
     Exclusive,
 }
 
-/// How to wait for a lock.
+/// Options of waiting for a lock.
 #[derive(Clone)]
 pub struct Wait {
-    /// How long at most. Zero means one try.
+    /// Maximum duration. Zero means one attempt.
     pub timeout: Duration,
-    /// After how long `on_wait` is called.
+    /// Duration after which `on_wait` is called.
     pub notice_after: Duration,
-    /// Called once for a lock that is waited for, to tell a person. It runs on the waiting thread.
+    /// Called at most once per lock, on the waiting thread, to inform a person.
     pub on_wait: Option<OnWait>,
 }
 
-/// Tells a person that a lock is waited for.
-pub type OnWait = Arc<dyn Fn(&Waiting) + Send + Sync>;
+/// Callback of a long wait.
+pub type OnWait = Arc<dyn Fn(&WaitNotice) + Send + Sync>;
 
-/// A wait that has taken a while.
+/// A long wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Waiting {
+pub struct WaitNotice {
     /// The lock file.
     pub lock: PathBuf,
-    /// Who holds it, when that is known.
+    /// The process that holds the lock, if known.
     pub holder: Option<Holder>,
-    /// How long we have waited.
+    /// Duration so far.
     pub waited: Duration,
 }
 
@@ -124,62 +122,61 @@ impl fmt::Debug for Wait {
 }
 
 impl Lock {
-    /// Opens the lock file, and makes it when it is missing. Its folder must exist.
+    /// Opens the lock file, or creates it. Its folder must exist.
     pub fn open(path: &Path) -> Result<Lock> {
         let path = absolute(path)?;
-        let opened = Opened::open_or_create(&path)?;
+        let opened = LockFile::open_or_create(&path)?;
         Ok(Self { path, access: Access::Write, current: Mutex::new(Arc::new(opened)) })
     }
 
-    /// Opens the lock file for a reader: nothing is made or written, so it works on a read-only or full disk. `None` when
-    /// it is missing.
+    /// Opens the lock file for a reader, or returns `None` if it is missing. Writes nothing, so it works on a read-only or full disk.
     pub fn open_existing(path: &Path) -> Result<Option<Lock>> {
         let path = absolute(path)?;
-        let opened = Opened::open(&path, Access::Read)?;
+        let opened = LockFile::open(&path, Access::Read)?;
         Ok(opened.map(|opened| Self { path, access: Access::Read, current: Mutex::new(Arc::new(opened)) }))
     }
 
-    /// Takes the lock for this thread.
+    /// Acquires the lock for this thread.
     #[track_caller]
-    pub fn acquire(&self, mode: Mode, wait: &Wait) -> Result<Guard> {
+    pub fn acquire(&self, mode: LockMode, wait: &Wait) -> Result<Guard> {
         self.acquire_at(mode, wait, Instant::now(), Location::caller())
     }
 
-    /// Takes the lock for an owner that shares it among its threads.
+    /// Acquires the lock for an owner that shares it among its threads.
     #[track_caller]
-    pub fn hold(&self, mode: Mode, wait: &Wait) -> Result<Held> {
-        let hold = Attempt::new(self, mode, wait, Instant::now(), Location::caller(), false).run()?;
-        Ok(Held { hold })
+    pub fn acquire_send(&self, mode: LockMode, wait: &Wait) -> Result<SendGuard> {
+        let entry = Attempt::new(self, mode, wait, Instant::now(), Location::caller(), false).run()?;
+        Ok(SendGuard { entry })
     }
 
-    /// Which file this is. Locks of several roots are taken in this order. It changes when the file was replaced.
+    /// Identity of the lock file, which orders locks. It changes if the file is replaced.
     pub fn id(&self) -> FileId {
         lock(&self.current).id
     }
 
     fn acquire_at(
         &self,
-        mode: Mode,
+        mode: LockMode,
         wait: &Wait,
         since: Instant,
         at: &'static Location<'static>,
     ) -> Result<Guard> {
-        let hold = Attempt::new(self, mode, wait, since, at, true).run()?;
-        Ok(Guard { hold, not_send: PhantomData })
+        let entry = Attempt::new(self, mode, wait, since, at, true).run()?;
+        Ok(Guard { entry, _not_send: PhantomData })
     }
 
     /// The open file of this process.
-    fn current(&self, pid: u32) -> Result<Arc<Opened>> {
+    fn current(&self, pid: u32) -> Result<Arc<LockFile>> {
         let mut current = lock(&self.current);
         if current.pid != pid {
-            // Forked: this open file is the parent's too, and its lock would be the parent's.
+            // After a fork, this open file and its lock belong to the parent too.
             *current = Arc::new(self.open_again()?);
         }
         Ok(Arc::clone(&current))
     }
 
-    /// Opens what the path names now, if `stale` is not that, and another thread has not done so.
-    fn refresh(&self, stale: &Opened) -> Result<()> {
+    /// Opens the file at the path if it is not `stale` and no other thread opened it yet.
+    fn refresh(&self, stale: &LockFile) -> Result<()> {
         if stale.is_at_path()? {
             return Ok(());
         }
@@ -190,22 +187,22 @@ impl Lock {
         Ok(())
     }
 
-    fn open_again(&self) -> Result<Opened> {
+    fn open_again(&self) -> Result<LockFile> {
         match self.access {
-            Access::Read => Opened::open(&self.path, Access::Read)?
-                .ok_or_else(|| Error::Missing { path: self.path.to_path_buf() }),
-            Access::Write | Access::Create => Opened::open_or_create(&self.path),
+            Access::Read => LockFile::open(&self.path, Access::Read)?
+                .ok_or_else(|| Error::NotFound { path: self.path.to_path_buf() }),
+            Access::Write | Access::Create => LockFile::open_or_create(&self.path),
         }
     }
 }
 
-/// Takes several locks in the order of their ids, so that no two callers wait for each other, within one timeout. A lock that
-/// is named twice is taken once, exclusively if either asks for that. On failure those taken are released in reverse.
+/// Acquires several locks within one timeout, in the order of their ids, so that no two callers wait for each other. A lock that is listed
+/// twice is acquired once, in exclusive mode if one of the two asks for it. A failure releases the acquired ones in reverse order.
 ///
-/// The order is that of the files the paths name at the start. Should one be replaced meanwhile, callers may wait for each
-/// other until the timeout, or a lock named by two paths be found [held](Error::AlreadyHeld): an error, never two holders.
+/// If another program replaces a lock file during the call, callers may wait for each other until the timeout, or the call may fail with
+/// [`Error::AlreadyHeld`]. There are never two holders.
 #[track_caller]
-pub fn acquire_all(locks: &[(&Lock, Mode)], wait: &Wait) -> Result<Vec<Guard>> {
+pub fn acquire_all(locks: &[(&Lock, LockMode)], wait: &Wait) -> Result<Vec<Guard>> {
     let since = Instant::now();
     let at = Location::caller();
     let mut ordered = Vec::with_capacity(locks.len());
@@ -213,7 +210,7 @@ pub fn acquire_all(locks: &[(&Lock, Mode)], wait: &Wait) -> Result<Vec<Guard>> {
         lock.refresh(&*lock.current(process::id())?)?;
         ordered.push((lock.id(), std::cmp::Reverse(*mode), *lock));
     }
-    // Exclusive comes first among equals, and stays.
+    // Exclusive sorts before shared, so it is the one that stays.
     ordered.sort_by_key(|(id, mode, _)| (*id, *mode));
     ordered.dedup_by_key(|(id, ..)| *id);
     let mut guards = Vec::with_capacity(ordered.len());
@@ -233,147 +230,148 @@ pub fn acquire_all(locks: &[(&Lock, Mode)], wait: &Wait) -> Result<Vec<Guard>> {
 #[must_use = "the lock is released when the guard is dropped"]
 #[derive(Debug)]
 pub struct Guard {
-    hold: Hold,
-    not_send: PhantomData<*const ()>,
+    entry: HeldEntry,
+    _not_send: PhantomData<*const ()>,
 }
 
 /// A lock held by an owner that shares it among its threads. Dropping it releases the lock.
 #[must_use = "the lock is released when this is dropped"]
 #[derive(Debug)]
-pub struct Held {
-    hold: Hold,
+pub struct SendGuard {
+    entry: HeldEntry,
 }
 
 impl Guard {
     /// Fails with [`Error::LockGone`] when the path no longer names the locked file, and in a forked child.
     pub fn check(&self) -> Result<()> {
-        self.hold.check()
+        self.entry.check()
     }
 }
 
-impl Held {
+impl SendGuard {
     /// Fails with [`Error::LockGone`] when the path no longer names the locked file, and in a forked child.
     pub fn check(&self) -> Result<()> {
-        self.hold.check()
+        self.entry.check()
     }
 }
 
-/// What guards have in common: an entry in the registry, to be left.
+/// The entry of a guard in the registry.
 #[derive(Debug)]
-struct Hold {
-    opened: Arc<Opened>,
+struct HeldEntry {
+    file: Arc<LockFile>,
     owner: Option<ThreadId>,
 }
 
-impl Hold {
+impl HeldEntry {
     fn check(&self) -> Result<()> {
-        if self.opened.pid == process::id() && self.opened.is_at_path()? {
+        if self.file.pid == process::id() && self.file.is_at_path()? {
             return Ok(());
         }
-        Err(Error::LockGone { lock: self.opened.path.to_path_buf() })
+        Err(Error::LockFileReplaced { lock: self.file.path.to_path_buf() })
     }
 }
 
-impl Drop for Hold {
+impl Drop for HeldEntry {
     fn drop(&mut self) {
-        if self.opened.pid != process::id() {
-            // A forked child: the lock is the parent's. Our copy of the open file closes with the last `Arc`.
+        if self.file.pid != process::id() {
+            // A forked child: the lock belongs to the parent. The last `Arc` closes our copy of the file.
             return;
         }
-        let Some((opened, turn)) = REGISTRY.leave(self.opened.id, self.owner, thread::current().id()) else {
+        let Some((opened, transition)) = REGISTRY.leave(self.file.id, self.owner, thread::current().id())
+        else {
             return;
         };
-        // The order matters: who enters after the turn may lock through the same open file, and must not be unlocked.
-        // 1. Unlock. A local file system has no reason to refuse; on a network one, closing the file unlocks it.
+        // The order matters: the next thread may lock the same open file, and this unlock must not release it.
+        // 1. Unlock. A local file system does not refuse; on a network file system, closing the file unlocks it.
         let _ = opened.file.unlock();
-        // 2. Let others of this process in.
-        drop(turn);
+        // 2. Admit other threads of this process.
+        drop(transition);
     }
 }
 
-/// One call of `acquire` or `hold`.
+/// One call of `acquire` or `acquire_send`.
 struct Attempt<'a> {
     lock: &'a Lock,
-    mode: Mode,
+    mode: LockMode,
     wait: &'a Wait,
     caller: Caller,
     since: Instant,
-    until: Instant,
-    noticed: bool,
+    deadline: Instant,
+    notified: bool,
 }
 
 impl<'a> Attempt<'a> {
     fn new(
         lock: &'a Lock,
-        mode: Mode,
+        mode: LockMode,
         wait: &'a Wait,
         since: Instant,
         at: &'static Location<'static>,
-        bound: bool,
+        thread_bound: bool,
     ) -> Self {
-        let caller = Caller { pid: process::id(), thread: thread::current().id(), at, bound };
-        let until = later(since, wait.timeout);
-        let noticed = wait.on_wait.is_none();
-        Self { lock, mode, wait, caller, since, until, noticed }
+        let caller = Caller { pid: process::id(), thread: thread::current().id(), at, thread_bound };
+        let deadline = deadline(since, wait.timeout);
+        let notified = wait.on_wait.is_none();
+        Self { lock, mode, wait, caller, since, deadline, notified }
     }
 
-    fn run(mut self) -> Result<Hold> {
+    fn run(mut self) -> Result<HeldEntry> {
         for reopens in 0.. {
             let opened = self.lock.current(self.caller.pid)?;
             if let Some(kind) = opened.network {
                 return Err(Error::NetworkFileSystem { path: self.lock.path.to_path_buf(), kind });
             }
-            // What is locked and not what others find at the path protects nothing.
-            match self.take(&opened)? {
-                Some(hold) if hold.opened.is_at_path()? => return Ok(hold),
+            // A locked file that is not at the path protects nothing.
+            match self.lock_in_order(&opened)? {
+                Some(entry) if entry.file.is_at_path()? => return Ok(entry),
                 _ => self.lock.refresh(&opened)?,
             }
-            if reopens >= REOPENS_MIN && Instant::now() >= self.until {
+            if reopens >= REOPENS_MIN && Instant::now() >= self.deadline {
                 break;
             }
         }
-        Err(Error::LockGone { lock: self.lock.path.to_path_buf() })
+        Err(Error::LockFileReplaced { lock: self.lock.path.to_path_buf() })
     }
 
-    /// Takes the lock on this file, wherever its name went. `None` when it must be waited for and has lost its name.
-    fn take(&mut self, opened: &Arc<Opened>) -> Result<Option<Hold>> {
-        let (mode, owner) = (self.mode, self.caller.bound.then_some(self.caller.thread));
+    /// Locks this file, whatever its name. Returns `None` if another process holds it and the path names another file.
+    fn lock_in_order(&mut self, opened: &Arc<LockFile>) -> Result<Option<HeldEntry>> {
+        let (mode, owner) = (self.mode, self.caller.thread_bound.then_some(self.caller.thread));
         match self.enter(opened)? {
-            Entered::Joined(opened) => Ok(Some(Hold { opened, owner })),
-            Entered::Turn(turn) => {
+            Admission::Joined(opened) => Ok(Some(HeldEntry { file: opened, owner })),
+            Admission::Transition(transition) => {
                 let Some(opened) = self.lock_file(opened)? else { return Ok(None) };
-                if mode == Mode::Exclusive {
+                if mode == LockMode::Exclusive {
                     opened.write_note(self.caller.pid);
                 }
-                turn.settle(mode, &self.caller, Arc::clone(&opened));
-                Ok(Some(Hold { opened, owner }))
+                transition.complete(mode, &self.caller, Arc::clone(&opened));
+                Ok(Some(HeldEntry { file: opened, owner }))
             }
         }
     }
 
     /// Waits for the other threads of this process.
-    fn enter(&mut self, opened: &Opened) -> Result<Entered<'static, FileId, Arc<Opened>>> {
+    fn enter(&mut self, opened: &LockFile) -> Result<Admission<'static, FileId, Arc<LockFile>>> {
         loop {
-            match REGISTRY.enter(opened.id, self.mode, &self.caller, self.wakes_at()) {
+            match REGISTRY.enter(opened.id, self.mode, &self.caller, self.next_wakeup()) {
                 Ok(entered) => return Ok(entered),
-                Err(Refused::AlreadyHeld(at)) => {
+                Err(AcquireError::AlreadyHeld(at)) => {
                     return Err(Error::AlreadyHeld { lock: self.lock.path.to_path_buf(), at });
                 }
-                Err(Refused::TimedOut) => self.still_waiting(opened)?,
+                Err(AcquireError::TimedOut) => self.check_timeout(opened)?,
             }
         }
     }
 
-    /// Waits for other processes. Gives the open file that is locked: this one, or another one of the same file.
-    fn lock_file(&mut self, opened: &Arc<Opened>) -> Result<Option<Arc<Opened>>> {
+    /// Waits for other processes. Returns the locked file: this one, or another handle of it.
+    fn lock_file(&mut self, opened: &Arc<LockFile>) -> Result<Option<Arc<LockFile>>> {
         let waited = Duration::from_micros(opened.waited_us.swap(0, Ordering::Relaxed));
         if !waited.is_zero() {
-            thread::sleep((waited / GIVE_WAY_PART).clamp(GIVE_WAY_MIN, GIVE_WAY_MAX));
+            thread::sleep((waited / BACKOFF_PART).clamp(BACKOFF_MIN, BACKOFF_MAX));
         }
         let failed = Error::io(Step::Lock, &opened.path);
         let tried = match self.mode {
-            Mode::Shared => opened.file.try_lock_shared(),
-            Mode::Exclusive => opened.file.try_lock(),
+            LockMode::Shared => opened.file.try_lock_shared(),
+            LockMode::Exclusive => opened.file.try_lock(),
         };
         match tried {
             Ok(()) => return Ok(Some(Arc::clone(opened))),
@@ -381,67 +379,68 @@ impl<'a> Attempt<'a> {
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
-        self.still_waiting(opened)?;
+        self.check_timeout(opened)?;
         let access = if opened.writable { Access::Write } else { Access::Read };
-        let Some(queued) = Queued::begin(&opened.path, opened.id, self.mode, access).map_err(failed)? else {
+        let Some(request) = PendingLock::begin(&opened.path, opened.id, self.mode, access).map_err(failed)?
+        else {
             return Ok(None);
         };
         loop {
-            if let Some(file) = queued.until(self.wakes_at()).map_err(failed)? {
+            if let Some(file) = request.wait_until(self.next_wakeup()).map_err(failed)? {
                 tracing::debug!(lock = %opened.path.display(), waited = ?self.since.elapsed(), "waited for a lock");
                 opened.waited_us.store(self.since.elapsed().as_micros() as u64, Ordering::Relaxed);
-                return Opened::new(&opened.path, file, access).map(Arc::new).map(Some);
+                return LockFile::new(&opened.path, file, access).map(Arc::new).map(Some);
             }
-            self.still_waiting(opened)?;
+            self.check_timeout(opened)?;
         }
     }
 
-    /// Gives up when the time is over, and tells a person, once, when it is taking a while.
-    fn still_waiting(&mut self, opened: &Opened) -> Result<()> {
+    /// Fails after the timeout, and calls `on_wait` once during a long wait.
+    fn check_timeout(&mut self, opened: &LockFile) -> Result<()> {
         let now = Instant::now();
         let waited = now - self.since;
-        if now >= self.until {
+        if now >= self.deadline {
             let (lock, holder) = (self.lock.path.to_path_buf(), opened.holder());
             tracing::warn!(lock = %lock.display(), ?waited, "gave up waiting for a lock");
             return Err(Error::Busy { lock, holder, waited });
         }
-        if !self.noticed && now >= self.notice_at() {
-            self.noticed = true;
+        if !self.notified && now >= self.notice_at() {
+            self.notified = true;
             if let Some(on_wait) = &self.wait.on_wait {
-                on_wait(&Waiting { lock: self.lock.path.to_path_buf(), holder: opened.holder(), waited });
+                on_wait(&WaitNotice { lock: self.lock.path.to_path_buf(), holder: opened.holder(), waited });
             }
         }
         Ok(())
     }
 
-    /// When a wait ends, or there is something to tell about it.
-    fn wakes_at(&self) -> Instant {
-        if self.noticed { self.until } else { self.until.min(self.notice_at()) }
+    /// Time of the timeout or of the notice.
+    fn next_wakeup(&self) -> Instant {
+        if self.notified { self.deadline } else { self.deadline.min(self.notice_at()) }
     }
 
     fn notice_at(&self) -> Instant {
-        later(self.since, self.wait.notice_after)
+        deadline(self.since, self.wait.notice_after)
     }
 }
 
 /// An open lock file of one process.
 #[derive(Debug)]
-struct Opened {
+struct LockFile {
     path: Arc<Path>,
     file: File,
-    /// Where the note is, when it is not in the file itself.
+    /// The file with the holder note, if it is not the lock file.
     note: Option<File>,
     writable: bool,
     id: FileId,
-    /// The process that opened it: a forked child shares it with its parent.
+    /// Id of the process that opened it. A forked child shares the file with its parent.
     pid: u32,
-    /// The network file system it is on. Asked once: a file does not move.
+    /// Name of the network file system, if it is on one.
     network: Option<&'static str>,
-    /// How long this process waited for others the last time; 0 when it did not.
+    /// Duration of the last wait for other processes, in microseconds.
     waited_us: AtomicU64,
 }
 
-impl Opened {
+impl LockFile {
     fn open_or_create(path: &Arc<Path>) -> Result<Self> {
         for _ in 0..OPEN_TRIES_MAX {
             if let Some(opened) = Self::open(path, Access::Write)? {
@@ -449,15 +448,15 @@ impl Opened {
             }
             match platform::open(path, Access::Create) {
                 Ok(file) => return Self::new(path, file, Access::Create),
-                // Another one made it first.
+                // Another process created it first.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(cannot_open(path, error)),
             }
         }
-        Err(Error::LockGone { lock: path.to_path_buf() })
+        Err(Error::LockFileReplaced { lock: path.to_path_buf() })
     }
 
-    /// `None` when nothing is there.
+    /// Opens an existing lock file; `None` if it is missing.
     fn open(path: &Arc<Path>, access: Access) -> Result<Option<Self>> {
         match platform::open(path, access) {
             Ok(file) => Self::new(path, file, access).map(Some),
@@ -492,7 +491,7 @@ impl Opened {
         self.note.as_ref().unwrap_or(&self.file)
     }
 
-    /// Says who holds the lock. It is advice, so a full disk or a torn write is no error.
+    /// Writes the holder note. The note is only advice, so errors are ignored.
     fn write_note(&self, pid: u32) {
         if self.writable {
             let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -501,8 +500,7 @@ impl Opened {
         }
     }
 
-    /// Who holds the lock, as far as its note can be believed: a dead process holds nothing, and readers leave the note of
-    /// the last writer.
+    /// Reads the holder from the note, unless it is stale: the process died, or readers hold the lock after it.
     fn holder(&self) -> Option<Holder> {
         if platform::is_locked_shared(self.id) {
             return None;
@@ -513,14 +511,14 @@ impl Opened {
     }
 }
 
-/// A relative path would mean another file after a change of folder.
+/// Makes a path absolute, so that a change of the current folder does not affect it.
 fn absolute(path: &Path) -> Result<Arc<Path>> {
     let absolute = std::path::absolute(path).map_err(|error| cannot_open(path, error))?;
     Ok(absolute.into())
 }
 
-/// `since` plus `duration`, or as good as never.
-fn later(since: Instant, duration: Duration) -> Instant {
+/// `since` plus `duration`, at most one year.
+fn deadline(since: Instant, duration: Duration) -> Instant {
     const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
     since + duration.min(NEVER)
 }
@@ -531,53 +529,53 @@ fn cannot_open(path: &Path, source: io::Error) -> Error {
 
 fn wrong_kind(path: &Path, found: std::fs::FileType) -> Error {
     let found = match found {
-        found if found.is_dir() => Kind::Folder,
-        found if found.is_symlink() => Kind::Symlink,
-        _ => Kind::Other,
+        found if found.is_dir() => FileKind::Folder,
+        found if found.is_symlink() => FileKind::Symlink,
+        _ => FileKind::Other,
     };
-    Error::WrongKind { path: path.to_path_buf(), found, expected: "a lock file" }
+    Error::WrongFileKind { path: path.to_path_buf(), found, expected: "a lock file" }
 }
 
 #[cfg(all(test, not(feature = "shuttle")))]
 mod tests {
     use super::*;
 
-    /// No network file system is at hand in a test, so the answer of the system is replaced.
+    /// Tests have no network file system, so this one sets the name directly.
     #[test]
     fn a_network_file_system_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path: Arc<Path> = folder.path().join("lock").into();
-        let opened = Opened { network: Some("nfs"), ..Opened::open_or_create(&path).unwrap() };
+        let opened = LockFile { network: Some("nfs"), ..LockFile::open_or_create(&path).unwrap() };
         let lock = Lock { path, access: Access::Write, current: Mutex::new(Arc::new(opened)) };
-        let error = lock.acquire(Mode::Shared, &Wait::default()).unwrap_err();
+        let error = lock.acquire(LockMode::Shared, &Wait::default()).unwrap_err();
         assert!(matches!(error, Error::NetworkFileSystem { kind: "nfs", .. }), "{error}");
     }
 
     #[test]
-    fn a_wait_is_shown_without_its_callback() {
+    fn debug_output_of_a_wait_omits_its_callback() {
         let shown = format!("{:?}", Wait::default());
         assert_eq!(shown, "Wait { timeout: 30s, notice_after: 1s, .. }");
     }
 
     #[test]
-    fn endless_durations_are_cut() {
+    fn long_durations_are_capped() {
         let now = Instant::now();
-        assert!(later(now, Duration::MAX) > now);
-        assert_eq!(later(now, Duration::ZERO), now);
+        assert!(deadline(now, Duration::MAX) > now);
+        assert_eq!(deadline(now, Duration::ZERO), now);
     }
 
     #[test]
-    fn a_lock_is_free_after_every_guard_and_every_panic() {
+    fn guards_and_panics_release_the_lock() {
         let folder = tempfile::tempdir().unwrap();
         let lock = Lock::open(&folder.path().join("lock")).unwrap();
         let wait = Wait::default();
-        drop(lock.acquire(Mode::Exclusive, &wait).unwrap());
-        drop(lock.hold(Mode::Shared, &wait).unwrap());
+        drop(lock.acquire(LockMode::Exclusive, &wait).unwrap());
+        drop(lock.acquire_send(LockMode::Shared, &wait).unwrap());
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _guard = lock.acquire(Mode::Exclusive, &wait).unwrap();
+            let _guard = lock.acquire(LockMode::Exclusive, &wait).unwrap();
             panic!("with the lock");
         }));
         assert!(panicked.is_err());
-        drop(lock.acquire(Mode::Exclusive, &Wait { timeout: Duration::ZERO, ..wait }).unwrap());
+        drop(lock.acquire(LockMode::Exclusive, &Wait { timeout: Duration::ZERO, ..wait }).unwrap());
     }
 }

@@ -1,12 +1,12 @@
-//! What locks need of the operating system and std does not give the same way everywhere.
+//! System calls of locks that std does not offer on every platform.
 //!
 //! | | Linux | other unix | Windows |
 //! |---|---|---|---|
 //! | identity of a file | device, inode | device, inode | volume serial number, file index |
 //! | network file system | by the magic number | not detected | a UNC path; mapped drives are not detected |
-//! | is a process alive | signal 0 | signal 0 | not known: taken as alive |
-//! | is a lock held shared | by `/proc/locks` | not known: taken as not | not known: taken as not |
-//! | the holder's note | in the lock file | in the lock file | in `<lock>.holder`, as locks are mandatory |
+//! | is a process alive | signal 0 | signal 0 | unknown: assumed alive |
+//! | is a lock held in shared mode | by `/proc/locks` | unknown: assumed not | unknown: assumed not |
+//! | the holder note | in the lock file | in the lock file | in `<lock>.holder`, because locks are mandatory |
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,18 +18,18 @@ use crate::FileId;
 
 pub(crate) use system::*;
 
-/// How to open a lock file.
+/// Mode of opening a lock file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     /// An existing file, read only.
     Read,
     /// An existing file.
     Write,
-    /// A new file that its owner alone may use.
+    /// A new file, private to its owner.
     Create,
 }
 
-/// The name of the program that runs, without its arguments: they may hold secrets.
+/// Name of the running program, without its arguments, which may contain secrets.
 pub(crate) fn command() -> &'static str {
     static COMMAND: OnceLock<String> = OnceLock::new();
     COMMAND.get_or_init(|| {
@@ -39,7 +39,7 @@ pub(crate) fn command() -> &'static str {
     })
 }
 
-/// Reads from the start of a file, as much as fits and is there.
+/// Reads the start of a file, up to the length of the buffer.
 pub(crate) fn read_start(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
     read_at(file, buffer, 0)
 }
@@ -54,10 +54,10 @@ mod system {
 
     use super::*;
 
-    /// Exactly this mode, whatever the umask.
+    /// Mode of a lock file, regardless of the umask.
     const LOCK_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-    /// Opens a lock file itself, never what a symlink there points at. Does not wait for a FIFO's other end.
+    /// Opens a lock file. Does not follow a symlink, and does not wait for the other end of a FIFO.
     pub(crate) fn open(path: &Path, access: Access) -> io::Result<File> {
         let always = OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let flags = match access {
@@ -76,31 +76,31 @@ mod system {
         Ok(id(&rustix::fs::fstat(file)?))
     }
 
-    /// What `path` names now; `None` when nothing.
+    /// Identity of the file at `path`; `None` if it does not exist.
     pub(crate) fn id_at(path: &Path) -> io::Result<Option<FileId>> {
-        match look_at(path) {
+        match file_id(path) {
             Ok(id) => Ok(Some(id)),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The same for a folder.
+    /// Identity of the folder at `path`; `None` if it does not exist.
     pub(crate) fn folder_id_at(path: &Path) -> io::Result<Option<FileId>> {
         id_at(path)
     }
 
-    /// Asks for the inode only: who asks for the times too makes the next write of the holder's note dearer by a third of all
-    /// that taking a lock costs, as the kernel then has to give it a new time.
+    /// Requests only the inode. After a request for times, the next write of the holder note costs a third more than acquiring the lock,
+    /// because the kernel updates the time.
     #[cfg(target_os = "linux")]
-    fn look_at(path: &Path) -> rustix::io::Result<FileId> {
+    fn file_id(path: &Path) -> rustix::io::Result<FileId> {
         use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
         let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::INO)?;
         Ok(FileId { device: makedev(found.stx_dev_major, found.stx_dev_minor), inode: found.stx_ino })
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn look_at(path: &Path) -> rustix::io::Result<FileId> {
+    fn file_id(path: &Path) -> rustix::io::Result<FileId> {
         Ok(id(&rustix::fs::lstat(path)?))
     }
 
@@ -111,11 +111,11 @@ mod system {
 
     pub(crate) fn is_alive(pid: u32) -> bool {
         let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
-        // Another user's process answers EPERM.
+        // EPERM means a process of another user.
         test_kill_process(pid) != Err(Errno::SRCH)
     }
 
-    /// Whether readers hold the lock on a file, as far as the system tells.
+    /// Whether readers hold the lock of a file, if the system reports it.
     pub(crate) fn is_locked_shared(id: FileId) -> bool {
         cfg!(target_os = "linux")
             && std::fs::read_to_string("/proc/locks").is_ok_and(|locks| lists_shared(&locks, id))
@@ -131,7 +131,7 @@ mod system {
         })
     }
 
-    /// The file that holds the note, where it is not the lock file itself.
+    /// Opens the file with the holder note, if it is not the lock file.
     pub(crate) fn open_note(_path: &Path, _access: Access) -> Option<File> {
         None
     }
@@ -144,7 +144,7 @@ mod system {
         file.write_at(bytes, offset)
     }
 
-    /// The name of the network file system that a file is on.
+    /// Name of the network file system of a file; `None` for a local one.
     #[cfg(target_os = "linux")]
     pub(crate) fn network(file: &File, _path: &Path) -> io::Result<Option<&'static str>> {
         Ok(network_name(rustix::fs::fstatfs(file)?.f_type as u32))
@@ -155,10 +155,10 @@ mod system {
         Ok(None)
     }
 
-    /// The magic numbers of linux/magic.h and of the file systems' own headers.
+    /// The magic numbers of linux/magic.h and of the headers of the file systems.
     ///
-    /// FUSE is not among them: most FUSE file systems are local, the kernel itself serves `flock` there unless the file
-    /// system asked for it, and nothing tells a local one from sshfs.
+    /// FUSE is missing: most FUSE file systems are local, the kernel implements `flock` unless the file system overrides it, and sshfs cannot
+    /// be distinguished from a local one.
     #[cfg(target_os = "linux")]
     fn network_name(magic: u32) -> Option<&'static str> {
         Some(match magic {
@@ -179,7 +179,7 @@ mod system {
         use super::*;
 
         #[test]
-        fn network_file_systems_are_known_by_number() {
+        fn network_file_systems_are_detected_by_magic_number() {
             let known = [
                 0x6969,
                 0x517b,
@@ -198,7 +198,7 @@ mod system {
         }
 
         #[test]
-        fn shared_locks_are_read_from_the_list() {
+        fn shared_locks_are_found_in_proc_locks() {
             let id = FileId { device: rustix::fs::makedev(0xfe, 1), inode: 1234 };
             let check = |locks: &str| lists_shared(locks, id);
             assert!(check("9: POSIX junk\n\n1: FLOCK  ADVISORY  READ 42 fe:01:1234 0 EOF\n"));
@@ -210,7 +210,7 @@ mod system {
         }
 
         #[test]
-        fn only_living_processes_are_alive() {
+        fn dead_processes_are_not_alive() {
             assert!(is_alive(std::process::id()));
             assert!(is_alive(1), "also when it is another user's");
             let mut child = std::process::Command::new("true").spawn().unwrap();
@@ -220,7 +220,7 @@ mod system {
         }
     }
 
-    /// Whether a path led through a symlink.
+    /// Whether an error means that a path leads through a symlink.
     pub(crate) fn is_through_symlink(error: &io::Error) -> bool {
         error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
     }
@@ -236,7 +236,7 @@ mod system {
 
     use super::*;
 
-    /// Opens a link itself, not what it points at.
+    /// Opens a link, not its target.
     const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
     const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 
@@ -251,7 +251,7 @@ mod system {
         Ok(FileId { device: information.volume_serial_number(), inode: information.file_index() })
     }
 
-    /// What `path` names now; `None` when nothing.
+    /// Identity of the file at `path`; `None` if it does not exist.
     pub(crate) fn id_at(path: &Path) -> io::Result<Option<FileId>> {
         match open(path, Access::Read) {
             Ok(file) => id_of(&file).map(Some),
@@ -260,7 +260,7 @@ mod system {
         }
     }
 
-    /// The same for a folder, which is opened only by those who say that they know.
+    /// Identity of the folder at `path`; `None` if it does not exist. Opening a folder needs a special flag.
     pub(crate) fn folder_id_at(path: &Path) -> io::Result<Option<FileId>> {
         let flags = FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS;
         match OpenOptions::new().read(true).custom_flags(flags).open(path) {
@@ -270,17 +270,17 @@ mod system {
         }
     }
 
-    /// Asking needs calls that std does not offer.
+    /// Unknown: std has no call for it.
     pub(crate) fn is_alive(_pid: u32) -> bool {
         true
     }
 
-    /// Nothing tells.
+    /// Unknown on this system.
     pub(crate) fn is_locked_shared(_id: FileId) -> bool {
         false
     }
 
-    /// The file that holds the note, where it is not the lock file itself.
+    /// Opens the file with the holder note, if it is not the lock file.
     pub(crate) fn open_note(path: &Path, access: Access) -> Option<File> {
         let mut name = path.as_os_str().to_owned();
         name.push(".holder");
@@ -301,7 +301,7 @@ mod system {
         Ok(matches!(prefix.kind(), Prefix::UNC(..) | Prefix::VerbatimUNC(..)).then_some("a network share"))
     }
 
-    /// The system's own error for it is not one that std names; the paths of this crate do not lead through links here.
+    /// Always `false`: std has no name for the error, and `cap-std` rejects such paths.
     pub(crate) fn is_through_symlink(_error: &io::Error) -> bool {
         false
     }

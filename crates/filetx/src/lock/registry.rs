@@ -1,55 +1,54 @@
-//! Which locks this process holds, and which of its threads.
+//! Registry of the locks that the threads of this process hold.
 //!
-//! `flock` belongs to an open file, not to a thread: two threads that lock through one open file both succeed, and two open
-//! files of one process exclude each other. So within a process this registry decides, and only the thread that has the
-//! *turn* of a key talks to the system about it:
+//! `flock` belongs to an open file, not to a thread: two threads that lock one open file both succeed, and two open files of one process
+//! exclude each other. So this registry orders the threads of the process, and only the thread with the *transition* of a key calls the
+//! system:
 //!
 //! ```text
-//!   free ── enter ──> turn ── settle ──> held (one exclusive, or n shared) ── last leave ──> turn ── drop ──> free
+//!   free ── enter ──> transition ── complete ──> held (one exclusive, or n shared) ── last leave ──> transition ── drop ──> free
 //! ```
 //!
-//! Promises: an exclusive holder of a key is alone; nobody enters while somebody has the turn, so what the system is told
-//! and what is noted here never cross; whoever waits is woken when a key is freed or settled; a thread that would wait for
-//! itself is told so at once; a turn dropped by a panic frees the key.
+//! Promises: an exclusive holder of a key is alone; no thread enters during a transition, so the state of the system and of the registry
+//! agree; freeing a key or completing a transition wakes the waiting threads; a thread that would wait for itself fails at once; a
+//! transition dropped by a panic frees the key.
 //!
-//! It does not promise an order among those who wait (neither does `flock`), and it knows nothing of files: the key and what
-//! a key's holders share are parameters, so that shuttle can explore it in memory.
+//! The registry knows nothing of files: the key and the value that its holders share are parameters, so that shuttle can explore it in
+//! memory.
 //!
-//! After a fork the child has a copy of this memory but none of the locks. The registry notes its process and empties itself
-//! when it finds itself in another one. A child forked while another thread was inside the registry finds its mutex locked
-//! for ever: such a child may only exec, as everywhere.
+//! After a fork, the child has a copy of this memory and none of the locks. The registry stores its process id and empties itself in
+//! another process. A child forked while another thread is inside the registry finds the mutex locked forever; it may only exec.
 //!
-//! One mutex, held for a few instructions and never while calling out, so it orders with no other.
+//! One mutex, held for a few instructions and never during a call to other code.
 
 #![cfg_attr(not(feature = "shuttle"), expect(unreachable_pub, reason = "shuttle's tests reach it"))]
 
 use std::panic::Location;
 use std::time::Instant;
 
-use crate::Mode;
+use crate::LockMode;
 use crate::sync::thread::ThreadId;
-use crate::sync::{Condvar, Mutex, MutexGuard, Woken, lock, wait_until};
+use crate::sync::{Condvar, Mutex, MutexGuard, WakeReason, lock, wait_until};
 
-type At = &'static Location<'static>;
+type CodeLocation = &'static Location<'static>;
 
-/// The locks that one process holds: keys `K`, and for each the thing `H` that its holders share.
+/// The locks of one process: keys `K`, each with a value `H` that its holders share.
 pub struct Registry<K, H> {
     state: Mutex<State<K, H>>,
-    /// Notified whenever a key is freed or becomes shared. One for all keys: waits inside a process are rare and short.
+    /// Notified when a key is freed or becomes shared. One for all keys: waits inside a process are rare and short.
     changed: Condvar,
 }
 
 struct State<K, H> {
-    /// The process that the entries are of.
+    /// Process of the entries.
     pid: u32,
-    /// Few at a time, so a list; free keys have no entry.
+    /// A list, because there are few. Free keys have no entry.
     entries: Vec<Entry<K, H>>,
-    /// Who waits, in the order they came. Without any, nobody is notified: that would be a system call.
-    waiting: Vec<Waiting<K>>,
+    /// Waiting threads in order of arrival. Without any, a notification (a system call) is not needed.
+    waiting: Vec<Waiter<K>>,
     next_ticket: u64,
 }
 
-struct Waiting<K> {
+struct Waiter<K> {
     key: K,
     ticket: u64,
 }
@@ -59,7 +58,7 @@ impl<K: Copy + Eq, H> State<K, H> {
         Self { pid, entries: Vec::new(), waiting: Vec::new(), next_ticket: 0 }
     }
 
-    /// Whether nobody came for `key` before the one with this ticket, who may not have got one yet.
+    /// Whether the thread with this ticket, or a new thread without one, is the first in line for `key`.
     fn is_next(&self, key: K, ticket: Option<u64>) -> bool {
         let first = self.waiting.iter().find(|waiting| waiting.key == key);
         first.is_none_or(|first| Some(first.ticket) == ticket)
@@ -67,7 +66,7 @@ impl<K: Copy + Eq, H> State<K, H> {
 
     fn queue(&mut self, key: K) -> u64 {
         self.next_ticket += 1;
-        self.waiting.push(Waiting { key, ticket: self.next_ticket });
+        self.waiting.push(Waiter { key, ticket: self.next_ticket });
         self.next_ticket
     }
 }
@@ -78,113 +77,117 @@ struct Entry<K, H> {
 }
 
 enum Phase<H> {
-    /// One thread is telling the system.
-    Turn { thread: ThreadId, at: At },
-    /// The system has been told.
-    Held { mode: Mode, holders: Vec<Holding>, what: H },
+    /// One thread locks or unlocks the file.
+    Transition { thread: ThreadId, acquired_at: CodeLocation },
+    /// The file is locked.
+    Held { mode: LockMode, holders: Vec<HolderCount>, value: H },
 }
 
-struct Holding {
-    /// `None` when it is not bound to a thread.
+struct HolderCount {
+    /// `None` for a guard that threads share.
     thread: Option<ThreadId>,
-    at: At,
+    at: CodeLocation,
     count: usize,
 }
 
-/// Who asks for a key.
+/// The caller of [`Registry::enter`].
 #[derive(Clone, Copy)]
 pub struct Caller {
-    /// Its process.
+    /// Id of its process.
     pub pid: u32,
-    /// Its thread.
+    /// Id of its thread.
     pub thread: ThreadId,
-    /// Where in the source it asks.
-    pub at: At,
-    /// Whether what it gets belongs to its thread.
-    pub bound: bool,
+    /// Source location of the call.
+    pub at: CodeLocation,
+    /// Whether the guard stays on this thread.
+    pub thread_bound: bool,
 }
 
 impl Caller {
     fn owner(&self) -> Option<ThreadId> {
-        self.bound.then_some(self.thread)
+        self.thread_bound.then_some(self.thread)
     }
 }
 
-/// The way into a key.
-pub enum Entered<'r, K: Copy + Eq, H> {
-    /// The key was free: tell the system, then [`Turn::settle`], or drop the turn.
-    Turn(Turn<'r, K, H>),
-    /// The key is held shared by this process, and now also by the caller.
+/// Result of [`Registry::enter`].
+pub enum Admission<'r, K: Copy + Eq, H> {
+    /// The key was free: lock the file, then call [`LockTransition::complete`] or drop the transition.
+    Transition(LockTransition<'r, K, H>),
+    /// This process holds the key in shared mode, and the caller joined.
     Joined(H),
 }
 
-/// Why a caller did not get in.
+/// Reason why a thread did not get a key or permit.
 #[derive(Debug)]
-pub enum Refused {
-    /// Its own thread is in already.
-    AlreadyHeld(At),
-    /// Others were in until the time was over.
+pub enum AcquireError {
+    /// The thread holds it already.
+    AlreadyHeld(CodeLocation),
+    /// Other threads held it until the deadline.
     TimedOut,
 }
 
 impl<K: Copy + Eq, H: Clone> Registry<K, H> {
-    /// A registry in which every key is free.
+    /// Creates a registry in which every key is free.
     pub const fn new() -> Self {
         Self { state: Mutex::new(State::new(0)), changed: Condvar::new() }
     }
 
-    /// Enters `key`, waiting for other threads until `until` at the latest. Threads get a key that is free in the order they came: otherwise
-    /// one that comes back at once would be faster than any that has to wake up first.
+    /// Enters `key`, and waits for other threads until the deadline. Threads get a free key in order of arrival, so that a thread that
+    /// returns at once does not overtake those that have to wake up.
     pub fn enter(
         &self,
         key: K,
-        mode: Mode,
+        mode: LockMode,
         caller: &Caller,
-        until: Instant,
-    ) -> Result<Entered<'_, K, H>, Refused> {
+        deadline: Instant,
+    ) -> Result<Admission<'_, K, H>, AcquireError> {
         let mut state = lock(&self.state);
         if state.pid != caller.pid {
-            // A forked child: closing the files that these entries share unlocks nothing of the parent's.
+            // A forked child: closing the files of these entries does not unlock the parent's.
             *state = State::new(caller.pid);
         }
         let mut ticket = None;
-        let mut woken = Woken::Notified;
+        let mut woken = WakeReason::Notified;
         let entered = loop {
             let is_next = state.is_next(key, ticket);
             match state.entries.iter_mut().find(|entry| entry.key == key) {
                 Some(entry) => {
-                    if let Some(what) = entry.phase.admit(mode, caller)? {
-                        break Ok(Entered::Joined(what));
+                    if let Some(value) = entry.phase.admit(mode, caller)? {
+                        break Ok(Admission::Joined(value));
                     }
                 }
                 None if is_next => {
-                    let phase = Phase::Turn { thread: caller.thread, at: caller.at };
+                    let phase = Phase::Transition { thread: caller.thread, acquired_at: caller.at };
                     state.entries.push(Entry { key, phase });
-                    break Ok(Entered::Turn(Turn { registry: self, key }));
+                    break Ok(Admission::Transition(LockTransition { registry: self, key }));
                 }
                 None => {}
             }
-            if woken == Woken::TimedOut {
-                break Err(Refused::TimedOut);
+            if woken == WakeReason::TimedOut {
+                break Err(AcquireError::TimedOut);
             }
             ticket = Some(ticket.unwrap_or_else(|| state.queue(key)));
-            (state, woken) = wait_until(&self.changed, &self.state, state, until);
+            (state, woken) = wait_until(&self.changed, &self.state, state, deadline);
         };
         if ticket.is_some() {
             state.waiting.retain(|waiting| Some(waiting.ticket) != ticket);
-            // Those behind may be next now, or may join.
+            // The next thread may enter now.
             self.notify(state);
         }
         entered
     }
 
-    /// Leaves `key`, which `owner` had entered. The last to leave gets what the holders shared, and the turn to tell the
-    /// system that the key is free.
-    pub fn leave(&self, key: K, owner: Option<ThreadId>, thread: ThreadId) -> Option<(H, Turn<'_, K, H>)> {
+    /// Leaves `key`, which `owner` entered. The last holder gets the shared value and the transition, to unlock the file.
+    pub fn leave(
+        &self,
+        key: K,
+        owner: Option<ThreadId>,
+        thread: ThreadId,
+    ) -> Option<(H, LockTransition<'_, K, H>)> {
         let mut state = lock(&self.state);
         let entry = state.entries.iter_mut().find(|entry| entry.key == key)?;
-        let Phase::Held { holders, what, .. } = &mut entry.phase else { return None };
-        let index = holders.iter().position(|holding| holding.thread == owner)?;
+        let Phase::Held { holders, value, .. } = &mut entry.phase else { return None };
+        let index = holders.iter().position(|holder| holder.thread == owner)?;
         let at = holders[index].at;
         holders[index].count -= 1;
         if holders[index].count > 0 {
@@ -194,12 +197,12 @@ impl<K: Copy + Eq, H: Clone> Registry<K, H> {
         if !holders.is_empty() {
             return None;
         }
-        let what = what.clone();
-        entry.phase = Phase::Turn { thread, at };
-        Some((what, Turn { registry: self, key }))
+        let value = value.clone();
+        entry.phase = Phase::Transition { thread, acquired_at: at };
+        Some((value, LockTransition { registry: self, key }))
     }
 
-    /// Whether no key is held or being taken.
+    /// Whether every key is free.
     #[cfg(any(test, feature = "shuttle"))]
     pub fn is_empty(&self) -> bool {
         lock(&self.state).entries.is_empty()
@@ -208,9 +211,9 @@ impl<K: Copy + Eq, H: Clone> Registry<K, H> {
 
 impl<K, H> Registry<K, H> {
     fn notify(&self, state: MutexGuard<'_, State<K, H>>) {
-        let is_awaited = !state.waiting.is_empty();
+        let has_waiters = !state.waiting.is_empty();
         drop(state);
-        if is_awaited {
+        if has_waiters {
             self.changed.notify_all();
         }
     }
@@ -223,21 +226,23 @@ impl<K: Copy + Eq, H: Clone> Default for Registry<K, H> {
 }
 
 impl<H: Clone> Phase<H> {
-    /// Lets the caller in beside shared holders. `None` means that it has to wait.
-    fn admit(&mut self, wanted: Mode, caller: &Caller) -> Result<Option<H>, Refused> {
+    /// Admits the caller beside shared holders. `None` means that it must wait.
+    fn admit(&mut self, wanted: LockMode, caller: &Caller) -> Result<Option<H>, AcquireError> {
         match self {
-            Phase::Turn { thread, at } if *thread == caller.thread => Err(Refused::AlreadyHeld(at)),
-            Phase::Turn { .. } => Ok(None),
-            Phase::Held { mode: Mode::Shared, holders, what } if wanted == Mode::Shared => {
-                match holders.iter_mut().find(|holding| holding.thread == caller.owner()) {
-                    Some(holding) => holding.count += 1,
-                    None => holders.push(Holding { thread: caller.owner(), at: caller.at, count: 1 }),
+            Phase::Transition { thread, acquired_at } if *thread == caller.thread => {
+                Err(AcquireError::AlreadyHeld(acquired_at))
+            }
+            Phase::Transition { .. } => Ok(None),
+            Phase::Held { mode: LockMode::Shared, holders, value } if wanted == LockMode::Shared => {
+                match holders.iter_mut().find(|holder| holder.thread == caller.owner()) {
+                    Some(holder) => holder.count += 1,
+                    None => holders.push(HolderCount { thread: caller.owner(), at: caller.at, count: 1 }),
                 }
-                Ok(Some(what.clone()))
+                Ok(Some(value.clone()))
             }
             Phase::Held { holders, .. } => {
-                match holders.iter().find(|holding| holding.thread == Some(caller.thread)) {
-                    Some(holding) => Err(Refused::AlreadyHeld(holding.at)),
+                match holders.iter().find(|holder| holder.thread == Some(caller.thread)) {
+                    Some(holder) => Err(AcquireError::AlreadyHeld(holder.at)),
                     None => Ok(None),
                 }
             }
@@ -245,28 +250,28 @@ impl<H: Clone> Phase<H> {
     }
 }
 
-/// The right to tell the system about a key, while everyone else waits. Dropping it frees the key.
-#[must_use = "dropping the turn frees the key"]
-pub struct Turn<'r, K: Copy + Eq, H> {
+/// The right to lock or unlock the file of a key, while other threads wait. Dropping it frees the key.
+#[must_use = "dropping the transition frees the key"]
+pub struct LockTransition<'r, K: Copy + Eq, H> {
     registry: &'r Registry<K, H>,
     key: K,
 }
 
-impl<K: Copy + Eq, H> Turn<'_, K, H> {
-    /// The system agreed: the caller holds the key.
-    pub fn settle(self, mode: Mode, caller: &Caller, what: H) {
-        let holding = Holding { thread: caller.owner(), at: caller.at, count: 1 };
+impl<K: Copy + Eq, H> LockTransition<'_, K, H> {
+    /// The file is locked: the caller holds the key.
+    pub fn complete(self, mode: LockMode, caller: &Caller, value: H) {
+        let holder = HolderCount { thread: caller.owner(), at: caller.at, count: 1 };
         let mut state = lock(&self.registry.state);
         if let Some(entry) = state.entries.iter_mut().find(|entry| entry.key == self.key) {
-            entry.phase = Phase::Held { mode, holders: vec![holding], what };
+            entry.phase = Phase::Held { mode, holders: vec![holder], value };
         }
-        // Readers may have waited for this turn to end.
+        // Readers may wait for the end of this transition.
         self.registry.notify(state);
         std::mem::forget(self);
     }
 }
 
-impl<K: Copy + Eq, H> Drop for Turn<'_, K, H> {
+impl<K: Copy + Eq, H> Drop for LockTransition<'_, K, H> {
     fn drop(&mut self) {
         let mut state = lock(&self.registry.state);
         if let Some(index) = state.entries.iter().position(|entry| entry.key == self.key) {
@@ -282,74 +287,76 @@ mod tests {
     use crate::sync::thread;
 
     #[track_caller]
-    fn caller(pid: u32, bound: bool) -> Caller {
-        Caller { pid, thread: thread::current().id(), at: Location::caller(), bound }
+    fn caller(pid: u32, thread_bound: bool) -> Caller {
+        Caller { pid, thread: thread::current().id(), at: Location::caller(), thread_bound }
     }
 
     fn enter<'r>(
         registry: &'r Registry<u8, u8>,
-        mode: Mode,
+        mode: LockMode,
         caller: &Caller,
-    ) -> Result<Entered<'r, u8, u8>, Refused> {
+    ) -> Result<Admission<'r, u8, u8>, AcquireError> {
         registry.enter(1, mode, caller, Instant::now())
     }
 
-    fn take(registry: &Registry<u8, u8>, mode: Mode, caller: &Caller) {
-        let Ok(Entered::Turn(turn)) = enter(registry, mode, caller) else { panic!("not free") };
-        turn.settle(mode, caller, 7);
+    fn take(registry: &Registry<u8, u8>, mode: LockMode, caller: &Caller) {
+        let Ok(Admission::Transition(transition)) = enter(registry, mode, caller) else { panic!("not free") };
+        transition.complete(mode, caller, 7);
     }
 
     #[test]
-    fn the_same_thread_is_told_unless_both_are_shared() {
+    fn a_thread_cannot_wait_for_itself_unless_both_are_shared() {
         for (first, second) in [
-            (Mode::Exclusive, Mode::Exclusive),
-            (Mode::Exclusive, Mode::Shared),
-            (Mode::Shared, Mode::Exclusive),
+            (LockMode::Exclusive, LockMode::Exclusive),
+            (LockMode::Exclusive, LockMode::Shared),
+            (LockMode::Shared, LockMode::Exclusive),
         ] {
             let (registry, me) = (Registry::new(), caller(1, true));
             take(&registry, first, &me);
-            assert!(matches!(enter(&registry, second, &me), Err(Refused::AlreadyHeld(at)) if at == me.at));
+            assert!(
+                matches!(enter(&registry, second, &me), Err(AcquireError::AlreadyHeld(at)) if at == me.at)
+            );
         }
     }
 
     #[test]
-    fn shared_is_counted_and_the_last_to_leave_gets_the_turn() {
+    fn shared_holders_are_counted_and_the_last_gets_the_transition() {
         let (registry, me, unbound) = (Registry::new(), caller(1, true), caller(1, false));
-        take(&registry, Mode::Shared, &me);
-        assert!(matches!(enter(&registry, Mode::Shared, &me), Ok(Entered::Joined(7))));
-        assert!(matches!(enter(&registry, Mode::Shared, &unbound), Ok(Entered::Joined(7))));
+        take(&registry, LockMode::Shared, &me);
+        assert!(matches!(enter(&registry, LockMode::Shared, &me), Ok(Admission::Joined(7))));
+        assert!(matches!(enter(&registry, LockMode::Shared, &unbound), Ok(Admission::Joined(7))));
         assert!(registry.leave(1, Some(me.thread), me.thread).is_none());
         assert!(registry.leave(1, Some(me.thread), me.thread).is_none());
-        let (what, turn) = registry.leave(1, None, me.thread).unwrap();
-        assert_eq!(what, 7);
+        let (value, transition) = registry.leave(1, None, me.thread).unwrap();
+        assert_eq!(value, 7);
         assert!(
-            matches!(enter(&registry, Mode::Shared, &me), Err(Refused::AlreadyHeld(_))),
-            "during the turn"
+            matches!(enter(&registry, LockMode::Shared, &me), Err(AcquireError::AlreadyHeld(_))),
+            "during the transition"
         );
-        assert!(registry.leave(1, None, me.thread).is_none(), "nothing is held during a turn");
-        drop(turn);
+        assert!(registry.leave(1, None, me.thread).is_none(), "nothing is held during a transition");
+        drop(transition);
         assert!(registry.is_empty());
     }
 
     #[test]
-    fn who_comes_back_at_once_does_not_pass_those_who_wait() {
+    fn a_returning_thread_does_not_overtake_waiting_threads() {
         let (registry, me) = (Registry::new(), caller(1, true));
-        take(&registry, Mode::Exclusive, &me);
+        take(&registry, LockMode::Exclusive, &me);
         thread::scope(|scope| {
             let other = scope.spawn(|| {
                 let them = caller(1, true);
-                let entered = registry.enter(1, Mode::Exclusive, &them, later());
-                let Ok(Entered::Turn(turn)) = entered else { panic!("it was not let in") };
-                turn.settle(Mode::Exclusive, &them, 8);
+                let entered = registry.enter(1, LockMode::Exclusive, &them, later());
+                let Ok(Admission::Transition(transition)) = entered else { panic!("it was not admitted") };
+                transition.complete(LockMode::Exclusive, &them, 8);
                 registry.leave(1, Some(them.thread), them.thread).map(drop)
             });
             while lock(&registry.state).waiting.is_empty() {
                 thread::yield_now();
             }
             registry.leave(1, Some(me.thread), me.thread).map(drop).expect("it is held");
-            // The other one is next even if it has not woken up yet.
-            if let Ok(Entered::Turn(_)) = enter(&registry, Mode::Exclusive, &me) {
-                assert!(lock(&registry.state).waiting.is_empty(), "it passed the one who waits");
+            // The other thread is next even if it has not woken up yet.
+            if let Ok(Admission::Transition(_)) = enter(&registry, LockMode::Exclusive, &me) {
+                assert!(lock(&registry.state).waiting.is_empty(), "it overtook the waiting thread");
             }
             assert!(other.join().is_ok_and(|left| left.is_some()));
         });
@@ -361,23 +368,23 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_no_thread_is_waited_for() {
+    fn a_shared_guard_is_waited_for() {
         let (registry, me) = (Registry::default(), caller(1, true));
-        take(&registry, Mode::Exclusive, &caller(1, false));
-        assert!(matches!(enter(&registry, Mode::Shared, &me), Err(Refused::TimedOut)));
+        take(&registry, LockMode::Exclusive, &caller(1, false));
+        assert!(matches!(enter(&registry, LockMode::Shared, &me), Err(AcquireError::TimedOut)));
     }
 
     #[test]
     fn a_forked_child_starts_empty() {
         let registry = Registry::new();
-        take(&registry, Mode::Exclusive, &caller(1, true));
-        take(&registry, Mode::Exclusive, &caller(2, true));
+        take(&registry, LockMode::Exclusive, &caller(1, true));
+        take(&registry, LockMode::Exclusive, &caller(2, true));
     }
 
     #[test]
-    fn a_turn_dropped_frees_the_key() {
+    fn a_dropped_transition_frees_the_key() {
         let (registry, me) = (Registry::new(), caller(1, true));
-        drop(enter(&registry, Mode::Exclusive, &me));
+        drop(enter(&registry, LockMode::Exclusive, &me));
         assert!(registry.is_empty());
     }
 }

@@ -1,15 +1,14 @@
-//! Waiting for a lock file that another process has locked.
+//! Waits for a lock file that another process has locked.
 //!
-//! The kernel wakes those who wait in `flock` in the order they came, and lets none of them stop waiting. So a thread waits there, on an
-//! open file of its own, and whoever wants the lock waits for that thread for as long as it likes. Nobody has to ask again and again: a
-//! lock that comes free is taken at once, and waiting costs nothing.
+//! The kernel wakes the waiters of `flock` in order of arrival and offers no timeout. So a thread waits in `flock` on its own handle, and
+//! callers wait for that thread until their own deadline. No caller polls: a free lock is taken at once.
 //!
 //! Promises:
-//! - A thread that nobody waits for any more lets the lock go as soon as it gets it.
-//! - Until then the next one who wants the same waits for it: there is one thread at most for a file and mode, however often a wait was
-//!   given up.
+//! - A thread without callers releases the lock as soon as it gets it.
+//! - Until then the next caller for the same lock reuses it: there is at most one thread per file and mode.
 //!
-//! Order: `WAITERS`, then a waiter's `state`. Under shuttle nothing else has the lock file, so these are std's own.
+//! Lock order: `WAITERS`, then the `state` of a waiter. These mutexes are always those of std: under shuttle no other process holds the lock
+//! file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,17 +18,17 @@ use std::time::Instant;
 use std::{io, mem, process, thread};
 
 use super::platform::{self, Access};
-use crate::{FileId, Mode};
+use crate::{FileId, LockMode};
 
-/// The thread does little.
+/// Stack size of a waiting thread, in bytes.
 const STACK_BYTES: usize = 128 * 1024;
 
-/// The threads that wait. With the process, as a forked child has a copy of the map and none of the threads.
+/// The waiting threads. The key includes the process: a forked child has a copy of the map and none of the threads.
 static WAITERS: Mutex<BTreeMap<Key, Arc<Waiter>>> = Mutex::new(BTreeMap::new());
 
-type Key = (u32, FileId, Mode);
+type Key = (u32, FileId, LockMode);
 
-/// A thread that waits for a lock.
+/// A thread that waits in `flock`.
 struct Waiter {
     state: Mutex<State>,
     changed: Condvar,
@@ -37,27 +36,32 @@ struct Waiter {
 
 enum State {
     Waiting {
-        is_awaited: bool,
+        has_caller: bool,
     },
     Locked(File),
     Failed(io::Error),
-    /// What came of it was taken, or let go.
-    Over,
+    /// A caller took the result, or the lock was released.
+    Finished,
 }
 
-/// A place among those who wait for a lock. Dropping it gives the wait up.
-pub(crate) struct Queued(Arc<Waiter>);
+/// A request for a lock. Dropping it cancels the request.
+pub(crate) struct PendingLock(Arc<Waiter>);
 
-impl Queued {
-    /// Begins to wait for the lock on the file `id` at `path`; `None` when the path names another one now.
-    pub(crate) fn begin(path: &Path, id: FileId, mode: Mode, access: Access) -> io::Result<Option<Queued>> {
+impl PendingLock {
+    /// Requests the lock of the file `id` at `path`; `None` if the path names another file.
+    pub(crate) fn begin(
+        path: &Path,
+        id: FileId,
+        mode: LockMode,
+        access: Access,
+    ) -> io::Result<Option<PendingLock>> {
         let key = (process::id(), id, mode);
         let mut waiters = lock(&WAITERS);
         if let Some(waiter) = waiters.get(&key)
-            && let State::Waiting { is_awaited } = &mut *lock(&waiter.state)
+            && let State::Waiting { has_caller } = &mut *lock(&waiter.state)
         {
-            *is_awaited = true;
-            return Ok(Some(Queued(Arc::clone(waiter))));
+            *has_caller = true;
+            return Ok(Some(PendingLock(Arc::clone(waiter))));
         }
         let file = match platform::open(path, access) {
             Ok(file) => file,
@@ -67,40 +71,40 @@ impl Queued {
         if platform::id_of(&file)? != id {
             return Ok(None);
         }
-        let state = Mutex::new(State::Waiting { is_awaited: true });
+        let state = Mutex::new(State::Waiting { has_caller: true });
         let waiter = Arc::new(Waiter { state, changed: Condvar::new() });
         let thread = thread::Builder::new().name("lock waiter".to_owned()).stack_size(STACK_BYTES);
-        let ours = Arc::clone(&waiter);
-        thread.spawn(move || ours.run(file, key))?;
+        let thread_waiter = Arc::clone(&waiter);
+        thread.spawn(move || thread_waiter.run(file, key))?;
         waiters.insert(key, Arc::clone(&waiter));
-        Ok(Some(Queued(waiter)))
+        Ok(Some(PendingLock(waiter)))
     }
 
-    /// The file, locked; `None` when that takes longer than `until`.
-    pub(crate) fn until(&self, until: Instant) -> io::Result<Option<File>> {
+    /// Waits for the locked file; `None` after the deadline.
+    pub(crate) fn wait_until(&self, deadline: Instant) -> io::Result<Option<File>> {
         let mut state = lock(&self.0.state);
         while let State::Waiting { .. } = *state {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 return Ok(None);
             }
-            state = self.0.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.0.changed.wait_timeout(state, remaining).unwrap_or_else(PoisonError::into_inner).0;
         }
-        match mem::replace(&mut *state, State::Over) {
+        match mem::replace(&mut *state, State::Finished) {
             State::Locked(file) => Ok(Some(file)),
             State::Failed(error) => Err(error),
-            State::Waiting { .. } | State::Over => unreachable!("a wait ends once"),
+            State::Waiting { .. } | State::Finished => unreachable!("a request ends once"),
         }
     }
 }
 
-impl Drop for Queued {
+impl Drop for PendingLock {
     fn drop(&mut self) {
         let mut state = lock(&self.0.state);
         match &mut *state {
-            State::Waiting { is_awaited } => *is_awaited = false,
-            State::Locked(file) => let_go(file),
-            State::Failed(_) | State::Over => {}
+            State::Waiting { has_caller } => *has_caller = false,
+            State::Locked(file) => release(file),
+            State::Failed(_) | State::Finished => {}
         }
     }
 }
@@ -110,8 +114,8 @@ impl Waiter {
         let (_, _, mode) = key;
         let result = loop {
             let result = match mode {
-                Mode::Shared => file.lock_shared(),
-                Mode::Exclusive => file.lock(),
+                LockMode::Shared => file.lock_shared(),
+                LockMode::Exclusive => file.lock(),
             };
             if !matches!(&result, Err(error) if error.kind() == io::ErrorKind::Interrupted) {
                 break result;
@@ -120,24 +124,24 @@ impl Waiter {
         let mut waiters = lock(&WAITERS);
         waiters.remove(&key);
         let mut state = lock(&self.state);
-        let is_awaited = matches!(*state, State::Waiting { is_awaited: true });
+        let has_caller = matches!(*state, State::Waiting { has_caller: true });
         *state = match result {
-            Ok(()) if is_awaited => State::Locked(file),
+            Ok(()) if has_caller => State::Locked(file),
             Ok(()) => {
-                let_go(&file);
-                State::Over
+                release(&file);
+                State::Finished
             }
             Err(error) => State::Failed(error),
         };
-        // Whoever wakes is not to wait again, for these.
+        // Unlocked first, so that the woken caller does not wait for these mutexes.
         drop((state, waiters));
         self.changed.notify_all();
     }
 }
 
-/// Unlocks rather than closes: a child that was forked meanwhile has the file open too.
-fn let_go(file: &File) {
-    // A local file system has no reason to refuse; on a network one, closing the file unlocks it.
+/// Unlocks the file. Closing it is not enough: a forked child may have it open too.
+fn release(file: &File) {
+    // A local file system does not refuse; on a network file system, closing the file unlocks it.
     let _ = file.unlock();
 }
 
@@ -152,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// A lock file that somebody else holds: another open file is to `flock` what another process is.
+    /// A locked file. For `flock`, another open file is like another process.
     struct Scene {
         _folder: tempfile::TempDir,
         path: PathBuf,
@@ -168,9 +172,9 @@ mod tests {
             Self { _folder: folder, path, holder }
         }
 
-        fn begin(&self, mode: Mode) -> Option<Queued> {
+        fn begin(&self, mode: LockMode) -> Option<PendingLock> {
             let id = platform::id_of(&self.holder).expect("a plain folder");
-            Queued::begin(&self.path, id, mode, Access::Write).expect("a plain folder")
+            PendingLock::begin(&self.path, id, mode, Access::Write).expect("a plain folder")
         }
 
         fn threads(&self) -> usize {
@@ -178,8 +182,8 @@ mod tests {
             lock(&WAITERS).keys().filter(|(_, of, _)| *of == id).count()
         }
 
-        /// Takes the lock anew, which ends when nobody else has it.
-        fn assert_comes_free(&self) {
+        /// Locks the file again, which blocks until it is free.
+        fn assert_is_released(&self) {
             platform::open(&self.path, Access::Write)
                 .expect("a plain folder")
                 .lock()
@@ -187,71 +191,71 @@ mod tests {
         }
     }
 
-    fn far() -> Instant {
+    fn far_deadline() -> Instant {
         Instant::now() + Duration::from_secs(600)
     }
 
     #[test]
-    fn who_waits_gets_the_lock_when_it_comes_free() {
-        for mode in [Mode::Shared, Mode::Exclusive] {
+    fn a_waiter_gets_the_lock_when_it_is_released() {
+        for mode in [LockMode::Shared, LockMode::Exclusive] {
             let scene = Scene::new();
-            let queued = scene.begin(mode).unwrap();
-            assert!(queued.until(Instant::now()).unwrap().is_none(), "it is held");
+            let request = scene.begin(mode).unwrap();
+            assert!(request.wait_until(Instant::now()).unwrap().is_none(), "it is held");
             scene.holder.unlock().unwrap();
-            let file = queued.until(far()).unwrap().unwrap();
+            let file = request.wait_until(far_deadline()).unwrap().unwrap();
             assert!(scene.holder.try_lock().is_err(), "it is held again");
-            drop((queued, file));
-            scene.assert_comes_free();
+            drop((request, file));
+            scene.assert_is_released();
         }
     }
 
     #[test]
-    fn waits_that_are_given_up_leave_one_thread_and_no_lock() {
+    fn cancelled_requests_leave_one_thread_and_no_lock() {
         let scene = Scene::new();
         for _ in 0..100 {
-            let queued = scene.begin(Mode::Exclusive).unwrap();
-            assert!(queued.until(Instant::now()).unwrap().is_none());
+            let request = scene.begin(LockMode::Exclusive).unwrap();
+            assert!(request.wait_until(Instant::now()).unwrap().is_none());
         }
         assert_eq!(scene.threads(), 1);
-        drop(scene.begin(Mode::Shared).unwrap());
-        assert_eq!(scene.threads(), 2, "another mode is another wait");
+        drop(scene.begin(LockMode::Shared).unwrap());
+        assert_eq!(scene.threads(), 2, "each mode has its own thread");
         scene.holder.unlock().unwrap();
-        scene.assert_comes_free();
+        scene.assert_is_released();
     }
 
     #[test]
-    fn a_wait_that_was_given_up_is_taken_over() {
+    fn a_new_request_reuses_the_thread_of_a_cancelled_one() {
         let scene = Scene::new();
-        drop(scene.begin(Mode::Exclusive).unwrap());
-        let queued = scene.begin(Mode::Exclusive).unwrap();
+        drop(scene.begin(LockMode::Exclusive).unwrap());
+        let request = scene.begin(LockMode::Exclusive).unwrap();
         assert_eq!(scene.threads(), 1);
         scene.holder.unlock().unwrap();
-        assert!(queued.until(far()).unwrap().is_some());
+        assert!(request.wait_until(far_deadline()).unwrap().is_some());
         assert_eq!(scene.threads(), 0);
     }
 
     #[test]
-    fn a_lock_that_nobody_took_over_is_let_go() {
+    fn a_lock_without_a_request_is_released() {
         let scene = Scene::new();
-        let queued = scene.begin(Mode::Exclusive).unwrap();
+        let request = scene.begin(LockMode::Exclusive).unwrap();
         scene.holder.unlock().unwrap();
         while scene.threads() > 0 {
             thread::yield_now();
         }
-        drop(queued);
-        scene.assert_comes_free();
+        drop(request);
+        scene.assert_is_released();
     }
 
     #[test]
-    fn a_file_that_lost_its_name_is_not_waited_for() {
+    fn a_replaced_lock_file_is_not_waited_for() {
         let scene = Scene::new();
         std::fs::remove_file(&scene.path).unwrap();
-        assert!(scene.begin(Mode::Exclusive).is_none());
+        assert!(scene.begin(LockMode::Exclusive).is_none());
         platform::open(&scene.path, Access::Create).unwrap();
-        assert!(scene.begin(Mode::Exclusive).is_none());
+        assert!(scene.begin(LockMode::Exclusive).is_none());
         std::fs::remove_file(&scene.path).unwrap();
         std::fs::create_dir(&scene.path).unwrap();
         let id = platform::id_of(&scene.holder).unwrap();
-        assert!(Queued::begin(&scene.path, id, Mode::Shared, Access::Write).is_err());
+        assert!(PendingLock::begin(&scene.path, id, LockMode::Shared, Access::Write).is_err());
     }
 }

@@ -1,27 +1,28 @@
-//! Checkpoints of an own folder: what the journal holds is synced in the files, then a new epoch starts.
+//! Checkpoints of an own folder: sync the files that the journal names, then start a new epoch.
 
 use std::collections::BTreeSet;
 
 use super::in_place;
-use super::state::{CREATE, Opened, Shelf, clean};
+use super::state::{CREATE, FolderState, OpenJournal, clean};
 use crate::Result;
 use crate::journal::{Journal, RECORDS_OFFSET, watermark};
 use crate::root::Root;
 
-/// How much staged content may wait for a checkpoint although it is in the files.
+/// Maximum length of published staged content before a checkpoint removes it, in bytes.
 const STAGED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-impl Shelf {
-    /// Whether a record has to wait for a checkpoint although there is room: a file is not what the journal says, and what comes next
-    /// builds on it; staged content that is published already takes too much space; or a large record made the journal longer than
-    /// `capacity_max`, and whoever opens the folder would read it each time.
-    pub(crate) fn wants_checkpoint(&self, capacity_max: u64) -> bool {
+impl FolderState {
+    /// Whether the next record needs a checkpoint first although it fits: another program changed a file that the record may build on;
+    /// published staged content takes too much space; or a large record made the journal longer than `capacity_max`, and every open
+    /// would read all of it.
+    pub(crate) fn needs_checkpoint(&self, capacity_max: u64) -> bool {
         let is_long = || self.open.as_ref().is_some_and(|opened| opened.journal.offset > capacity_max);
-        self.drifted || self.staged_bytes > STAGED_BYTES_MAX || is_long()
+        self.modified_externally || self.staged_bytes > STAGED_BYTES_MAX || is_long()
     }
 
-    /// Makes room in the journal for `bytes`: what it holds is synced in the files, then a new epoch starts, in a larger journal of up
-    /// to `capacity_max` bytes when this process filled it alone, in a smaller one when a large record had made it longer than that. Nothing may be queued. Staged files of `transaction` stay.
+    /// Makes room in the journal for `bytes`: syncs the files that it names, then starts a new epoch. The journal doubles, up to
+    /// `capacity_max` bytes, if this process filled it alone, and shrinks if a large record had made it longer. The commit queue must be
+    /// empty. Staged files of `transaction` stay.
     pub(crate) fn checkpoint(
         &mut self,
         root: &Root,
@@ -29,13 +30,13 @@ impl Shelf {
         capacity_max: u64,
         transaction: u128,
     ) -> Result<()> {
-        let was_filled_here = self.began_here && !self.wants_checkpoint(capacity_max);
-        let opened = self.open.take().expect("a transaction is under way, so the journal is open");
-        let Opened { mut journal, mark } = opened;
-        // A sync that fails gives up what it was to write, and a second one would not notice: then the journal alone has it,
-        // and has to be published again.
-        watermark::erase(root, &*mark)?;
-        in_place::sync(root, self.left.keys())?;
+        let was_filled_here = self.began_here && !self.needs_checkpoint(capacity_max);
+        let opened = self.open.take().expect("a transaction has begun, so the journal is open");
+        let OpenJournal { mut journal, watermark: watermark_file } = opened;
+        // A failed sync drops the writes, and a second sync would not report it: then only the journal holds them, and it must be
+        // published again.
+        watermark::erase(root, &*watermark_file)?;
+        in_place::sync(root, self.recorded_lens.keys())?;
         let mut capacity = journal.capacity.min(capacity_max);
         if was_filled_here {
             capacity = (2 * capacity).min(capacity_max);
@@ -49,10 +50,10 @@ impl Shelf {
             let epoch = journal.chain.epoch + 1;
             // Some systems do not replace a file that is open.
             drop(journal);
-            journal = Journal::write_whole(root, epoch, capacity, &[], &CREATE, || Ok(()))?;
+            journal = Journal::create(root, epoch, capacity, &[], &CREATE, || Ok(()))?;
         }
-        self.left.clear();
-        (self.drifted, self.staged_bytes, self.began_here) = (false, 0, true);
+        self.recorded_lens.clear();
+        (self.modified_externally, self.staged_bytes, self.began_here) = (false, 0, true);
         clean(root, &BTreeSet::from([transaction]))?;
         self.start(root, journal)
     }

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::Error;
-use crate::lock::registry::Refused;
-use crate::sync::{self, Bell, Mutex, MutexGuard, Woken, thread};
+use crate::lock::registry::AcquireError;
+use crate::sync::{self, Mutex, MutexGuard, WaitQueue, WakeReason, thread};
 
 /// Outcome of a submitted item.
 #[derive(Clone, Debug)]
@@ -46,11 +46,11 @@ pub struct Ticket {
 pub struct GroupCommit<T> {
     state: Mutex<State<T>>,
     /// Threads waiting for the permit. A free permit wakes one.
-    permit_free: Bell,
+    permit_free: WaitQueue,
     /// Threads waiting for their batch, by its number modulo 2: one batch is in flight, the next one is queued.
-    batch_done: [Bell; 2],
+    batch_done: [WaitQueue; 2],
     /// The permit holder, waiting until no commit is queued or in flight.
-    drained: Bell,
+    drained: WaitQueue,
 }
 
 struct State<T> {
@@ -96,9 +96,9 @@ impl<T> GroupCommit<T> {
         };
         Self {
             state: Mutex::new(state),
-            permit_free: Bell::new(),
-            batch_done: [Bell::new(), Bell::new()],
-            drained: Bell::new(),
+            permit_free: WaitQueue::new(),
+            batch_done: [WaitQueue::new(), WaitQueue::new()],
+            drained: WaitQueue::new(),
         }
     }
 
@@ -107,18 +107,18 @@ impl<T> GroupCommit<T> {
         &self,
         timeout: Duration,
         caller: &'static Location<'static>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), AcquireError> {
         let me = thread::current().id();
         let mut state = self.lock();
         if let Some(permit) = state.permit.filter(|permit| permit.holder == me) {
-            return Err(Refused::AlreadyHeld(permit.acquired_at));
+            return Err(AcquireError::AlreadyHeld(permit.acquired_at));
         }
         let deadline = Instant::now() + timeout;
         while state.permit.is_some() {
             let woken;
             (state, woken) = self.permit_free.wait_until(&self.state, state, deadline);
-            if woken == Woken::TimedOut && state.permit.is_some() {
-                return Err(Refused::TimedOut);
+            if woken == WakeReason::TimedOut && state.permit.is_some() {
+                return Err(AcquireError::TimedOut);
             }
         }
         state.permit = Some(Permit { holder: me, acquired_at: caller, failures: state.failures });
@@ -131,7 +131,7 @@ impl<T> GroupCommit<T> {
         state.permit = None;
         self.when_idle(&state, on_idle);
         // One is enough: the woken thread takes the permit, or another thread has it and wakes the next one.
-        self.permit_free.ring_one(&state);
+        self.permit_free.notify_one(&state);
     }
 
     /// Queues an item and releases the permit. Returns `None` if a batch failed since the permit was acquired: the item was staged
@@ -142,7 +142,7 @@ impl<T> GroupCommit<T> {
         state.permit = None;
         state.queue.push(item);
         state.next_ticket += 1;
-        self.permit_free.ring_one(&state);
+        self.permit_free.notify_one(&state);
         Some(Ticket { number: state.next_ticket - 1, batch: state.batch })
     }
 
@@ -202,13 +202,13 @@ impl<T> GroupCommit<T> {
     }
 
     fn when_idle(&self, state: &State<T>, on_idle: impl FnOnce()) {
-        let is_wanted = state.permit.is_some() || self.permit_free.is_awaited();
+        let is_wanted = state.permit.is_some() || self.permit_free.has_waiters();
         if !is_wanted && !state.in_flight && state.queue.is_empty() {
             on_idle();
         }
     }
 
-    fn waiters_of(&self, batch: u64) -> &Bell {
+    fn waiters_of(&self, batch: u64) -> &WaitQueue {
         &self.batch_done[(batch % 2) as usize]
     }
 
@@ -245,15 +245,15 @@ impl<T, F: FnOnce()> Drop for Batch<'_, T, F> {
                 state.outcomes.insert(ticket, CommitOutcome::Superseded);
             }
             state.queue.clear();
-            group.waiters_of(state.batch).ring_all(&state);
+            group.waiters_of(state.batch).notify_all(&state);
             if let Some(on_failure) = self.on_failure.take() {
                 on_failure();
             }
         }
         state.in_flight = false;
-        group.waiters_of(self.number).ring_all(&state);
+        group.waiters_of(self.number).notify_all(&state);
         // A leader for the queue.
-        group.waiters_of(state.batch).ring_one(&state);
-        group.drained.ring_one(&state);
+        group.waiters_of(state.batch).notify_one(&state);
+        group.drained.notify_one(&state);
     }
 }

@@ -1,10 +1,10 @@
-//! A folder of files that only this program writes, committed with one sync.
+//! Own folders: files that only this program writes, committed with one sync.
 //!
-//! Commits go to a journal first; one `fdatasync` of it makes them durable, then the files themselves are written, not synced.
-//! The threads of a process share syncs; processes take turns by the folder's lock.
+//! A commit goes to a journal first; one `fdatasync` of the journal makes it durable. Then the files are written, without a sync.
+//! Threads of a process share syncs; the lock of the folder excludes other processes.
 //!
-//! Lock order: the turn, then the lock file, then the queue's mutex, then the shelf. A leader has the lock file by the turn that
-//! took it.
+//! Lock order: the staging permit, the lock file, the mutex of the commit queue, the folder state. The permit holder acquires the lock file;
+//! a leader uses it after that.
 
 mod checkpoint;
 #[cfg(not(feature = "shuttle"))]
@@ -24,39 +24,39 @@ use std::time::{Duration, Instant};
 use crate::disk::{Storage, StoredFile};
 use crate::journal::CAPACITY_BYTES_MIN;
 use crate::journal::record::Record;
-use crate::journal::watermark::{self, Mark};
+use crate::journal::watermark::{self, Watermark};
 use crate::lock::platform;
-use crate::lock::registry::Refused;
-use crate::lock::{Held, Lock, Mode, Wait};
+use crate::lock::registry::AcquireError;
+use crate::lock::{Lock, LockMode, SendGuard, Wait};
 use crate::root::Root;
 use crate::sync::{self, Mutex, MutexGuard};
-use crate::tx::change::{Change, Seen};
+use crate::tx::change::{Change, Observed};
 use crate::tx::view::Overlay;
-use crate::tx::{INLINE_BYTES_MAX, Kept, Transaction};
+use crate::tx::{INLINE_BYTES_MAX, Preserved, Transaction};
 use crate::{Error, FileId, RelPath, Result, Step};
 use group_commit::{CommitOutcome, GroupCommit};
-use in_place::Handles;
-use state::{Shelf, merge};
+use in_place::FileHandles;
+use state::{FolderState, merge};
 
 pub use policy::FolderTransaction;
 
-/// The transaction folder below an own folder.
-pub const FOLDER_HOME: &str = ".txn";
-/// Folder below an own folder that holds the content recovery preserved, see [`OwnFolder::take_kept`].
-pub const FOLDER_KEPT: &str = ".txn/kept";
-/// How long a busy process keeps a folder's lock before it lets others have a chance.
-const LEASE_MAX: Duration = Duration::from_millis(100);
-/// How long that chance is.
-const PAUSE: Duration = Duration::from_millis(1);
+/// Transaction folder below an own folder.
+pub const TXN_DIR: &str = ".txn";
+/// Folder below an own folder for the content that recovery preserves, see [`OwnFolder::take_preserved`].
+pub const PRESERVED_DIR: &str = ".txn/kept";
+/// Maximum time for which a busy process keeps the lock of a folder.
+const LOCK_HOLD_MAX: Duration = Duration::from_millis(100);
+/// Pause in which other processes can acquire the lock.
+const LOCK_PAUSE: Duration = Duration::from_millis(1);
 
-/// How an own folder is used.
+/// Options of an own folder.
 #[derive(Clone)]
 pub struct FolderOptions {
-    /// Bytes of a new journal, preallocated. It is as large as the largest transaction needs, at least.
+    /// Size of a new journal in bytes, preallocated. A larger transaction gets a larger journal.
     pub journal_bytes: u64,
-    /// Up to how many bytes the journal doubles each time this process has filled it alone: the larger, the rarer a checkpoint.
+    /// Size in bytes up to which the journal doubles whenever this process alone filled it. A larger journal needs fewer checkpoints.
     pub journal_bytes_max: u64,
-    /// How to wait for the lock.
+    /// Timeout and notice while waiting for the lock.
     pub wait: Wait,
 }
 
@@ -66,9 +66,9 @@ impl Default for FolderOptions {
     }
 }
 
-/// A folder of files that only this program writes. Cheap to clone; threads that share one share syncs.
+/// A folder of files that only this program writes. Cheap to clone; threads that use clones share syncs.
 ///
-/// Thread and process safe. After a fork, open it anew in the child.
+/// Thread and process safe. After a fork, open the folder again in the child.
 #[derive(Clone)]
 pub struct OwnFolder {
     inner: Arc<Inner>,
@@ -76,86 +76,85 @@ pub struct OwnFolder {
 
 struct Inner {
     root: Root,
-    /// `None` when the caller sees to it that nobody else is here.
+    /// `None` if the caller excludes all other users.
     lock: Option<Lock>,
-    /// Where a folder with a lock is, without symlinks, and which folder that was.
-    place: Option<(PathBuf, FileId)>,
+    /// Canonical path and identity of a folder with a lock.
+    identity: Option<(PathBuf, FileId)>,
     options: FolderOptions,
-    group: GroupCommit<Queued>,
-    shelf: Mutex<Shelf>,
-    held: Mutex<Option<(Held, Instant)>>,
-    /// Of the leader, who publishes.
-    handles: Mutex<Handles>,
+    group: GroupCommit<QueuedCommit>,
+    state: Mutex<FolderState>,
+    /// The lock, with the time at which it was acquired.
+    guard: Mutex<Option<(SendGuard, Instant)>>,
+    /// Used by the leader, to publish.
+    handles: Mutex<FileHandles>,
 }
 
-/// A transaction on its way into the journal.
-struct Queued {
+/// A transaction that waits to be written to the journal.
+struct QueuedCommit {
     bytes: Vec<u8>,
     offset: u64,
-    mark: Mark,
+    watermark: Watermark,
     changes: Arc<[Change]>,
 }
 
-/// A batch that is durable, on its way into the files.
-struct Written {
+/// A durable batch that waits to be published.
+struct DurableBatch {
     changes: Vec<Arc<[Change]>>,
-    mark: Mark,
-    mark_file: Arc<dyn StoredFile>,
+    watermark: Watermark,
+    watermark_file: Arc<dyn StoredFile>,
 }
 
 impl OwnFolder {
-    /// Opens a folder that exists, locked by the file `lock`, which must not be inside a folder that can be removed. What an
-    /// earlier process left unfinished is finished.
+    /// Opens an existing folder and recovers it. The file `lock` locks it; the lock file must not be inside a folder that can be removed.
     #[track_caller]
     pub fn open(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
-        let folder = Self::at(folder, lock, options)?;
+        let folder = Self::open_lazy(folder, lock, options)?;
         drop(folder.begin()?);
         Ok(folder)
     }
 
-    /// As [`open`](Self::open), but takes no lock and finishes nothing before the first [`begin`](Self::begin).
-    pub fn at(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
+    /// Like [`open`](Self::open), but locks and recovers the folder only in the first [`begin`](Self::begin).
+    pub fn open_lazy(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
         let failed = Error::io(Step::Inspect, folder);
         let storage = crate::Disk::open(folder).map_err(failed)?;
-        let place = folder.canonicalize().map_err(failed)?;
+        let identity = folder.canonicalize().map_err(failed)?;
         let stat = storage.stat(&RelPath::root()).map_err(failed)?;
-        let Some(stat) = stat else { return Err(Error::FolderGone { folder: folder.to_owned() }) };
+        let Some(stat) = stat else { return Err(Error::FolderMoved { folder: folder.to_owned() }) };
         let lock = Lock::open(lock)?;
-        Ok(Self::new(Arc::new(storage), folder, Some((lock, (place, stat.id))), options))
+        Ok(Self::new(Arc::new(storage), folder, Some((lock, (identity, stat.id))), options))
     }
 
-    /// Opens a folder on any storage. The caller sees to it that nobody else uses it.
+    /// Opens a folder on any storage. The caller excludes all other users.
     #[track_caller]
-    pub fn on_storage(storage: Arc<dyn Storage>, label: &Path, options: FolderOptions) -> Result<Self> {
-        let folder = Self::new(storage, label, None, options);
+    pub fn on_storage(storage: Arc<dyn Storage>, path: &Path, options: FolderOptions) -> Result<Self> {
+        let folder = Self::new(storage, path, None, options);
         drop(folder.begin()?);
         Ok(folder)
     }
 
     fn new(
         storage: Arc<dyn Storage>,
-        label: &Path,
+        path: &Path,
         lock: Option<(Lock, (PathBuf, FileId))>,
         options: FolderOptions,
     ) -> Self {
-        let (lock, place) = lock.unzip();
-        let home = RelPath::new(FOLDER_HOME).expect("a plain name");
+        let (lock, identity) = lock.unzip();
+        let txn_dir = RelPath::new(TXN_DIR).expect("a plain name");
         let inner = Inner {
-            root: Root { storage, label: label.to_owned(), home },
+            root: Root { storage, path: path.to_owned(), txn_dir },
             lock,
-            place,
+            identity,
             options,
             group: GroupCommit::new(),
-            shelf: Mutex::new(Shelf::default()),
-            held: Mutex::new(None),
-            handles: Mutex::new(Handles::default()),
+            state: Mutex::new(FolderState::default()),
+            guard: Mutex::new(None),
+            handles: Mutex::new(FileHandles::default()),
         };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Begins a transaction, waiting for other threads' and processes' turns. What a process that died left unfinished is
-    /// finished first. A folder that was moved or removed since it was opened is [`Error::FolderGone`]: whoever does that holds the
-    /// folder's lock meanwhile.
+    /// Begins a transaction. Waits for other threads and processes, and recovers the folder after a crash of one. Fails with
+    /// [`Error::FolderMoved`] if another process moved or removed the folder, which it may do while it holds the lock.
     #[track_caller]
     pub fn begin(&self) -> Result<FolderTransaction<'_>> {
         let inner = &*self.inner;
@@ -163,109 +162,113 @@ impl OwnFolder {
         inner
             .group
             .acquire_permit(timeout, Location::caller())
-            .map_err(|error| inner.no_turn(error, timeout))?;
-        let mut turn = Turn { inner, has_it: true, below: Arc::default() };
+            .map_err(|error| inner.permit_error(error, timeout))?;
+        let mut permit = StagingPermit { inner, is_held: true, committed: Arc::default() };
         inner.ensure_lock()?;
-        let mut shelf = inner.shelf();
-        if shelf.open.is_none() {
-            shelf.refresh(&inner.root, inner.options.journal_bytes)?;
+        let mut state = inner.state();
+        if state.open.is_none() {
+            state.refresh(&inner.root, inner.options.journal_bytes)?;
         }
-        turn.below = shelf.overlay.clone();
-        drop(shelf);
-        Ok(Transaction::new(vec![inner.root.clone()], turn))
+        permit.committed = state.overlay.clone();
+        drop(state);
+        Ok(Transaction::new(vec![inner.root.clone()], permit))
     }
 
-    /// What recovery found in the way of its files since this was last asked: content that nobody recorded, put aside.
-    pub fn take_kept(&self) -> Vec<Kept> {
-        std::mem::take(&mut self.inner.shelf().kept)
+    /// Returns the content that recovery preserved since the last call: edits that no transaction recorded.
+    pub fn take_preserved(&self) -> Vec<Preserved> {
+        std::mem::take(&mut self.inner.state().preserved)
     }
 }
 
 impl Inner {
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        sync::lock(&self.shelf)
+    fn state(&self) -> MutexGuard<'_, FolderState> {
+        sync::lock(&self.state)
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<(Held, Instant)>> {
-        sync::lock(&self.held)
+    fn guard(&self) -> MutexGuard<'_, Option<(SendGuard, Instant)>> {
+        sync::lock(&self.guard)
     }
 
-    /// Takes the lock file unless this process has it from an earlier turn.
+    /// Acquires the lock file unless this process holds it already.
     fn ensure_lock(&self) -> Result<()> {
         let Some(lock) = &self.lock else { return Ok(()) };
-        let expired = self.held().as_ref().is_some_and(|(_, since)| since.elapsed() > LEASE_MAX);
+        let expired = self.guard().as_ref().is_some_and(|(_, since)| since.elapsed() > LOCK_HOLD_MAX);
         if expired {
             self.group.drain();
-            *self.held() = None;
-            std::thread::sleep(PAUSE);
+            *self.guard() = None;
+            std::thread::sleep(LOCK_PAUSE);
         }
-        if self.held().is_some() {
+        if self.guard().is_some() {
             return Ok(());
         }
-        let held = lock.hold(Mode::Exclusive, &self.options.wait)?;
-        self.check_place()?;
-        *self.held() = Some((held, Instant::now()));
-        self.shelf().refresh(&self.root, self.options.journal_bytes)
+        let guard = lock.acquire_send(LockMode::Exclusive, &self.options.wait)?;
+        self.check_identity()?;
+        *self.guard() = Some((guard, Instant::now()));
+        self.state().refresh(&self.root, self.options.journal_bytes)
     }
 
-    /// The path still leads to the folder that was opened. Who moves or removes a folder has its lock; who opens it where it
-    /// is now takes another lock, so going on by the handle would be a second writer, or one into the void.
-    fn check_place(&self) -> Result<()> {
-        let Some((folder, id)) = &self.place else { return Ok(()) };
-        let now = self.root.name(Step::Inspect, &RelPath::root(), platform::folder_id_at(folder))?;
-        if now == Some(*id) { Ok(()) } else { Err(Error::FolderGone { folder: self.root.label.clone() }) }
+    /// Checks that the path still names the opened folder. A process that moves a folder holds its lock, and a process that opens it at
+    /// its new path uses another lock. Writing through the old handle would be a second writer.
+    fn check_identity(&self) -> Result<()> {
+        let Some((folder, id)) = &self.identity else { return Ok(()) };
+        let now = self.root.with_step(Step::Inspect, &RelPath::root(), platform::folder_id_at(folder))?;
+        if now == Some(*id) { Ok(()) } else { Err(Error::FolderMoved { folder: self.root.path.clone() }) }
     }
 
     fn release(&self) {
-        *self.held() = None;
+        *self.guard() = None;
     }
 
-    fn no_turn(&self, error: Refused, waited: Duration) -> Error {
-        let lock = self.root.show(&self.root.home);
+    fn permit_error(&self, error: AcquireError, waited: Duration) -> Error {
+        let lock = self.root.full_path(&self.root.txn_dir);
         match error {
-            Refused::AlreadyHeld(at) => Error::AlreadyHeld { lock, at },
-            Refused::TimedOut => Error::Busy { lock, holder: None, waited },
+            AcquireError::AlreadyHeld(at) => Error::AlreadyHeld { lock, at },
+            AcquireError::TimedOut => Error::Busy { lock, holder: None, waited },
         }
     }
 
     /// Makes a batch durable with one sync.
-    fn write(&self, mut batch: Vec<Queued>) -> std::result::Result<Written, CommitOutcome> {
+    fn write(&self, mut batch: Vec<QueuedCommit>) -> std::result::Result<DurableBatch, CommitOutcome> {
         let root = &self.root;
-        let path = root.in_home(crate::journal::JOURNAL);
-        let (file, mark_file) = {
-            let shelf = self.shelf();
-            let opened = shelf.open.as_ref().expect("a transaction was queued, so the journal is open");
-            (opened.journal.file.clone(), opened.mark.clone())
+        let path = root.in_txn_dir(crate::journal::JOURNAL);
+        let (file, watermark_file) = {
+            let state = self.state();
+            let opened = state.open.as_ref().expect("a transaction was queued, so the journal is open");
+            (opened.journal.file.clone(), opened.watermark.clone())
         };
-        if let Some((held, _)) = &*self.held() {
-            held.check().map_err(|error| CommitOutcome::Aborted(Arc::new(error)))?;
+        if let Some((guard, _)) = &*self.guard() {
+            guard.check().map_err(|error| CommitOutcome::Aborted(Arc::new(error)))?;
         }
         let offset = batch[0].offset;
-        let mark = batch[batch.len() - 1].mark;
+        let watermark = batch[batch.len() - 1].watermark;
         let bytes = match &mut *batch {
             [one] => std::mem::take(&mut one.bytes),
             many => many.iter().map(|queued| &*queued.bytes).collect::<Vec<_>>().concat(),
         };
-        // 8.1, 8.2: behind this sync lies the commit point.
+        // 8.1, 8.2: this sync is the commit point.
         let unknown = |error| CommitOutcome::Unknown(Arc::new(error));
-        root.name(Step::AppendRecord, &path, file.write_at(&bytes, offset)).map_err(unknown)?;
+        root.with_step(Step::AppendRecord, &path, file.write_at(&bytes, offset)).map_err(unknown)?;
         root.sync_data(Step::SyncRecord, &path, &*file).map_err(unknown)?;
-        Ok(Written { changes: batch.into_iter().map(|queued| queued.changes).collect(), mark, mark_file })
+        Ok(DurableBatch {
+            changes: batch.into_iter().map(|queued| queued.changes).collect(),
+            watermark,
+            watermark_file,
+        })
     }
 
-    /// 8.3: brings a batch into the files.
-    fn publish(&self, batch: Written) -> CommitOutcome {
+    /// 8.3: publishes a batch into the files.
+    fn publish(&self, batch: DurableBatch) -> CommitOutcome {
         let publish = || {
             let mut handles = sync::lock(&self.handles);
             match &*batch.changes {
                 [one] => in_place::publish(&self.root, one, &mut handles)?,
                 many => in_place::publish(&self.root, &merge(many), &mut handles)?,
             }
-            watermark::write(&self.root, &*batch.mark_file, batch.mark)
+            watermark::write(&self.root, &*batch.watermark_file, batch.watermark)
         };
         match publish() {
             Ok(()) => {
-                self.shelf().published(batch.changes.len());
+                self.state().mark_published(batch.changes.len());
                 CommitOutcome::Published
             }
             Err(error) => CommitOutcome::Pending(Arc::new(error)),
@@ -273,57 +276,58 @@ impl Inner {
     }
 }
 
-/// The right to stage in an own folder.
-pub struct Turn<'a> {
+/// The right to stage in an own folder, held by one transaction at a time.
+pub struct StagingPermit<'a> {
     inner: &'a Inner,
-    has_it: bool,
-    /// What other threads committed and is not in the files yet.
-    below: Arc<Overlay>,
+    is_held: bool,
+    /// Changes that other threads committed and that are not in the files yet.
+    committed: Arc<Overlay>,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for StagingPermit<'_> {
     fn drop(&mut self) {
-        if self.has_it {
+        if self.is_held {
             self.inner.group.release_permit(|| self.inner.release());
         }
     }
 }
 
 impl Inner {
-    /// Gives a record its place in the journal. Only the thread that has the turn calls this.
-    fn enqueue(&self, mut record: Record) -> Result<Queued> {
-        let mut shelf = self.shelf();
-        let Some(opened) = &shelf.open else { return Err(Error::Superseded) };
+    /// Assigns a record its offset in the journal. Only the permit holder calls this.
+    fn enqueue(&self, mut record: Record) -> Result<QueuedCommit> {
+        let mut state = self.state();
+        let Some(opened) = &state.open else { return Err(Error::Superseded) };
         let (mut bytes, mut chain) = record.encode(opened.journal.chain);
         let FolderOptions { journal_bytes, journal_bytes_max, .. } = self.options;
         let capacity_max = journal_bytes_max.max(journal_bytes).max(CAPACITY_BYTES_MIN);
-        if !opened.journal.has_room(bytes.len() as u64) || shelf.wants_checkpoint(capacity_max) {
-            drop(shelf);
+        if !opened.journal.has_room(bytes.len() as u64) || state.needs_checkpoint(capacity_max) {
+            drop(state);
             self.group.drain();
-            shelf = self.shelf();
-            if shelf.open.is_none() {
+            state = self.state();
+            if state.open.is_none() {
                 return Err(Error::Superseded);
             }
-            // What this builds on will no longer be in the journal's records, so it goes into this one, which may get longer.
-            for change in record.changes.iter_mut().filter(|change| change.before == Seen::Ours) {
-                change.before = self.root.see_bytes(&change.path, INLINE_BYTES_MAX as u64)?;
+            // The checkpoint drops the previous records, so the state before must be in this record, which may get longer.
+            for change in record.changes.iter_mut().filter(|change| change.before == Observed::PreviousRecord)
+            {
+                change.before = self.root.observe_content(&change.path, INLINE_BYTES_MAX as u64)?;
             }
             let (longer, _) = record.encode(chain);
-            if let Err(error) = shelf.checkpoint(&self.root, longer.len() as u64, capacity_max, record.id) {
-                shelf.reset();
+            if let Err(error) = state.checkpoint(&self.root, longer.len() as u64, capacity_max, record.id) {
+                state.reset();
                 return Err(error);
             }
-            let opened = shelf.open.as_ref().expect("the checkpoint left it open");
+            let opened = state.open.as_ref().expect("the checkpoint left it open");
             (bytes, chain) = record.encode(opened.journal.chain);
         }
-        let opened = shelf.open.as_mut().expect("it was just there");
+        let opened = state.open.as_mut().expect("it was just there");
         let offset = opened.journal.offset;
         opened.journal.chain = chain;
         opened.journal.offset += bytes.len() as u64;
-        let mark = Mark { chain, offset: opened.journal.offset };
+        let watermark = Watermark { chain, offset: opened.journal.offset };
         let changes: Arc<[Change]> = record.changes.into();
-        Arc::make_mut(&mut shelf.overlay).lay_all(&changes);
-        shelf.queued.push_back(changes.clone());
-        Ok(Queued { bytes, offset, mark, changes })
+        Arc::make_mut(&mut state.overlay).apply_all(&changes);
+        state.queued.push_back(changes.clone());
+        Ok(QueuedCommit { bytes, offset, watermark, changes })
     }
 }

@@ -1,163 +1,182 @@
-//! Where a path stands between before and after, decided from what is found there. Pure: no disk.
+//! Classifies a path between its state before and its target state, for recovery. Pure: no disk.
 
-use crate::tx::change::{Base, Change, Content, Final, Seen};
+use crate::tx::change::{Change, Content, ContentBase, Observed, TargetState};
 
-/// What was found for one change.
+/// Observations for one change.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Found {
-    /// What the path holds.
-    pub target: Seen,
-    /// Whether that is the very file that was staged, whatever it holds by now.
+pub(crate) struct ObservedChange {
+    /// State of the path.
+    pub target: Observed,
+    /// The path names the staged file itself, whatever its content.
     pub is_staged: bool,
-    /// What was moved out of the way for this change, if anything was.
-    pub displaced: Option<Seen>,
+    /// State of the file that publishing displaced, if any.
+    pub displaced: Option<Observed>,
 }
 
-/// What is to be done about one change.
+/// Progress of one change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// The path is as it was before: publish.
-    Todo,
-    /// The path is as it is to be.
-    Done,
-    /// Somebody else changed the path: theirs stays, ours is kept aside.
-    Third,
-    /// As `Third`, and theirs is what we moved out of the way: it goes back first.
+    /// The path has its state before: publish it.
+    Pending,
+    /// The path has its target state.
+    Published,
+    /// Another program changed the path: keep that content, preserve ours.
+    ChangedByOther,
+    /// Like `ChangedByOther`, but publishing displaced the content: move it back first.
     SwapBack,
 }
 
-pub(crate) fn classify(change: &Change, found: &Found) -> Verdict {
-    if let Final::File { mode, content: Content { base: Base::Path, .. } } = &change.after {
-        return mode_only(*mode, change, &found.target);
+pub(crate) fn classify(change: &Change, found: &ObservedChange) -> Verdict {
+    if let TargetState::File { mode, content: Content { base: ContentBase::Path, .. } } = &change.after {
+        return classify_mode(*mode, change, &found.target);
     }
-    let is_after = found.is_staged || is_as_wanted(change, &found.target);
+    let is_after = found.is_staged || is_target(change, &found.target);
     match &found.displaced {
-        None if is_after => Verdict::Done,
-        None if found.target == change.before => Verdict::Todo,
-        // An empty folder that made way for a file, and the crash came before the file.
-        None if found.target == Seen::Absent && matches!(change.before, Seen::Folder { .. }) => Verdict::Todo,
-        None => Verdict::Third,
+        None if is_after => Verdict::Published,
+        None if found.target == change.before => Verdict::Pending,
+        // An empty folder was removed for a file, and the crash came before the file.
+        None if found.target == Observed::Absent && matches!(change.before, Observed::Folder { .. }) => {
+            Verdict::Pending
+        }
+        None => Verdict::ChangedByOther,
         Some(displaced) if *displaced != change.before => {
-            // Ours, or the gap that ours was to fill, stands where a person's content was.
-            let ours_is_there = is_after || found.target == Seen::Absent;
-            if ours_is_there { Verdict::SwapBack } else { Verdict::Third }
+            // The path has our content, or is free for it, and the person's content was displaced.
+            let ours_is_there = is_after || found.target == Observed::Absent;
+            if ours_is_there { Verdict::SwapBack } else { Verdict::ChangedByOther }
         }
-        Some(_) if is_after => Verdict::Done,
-        // Restored by hand (say, `git checkout`), or moved away for a folder that is not made yet.
-        Some(_) if found.target == change.before => Verdict::Todo,
-        Some(_) if found.target == Seen::Absent && matches!(change.after, Final::Folder { .. }) => {
-            Verdict::Todo
+        Some(_) if is_after => Verdict::Published,
+        // Restored by hand (for example with `git checkout`), or displaced for a folder that does not exist yet.
+        Some(_) if found.target == change.before => Verdict::Pending,
+        Some(_) if found.target == Observed::Absent && matches!(change.after, TargetState::Folder { .. }) => {
+            Verdict::Pending
         }
-        Some(_) => Verdict::Third,
+        Some(_) => Verdict::ChangedByOther,
     }
 }
 
-/// A folder somebody made meanwhile is as good as ours, whatever its mode; of a folder whose mode changes, the mode counts.
-fn is_as_wanted(change: &Change, target: &Seen) -> bool {
+/// Whether the path has its target state. A folder that another program created counts, whatever its mode; a change of the mode of a
+/// folder compares the mode.
+fn is_target(change: &Change, target: &Observed) -> bool {
     match (&change.after, target) {
-        (Final::Folder { .. }, Seen::Folder { .. }) if !matches!(change.before, Seen::Folder { .. }) => true,
-        (after, target) => after.is(target),
+        (TargetState::Folder { .. }, Observed::Folder { .. })
+            if !matches!(change.before, Observed::Folder { .. }) =>
+        {
+            true
+        }
+        (after, target) => after.matches(target),
     }
 }
 
-/// Only the mode changes: the content is none of our business.
-fn mode_only(wanted: u32, change: &Change, target: &Seen) -> Verdict {
+/// Classifies a change of mode, which ignores the content.
+fn classify_mode(target_mode: u32, change: &Change, target: &Observed) -> Verdict {
     match (target, &change.before) {
-        (Seen::File { mode, .. }, _) if *mode == wanted => Verdict::Done,
-        (Seen::File { mode, .. }, Seen::File { mode: before, .. }) if mode == before => Verdict::Todo,
-        _ => Verdict::Third,
+        (Observed::File { mode, .. }, _) if *mode == target_mode => Verdict::Published,
+        (Observed::File { mode, .. }, Observed::File { mode: before, .. }) if mode == before => {
+            Verdict::Pending
+        }
+        _ => Verdict::ChangedByOther,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tx::change::{Print, Staged};
+    use crate::tx::change::{Fingerprint, Staged};
     use crate::{Hash, RelPath};
 
-    fn file(text: &str) -> Seen {
-        Seen::File { mode: 0o644, len: text.len() as u64, print: Print::Whole(Hash::of(text.as_bytes())) }
+    fn file(text: &str) -> Observed {
+        Observed::File {
+            mode: 0o644,
+            len: text.len() as u64,
+            fingerprint: Fingerprint::Whole(Hash::of(text.as_bytes())),
+        }
     }
 
-    fn put(text: &str) -> Final {
+    fn put(text: &str) -> TargetState {
         let staged = Staged { id: 1, number: 0, len: text.len() as u64, hash: Hash::of(text.as_bytes()) };
-        Final::File { mode: 0o644, content: Content::of_staged(staged) }
+        TargetState::File { mode: 0o644, content: Content::of_staged(staged) }
     }
 
-    const FOLDER: Seen = Seen::Folder { mode: 0o755 };
-    const NEW_FOLDER: Final = Final::Folder { mode: 0o755 };
+    const FOLDER: Observed = Observed::Folder { mode: 0o755 };
+    const NEW_FOLDER: TargetState = TargetState::Folder { mode: 0o755 };
 
-    fn check(before: Seen, after: Final, target: Seen, displaced: Option<Seen>, expected: Verdict) {
+    fn check(
+        before: Observed,
+        after: TargetState,
+        target: Observed,
+        displaced: Option<Observed>,
+        expected: Verdict,
+    ) {
         let change = Change { root: 0, path: RelPath::new("a").unwrap(), before, after };
-        let found = Found { target, is_staged: false, displaced };
+        let found = ObservedChange { target, is_staged: false, displaced };
         assert_eq!(classify(&change, &found), expected, "{change:?} {found:?}");
     }
 
     #[test]
-    fn an_untouched_path_is_to_do_and_a_finished_one_is_done() {
-        check(file("old"), put("new"), file("old"), None, Verdict::Todo);
-        check(file("old"), put("new"), file("new"), None, Verdict::Done);
-        check(file("old"), put("new"), file("new"), Some(file("old")), Verdict::Done);
-        check(Seen::Absent, put("new"), Seen::Absent, None, Verdict::Todo);
-        check(Seen::Absent, put("new"), file("new"), None, Verdict::Done);
-        check(file("old"), Final::Absent, Seen::Absent, Some(file("old")), Verdict::Done);
-        check(file("old"), Final::Absent, file("old"), None, Verdict::Todo);
+    fn a_path_is_pending_before_and_published_after_its_change() {
+        check(file("old"), put("new"), file("old"), None, Verdict::Pending);
+        check(file("old"), put("new"), file("new"), None, Verdict::Published);
+        check(file("old"), put("new"), file("new"), Some(file("old")), Verdict::Published);
+        check(Observed::Absent, put("new"), Observed::Absent, None, Verdict::Pending);
+        check(Observed::Absent, put("new"), file("new"), None, Verdict::Published);
+        check(file("old"), TargetState::Absent, Observed::Absent, Some(file("old")), Verdict::Published);
+        check(file("old"), TargetState::Absent, file("old"), None, Verdict::Pending);
     }
 
     #[test]
-    fn a_persons_content_is_a_third_state() {
-        check(file("old"), put("new"), file("person"), None, Verdict::Third);
-        check(file("old"), put("new"), Seen::Absent, None, Verdict::Third);
-        check(Seen::Absent, put("new"), file("person"), None, Verdict::Third);
-        check(file("old"), Final::Absent, file("person"), None, Verdict::Third);
-        check(file("old"), put("new"), file("person"), Some(file("old")), Verdict::Third);
+    fn content_of_another_program_is_detected() {
+        check(file("old"), put("new"), file("person"), None, Verdict::ChangedByOther);
+        check(file("old"), put("new"), Observed::Absent, None, Verdict::ChangedByOther);
+        check(Observed::Absent, put("new"), file("person"), None, Verdict::ChangedByOther);
+        check(file("old"), TargetState::Absent, file("person"), None, Verdict::ChangedByOther);
+        check(file("old"), put("new"), file("person"), Some(file("old")), Verdict::ChangedByOther);
     }
 
     #[test]
-    fn a_persons_content_that_was_moved_away_goes_back() {
+    fn displaced_content_of_another_program_is_swapped_back() {
         check(file("old"), put("new"), file("new"), Some(file("person")), Verdict::SwapBack);
-        check(file("old"), Final::Absent, Seen::Absent, Some(file("person")), Verdict::SwapBack);
-        check(file("old"), NEW_FOLDER, Seen::Absent, Some(file("person")), Verdict::SwapBack);
-        check(file("old"), put("new"), file("person 2"), Some(file("person")), Verdict::Third);
+        check(file("old"), TargetState::Absent, Observed::Absent, Some(file("person")), Verdict::SwapBack);
+        check(file("old"), NEW_FOLDER, Observed::Absent, Some(file("person")), Verdict::SwapBack);
+        check(file("old"), put("new"), file("person 2"), Some(file("person")), Verdict::ChangedByOther);
     }
 
     #[test]
-    fn what_was_restored_by_hand_is_published_again() {
-        check(file("old"), put("new"), file("old"), Some(file("old")), Verdict::Todo);
+    fn a_restored_path_is_published_again() {
+        check(file("old"), put("new"), file("old"), Some(file("old")), Verdict::Pending);
     }
 
     #[test]
-    fn changes_of_kind_continue_where_they_stopped() {
-        check(file("old"), NEW_FOLDER, file("old"), None, Verdict::Todo);
-        check(file("old"), NEW_FOLDER, Seen::Absent, Some(file("old")), Verdict::Todo);
-        check(file("old"), NEW_FOLDER, FOLDER, Some(file("old")), Verdict::Done);
-        check(FOLDER, put("new"), FOLDER, None, Verdict::Todo);
-        check(FOLDER, put("new"), file("new"), None, Verdict::Done);
-        check(FOLDER, put("new"), Seen::Absent, None, Verdict::Todo);
-        check(FOLDER, Final::Absent, FOLDER, None, Verdict::Todo);
-        check(Seen::Absent, NEW_FOLDER, Seen::Folder { mode: 0o700 }, None, Verdict::Done);
-        check(FOLDER, Final::Folder { mode: 0o700 }, FOLDER, None, Verdict::Todo);
+    fn interrupted_changes_of_kind_continue() {
+        check(file("old"), NEW_FOLDER, file("old"), None, Verdict::Pending);
+        check(file("old"), NEW_FOLDER, Observed::Absent, Some(file("old")), Verdict::Pending);
+        check(file("old"), NEW_FOLDER, FOLDER, Some(file("old")), Verdict::Published);
+        check(FOLDER, put("new"), FOLDER, None, Verdict::Pending);
+        check(FOLDER, put("new"), file("new"), None, Verdict::Published);
+        check(FOLDER, put("new"), Observed::Absent, None, Verdict::Pending);
+        check(FOLDER, TargetState::Absent, FOLDER, None, Verdict::Pending);
+        check(Observed::Absent, NEW_FOLDER, Observed::Folder { mode: 0o700 }, None, Verdict::Published);
+        check(FOLDER, TargetState::Folder { mode: 0o700 }, FOLDER, None, Verdict::Pending);
     }
 
     #[test]
-    fn a_change_of_mode_looks_at_the_mode_alone() {
-        let chmod = || Final::File { mode: 0o755, content: Content::of_path(3) };
+    fn a_change_of_mode_compares_only_the_mode() {
+        let chmod = || TargetState::File { mode: 0o755, content: Content::of_path(3) };
         let with = |mode, text: &str| match file(text) {
-            Seen::File { len, print, .. } => Seen::File { mode, len, print },
+            Observed::File { len, fingerprint, .. } => Observed::File { mode, len, fingerprint },
             other => other,
         };
-        check(file("old"), chmod(), file("old"), None, Verdict::Todo);
-        check(file("old"), chmod(), file("person"), None, Verdict::Todo);
-        check(file("old"), chmod(), with(0o755, "person"), None, Verdict::Done);
-        check(file("old"), chmod(), with(0o600, "old"), None, Verdict::Third);
-        check(file("old"), chmod(), Seen::Absent, None, Verdict::Third);
+        check(file("old"), chmod(), file("old"), None, Verdict::Pending);
+        check(file("old"), chmod(), file("person"), None, Verdict::Pending);
+        check(file("old"), chmod(), with(0o755, "person"), None, Verdict::Published);
+        check(file("old"), chmod(), with(0o600, "old"), None, Verdict::ChangedByOther);
+        check(file("old"), chmod(), Observed::Absent, None, Verdict::ChangedByOther);
     }
 
     #[test]
-    fn the_staged_file_itself_is_ours_even_when_edited() {
+    fn an_edited_staged_file_counts_as_published() {
         let change =
             Change { root: 0, path: RelPath::new("a").unwrap(), before: file("old"), after: put("new") };
-        let found = Found { target: file("edited"), is_staged: true, displaced: Some(file("old")) };
-        assert_eq!(classify(&change, &found), Verdict::Done);
+        let found = ObservedChange { target: file("edited"), is_staged: true, displaced: Some(file("old")) };
+        assert_eq!(classify(&change, &found), Verdict::Published);
     }
 }

@@ -1,9 +1,9 @@
-//! Folders that belong to people, changed all-or-nothing over several roots.
+//! User trees: folders that belong to people, changed all-or-nothing over several roots.
 //!
-//! Everything is published and synced, and the journal gone, before a commit returns. Numbers are those of
+//! A commit returns after everything is published and synced and the journal is done. Step numbers are those of
 //! `docs/design/file-transaction.md`.
 //!
-//! Lock order: the lock files of all roots exclusively, and those of roots above them shared, by (device, inode).
+//! Lock order: the lock files of all roots (exclusive) and of the roots above them (shared), by (device, inode).
 
 mod classify;
 mod policy;
@@ -15,179 +15,178 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::disk::{Open, Rename, Storage};
+use crate::disk::{OpenMode, RenameMode, Storage};
 use crate::journal::pointer;
 use crate::journal::record::Record;
-use crate::journal::{JOURNAL, Journal, Steps};
-use crate::lock::{Guard, Lock, Mode, Wait, acquire_all};
+use crate::journal::{JOURNAL, Journal, JournalSteps};
+use crate::lock::{Guard, Lock, LockMode, Wait, acquire_all};
 use crate::root::Root;
-use crate::tx::{Kept, Transaction};
+use crate::tx::{Preserved, Transaction};
 use crate::txn_dir;
 use crate::{Disk, Error, RelPath, Result, Step};
 
-use policy::Staging;
+use policy::TreeStaging;
 pub use policy::TreeTransaction;
 
-/// How often the set of roots may grow while pending transactions over several roots are followed.
+/// Maximum number of times that pending transactions may add roots to the set.
 const ROUNDS_MAX: usize = 8;
-/// Below this, syncs of single files cost less than waiting for what others have written.
-const TOGETHER_MIN: usize = 64;
-/// The most roots of one transaction.
+/// Default of [`TreeOptions::syncfs_threshold`]. For fewer files, separate syncs cost less than syncing the writes of other programs.
+const SYNCFS_THRESHOLD: usize = 64;
+/// Maximum number of roots of one transaction.
 pub const ROOTS_MAX: usize = 256;
 
-const COMMIT: Steps = Steps {
+const COMMIT: JournalSteps = JournalSteps {
     write: Step::WriteJournal,
     sync: Step::SyncJournal,
     place: Step::PlaceJournal,
     sync_folder: Step::SyncJournalFolder,
 };
 
-/// How user trees are used.
+/// Options of user trees.
 #[derive(Clone)]
 pub struct TreeOptions {
-    /// The transaction folder below each root. In a git repository, put it below a folder that git ignores (`.tool/.txn`): there
-    /// it is safe from `git clean -xdf`.
-    pub home: RelPath,
-    /// The mode of new files.
+    /// Transaction folder below each root. In a git repository, choose a path below an ignored folder (`.tool/.txn`): `git clean -xdf`
+    /// does not remove it there.
+    pub txn_dir: RelPath,
+    /// Mode of new files.
     pub file_mode: u32,
-    /// The mode of new folders.
+    /// Mode of new folders.
     pub folder_mode: u32,
-    /// How to wait for locks.
+    /// Timeout and notice while waiting for locks.
     pub wait: Wait,
-    /// From how many files or folders on they are synced together with all else on their file system, where the system has a call
-    /// for it, instead of one by one.
-    pub together_min: usize,
+    /// Number of files or folders from which one `syncfs` replaces their own syncs, on systems where it reports all errors.
+    pub syncfs_threshold: usize,
 }
 
 impl Default for TreeOptions {
     fn default() -> Self {
-        let home = RelPath::new(".txn").expect("a plain name");
+        let txn_dir = RelPath::new(".txn").expect("a plain name");
         let wait = Wait::default();
-        Self { home, file_mode: 0o644, folder_mode: 0o755, wait, together_min: TOGETHER_MIN }
+        Self { txn_dir, file_mode: 0o644, folder_mode: 0o755, wait, syncfs_threshold: SYNCFS_THRESHOLD }
     }
 }
 
-/// Folders of people, locked for this thread until it is dropped.
-#[must_use = "the roots are locked as long as this lives"]
+/// Folders that belong to people, locked for this thread until dropped.
+#[must_use = "the roots stay locked until this is dropped"]
 pub struct Trees {
     roots: Vec<Root>,
     options: TreeOptions,
     guards: Vec<Guard>,
-    recovered: Vec<Recovered>,
+    recovered: Vec<RecoveredTransaction>,
 }
 
-/// A transaction that an earlier process left, finished now or waiting to be acknowledged.
+/// A transaction of an earlier process that recovery finished, or that waits for its acknowledgement.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Recovered {
-    /// Its id.
+pub struct RecoveredTransaction {
+    /// Id of the transaction.
     pub id: u128,
-    /// What its owner gave to [`TreeTransaction::commit_for`]; empty when nobody waits for it.
+    /// Data that its owner passed to [`TreeTransaction::commit_for`]; empty without an owner.
     pub owner: Vec<u8>,
-    /// Paths that somebody else changed meanwhile. Content of ours that never came to its path is aside; where nothing is, it had been there
-    /// before theirs, or there is none of it.
-    pub kept: Vec<Kept>,
+    /// Paths that another program changed. The content of the transaction is preserved unless it was published before that change, or the
+    /// transaction has none for the path.
+    pub preserved: Vec<Preserved>,
 }
 
-/// Where roots come from.
-pub(crate) enum Places {
+/// Source of the roots.
+pub(crate) enum RootSource {
     /// The file system, with locks.
     Disk,
-    /// The caller, who sees to it that nobody else is there.
-    Caller(Finder),
+    /// The caller, who excludes all other users.
+    Caller(StorageResolver),
 }
 
-/// Finds the storage of a root by its path.
-pub type Finder = Arc<dyn Fn(&Path) -> io::Result<Arc<dyn Storage>> + Send + Sync>;
+/// Opens the storage of a root by its path.
+pub type StorageResolver = Arc<dyn Fn(&Path) -> io::Result<Arc<dyn Storage>> + Send + Sync>;
 
 impl Trees {
-    /// Locks folders that exist, and finishes what an earlier process left unfinished in them.
+    /// Locks existing folders and finishes unfinished transactions in them.
     #[track_caller]
     pub fn open(paths: &[&Path], options: TreeOptions) -> Result<Self> {
         let canonical = |path: &&Path| path.canonicalize().map_err(Error::io(Step::Inspect, path));
         let paths = paths.iter().map(canonical).collect::<Result<Vec<_>>>()?;
-        Self::start(paths, &Places::Disk, options)
+        Self::start(paths, &RootSource::Disk, options)
     }
 
-    /// Opens roots on any storage. The caller sees to it that nobody else uses them.
+    /// Opens roots on any storage. The caller excludes all other users.
     #[track_caller]
-    pub fn on_storage(paths: &[&Path], find: Finder, options: TreeOptions) -> Result<Self> {
+    pub fn on_storage(paths: &[&Path], resolver: StorageResolver, options: TreeOptions) -> Result<Self> {
         let paths = paths.iter().map(|path| path.to_path_buf()).collect();
-        Self::start(paths, &Places::Caller(find), options)
+        Self::start(paths, &RootSource::Caller(resolver), options)
     }
 
     #[track_caller]
-    fn start(mut paths: Vec<PathBuf>, places: &Places, options: TreeOptions) -> Result<Self> {
-        let given = paths.len();
-        if given > ROOTS_MAX {
-            return Err(Error::TooLarge { what: "roots of one transaction", limit: ROOTS_MAX as u64 });
+    fn start(mut paths: Vec<PathBuf>, source: &RootSource, options: TreeOptions) -> Result<Self> {
+        let requested = paths.len();
+        if requested > ROOTS_MAX {
+            return Err(Error::LimitExceeded { what: "roots of one transaction", limit: ROOTS_MAX as u64 });
         }
-        let twice = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path));
-        if let Some((_, path)) = twice {
+        let duplicate = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path));
+        if let Some((_, path)) = duplicate {
             return Err(Error::BadPath { path: path.clone(), reason: "this root is given twice" });
         }
         for _ in 0..ROUNDS_MAX {
-            let roots = paths.iter().map(|path| places.root(path, &options)).collect::<Result<Vec<_>>>()?;
-            let guards = places.lock(&roots, &options)?;
-            let mut missing = named_elsewhere(&roots)?;
-            missing.extend(places.unfinished_above(&roots, &options)?);
+            let roots = paths.iter().map(|path| source.root(path, &options)).collect::<Result<Vec<_>>>()?;
+            let guards = source.lock(&roots, &options)?;
+            let mut missing = missing_roots(&roots)?;
+            missing.extend(source.unfinished_ancestors(&roots, &options)?);
             if missing.is_empty() {
-                let recovered = recovery::recover(&roots, &guards, options.together_min)?;
-                let roots = roots.into_iter().take(given).collect();
+                let recovered = recovery::recover(&roots, &guards, options.syncfs_threshold)?;
+                let roots = roots.into_iter().take(requested).collect();
                 return Ok(Self { roots, options, guards, recovered });
             }
-            // Locks are taken in one order, so these are given back first.
+            // Locks are acquired in one order, so release these first.
             drop(guards);
             paths.extend(missing);
         }
-        Err(Error::TooLarge {
-            what: "unfinished transactions that lead from root to root",
+        Err(Error::LimitExceeded {
+            what: "the chain of roots of unfinished transactions",
             limit: ROUNDS_MAX as u64,
         })
     }
 
     /// Begins a transaction over all roots.
     pub fn begin(&mut self) -> TreeTransaction<'_> {
-        Transaction::new(self.roots.clone(), Staging::new(self))
+        Transaction::new(self.roots.clone(), TreeStaging::new(self))
     }
 
-    /// What was finished when the roots were opened, and what its owner has not acknowledged yet.
-    pub fn recovered(&self) -> &[Recovered] {
+    /// Transactions that recovery finished when the roots were opened, and those without acknowledgement.
+    pub fn recovered(&self) -> &[RecoveredTransaction] {
         &self.recovered
     }
 
-    /// Forgets a transaction whose owner has recorded the outcome.
+    /// Removes the trace of a transaction after its owner recorded the outcome.
     pub fn acknowledge(&mut self, id: u128) -> Result<()> {
         for root in &self.roots {
-            root.remove_if_there(Step::RemoveDone, &root.in_home(done_name(id)))?;
+            root.remove_if_exists(Step::RemoveDone, &root.in_txn_dir(done_name(id)))?;
         }
         self.recovered.retain(|recovered| recovered.id != id);
         Ok(())
     }
 }
 
-impl Places {
+impl RootSource {
     fn root(&self, path: &Path, options: &TreeOptions) -> Result<Root> {
         let storage: io::Result<Arc<dyn Storage>> = match self {
-            Places::Disk => Disk::open(path).map(|disk| Arc::new(disk) as Arc<dyn Storage>),
-            Places::Caller(find) => find(path),
+            RootSource::Disk => Disk::open(path).map(|disk| Arc::new(disk) as Arc<dyn Storage>),
+            RootSource::Caller(resolver) => resolver(path),
         };
         let storage = storage.map_err(Error::io(Step::Inspect, path))?;
-        let root = Root { storage, label: path.to_owned(), home: options.home.clone() };
+        let root = Root { storage, path: path.to_owned(), txn_dir: options.txn_dir.clone() };
         txn_dir::prepare(&root)?;
         Ok(root)
     }
 
-    /// Roots that these are inside of and that a transaction was left unfinished in: it may be half in these.
-    fn unfinished_above(&self, roots: &[Root], options: &TreeOptions) -> Result<BTreeSet<PathBuf>> {
+    /// Roots above these with an unfinished transaction, which may be partly published here.
+    fn unfinished_ancestors(&self, roots: &[Root], options: &TreeOptions) -> Result<BTreeSet<PathBuf>> {
         let mut unfinished = BTreeSet::new();
-        if let Places::Caller(_) = self {
+        if let RootSource::Caller(_) = self {
             return Ok(unfinished);
         }
-        for above in roots.iter().flat_map(|root| root.label.ancestors().skip(1)) {
+        for above in roots.iter().flat_map(|root| root.path.ancestors().skip(1)) {
             let is_root = roots.iter().any(|root| root.is_at(above));
-            if !is_root && above.join(options.home.as_path()).join(LOCK).exists() {
+            if !is_root && above.join(options.txn_dir.as_path()).join(LOCK).exists() {
                 let root = self.root(above, options)?;
-                if root.stat(&root.in_home(JOURNAL))?.is_some() || pointer::read(&root)?.is_some() {
+                if root.stat(&root.in_txn_dir(JOURNAL))?.is_some() || pointer::read(&root)?.is_some() {
                     unfinished.insert(above.to_owned());
                 }
             }
@@ -197,63 +196,71 @@ impl Places {
 
     #[track_caller]
     fn lock(&self, roots: &[Root], options: &TreeOptions) -> Result<Vec<Guard>> {
-        if let Places::Caller(_) = self {
+        if let RootSource::Caller(_) = self {
             return Ok(Vec::new());
         }
         let mut locks = Vec::new();
         for root in roots {
-            let name = root.show(&root.in_home(LOCK));
-            locks.push((Lock::open(&name)?, Mode::Exclusive));
-            locks.extend(locks_above(&root.label, &options.home)?);
+            let name = root.full_path(&root.in_txn_dir(LOCK));
+            locks.push((Lock::open(&name)?, LockMode::Exclusive));
+            locks.extend(ancestor_locks(&root.path, &options.txn_dir)?);
         }
         let locks: Vec<_> = locks.iter().map(|(lock, mode)| (lock, *mode)).collect();
         acquire_all(&locks, &options.wait)
     }
 }
 
-/// The locks of roots that a root is inside of: a transaction of the outer one must not run at the same time.
-pub(crate) fn locks_above(path: &Path, home: &RelPath) -> Result<Vec<(Lock, Mode)>> {
-    let lock_of = |above: &Path| Lock::open_existing(&above.join(home.as_path()).join(LOCK));
+/// The locks of the roots above a root. They exclude transactions of the outer root.
+pub(crate) fn ancestor_locks(path: &Path, txn_dir: &RelPath) -> Result<Vec<(Lock, LockMode)>> {
+    let lock_of = |above: &Path| Lock::open_existing(&above.join(txn_dir.as_path()).join(LOCK));
     let found = path.ancestors().skip(1).filter_map(|above| lock_of(above).transpose());
-    found.map(|lock| lock.map(|lock| (lock, Mode::Shared))).collect()
+    found.map(|lock| lock.map(|lock| (lock, LockMode::Shared))).collect()
 }
 
-/// The lock's name in the transaction folder.
+/// Name of the lock file in the transaction folder.
 pub(crate) const LOCK: &str = "lock";
 
 pub(crate) fn done_name(id: u128) -> String {
     format!("done-{id:032x}")
 }
 
-/// Roots that unfinished transactions of these roots name and that are not among them.
-fn named_elsewhere(roots: &[Root]) -> Result<BTreeSet<PathBuf>> {
-    let mut named = BTreeSet::new();
+/// Roots that unfinished transactions of these roots name and that are not open.
+fn missing_roots(roots: &[Root]) -> Result<BTreeSet<PathBuf>> {
+    let mut missing = BTreeSet::new();
     for root in roots {
-        named.extend(pointer::read(root)?.map(|pointer| pointer.main));
+        missing.extend(pointer::read(root)?.map(|pointer| pointer.main));
         if let Some(record) = read_record(root)? {
-            named.extend(touched(&record).into_iter().skip(1).map(|index| record.roots[index].clone()));
+            missing
+                .extend(changed_roots(&record).into_iter().skip(1).map(|index| record.roots[index].clone()));
         }
     }
-    named.retain(|path| !roots.iter().any(|root| root.is_at(path)));
-    Ok(named)
+    missing.retain(|path| !roots.iter().any(|root| root.is_at(path)));
+    Ok(missing)
 }
 
-/// The one record of a tree's journal.
+/// Reads the only record of the journal of a tree.
 pub(crate) fn read_record(root: &Root) -> Result<Option<Record>> {
-    let Some(mut journal) = Journal::open(root, Open::Read)? else { return Ok(None) };
-    // It was renamed into place whole and synced: a record that does not fit is damage, not a tear.
-    let damaged =
-        || Error::Damaged { path: root.show(&root.in_home(JOURNAL)), reason: "its record does not hold" };
-    journal.next(root)?.ok_or_else(damaged).map(Some)
+    let Some(mut journal) = Journal::open(root, OpenMode::Read)? else { return Ok(None) };
+    // The journal was complete and synced before its rename: an invalid record is damage, not a torn write.
+    let corrupt = || Error::CorruptJournal {
+        path: root.full_path(&root.in_txn_dir(JOURNAL)),
+        reason: "its record is invalid",
+    };
+    journal.next(root)?.ok_or_else(corrupt).map(Some)
 }
 
-/// The roots a record changes, the main one first.
-pub(crate) fn touched(record: &Record) -> BTreeSet<usize> {
+/// Indexes of the roots that a record changes. The first one is the main root.
+pub(crate) fn changed_roots(record: &Record) -> BTreeSet<usize> {
     record.changes.iter().map(|change| change.root).collect()
 }
 
-/// Step 6.1, 6.2: from here on the transaction is never carried out again.
+/// Steps 6.1 and 6.2: marks the transaction as done, so that recovery never repeats it.
 fn mark_done(main: &Root, id: u128) -> Result<()> {
-    main.rename(Step::MarkDone, &main.in_home(JOURNAL), &main.in_home(done_name(id)), Rename::Replace)?;
-    main.sync_folder(Step::SyncDone, &main.home)
+    main.rename(
+        Step::MarkDone,
+        &main.in_txn_dir(JOURNAL),
+        &main.in_txn_dir(done_name(id)),
+        RenameMode::Replace,
+    )?;
+    main.sync_folder(Step::SyncDone, &main.txn_dir)
 }

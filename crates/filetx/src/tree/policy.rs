@@ -1,216 +1,222 @@
-//! The rules of folders that belong to people: files, symlinks, folders and modes over several roots, each content a staged file that
-//! replaces a path whole. Everything is published and synced before a commit returns.
+//! Policy of user trees: files, symlinks, folders and modes in several roots. New content is a staged file that replaces the whole file. A
+//! commit returns after everything is published and synced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Read;
 
-use super::{COMMIT, Trees, done_name, mark_done, publish, touched};
-use crate::disk::Kind;
+use super::{COMMIT, Trees, changed_roots, done_name, mark_done, publish};
+use crate::disk::FileKind;
 use crate::journal::pointer;
 use crate::journal::record::Record;
 use crate::journal::{JOURNAL, JOURNAL_TMP, Journal};
 use crate::lock::Guard;
-use crate::path::{At, ToAt};
+use crate::path::{ToTxPath, TxPath};
 use crate::root::Root;
-use crate::tx::change::{Base, Change, Content, Final, Look, Seen};
+use crate::tx::change::{Change, Content, ContentBase, Observed, PathState, TargetState};
 use crate::tx::stage::StagedFile;
 use crate::tx::view::Overlay;
-use crate::tx::{Committed, Policy, Touch, Transaction};
+use crate::tx::{CommitReport, Extent, Policy, Transaction};
 use crate::{Error, Failure, RelPath, Result, Step};
 
-/// The longest target of a symlink, in bytes: the limit of Linux.
+/// Maximum length of the target of a symlink, in bytes: the limit of Linux.
 const TARGET_BYTES_MAX: usize = 4095;
 
 /// A transaction on [`Trees`].
-pub type TreeTransaction<'a> = Transaction<Staging<'a>>;
+pub type TreeTransaction<'a> = Transaction<TreeStaging<'a>>;
 
-/// The right to stage in trees, and what is known of them.
-pub struct Staging<'a> {
+/// The right to stage in trees, with cached checks of them.
+pub struct TreeStaging<'a> {
     trees: &'a mut Trees,
     owner: Vec<u8>,
-    nothing: Overlay,
-    /// By root, the mount of its transaction folder, once it is known.
-    home_mounts: BTreeMap<usize, u64>,
-    /// Folders on the disk that are known to be writable and on their root's mount.
-    checked: BTreeSet<At>,
+    /// Empty: every commit is published before it returns.
+    no_overlay: Overlay,
+    /// Mount of the transaction folder, by root.
+    txn_dir_mounts: BTreeMap<usize, u64>,
+    /// Folders that were found writable and on the mount of their root.
+    checked: BTreeSet<TxPath>,
 }
 
-impl<'a> Staging<'a> {
+impl<'a> TreeStaging<'a> {
     pub(super) fn new(trees: &'a mut Trees) -> Self {
         Self {
             trees,
             owner: Vec::new(),
-            nothing: Overlay::default(),
-            home_mounts: BTreeMap::new(),
+            no_overlay: Overlay::default(),
+            txn_dir_mounts: BTreeMap::new(),
             checked: BTreeSet::new(),
         }
     }
 }
 
-impl Policy for Staging<'_> {
-    fn together_min(&self) -> Option<usize> {
-        Some(self.trees.options.together_min)
+impl Policy for TreeStaging<'_> {
+    fn syncfs_threshold(&self) -> Option<usize> {
+        Some(self.trees.options.syncfs_threshold)
     }
 
-    fn below(&self) -> &Overlay {
-        &self.nothing
+    fn committed_overlay(&self) -> &Overlay {
+        &self.no_overlay
     }
 
-    fn new_file_mode(&self) -> u32 {
+    fn default_file_mode(&self) -> u32 {
         self.trees.options.file_mode
     }
 
-    fn prepare(tx: &mut Transaction<Self>, at: &At, parent: RelPath) -> Result<()> {
-        tx.prepare_parent(&At { root: at.root, path: parent })
+    fn prepare(tx: &mut Transaction<Self>, at: &TxPath, parent: RelPath) -> Result<()> {
+        tx.prepare_parent(&TxPath { root: at.root, path: parent })
     }
 
-    fn state_before(tx: &mut Transaction<Self>, at: &At, _touch: Touch) -> Result<Seen> {
-        let home_mount = tx.home_mount(at.root)?;
-        let (seen, mount) = tx.roots[at.root].see_with_mount(&at.path)?;
+    fn observe_path(tx: &mut Transaction<Self>, at: &TxPath, _extent: Extent) -> Result<Observed> {
+        let txn_dir_mount = tx.txn_dir_mount(at.root)?;
+        let (observed, mount) = tx.roots[at.root].observe_with_mount(&at.path)?;
         match mount {
-            Some(mount) if mount != home_mount => Err(Error::OtherMount { path: tx.show(at) }),
-            _ => Ok(seen),
+            Some(mount) if mount != txn_dir_mount => Err(Error::CrossMount { path: tx.full_path(at) }),
+            _ => Ok(observed),
         }
     }
 
-    fn hold(tx: &mut Transaction<Self>, at: &At, mode: u32, bytes: &[u8]) -> Result<Content> {
+    fn stage_bytes(tx: &mut Transaction<Self>, at: &TxPath, mode: u32, bytes: &[u8]) -> Result<Content> {
         let mut file = Self::create_staged(tx, at.root, mode)?;
-        file.add(bytes)?;
-        Self::take_staged(tx, at, file, mode)
+        file.append(bytes)?;
+        Self::add_staged(tx, at, file, mode)
     }
 
     fn create_staged(tx: &mut Transaction<Self>, root: usize, mode: u32) -> Result<StagedFile> {
         tx.stage.create(root, &tx.roots, mode)
     }
 
-    /// The file gets the owner and attributes of the one that it replaces.
-    fn take_staged(tx: &mut Transaction<Self>, at: &At, file: StagedFile, mode: u32) -> Result<Content> {
-        if let Some(Seen::File { .. }) = tx.before.get(at) {
+    /// Copies owner and attributes from the file that it replaces.
+    fn add_staged(tx: &mut Transaction<Self>, at: &TxPath, file: StagedFile, mode: u32) -> Result<Content> {
+        if let Some(Observed::File { .. }) = tx.before.get(at) {
             let root = &tx.roots[at.root];
-            root.name(Step::Stage, &at.path, root.storage.copy_attributes(&at.path, &file.path))?;
+            root.with_step(Step::Stage, &at.path, root.storage.copy_attributes(&at.path, &file.path))?;
         }
-        Ok(Content::of_staged(tx.stage.take(file, mode, &tx.roots)?))
+        Ok(Content::of_staged(tx.stage.add(file, mode, &tx.roots)?))
     }
 
-    fn commit(mut tx: Transaction<Self>, changes: Vec<Change>) -> std::result::Result<Committed, Failure> {
+    fn commit(mut tx: Transaction<Self>, changes: Vec<Change>) -> std::result::Result<CommitReport, Failure> {
         // 3.2, 3.3
         tx.stage.sync(&tx.roots)?;
-        let roots = tx.roots.iter().map(|root| root.label.clone()).collect();
+        let roots = tx.roots.iter().map(|root| root.path.clone()).collect();
         let record = Record { id: tx.id, owner: std::mem::take(&mut tx.policy.owner), roots, changes };
-        let touched = touched(&record);
-        let main = &tx.roots[*touched.first().expect("a commit has changes")];
-        let others: Vec<&Root> = touched.iter().skip(1).map(|index| &tx.roots[*index]).collect();
+        let changed_roots = changed_roots(&record);
+        let main = &tx.roots[*changed_roots.first().expect("a commit has changes")];
+        let others: Vec<&Root> = changed_roots.iter().skip(1).map(|index| &tx.roots[*index]).collect();
         let trees = &tx.policy.trees;
         let check = || trees.guards.iter().try_for_each(Guard::check);
         // 4.1 to 4.7
-        let place = || {
-            others.iter().try_for_each(|root| pointer::write(root, record.id, &main.label))?;
-            Journal::write_whole(main, 1, 0, std::slice::from_ref(&record), &COMMIT, check)
+        let place_journal = || {
+            others.iter().try_for_each(|root| pointer::write(root, record.id, &main.path))?;
+            Journal::create(main, 1, 0, std::slice::from_ref(&record), &COMMIT, check)
         };
-        if let Err(error) = place() {
-            let placed = match &error {
+        if let Err(error) = place_journal() {
+            let is_placed = match &error {
                 Error::Io { step: Step::SyncJournalFolder, .. } => true,
                 Error::Io { step: Step::PlaceJournal, .. } => {
-                    !matches!(main.stat(&main.in_home(JOURNAL)), Ok(None))
+                    !matches!(main.stat(&main.in_txn_dir(JOURNAL)), Ok(None))
                 }
                 _ => false,
             };
-            if placed {
-                tx.settled = true;
+            if is_placed {
+                tx.keep_staged = true;
                 return Err(Failure::unknown(error));
             }
-            let _ = main.remove_if_there(Step::CleanUp, &main.in_home(JOURNAL_TMP));
+            let _ = main.remove_if_exists(Step::CleanUp, &main.in_txn_dir(JOURNAL_TMP));
             for root in others {
                 let _ = pointer::clear(root);
             }
             return Err(Failure::aborted(error));
         }
-        let mut committed = Committed { id: record.id, kept: Vec::new(), pending: None };
+        let mut report = CommitReport { id: record.id, preserved: Vec::new(), pending: None };
         let finish = || {
             // 5
-            let kept = publish::publish(&tx.roots, &record, trees.options.together_min)?;
+            let preserved = publish::publish(&tx.roots, &record, trees.options.syncfs_threshold)?;
             // 6.1, 6.2
             mark_done(main, record.id)?;
-            Ok(kept)
+            Ok(preserved)
         };
         match finish() {
-            Ok(kept) => committed.kept = kept,
+            Ok(preserved) => report.preserved = preserved,
             Err(error) => {
-                tx.settled = true;
-                committed.pending = Some(error);
-                return Ok(committed);
+                tx.keep_staged = true;
+                report.pending = Some(error);
+                return Ok(report);
             }
         }
-        // 6.3 to 6.5: only tidiness is left, and the next open sees to what fails here.
+        // 6.3 to 6.5: cleanup. The next open repeats what fails here.
         for root in others {
             let _ = pointer::clear(root);
         }
         if record.owner.is_empty() {
-            let _ = main.remove_if_there(Step::RemoveDone, &main.in_home(done_name(record.id)));
+            let _ = main.remove_if_exists(Step::RemoveDone, &main.in_txn_dir(done_name(record.id)));
         }
-        publish::tidy(&tx.roots, &record);
-        Ok(committed)
+        publish::remove_staged(&tx.roots, &record);
+        Ok(report)
     }
 }
 
 impl TreeTransaction<'_> {
-    /// What is at a path now, with the hash of a file, before this transaction changes it. It is looked at once: what is staged for the
-    /// path later is committed only in the place of this. Looking writes nothing, and needs no folder above the path.
-    pub fn observe(&mut self, at: impl ToAt) -> Result<&Seen> {
-        let at = at.to_at()?;
+    /// Observes a path before this transaction changes it, with the hash of a file. The first observation counts: a change of the path is
+    /// published only if the path still has this state. Writes nothing; the folders above the path need not exist.
+    pub fn observe(&mut self, at: impl ToTxPath) -> Result<&Observed> {
+        let at = at.to_tx_path()?;
         self.check_root(at.root)?;
-        self.look_before(&at, Touch::All)?;
+        self.observe_before(&at, Extent::Whole)?;
         Ok(&self.before[&at])
     }
 
-    /// Gives a file new content and permission bits.
-    pub fn put_with_mode(&mut self, at: impl ToAt, mode: u32, bytes: &[u8]) -> Result<()> {
-        self.put_filled(at.to_at()?, mode, |file| file.add(bytes))
+    /// Replaces the content and the permission bits of a file, or creates it.
+    pub fn put_with_mode(&mut self, at: impl ToTxPath, mode: u32, bytes: &[u8]) -> Result<()> {
+        self.put_with(at.to_tx_path()?, mode, |file| file.append(bytes))
     }
 
-    /// Gives a file permission bits and what a reader gives, in bounded memory.
-    pub fn put_reader_with_mode(&mut self, at: impl ToAt, mode: u32, reader: &mut dyn Read) -> Result<()> {
-        self.put_filled(at.to_at()?, mode, |file| file.fill(reader))
-    }
-
-    /// Fills a staged file for a path.
-    fn put_filled(
+    /// Like [`put_with_mode`](Self::put_with_mode), with content from a reader, in bounded memory.
+    pub fn put_reader_with_mode(
         &mut self,
-        at: At,
+        at: impl ToTxPath,
+        mode: u32,
+        reader: &mut dyn Read,
+    ) -> Result<()> {
+        self.put_with(at.to_tx_path()?, mode, |file| file.append_reader(reader))
+    }
+
+    /// Stages a file that `fill` writes.
+    fn put_with(
+        &mut self,
+        at: TxPath,
         mode: u32,
         fill: impl FnOnce(&mut StagedFile) -> Result<()>,
     ) -> Result<()> {
-        self.whole(|tx| {
+        self.with_savepoint(|tx| {
             tx.prepare_file(&at)?;
-            let mut file = Staging::create_staged(tx, at.root, mode)?;
+            let mut file = TreeStaging::create_staged(tx, at.root, mode)?;
             fill(&mut file)?;
-            let content = Staging::take_staged(tx, &at, file, mode)?;
-            tx.change(at, Final::File { mode, content });
+            let content = TreeStaging::add_staged(tx, &at, file, mode)?;
+            tx.change(at, TargetState::File { mode, content });
             Ok(())
         })
     }
 
     /// Changes the permission bits of a file or folder.
-    pub fn set_mode(&mut self, at: impl ToAt, mode: u32) -> Result<()> {
-        let at = at.to_at()?;
-        self.whole(|tx| {
-            tx.prepare(&at, Touch::All)?;
-            let after = match tx.look(&at)? {
-                Look::Absent => return Err(Error::Missing { path: tx.show(&at) }),
-                Look::Folder { .. } => Final::Folder { mode },
-                Look::File { len, .. } => {
+    pub fn set_mode(&mut self, at: impl ToTxPath, mode: u32) -> Result<()> {
+        let at = at.to_tx_path()?;
+        self.with_savepoint(|tx| {
+            tx.prepare(&at, Extent::Whole)?;
+            let after = match tx.path_state(&at)? {
+                PathState::Absent => return Err(Error::NotFound { path: tx.full_path(&at) }),
+                PathState::Folder { .. } => TargetState::Folder { mode },
+                PathState::File { len, .. } => {
                     let content = match tx.staged.get(&at) {
-                        Some(Final::File { content, .. }) => content.clone(),
+                        Some(TargetState::File { content, .. }) => content.clone(),
                         _ => Content::of_path(len),
                     };
-                    if let Base::Staged(staged) = &content.base {
+                    if let ContentBase::Staged(staged) = &content.base {
                         tx.stage.set_mode(at.root, staged, mode, &tx.roots)?;
                     }
-                    Final::File { mode, content }
+                    TargetState::File { mode, content }
                 }
-                look => {
-                    let found = look.kind().expect("something is there");
+                state => {
+                    let found = state.kind().expect("something is there");
                     return Err(tx.wrong_kind(&at, found, "a file or folder"));
                 }
             };
@@ -219,80 +225,85 @@ impl TreeTransaction<'_> {
         })
     }
 
-    /// Makes a symlink; a file or symlink at that path is replaced. Where it points is not checked: it is text.
-    pub fn symlink(&mut self, at: impl ToAt, target: &OsStr) -> Result<()> {
-        let at = at.to_at()?;
+    /// Creates a symlink. Replaces a file or symlink at the path. Does not check the target.
+    pub fn symlink(&mut self, at: impl ToTxPath, target: &OsStr) -> Result<()> {
+        let at = at.to_tx_path()?;
         self.check_root(at.root)?;
-        // What the system would refuse must not be found out after the commit point.
+        // The system would refuse it after the commit point.
         if target.is_empty() || target.len() > TARGET_BYTES_MAX || target.as_encoded_bytes().contains(&0) {
             let reason = "its target is empty, longer than 4095 bytes or contains a NUL byte";
-            return Err(Error::BadPath { path: self.show(&at), reason });
+            return Err(Error::BadPath { path: self.full_path(&at), reason });
         }
-        self.whole(|tx| {
+        self.with_savepoint(|tx| {
             tx.prepare_file(&at)?;
-            tx.change(at, Final::Symlink { target: target.to_owned() });
+            tx.change(at, TargetState::Symlink { target: target.to_owned() });
             Ok(())
         })
     }
 
-    /// Removes a folder that is empty by then.
-    pub fn remove_folder(&mut self, at: impl ToAt) -> Result<()> {
-        let at = at.to_at()?;
-        self.whole(|tx| {
-            tx.prepare(&at, Touch::All)?;
-            match tx.look(&at)?.kind() {
-                None => return Err(Error::Missing { path: tx.show(&at) }),
-                Some(Kind::Folder) => {}
+    /// Removes a folder. It must be empty after the changes staged so far.
+    pub fn remove_folder(&mut self, at: impl ToTxPath) -> Result<()> {
+        let at = at.to_tx_path()?;
+        self.with_savepoint(|tx| {
+            tx.prepare(&at, Extent::Whole)?;
+            match tx.path_state(&at)?.kind() {
+                None => return Err(Error::NotFound { path: tx.full_path(&at) }),
+                Some(FileKind::Folder) => {}
                 Some(found) => return Err(tx.wrong_kind(&at, found, "a folder")),
             }
-            let holds_home = tx.roots[at.root].home.is_within(&at.path);
-            if holds_home || !tx.view().list(&at)?.is_empty() {
-                return Err(Error::NotEmpty { path: tx.show(&at) });
+            let holds_txn_dir = tx.roots[at.root].txn_dir.is_within(&at.path);
+            if holds_txn_dir || !tx.view().list(&at)?.is_empty() {
+                return Err(Error::NotEmpty { path: tx.full_path(&at) });
             }
-            tx.change(at, Final::Absent);
+            tx.change(at, TargetState::Absent);
             Ok(())
         })
     }
 
-    /// As [`commit`](Self::commit), for an owner that records the outcome elsewhere: the transaction is remembered, with `owner`, until
+    /// Like [`commit`](Self::commit), for an owner that records the outcome elsewhere: the root keeps the transaction, with `owner`, until
     /// [`Trees::acknowledge`].
-    pub fn commit_for(mut self, owner: &[u8]) -> std::result::Result<Committed, Failure> {
+    pub fn commit_for(mut self, owner: &[u8]) -> std::result::Result<CommitReport, Failure> {
         self.policy.owner = owner.to_vec();
         self.commit()
     }
 
-    /// The mount that the transaction folder is on: what is elsewhere cannot be replaced from there.
-    fn home_mount(&mut self, index: usize) -> Result<u64> {
-        if let Some(mount) = self.policy.home_mounts.get(&index) {
+    /// Mount of the transaction folder. A rename from it cannot reach other mounts.
+    fn txn_dir_mount(&mut self, index: usize) -> Result<u64> {
+        if let Some(mount) = self.policy.txn_dir_mounts.get(&index) {
             return Ok(*mount);
         }
         let root = &self.roots[index];
-        let stat = root.stat(&root.home)?.ok_or_else(|| Error::Missing { path: root.show(&root.home) })?;
-        self.policy.home_mounts.insert(index, stat.mount);
+        let stat = root
+            .stat(&root.txn_dir)?
+            .ok_or_else(|| Error::NotFound { path: root.full_path(&root.txn_dir) })?;
+        self.policy.txn_dir_mounts.insert(index, stat.mount);
         Ok(stat.mount)
     }
 
-    /// Sees to it that a folder is there by then and that names in it can change. One that is on the disk is asked once.
-    fn prepare_parent(&mut self, parent: &At) -> Result<()> {
+    /// Checks that names in a folder can change, and stages the folder if it is missing. Checks a folder on the disk once.
+    fn prepare_parent(&mut self, parent: &TxPath) -> Result<()> {
         let is_staged = self.staged.get(parent).is_some();
         if !is_staged && self.policy.checked.contains(parent) {
             return Ok(());
         }
-        match if parent.path.is_root() { Some(Kind::Folder) } else { self.look(parent)?.kind() } {
-            Some(Kind::Folder) => {}
+        match if parent.path.is_root() { Some(FileKind::Folder) } else { self.path_state(parent)?.kind() } {
+            Some(FileKind::Folder) => {}
             None => {
-                self.prepare(parent, Touch::All)?;
-                if self.look(parent)? != Look::Absent {
-                    // Somebody made it between the two looks: its mode is theirs.
-                    return Err(Error::Exists { path: self.show(parent) });
+                self.prepare(parent, Extent::Whole)?;
+                if self.path_state(parent)? != PathState::Absent {
+                    // Another program created it in between.
+                    return Err(Error::Exists { path: self.full_path(parent) });
                 }
-                self.change(parent.clone(), Final::Folder { mode: self.policy.trees.options.folder_mode });
+                self.change(
+                    parent.clone(),
+                    TargetState::Folder { mode: self.policy.trees.options.folder_mode },
+                );
                 return Ok(());
             }
             Some(found) => return Err(self.wrong_kind(parent, found, "a folder")),
         }
-        let home_mount = self.home_mount(parent.root)?;
-        check_parent(&self.roots[parent.root], &parent.path, home_mount)?;
+        let txn_dir_mount = self.txn_dir_mount(parent.root)?;
+        check_parent(&self.roots[parent.root], &parent.path, txn_dir_mount)?;
         if !is_staged {
             self.policy.checked.insert(parent.clone());
         }
@@ -300,18 +311,18 @@ impl TreeTransaction<'_> {
     }
 }
 
-/// A file can be moved from the transaction folder to this one: a failure after the commit point would be too late.
-fn check_parent(root: &Root, parent: &RelPath, home_mount: u64) -> Result<()> {
-    // The nearest folder that exists: those below it are made by this transaction, maybe in the place of a file.
+/// Checks that a file can be renamed from the transaction folder to this folder: after the commit point, a failure would be too late.
+fn check_parent(root: &Root, parent: &RelPath, txn_dir_mount: u64) -> Result<()> {
+    // The nearest existing folder. This transaction creates the ones below it, possibly in place of a file.
     let mut folder = parent.clone();
     let mount = loop {
         match root.stat(&folder)? {
-            Some(stat) if stat.kind == Kind::Folder => break stat.mount,
+            Some(stat) if stat.kind == FileKind::Folder => break stat.mount,
             _ => folder = folder.parent().expect("the root is a folder"),
         }
     };
-    if home_mount != mount {
-        return Err(Error::OtherMount { path: root.show(&folder) });
+    if txn_dir_mount != mount {
+        return Err(Error::CrossMount { path: root.full_path(&folder) });
     }
-    root.name(Step::Inspect, &folder, root.storage.check_writable(&folder))
+    root.with_step(Step::Inspect, &folder, root.storage.check_writable(&folder))
 }

@@ -1,153 +1,157 @@
-//! Step 5: bringing a committed transaction into people's trees, one path at a time, without overwriting anything of theirs.
+//! Step 5: publishes a committed transaction into user trees, path by path, without overwriting edits of people.
 //!
-//! Staged files keep their name until the transaction is done: a path gets a second name of the same file. So nothing that was
-//! committed exists in one place only, and recovery can always begin again.
+//! Staged files keep their name until the transaction is done: the path becomes a hard link of the staged file. So committed content never
+//! has only one name, and recovery can start again at any point.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
-use super::classify::{Found, Verdict, classify};
-use crate::disk::{Kind, Open, Rename, Watch};
+use super::classify::{ObservedChange, Verdict, classify};
+use crate::disk::{FileKind, FsSync, OpenMode, RenameMode};
 use crate::journal::record::Record;
 use crate::lock::platform::is_through_symlink;
 use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root, copy_range};
-use crate::tx::Kept;
-use crate::tx::change::{Base, Change, Final, Seen, in_order};
+use crate::tx::Preserved;
+use crate::tx::change::{Change, ContentBase, Observed, TargetState, in_order};
 use crate::tx::stage::in_parallel;
 use crate::txn_dir::{KEPT, STAGE};
 use crate::{Error, RelPath, Result, Step};
 
-/// Where a file is copied to that cannot have a second name.
+/// Name of a copy in the transaction folder, where hard links are not possible.
 pub(crate) const COPY: &str = "copy";
 
-/// One change with the names it uses in the staging folder.
-struct Job<'a> {
+/// Publishes one change.
+struct PathPublisher<'a> {
     root: &'a Root,
     change: &'a Change,
-    /// Where new content waits; a symlink has none, its target is in the journal.
+    /// Staged file with the new content; `None` for a symlink, whose target is in the journal.
     staged: Option<RelPath>,
-    /// Where what was at the path goes.
+    /// Name for the file that the change displaces.
     displaced: RelPath,
-    /// Where our content goes when a person's stays.
-    aside: RelPath,
+    /// Name for our content if the path keeps an edit.
+    preserved_at: RelPath,
 }
 
-/// Publishes all changes of a record that a live commit has just made certain.
-pub(crate) fn publish(roots: &[Root], record: &Record, together_min: usize) -> Result<Vec<Kept>> {
-    let jobs = jobs(roots, record);
-    let verdicts = vec![Verdict::Todo; jobs.len()];
-    carry_out(roots, record, &jobs, &verdicts, together_min)
+/// Publishes a record directly after its commit point.
+pub(crate) fn publish(roots: &[Root], record: &Record, syncfs_threshold: usize) -> Result<Vec<Preserved>> {
+    let publishers = publishers(roots, record);
+    let verdicts = vec![Verdict::Pending; publishers.len()];
+    publish_all(roots, record, &publishers, &verdicts, syncfs_threshold)
 }
 
-/// Publishes what is left of a record after a crash. Everything is looked at before the first change.
-pub(crate) fn republish(roots: &[Root], record: &Record, together_min: usize) -> Result<Vec<Kept>> {
-    let jobs = jobs(roots, record);
-    let verdicts = jobs.iter().map(Job::verdict).collect::<Result<Vec<_>>>()?;
-    carry_out(roots, record, &jobs, &verdicts, together_min)
+/// Publishes the rest of a record after a crash. Observes all paths before the first change.
+pub(crate) fn republish(roots: &[Root], record: &Record, syncfs_threshold: usize) -> Result<Vec<Preserved>> {
+    let publishers = publishers(roots, record);
+    let verdicts = publishers.iter().map(PathPublisher::verdict).collect::<Result<Vec<_>>>()?;
+    publish_all(roots, record, &publishers, &verdicts, syncfs_threshold)
 }
 
-/// What was kept aside when a record was published, by somebody who could not tell.
-pub(crate) fn kept_aside(roots: &[Root], record: &Record) -> Result<Vec<Kept>> {
-    let mut kept = Vec::new();
-    for job in jobs(roots, record) {
-        if job.root.stat(&job.aside)?.is_some() {
-            let aside = Some(job.root.show(&job.aside));
-            kept.push(Kept { path: job.root.show(&job.change.path), aside });
+/// Finds content that an earlier process preserved for a record and could not report.
+pub(crate) fn find_preserved(roots: &[Root], record: &Record) -> Result<Vec<Preserved>> {
+    let mut preserved = Vec::new();
+    for publisher in publishers(roots, record) {
+        if publisher.root.stat(&publisher.preserved_at)?.is_some() {
+            let preserved_at = Some(publisher.root.full_path(&publisher.preserved_at));
+            preserved
+                .push(Preserved { path: publisher.root.full_path(&publisher.change.path), preserved_at });
         }
     }
-    Ok(kept)
+    Ok(preserved)
 }
 
-fn carry_out(
+fn publish_all(
     roots: &[Root],
     record: &Record,
-    jobs: &[Job<'_>],
+    publishers: &[PathPublisher<'_>],
     verdicts: &[Verdict],
-    together_min: usize,
-) -> Result<Vec<Kept>> {
+    syncfs_threshold: usize,
+) -> Result<Vec<Preserved>> {
     let parents = parents(record);
-    let watches = watches(roots, jobs, &parents, together_min)?;
-    let mut kept = Vec::new();
+    let fs_syncs = fs_syncs(roots, publishers, &parents, syncfs_threshold)?;
+    let mut preserved = Vec::new();
     let mut folders = Vec::new();
     let mut modes = Vec::new();
-    for (job, verdict) in jobs.iter().zip(verdicts) {
-        let landed = match verdict {
-            Verdict::Done => true,
-            Verdict::Todo => job.publish()?,
-            Verdict::Third => false,
+    for (publisher, verdict) in publishers.iter().zip(verdicts) {
+        let is_published = match verdict {
+            Verdict::Published => true,
+            Verdict::Pending => publisher.publish()?,
+            Verdict::ChangedByOther => false,
             Verdict::SwapBack => {
-                job.swap_back()?;
+                publisher.swap_back()?;
                 false
             }
         };
-        match &job.change.after {
-            _ if !landed => kept.push(job.keep()?),
-            Final::Folder { mode } => folders.push((job, *mode)),
-            Final::File { .. } if job.is_mode_only() => modes.push(job),
+        match &publisher.change.after {
+            _ if !is_published => preserved.push(publisher.preserve()?),
+            TargetState::Folder { mode } => folders.push((publisher, *mode)),
+            TargetState::File { .. } if publisher.is_mode_only() => modes.push(publisher),
             _ => {}
         }
     }
-    modes.retain(|job| !watches.contains_key(&job.change.root));
-    in_parallel(&modes, |job| job.sync_mode())?;
-    sync_parents(roots, parents, &watches)?;
-    for (root, watch) in &watches {
-        roots[*root].sync_watched(Step::SyncPublishedTogether, &**watch)?;
+    modes.retain(|publisher| !fs_syncs.contains_key(&publisher.change.root));
+    in_parallel(&modes, |publisher| publisher.sync_mode())?;
+    sync_parents(roots, parents, &fs_syncs)?;
+    for (root, fs_sync) in &fs_syncs {
+        roots[*root].sync_fs(Step::SyncFsPublished, &**fs_sync)?;
     }
-    // A folder gets its mode last, the deepest first: until then something may have to be put into it.
-    folders.into_iter().rev().try_for_each(|(job, mode)| job.settle_folder(mode))?;
-    Ok(kept)
+    // Folders get their mode last, deepest first: publishing may have to create files in them.
+    folders.into_iter().rev().try_for_each(|(publisher, mode)| publisher.set_folder_mode(mode))?;
+    Ok(preserved)
 }
 
-/// Watches over the roots in which so much changes that it is synced together.
-fn watches(
+/// Opens an [`FsSync`] for each root with so many changes that `syncfs` is cheaper.
+fn fs_syncs(
     roots: &[Root],
-    jobs: &[Job<'_>],
+    publishers: &[PathPublisher<'_>],
     parents: &BTreeSet<(usize, RelPath)>,
-    together_min: usize,
-) -> Result<BTreeMap<usize, Box<dyn Watch>>> {
-    let mut watches = BTreeMap::new();
+    syncfs_threshold: usize,
+) -> Result<BTreeMap<usize, Box<dyn FsSync>>> {
+    let mut fs_syncs = BTreeMap::new();
     for (index, root) in roots.iter().enumerate() {
-        let of_root = |job: &&Job<'_>| job.change.root == index && job.is_mode_only();
+        let of_root =
+            |publisher: &&PathPublisher<'_>| publisher.change.root == index && publisher.is_mode_only();
         let syncs = parents.range((index, RelPath::root())..(index + 1, RelPath::root())).count()
-            + jobs.iter().filter(of_root).count();
-        if syncs >= together_min {
-            let watch = root.storage.watch();
-            watches.extend(root.name(Step::Publish, &root.home, watch)?.map(|watch| (index, watch)));
+            + publishers.iter().filter(of_root).count();
+        if syncs >= syncfs_threshold {
+            let fs_sync = root.storage.fs_sync();
+            fs_syncs.extend(
+                root.with_step(Step::Publish, &root.txn_dir, fs_sync)?.map(|fs_sync| (index, fs_sync)),
+            );
         }
     }
-    Ok(watches)
+    Ok(fs_syncs)
 }
 
-fn jobs<'a>(roots: &'a [Root], record: &'a Record) -> Vec<Job<'a>> {
-    let job = |(number, change): (usize, &'a Change)| {
+fn publishers<'a>(roots: &'a [Root], record: &'a Record) -> Vec<PathPublisher<'a>> {
+    let publisher = |(number, change): (usize, &'a Change)| {
         let root = &roots[change.root];
-        let stage = root.in_home(STAGE);
+        let stage = root.in_txn_dir(STAGE);
         let staged = match &change.after {
-            Final::File { content, .. } => match &content.base {
-                Base::Staged(staged) => Some(stage.join(staged.name())),
-                Base::Nothing | Base::Path => None,
+            TargetState::File { content, .. } => match &content.base {
+                ContentBase::Staged(staged) => Some(stage.join(staged.name())),
+                ContentBase::Empty | ContentBase::Path => None,
             },
             _ => None,
         };
         let name = change.path.name().expect("a change is below the root").as_encoded_bytes();
-        let cut = crate::path::os_string(&name[..name.len().min(160)]);
-        let mut aside = std::ffi::OsString::from(format!("{:032x}-{number}-", record.id));
-        aside.push(cut);
-        Job {
+        let short_name = crate::path::os_string(&name[..name.len().min(160)]);
+        let mut preserved_name = std::ffi::OsString::from(format!("{:032x}-{number}-", record.id));
+        preserved_name.push(short_name);
+        PathPublisher {
             root,
             change,
             staged,
             displaced: stage.join(format!("{:032x}-{number}.was", record.id)),
-            aside: root.in_home(KEPT).join(aside),
+            preserved_at: root.in_txn_dir(KEPT).join(preserved_name),
         }
     };
-    in_order(&record.changes).into_iter().map(job).collect()
+    in_order(&record.changes).into_iter().map(publisher).collect()
 }
 
-impl Job<'_> {
+impl PathPublisher<'_> {
     fn verdict(&self) -> Result<Verdict> {
-        if Step::Classify.is_left_out() {
-            return Ok(Verdict::Todo);
+        if Step::Classify.is_skipped() {
+            return Ok(Verdict::Pending);
         }
         let root = self.root;
         let path = &self.change.path;
@@ -155,45 +159,47 @@ impl Job<'_> {
         let staged_id = self.staged.as_ref().map(id_of).transpose()?.flatten();
         let target_id = id_of(path)?;
         let displaced = match id_of(&self.displaced)? {
-            // The second name of ours has not changed places yet.
+            // Our hard link was not exchanged yet.
             Some(id) if Some(id) == staged_id => None,
-            Some(_) => Some(root.see(&self.displaced)?).filter(|seen| !self.change.after.is(seen)),
+            Some(_) => {
+                Some(root.observe(&self.displaced)?).filter(|observed| !self.change.after.matches(observed))
+            }
             None => None,
         };
         let is_staged = staged_id.is_some() && target_id == staged_id;
-        let found = Found { target: root.see(path)?, is_staged, displaced };
+        let found = ObservedChange { target: root.observe(path)?, is_staged, displaced };
         let verdict = classify(self.change, &found);
-        if let (Some(staged), None, Verdict::Todo) = (&self.staged, staged_id, verdict) {
-            let path = root.show(staged);
-            return Err(Error::RootGone { path, reason: "its staged content was removed" });
+        if let (Some(staged), None, Verdict::Pending) = (&self.staged, staged_id, verdict) {
+            let path = root.full_path(staged);
+            return Err(Error::RootUnavailable { path, reason: "its staged content was removed" });
         }
         Ok(verdict)
     }
 
-    /// Brings the path from before to after. `false` when it was not as before, and is left as it was found.
+    /// Brings the path to its target state. Returns `false` and changes nothing if another program changed the path.
     fn publish(&self) -> Result<bool> {
         let result = match &self.change.after {
-            Final::Absent => self.remove(),
-            Final::Folder { mode } => self.make_folder(*mode),
-            Final::Symlink { .. } => self.place(),
-            Final::File { mode, .. } if self.staged.is_none() => self.set_mode(*mode),
-            Final::File { .. } => self.place(),
+            TargetState::Absent => self.remove(),
+            TargetState::Folder { mode } => self.make_folder(*mode),
+            TargetState::Symlink { .. } => self.place(),
+            TargetState::File { mode, .. } if self.staged.is_none() => self.set_mode(*mode),
+            TargetState::File { .. } => self.place(),
         };
         match result {
-            // A folder above the path is gone, or is a symlink now: a person did that.
-            Err(Error::Io { step: Step::Publish, source, .. }) if is_no_way(&source) => Ok(false),
+            // Another program removed a folder above the path or replaced it by a symlink.
+            Err(Error::Io { step: Step::Publish, source, .. }) if is_missing_parent(&source) => Ok(false),
             result => result,
         }
     }
 
     /// Whether only the mode of a file changes.
     fn is_mode_only(&self) -> bool {
-        matches!(self.change.after, Final::File { .. }) && self.staged.is_none()
+        matches!(self.change.after, TargetState::File { .. }) && self.staged.is_none()
     }
 
     fn remove(&self) -> Result<bool> {
         match self.change.before {
-            Seen::Folder { .. } => self.remove_folder(),
+            Observed::Folder { .. } => self.remove_folder(),
             _ => self.displace(),
         }
     }
@@ -204,18 +210,18 @@ impl Job<'_> {
             Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory) => {
                 Ok(false)
             }
-            result => self.say(result).map(|()| true),
+            result => self.with_step(result).map(|()| true),
         }
     }
 
     fn make_folder(&self, mode: u32) -> Result<bool> {
         let path = &self.change.path;
         match self.change.before {
-            Seen::Folder { .. } => {
-                return Ok(self.root.stat(path)?.is_some_and(|stat| stat.kind == Kind::Folder));
+            Observed::Folder { .. } => {
+                return Ok(self.root.stat(path)?.is_some_and(|stat| stat.kind == FileKind::Folder));
             }
-            Seen::Absent => {}
-            // Displaced before a crash already, or now.
+            Observed::Absent => {}
+            // Displaced before a crash, or now.
             _ => {
                 if self.root.stat(path)?.is_some() && !self.displace()? {
                     return Ok(false);
@@ -224,231 +230,231 @@ impl Job<'_> {
         }
         match self.root.storage.make_folder(path, mode | OUR_FOLDER_MODE) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                Ok(self.root.stat(path)?.is_some_and(|stat| stat.kind == Kind::Folder))
+                Ok(self.root.stat(path)?.is_some_and(|stat| stat.kind == FileKind::Folder))
             }
-            result => self.say(result).map(|()| true),
+            result => self.with_step(result).map(|()| true),
         }
     }
 
     fn set_mode(&self, mode: u32) -> Result<bool> {
         let (root, path) = (self.root, &self.change.path);
-        if root.stat(path)?.is_none_or(|stat| stat.kind != Kind::File) {
+        if root.stat(path)?.is_none_or(|stat| stat.kind != FileKind::File) {
             return Ok(false);
         }
-        self.say(root.storage.set_mode(path, mode)).map(|()| true)
+        self.with_step(root.storage.set_mode(path, mode)).map(|()| true)
     }
 
-    /// Makes a file's new mode durable. What is found changed already may have been changed by a process that died before this.
+    /// Makes the new mode of a file durable, even if a process that died set it before.
     fn sync_mode(&self) -> Result<()> {
         let file = self.root.open_to_sync(Step::Publish, &self.change.path)?;
         self.root.sync_all(Step::SyncPublished, &self.change.path, &*file)
     }
 
-    /// Gives a folder its mode, durably, where that is not the one it was made with.
-    fn settle_folder(&self, mode: u32) -> Result<()> {
+    /// Sets the mode of a folder, durably, unless it was created with that mode.
+    fn set_folder_mode(&self, mode: u32) -> Result<()> {
         let (root, path) = (self.root, &self.change.path);
-        let was_made = !matches!(self.change.before, Seen::Folder { .. });
+        let was_made = !matches!(self.change.before, Observed::Folder { .. });
         if was_made && mode | OUR_FOLDER_MODE == mode {
             return Ok(());
         }
-        if root.stat(path)?.is_some_and(|stat| stat.kind == Kind::Folder && stat.mode != mode) {
-            self.say(root.storage.set_mode(path, mode))?;
+        if root.stat(path)?.is_some_and(|stat| stat.kind == FileKind::Folder && stat.mode != mode) {
+            self.with_step(root.storage.set_mode(path, mode))?;
         }
         match root.sync_folder(Step::SyncPublished, path) {
-            // A folder that not even its owner may read cannot be opened to be synced.
+            // A folder that its owner may not read cannot be opened for a sync.
             Err(Error::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => Ok(()),
             result => result,
         }
     }
 
-    /// Puts a new file or symlink at the path.
+    /// Places a new file or symlink at the path.
     fn place(&self) -> Result<bool> {
         let (root, path) = (self.root, &self.change.path);
-        if let (Seen::Absent, Some(staged)) = (&self.change.before, &self.staged) {
+        if let (Observed::Absent, Some(staged)) = (&self.change.before, &self.staged) {
             match root.storage.link(staged, path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
-                // No hard links here: a copy, then.
-                Err(error) if is_no_link(&error) => {}
-                result => return self.say(result).map(|()| true),
+                // No hard links: use a copy.
+                Err(error) if lacks_hard_links(&error) => {}
+                result => return self.with_step(result).map(|()| true),
             }
         }
-        self.second_name()?;
+        self.link_staged()?;
         match self.change.before {
-            Seen::Absent => return self.place_new(),
-            Seen::Folder { .. } => return Ok(self.remove_folder()? && self.place_new()?),
+            Observed::Absent => return self.place_new(),
+            Observed::Folder { .. } => return Ok(self.remove_folder()? && self.place_new()?),
             _ => {}
         }
-        match root.storage.rename(&self.displaced, path, Rename::Exchange) {
+        match root.storage.rename(&self.displaced, path, RenameMode::Exchange) {
             Err(error) if error.kind() == ErrorKind::Unsupported => {
-                // Between this look and the rename a person may save: the README says so.
-                if root.see(path)? != self.change.before {
+                // An edit between this check and the rename is lost: a documented limit.
+                if root.observe(path)? != self.change.before {
                     return Ok(false);
                 }
-                self.say(root.storage.rename(&self.displaced, path, Rename::Replace)).map(|()| true)
+                self.with_step(root.storage.rename(&self.displaced, path, RenameMode::Replace)).map(|()| true)
             }
             exchanged => {
-                self.say(exchanged)?;
-                self.was_as_before()
+                self.with_step(exchanged)?;
+                self.check_displaced()
             }
         }
     }
 
     /// Gives the new content a second name, `displaced`, which then changes places with what is at the path.
-    fn second_name(&self) -> Result<()> {
+    fn link_staged(&self) -> Result<()> {
         let root = self.root;
-        match self.try_second_name() {
+        match self.try_link_staged() {
             // Of an earlier try.
             Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {
-                root.remove_if_there(Step::Publish, &self.displaced)?;
-                self.try_second_name()
+                root.remove_if_exists(Step::Publish, &self.displaced)?;
+                self.try_link_staged()
             }
             result => result,
         }
     }
 
-    fn try_second_name(&self) -> Result<()> {
+    fn try_link_staged(&self) -> Result<()> {
         let root = self.root;
         let Some(staged) = &self.staged else {
-            let Final::Symlink { target } = &self.change.after else {
+            let TargetState::Symlink { target } = &self.change.after else {
                 unreachable!("only symlinks are not staged")
             };
-            return self.say(root.storage.make_symlink(target, &self.displaced));
+            return self.with_step(root.storage.make_symlink(target, &self.displaced));
         };
         match root.storage.link(staged, &self.displaced) {
-            // No hard links here: a copy, then.
-            Err(error) if is_no_link(&error) => {
-                let Final::File { mode, .. } = &self.change.after else {
+            // No hard links: use a copy.
+            Err(error) if lacks_hard_links(&error) => {
+                let TargetState::File { mode, .. } = &self.change.after else {
                     unreachable!("staged content is a file's")
                 };
-                // Under the name of what was displaced there is never half a file.
-                let copy = root.in_home(COPY);
-                root.remove_if_there(Step::Publish, &copy)?;
-                copy_aside(root, staged, &copy, *mode)?;
-                root.rename(Step::Publish, &copy, &self.displaced, Rename::Replace)
+                // The displaced name never holds an incomplete file.
+                let copy = root.in_txn_dir(COPY);
+                root.remove_if_exists(Step::Publish, &copy)?;
+                copy_staged(root, staged, &copy, *mode)?;
+                root.rename(Step::Publish, &copy, &self.displaced, RenameMode::Replace)
             }
-            result => self.say(result),
+            result => self.with_step(result),
         }
     }
 
     fn place_new(&self) -> Result<bool> {
         let (root, path) = (self.root, &self.change.path);
-        match root.storage.rename(&self.displaced, path, Rename::NoReplace) {
+        match root.storage.rename(&self.displaced, path, RenameMode::NoReplace) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                root.remove_if_there(Step::Publish, &self.displaced)?;
+                root.remove_if_exists(Step::Publish, &self.displaced)?;
                 Ok(false)
             }
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 if root.stat(path)?.is_some() {
                     return Ok(false);
                 }
-                self.say(root.storage.rename(&self.displaced, path, Rename::Replace)).map(|()| true)
+                self.with_step(root.storage.rename(&self.displaced, path, RenameMode::Replace)).map(|()| true)
             }
-            result => self.say(result).map(|()| true),
+            result => self.with_step(result).map(|()| true),
         }
     }
 
-    /// Moves what is at the path out of the way, if it is what was there before.
+    /// Displaces the file at the path, if it has the state before.
     fn displace(&self) -> Result<bool> {
         let root = self.root;
-        root.remove_if_there(Step::Publish, &self.displaced)?;
-        self.say(root.storage.rename(&self.change.path, &self.displaced, Rename::Replace))?;
-        self.was_as_before()
+        root.remove_if_exists(Step::Publish, &self.displaced)?;
+        self.with_step(root.storage.rename(&self.change.path, &self.displaced, RenameMode::Replace))?;
+        self.check_displaced()
     }
 
-    /// Looks at what was just displaced; a person's content goes back.
-    fn was_as_before(&self) -> Result<bool> {
-        if self.root.see(&self.displaced)? == self.change.before || Step::CheckDisplaced.is_left_out() {
+    /// Compares the displaced file with the state before, and swaps it back if another program changed it.
+    fn check_displaced(&self) -> Result<bool> {
+        if self.root.observe(&self.displaced)? == self.change.before || Step::CheckDisplaced.is_skipped() {
             return Ok(true);
         }
         self.swap_back()?;
         Ok(false)
     }
 
-    /// Puts what was displaced back to its path.
+    /// Moves the displaced file back to its path.
     fn swap_back(&self) -> Result<()> {
         let (root, path) = (self.root, &self.change.path);
-        let how = if root.stat(path)?.is_some() { Rename::Exchange } else { Rename::NoReplace };
-        match root.storage.rename(&self.displaced, path, how) {
-            Err(error) if error.kind() == ErrorKind::Unsupported && how == Rename::NoReplace => {
-                self.say(root.storage.rename(&self.displaced, path, Rename::Replace))
+        let mode = if root.stat(path)?.is_some() { RenameMode::Exchange } else { RenameMode::NoReplace };
+        match root.storage.rename(&self.displaced, path, mode) {
+            Err(error) if error.kind() == ErrorKind::Unsupported && mode == RenameMode::NoReplace => {
+                self.with_step(root.storage.rename(&self.displaced, path, RenameMode::Replace))
             }
-            result => self.say(result),
+            result => self.with_step(result),
         }
     }
 
-    /// Keeps our content where a person finds it, and what of theirs was displaced and could not go back.
-    fn keep(&self) -> Result<Kept> {
+    /// Preserves our content in a file for people, and the displaced content of another program that could not go back.
+    fn preserve(&self) -> Result<Preserved> {
         let root = self.root;
-        let mut kept = Kept { path: root.show(&self.change.path), aside: None };
+        let mut preserved = Preserved { path: root.full_path(&self.change.path), preserved_at: None };
         let staged = self.staged.as_ref().filter(|staged| matches!(root.stat(staged), Ok(Some(_))));
         let displaced_id = root.stat(&self.displaced)?.map(|stat| stat.id);
         let staged_id = staged.map(|staged| root.stat(staged)).transpose()?.flatten().map(|stat| stat.id);
-        let theirs = displaced_id.is_some() && displaced_id != staged_id && {
-            let displaced = root.see(&self.displaced)?;
-            displaced != self.change.before && !self.change.after.is(&displaced)
+        let is_foreign = displaced_id.is_some() && displaced_id != staged_id && {
+            let displaced = root.observe(&self.displaced)?;
+            displaced != self.change.before && !self.change.after.matches(&displaced)
         };
-        if staged.is_none() && !theirs {
-            return Ok(kept);
+        if staged.is_none() && !is_foreign {
+            return Ok(preserved);
         }
-        let folder = root.in_home(KEPT);
-        root.make_folders(Step::Keep, &folder, OUR_FOLDER_MODE)?;
+        let folder = root.in_txn_dir(KEPT);
+        root.make_folders(Step::Preserve, &folder, OUR_FOLDER_MODE)?;
         if let Some(staged) = staged {
-            root.rename(Step::Keep, staged, &self.aside, Rename::Replace)?;
-            kept.aside = Some(root.show(&self.aside));
+            root.rename(Step::Preserve, staged, &self.preserved_at, RenameMode::Replace)?;
+            preserved.preserved_at = Some(root.full_path(&self.preserved_at));
         }
-        if theirs {
-            let mut name = self.aside.name().expect("it has a name").to_owned();
+        if is_foreign {
+            let mut name = self.preserved_at.name().expect("it has a name").to_owned();
             name.push(".theirs");
-            root.rename(Step::Keep, &self.displaced, &folder.join(name), Rename::Replace)?;
+            root.rename(Step::Preserve, &self.displaced, &folder.join(name), RenameMode::Replace)?;
         }
-        root.sync_folder(Step::SyncKept, &folder)?;
-        root.sync_folder(Step::SyncKept, &root.home)?;
-        Ok(kept)
+        root.sync_folder(Step::SyncPreserved, &folder)?;
+        root.sync_folder(Step::SyncPreserved, &root.txn_dir)?;
+        Ok(preserved)
     }
 
-    fn say<T>(&self, result: std::io::Result<T>) -> Result<T> {
-        self.root.name(Step::Publish, &self.change.path, result)
+    fn with_step<T>(&self, result: std::io::Result<T>) -> Result<T> {
+        self.root.with_step(Step::Publish, &self.change.path, result)
     }
 }
 
-/// Copies a staged file with its attributes, synced.
-fn copy_aside(root: &Root, staged: &RelPath, copy: &RelPath, mode: u32) -> Result<()> {
-    let source = root.open(Step::Publish, staged, Open::Read)?;
-    let len = root.name(Step::Publish, staged, source.stat())?.len;
-    let target = root.open(Step::Publish, copy, Open::Create { mode: OUR_FILE_MODE })?;
-    root.name(Step::Publish, copy, copy_range(&*source, &*target, len, &mut blake3::Hasher::new()))?;
-    root.name(Step::Publish, copy, root.storage.copy_attributes(staged, copy))?;
-    root.name(Step::Publish, copy, root.storage.set_mode(copy, mode))?;
+/// Copies a staged file with its attributes, durably.
+fn copy_staged(root: &Root, staged: &RelPath, copy: &RelPath, mode: u32) -> Result<()> {
+    let source = root.open(Step::Publish, staged, OpenMode::Read)?;
+    let len = root.with_step(Step::Publish, staged, source.stat())?.len;
+    let target = root.open(Step::Publish, copy, OpenMode::Create { mode: OUR_FILE_MODE })?;
+    root.with_step(Step::Publish, copy, copy_range(&*source, &*target, len, &mut blake3::Hasher::new()))?;
+    root.with_step(Step::Publish, copy, root.storage.copy_attributes(staged, copy))?;
+    root.with_step(Step::Publish, copy, root.storage.set_mode(copy, mode))?;
     root.sync_all(Step::SyncPublished, copy, &*target)
 }
 
-/// Whether an error says that the way to the path is not what it was.
-fn is_no_way(error: &std::io::Error) -> bool {
+/// Whether an error means that a folder above the path was removed or replaced.
+fn is_missing_parent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) || is_through_symlink(error)
 }
 
-/// Whether an error says that files cannot have a second name here.
-fn is_no_link(error: &std::io::Error) -> bool {
+/// Whether an error means that hard links are not possible.
+fn lacks_hard_links(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied)
 }
 
-/// The folders in which names change.
+/// Folders in which names change.
 fn parents(record: &Record) -> BTreeSet<(usize, RelPath)> {
     let parent_of = |change: &Change| change.path.parent().expect("a change is below the root");
     record.changes.iter().map(|change| (change.root, parent_of(change))).collect()
 }
 
-/// Makes all names that changed durable, but for those in roots that are watched.
+/// Makes all changed names durable, except in roots with an [`FsSync`].
 fn sync_parents(
     roots: &[Root],
     parents: BTreeSet<(usize, RelPath)>,
-    watches: &BTreeMap<usize, Box<dyn Watch>>,
+    fs_syncs: &BTreeMap<usize, Box<dyn FsSync>>,
 ) -> Result<()> {
     let mut folders = BTreeSet::new();
-    for (index, mut parent) in parents.into_iter().filter(|(root, _)| !watches.contains_key(root)) {
+    for (index, mut parent) in parents.into_iter().filter(|(root, _)| !fs_syncs.contains_key(root)) {
         let root = &roots[index];
         while !parent.is_root()
-            && !matches!(root.storage.stat(&parent), Ok(Some(stat)) if stat.kind == Kind::Folder)
+            && !matches!(root.storage.stat(&parent), Ok(Some(stat)) if stat.kind == FileKind::Folder)
         {
             parent = parent.parent().expect("the root exists");
         }
@@ -458,14 +464,14 @@ fn sync_parents(
     in_parallel(&folders, |(root, folder)| roots[*root].sync_folder(Step::SyncParent, folder))
 }
 
-/// Removes what a finished transaction left in the staging folders; what cannot be removed is removed at the next open.
-pub(crate) fn tidy(roots: &[Root], record: &Record) {
-    for job in jobs(roots, record) {
-        if job.change.before != Seen::Absent {
-            let _ = job.root.remove_if_there(Step::CleanUp, &job.displaced);
+/// Removes the staged files of a finished transaction. The next open removes those that cannot be removed now.
+pub(crate) fn remove_staged(roots: &[Root], record: &Record) {
+    for publisher in publishers(roots, record) {
+        if publisher.change.before != Observed::Absent {
+            let _ = publisher.root.remove_if_exists(Step::CleanUp, &publisher.displaced);
         }
-        if let Some(staged) = &job.staged {
-            let _ = job.root.remove_if_there(Step::CleanUp, staged);
+        if let Some(staged) = &publisher.staged {
+            let _ = publisher.root.remove_if_exists(Step::CleanUp, staged);
         }
     }
 }

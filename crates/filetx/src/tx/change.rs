@@ -1,15 +1,15 @@
-//! The two ends of a change to one path: what was there, and what is to be there.
+//! A change of one path: the observed state before it and the target state after it.
 
 use std::ffi::OsString;
 use std::fmt;
 
-use crate::disk::Kind;
+use crate::disk::FileKind;
 use crate::{Hash, RelPath, Result};
 
-/// What is at a path, as far as a comparison needs it.
+/// State of a path, with a fingerprint of a file's content for comparisons.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Seen<P = Print> {
-    /// Nothing.
+pub enum Observed<F = Fingerprint> {
+    /// The path does not exist.
     Absent,
     /// A folder.
     Folder {
@@ -18,7 +18,7 @@ pub enum Seen<P = Print> {
     },
     /// A symlink.
     Symlink {
-        /// Where it points.
+        /// Target of the link.
         target: OsString,
     },
     /// A plain file.
@@ -27,96 +27,103 @@ pub enum Seen<P = Print> {
         mode: u32,
         /// Length in bytes.
         len: u64,
-        /// What tells its content.
-        print: P,
+        /// Identifies its content.
+        fingerprint: F,
     },
     /// A FIFO, socket or device.
     Other,
-    /// What the record before this one left there. Only journals of own folders say so.
-    Ours,
+    /// The state that the previous record of the journal wrote. Only own folders use it.
+    PreviousRecord,
 }
 
-/// What is at a path, without its content.
-pub type Look = Seen<()>;
+/// State of a path, without its content.
+pub type PathState = Observed<()>;
 
-/// What tells a file's content.
+/// Identifies the content of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Print {
-    /// The hash of all of it.
+pub enum Fingerprint {
+    /// Hash of the whole content.
     Whole(Hash),
-    /// The hash of its last 4096 bytes, for files that only grow and may be long.
-    End(Hash),
-    /// All of it, where it is short and a write into it may stop half-way.
+    /// Hash of the last 4096 bytes, for files that only grow and may be long.
+    Tail(Hash),
+    /// The content itself, for a short file whose write may stop half-way.
     Bytes(Vec<u8>),
 }
 
-/// How much of the end of a file tells whether somebody else appended to it.
-pub(crate) const END_BYTES: u64 = 4096;
+/// Length of the tail that shows whether another program appended to a file, in bytes.
+pub(crate) const TAIL_BYTES: u64 = 4096;
 
-impl<P> Seen<P> {
-    /// What kind of thing it is, if anything is there.
-    pub(crate) fn kind(&self) -> Option<Kind> {
+impl<F> Observed<F> {
+    /// The kind of file at the path, if it exists.
+    pub(crate) fn kind(&self) -> Option<FileKind> {
         match self {
-            Seen::Absent => None,
-            Seen::Folder { .. } => Some(Kind::Folder),
-            Seen::Symlink { .. } => Some(Kind::Symlink),
-            Seen::File { .. } => Some(Kind::File),
-            Seen::Other | Seen::Ours => Some(Kind::Other),
+            Observed::Absent => None,
+            Observed::Folder { .. } => Some(FileKind::Folder),
+            Observed::Symlink { .. } => Some(FileKind::Symlink),
+            Observed::File { .. } => Some(FileKind::File),
+            Observed::Other | Observed::PreviousRecord => Some(FileKind::Other),
         }
     }
 
-    /// The same, but of a file what `file` makes of its mode and length.
-    pub(crate) fn with_file<Q>(&self, file: impl FnOnce(u32, u64) -> Result<Seen<Q>>) -> Result<Seen<Q>> {
+    /// Maps a file by its mode and length. Everything else stays the same.
+    pub(crate) fn with_file<G>(
+        &self,
+        file: impl FnOnce(u32, u64) -> Result<Observed<G>>,
+    ) -> Result<Observed<G>> {
         Ok(match self {
-            Seen::Absent => Seen::Absent,
-            Seen::Folder { mode } => Seen::Folder { mode: *mode },
-            Seen::Symlink { target } => Seen::Symlink { target: target.clone() },
-            Seen::File { mode, len, .. } => return file(*mode, *len),
-            Seen::Other => Seen::Other,
-            Seen::Ours => Seen::Ours,
+            Observed::Absent => Observed::Absent,
+            Observed::Folder { mode } => Observed::Folder { mode: *mode },
+            Observed::Symlink { target } => Observed::Symlink { target: target.clone() },
+            Observed::File { mode, len, .. } => return file(*mode, *len),
+            Observed::Other => Observed::Other,
+            Observed::PreviousRecord => Observed::PreviousRecord,
         })
     }
 }
 
-impl fmt::Display for Seen {
+impl fmt::Display for Observed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Seen::Absent => f.write_str("nothing"),
-            Seen::Folder { .. } => f.write_str("a folder"),
-            Seen::Symlink { target } => write!(f, "a symlink to `{}`", target.display()),
-            Seen::File { len, print: Print::Whole(hash) | Print::End(hash), .. } => {
+            Observed::Absent => f.write_str("nothing"),
+            Observed::Folder { .. } => f.write_str("a folder"),
+            Observed::Symlink { target } => write!(f, "a symlink to `{}`", target.display()),
+            Observed::File {
+                len, fingerprint: Fingerprint::Whole(hash) | Fingerprint::Tail(hash), ..
+            } => {
                 write!(f, "a file of {len} bytes with hash {hash:?}")
             }
-            Seen::File { len, print: Print::Bytes(_), .. } => write!(f, "a file of {len} bytes"),
-            Seen::Other => f.write_str("a FIFO, socket or device"),
-            Seen::Ours => f.write_str("what was last written there"),
+            Observed::File { len, fingerprint: Fingerprint::Bytes(_), .. } => {
+                write!(f, "a file of {len} bytes")
+            }
+            Observed::Other => f.write_str("a FIFO, socket or device"),
+            Observed::PreviousRecord => f.write_str("the state of the previous record"),
         }
     }
 }
 
-/// What a path is to be after the transaction.
+/// State of a path after the transaction.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Final {
+pub(crate) enum TargetState {
     Absent,
     Folder { mode: u32 },
     Symlink { target: OsString },
     File { mode: u32, content: Content },
 }
 
-/// What a file is to hold: the first `keep` bytes of `base`, then `bytes`.
+/// New content of a file: the first `prefix_len` bytes of `base`, then `bytes`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Content {
-    pub(crate) base: Base,
-    pub(crate) keep: u64,
+    pub(crate) base: ContentBase,
+    pub(crate) prefix_len: u64,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Where the beginning of a file's content comes from.
+/// Source of the prefix of new content.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Base {
-    /// There is none: `bytes` is all.
-    Nothing,
-    /// What the path holds already.
+pub(crate) enum ContentBase {
+    /// No prefix: `bytes` is the whole content.
+    Empty,
+    /// The present content of the path.
     Path,
     /// A file in the staging folder.
     Staged(Staged),
@@ -127,14 +134,14 @@ pub(crate) enum Base {
 pub(crate) struct Staged {
     /// The transaction that staged it.
     pub id: u128,
-    /// Its number in that transaction.
+    /// Number within that transaction.
     pub number: u64,
     pub len: u64,
     pub hash: Hash,
 }
 
 impl Staged {
-    /// Its name in the staging folder.
+    /// Name in the staging folder.
     pub(crate) fn name(&self) -> String {
         format!("{:032x}-{}", self.id, self.number)
     }
@@ -142,87 +149,88 @@ impl Staged {
 
 impl Content {
     pub(crate) fn of_bytes(bytes: Vec<u8>) -> Self {
-        Self { base: Base::Nothing, keep: 0, bytes }
+        Self { base: ContentBase::Empty, prefix_len: 0, bytes }
     }
 
     pub(crate) fn of_staged(staged: Staged) -> Self {
-        Self { keep: staged.len, base: Base::Staged(staged), bytes: Vec::new() }
+        Self { prefix_len: staged.len, base: ContentBase::Staged(staged), bytes: Vec::new() }
     }
 
-    pub(crate) fn of_path(keep: u64) -> Self {
-        Self { base: Base::Path, keep, bytes: Vec::new() }
+    pub(crate) fn of_path(prefix_len: u64) -> Self {
+        Self { base: ContentBase::Path, prefix_len, bytes: Vec::new() }
     }
 
     pub(crate) fn len(&self) -> u64 {
-        self.keep + self.bytes.len() as u64
+        self.prefix_len + self.bytes.len() as u64
     }
 
-    /// Cuts the content to `len`, which is at most its length.
-    pub(crate) fn cut(&mut self, len: u64) {
-        if len < self.keep {
-            self.keep = len;
+    /// Truncates the content to `len`, which is at most its length.
+    pub(crate) fn truncate(&mut self, len: u64) {
+        if len < self.prefix_len {
+            self.prefix_len = len;
         }
-        self.bytes.truncate((len - self.keep) as usize);
+        self.bytes.truncate((len - self.prefix_len) as usize);
     }
 
-    /// This content where "what the path holds already" is `below`.
-    pub(crate) fn over(self, mut below: Content) -> Self {
-        if self.base != Base::Path {
+    /// This content, if the present content of the path is `below`.
+    pub(crate) fn on_top_of(self, mut below: Content) -> Self {
+        if self.base != ContentBase::Path {
             return self;
         }
-        below.cut(self.keep);
+        below.truncate(self.prefix_len);
         below.bytes.extend(self.bytes);
         below
     }
 
-    /// The hash of all of it, where that is known without reading a file.
+    /// Hash of the whole content, if known without reading a file.
     fn hash(&self) -> Option<Hash> {
         match &self.base {
-            Base::Nothing => Some(Hash::of(&self.bytes)),
-            Base::Staged(staged) if self.bytes.is_empty() && self.keep == staged.len => Some(staged.hash),
+            ContentBase::Empty => Some(Hash::of(&self.bytes)),
+            ContentBase::Staged(staged) if self.bytes.is_empty() && self.prefix_len == staged.len => {
+                Some(staged.hash)
+            }
             _ => None,
         }
     }
 }
 
-impl Final {
-    /// Whether `seen` is what this asks for. Content that builds on the path's own is not known, so it never is.
-    pub(crate) fn is(&self, seen: &Seen) -> bool {
-        match (self, seen) {
-            (Final::Absent, Seen::Absent) => true,
-            (Final::Folder { mode }, Seen::Folder { mode: now }) => mode == now,
-            (Final::Symlink { target }, Seen::Symlink { target: now }) => target == now,
+impl TargetState {
+    /// Whether the observed state equals this state. Content that builds on the path's own is unknown and never equal.
+    pub(crate) fn matches(&self, observed: &Observed) -> bool {
+        match (self, observed) {
+            (TargetState::Absent, Observed::Absent) => true,
+            (TargetState::Folder { mode }, Observed::Folder { mode: now }) => mode == now,
+            (TargetState::Symlink { target }, Observed::Symlink { target: now }) => target == now,
             (
-                Final::File { mode, content },
-                Seen::File { mode: mode_now, len, print: Print::Whole(hash) },
+                TargetState::File { mode, content },
+                Observed::File { mode: mode_now, len, fingerprint: Fingerprint::Whole(hash) },
             ) => mode == mode_now && content.len() == *len && content.hash() == Some(*hash),
             (
-                Final::File { mode, content },
-                Seen::File { mode: mode_now, print: Print::Bytes(bytes), .. },
-            ) => mode == mode_now && content.base == Base::Nothing && content.bytes == *bytes,
+                TargetState::File { mode, content },
+                Observed::File { mode: mode_now, fingerprint: Fingerprint::Bytes(bytes), .. },
+            ) => mode == mode_now && content.base == ContentBase::Empty && content.bytes == *bytes,
             _ => false,
         }
     }
 }
 
-/// One path's change, as a journal holds it.
+/// The change of one path, as a journal records it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     pub(crate) root: usize,
     pub(crate) path: RelPath,
-    pub(crate) before: Seen,
-    pub(crate) after: Final,
+    pub(crate) before: Observed,
+    pub(crate) after: TargetState,
 }
 
-/// Sorts changes so that each finds what it needs: what goes away first, the deepest first; then folders from the top; then
-/// files and symlinks. A path that changes its kind is found by its new one.
-/// Each comes with its number in `changes`.
+/// Sorts changes by dependency: removals first, deepest first; then folders, top down; then files and symlinks. The new kind of a
+/// path decides. Each change comes with its index in `changes`.
 pub(crate) fn in_order(changes: &[Change]) -> Vec<(usize, &Change)> {
     let mut sorted: Vec<(usize, &Change)> = changes.iter().enumerate().collect();
     sorted.sort_by_key(|(_, change)| match change.after {
-        Final::Absent => (0, usize::MAX - change.path.depth()),
-        Final::Folder { .. } => (1, change.path.depth()),
-        Final::Symlink { .. } | Final::File { .. } => (2, 0),
+        TargetState::Absent => (0, usize::MAX - change.path.depth()),
+        TargetState::Folder { .. } => (1, change.path.depth()),
+        TargetState::Symlink { .. } | TargetState::File { .. } => (2, 0),
     });
     sorted
 }

@@ -1,38 +1,38 @@
-//! What a transaction sees of its files, with what it staged.
+//! Reads of a transaction: the files, with its staged changes.
 
 use std::ffi::OsString;
 
 use crate::Result;
-use crate::path::ToAt;
-use crate::tx::change::Look;
-use crate::tx::view::Body;
+use crate::path::ToTxPath;
+use crate::tx::change::PathState;
+use crate::tx::view::ContentReader;
 use crate::tx::{Policy, Transaction};
 
 impl<P: Policy> Transaction<P> {
-    /// What is at a path, with what was staged.
-    pub fn look(&self, at: impl ToAt) -> Result<Look> {
-        let at = at.to_at()?;
+    /// The state of a path, with staged changes.
+    pub fn path_state(&self, at: impl ToTxPath) -> Result<PathState> {
+        let at = at.to_tx_path()?;
         self.check_root(at.root)?;
-        self.view().look(&at)
+        self.view().path_state(&at)
     }
 
-    /// All the bytes of a file, with what was staged; `None` when nothing is there.
-    pub fn read(&self, at: impl ToAt) -> Result<Option<Vec<u8>>> {
-        let at = at.to_at()?;
+    /// The content of a file, with staged changes; `None` if the path does not exist.
+    pub fn read(&self, at: impl ToTxPath) -> Result<Option<Vec<u8>>> {
+        let at = at.to_tx_path()?;
         self.check_root(at.root)?;
         self.view().read(&at)
     }
 
-    /// A file's content to be read in pieces, with what was staged so far; `None` when nothing is there.
-    pub fn open(&self, at: impl ToAt) -> Result<Option<Body>> {
-        let at = at.to_at()?;
+    /// Opens a file, with the changes staged so far, to read it in pieces; `None` if the path does not exist.
+    pub fn open(&self, at: impl ToTxPath) -> Result<Option<ContentReader>> {
+        let at = at.to_tx_path()?;
         self.check_root(at.root)?;
         self.view().open(&at)
     }
 
-    /// The names in a folder, with what was staged, sorted.
-    pub fn list(&self, at: impl ToAt) -> Result<Vec<OsString>> {
-        let at = at.to_at()?;
+    /// The names in a folder, with staged changes, sorted.
+    pub fn list(&self, at: impl ToTxPath) -> Result<Vec<OsString>> {
+        let at = at.to_tx_path()?;
         self.check_root(at.root)?;
         self.view().list(&at)
     }

@@ -1,101 +1,107 @@
-//! Content on its way into a transaction: files in the staging folder, written now and synced together before the commit.
+//! Staged files: content in the staging folder, written at once and synced before the commit.
 //!
-//! A few files are synced one by one, through the handles that wrote them. Many are synced with everything else on their file system,
-//! in one call, where the system has one that says when something was lost ([`Storage::watch`](crate::Storage::watch)).
+//! A few files are synced one by one, through the handles that wrote them. Many are synced with the rest of their file system in one
+//! call, if the system reports lost writes ([`Storage::fs_sync`](crate::Storage::fs_sync)).
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
-use crate::disk::{Open, StoredFile, Watch};
+use crate::disk::{FsSync, OpenMode, StoredFile};
 use crate::hash::CHUNK_BYTES;
 use crate::root::{OUR_FILE_MODE, Root};
 use crate::tx::change::Staged;
 use crate::txn_dir::STAGE;
 use crate::{Hash, RelPath, Result, Step};
 
-/// How many staged files are kept open, waiting to be synced. A file is synced through the handle that wrote it, because a
-/// write error is only sure to be reported there.
+/// Maximum number of staged files kept open for their sync. Only the handle that wrote a file is certain to report its write
+/// error.
 const OPEN_FILES_MAX: usize = 256;
-/// Set-user-id and the like.
+/// Set-user-id, set-group-id and sticky bit.
 const SPECIAL_BITS: u32 = 0o7000;
-/// How many syncs are in flight at once: file systems sync many files in little more time than one.
+/// Maximum number of concurrent syncs: file systems sync many files in little more time than one.
 const SYNC_THREADS_MAX: usize = 8;
 
 /// The staged files of one transaction.
 pub(crate) struct Stage {
     id: u128,
     next_number: u64,
-    /// From how many files on they are synced together; never when `None`.
-    together_min: Option<usize>,
+    /// Number of files from which one `syncfs` replaces their own syncs; `None` means never.
+    syncfs_threshold: Option<usize>,
     unsynced: Vec<(usize, RelPath, Box<dyn StoredFile>)>,
-    /// By root, what its staging folder got.
-    used: BTreeMap<usize, Used>,
+    /// The roots with staged files.
+    staged_roots: BTreeMap<usize, StagedRoot>,
 }
 
-/// What was staged in one root.
-struct Used {
+/// The staged files of one root.
+struct StagedRoot {
     files: usize,
-    /// Began before the first of them was written.
-    watch: Option<Box<dyn Watch>>,
+    /// Opened before the first of them was written.
+    fs_sync: Option<Box<dyn FsSync>>,
 }
 
 impl Stage {
-    pub(crate) fn new(id: u128, together_min: Option<usize>) -> Self {
-        Self { id, next_number: 0, together_min, unsynced: Vec::new(), used: BTreeMap::new() }
+    pub(crate) fn new(id: u128, syncfs_threshold: Option<usize>) -> Self {
+        Self { id, next_number: 0, syncfs_threshold, unsynced: Vec::new(), staged_roots: BTreeMap::new() }
     }
 
     /// Opens a new staged file in a root.
     pub(crate) fn create(&mut self, root: usize, roots: &[Root], mode: u32) -> Result<StagedFile> {
         let number = self.next_number;
         let staged = Staged { id: self.id, number, len: 0, hash: Hash::of(b"") };
-        let folder = roots[root].in_home(STAGE);
-        if !self.used.contains_key(&root) {
-            self.used.insert(root, self.begin(&roots[root], &folder)?);
+        let folder = roots[root].in_txn_dir(STAGE);
+        if !self.staged_roots.contains_key(&root) {
+            self.staged_roots.insert(root, self.begin(&roots[root], &folder)?);
         }
-        // Who gives a file away takes these bits from it: they are set last.
+        // A change of owner clears these bits, so they are set last.
         let mode = if mode & SPECIAL_BITS == 0 { mode } else { OUR_FILE_MODE };
         let path = folder.join(staged.name());
-        let file = roots[root].open(Step::Stage, &path, Open::Create { mode })?;
+        let file = roots[root].open(Step::Stage, &path, OpenMode::Create { mode })?;
         self.next_number += 1;
-        let place = roots[root].clone();
-        Ok(StagedFile { root, path, file, mode, staged, hasher: blake3::Hasher::new(), place })
+        let root_dir = roots[root].clone();
+        Ok(StagedFile { root, path, file, mode, staged, hasher: blake3::Hasher::new(), root_dir })
     }
 
-    fn begin(&self, root: &Root, folder: &RelPath) -> Result<Used> {
-        let watch = match self.together_min {
+    fn begin(&self, root: &Root, folder: &RelPath) -> Result<StagedRoot> {
+        let fs_sync = match self.syncfs_threshold {
             None => None,
             Some(_) => {
-                root.name(Step::Stage, folder, root.storage.remember(folder))?;
-                root.name(Step::Stage, folder, root.storage.watch())?
+                root.with_step(Step::Stage, folder, root.storage.cache_handle(folder))?;
+                root.with_step(Step::Stage, folder, root.storage.fs_sync())?
             }
         };
-        Ok(Used { files: 0, watch })
+        Ok(StagedRoot { files: 0, fs_sync })
     }
 
-    /// Takes a written file in; it is synced later, with others.
-    pub(crate) fn take(&mut self, file: StagedFile, mode: u32, roots: &[Root]) -> Result<Staged> {
+    /// Adds a complete file. It is synced later, with others.
+    pub(crate) fn add(&mut self, file: StagedFile, mode: u32, roots: &[Root]) -> Result<Staged> {
         let StagedFile { root, path, file, mode: made, mut staged, hasher, .. } = file;
         staged.hash = Hash(*hasher.finalize().as_bytes());
         if mode != made {
-            roots[root].name(Step::Stage, &path, roots[root].storage.set_mode(&path, mode))?;
+            roots[root].with_step(Step::Stage, &path, roots[root].storage.set_mode(&path, mode))?;
         }
-        self.note(root, path, file, roots)?;
+        self.queue_sync(root, path, file, roots)?;
         Ok(staged)
     }
 
-    /// Changes the mode of a file taken in before.
+    /// Changes the mode of an added file.
     pub(crate) fn set_mode(&mut self, root: usize, staged: &Staged, mode: u32, roots: &[Root]) -> Result<()> {
-        let path = roots[root].in_home(STAGE).join(staged.name());
+        let path = roots[root].in_txn_dir(STAGE).join(staged.name());
         let file = roots[root].open_to_sync(Step::Stage, &path)?;
-        roots[root].name(Step::Stage, &path, roots[root].storage.set_mode(&path, mode))?;
-        self.note(root, path, file, roots)
+        roots[root].with_step(Step::Stage, &path, roots[root].storage.set_mode(&path, mode))?;
+        self.queue_sync(root, path, file, roots)
     }
 
-    /// Remembers that a file has to be synced.
-    fn note(&mut self, root: usize, path: RelPath, file: Box<dyn StoredFile>, roots: &[Root]) -> Result<()> {
-        self.used.get_mut(&root).expect("it was staged here").files += 1;
-        if self.is_together(root) {
-            // From here on nothing has to be kept open: what is lost is told to the watch.
+    /// Queues a file for its sync.
+    fn queue_sync(
+        &mut self,
+        root: usize,
+        path: RelPath,
+        file: Box<dyn StoredFile>,
+        roots: &[Root],
+    ) -> Result<()> {
+        self.staged_roots.get_mut(&root).expect("it was staged here").files += 1;
+        if self.uses_syncfs(root) {
+            // `syncfs` reports lost writes, so no handle has to stay open.
             self.unsynced.retain(|(other, ..)| *other != root);
             return Ok(());
         }
@@ -106,20 +112,20 @@ impl Stage {
         Ok(())
     }
 
-    fn is_together(&self, root: usize) -> bool {
-        let Used { files, watch } = &self.used[&root];
-        watch.is_some() && self.together_min.is_some_and(|min| *files >= min)
+    fn uses_syncfs(&self, root: usize) -> bool {
+        let StagedRoot { files, fs_sync } = &self.staged_roots[&root];
+        fs_sync.is_some() && self.syncfs_threshold.is_some_and(|min| *files >= min)
     }
 
     /// Makes all staged files and their names durable.
     pub(crate) fn sync(&mut self, roots: &[Root]) -> Result<()> {
         self.sync_files(roots)?;
-        for (&root, used) in &self.used {
-            match &used.watch {
-                Some(watch) if self.is_together(root) => {
-                    roots[root].sync_watched(Step::SyncStagedTogether, &**watch)?;
+        for (&root, staged) in &self.staged_roots {
+            match &staged.fs_sync {
+                Some(fs_sync) if self.uses_syncfs(root) => {
+                    roots[root].sync_fs(Step::SyncFsStaged, &**fs_sync)?;
                 }
-                _ => roots[root].sync_folder(Step::SyncStage, &roots[root].in_home(STAGE))?,
+                _ => roots[root].sync_folder(Step::SyncStage, &roots[root].in_txn_dir(STAGE))?,
             }
         }
         Ok(())
@@ -130,52 +136,52 @@ impl Stage {
         in_parallel(&files, |(root, path, file)| roots[*root].sync_all(Step::SyncStaged, path, &**file))
     }
 
-    /// Removes what this transaction staged; what cannot be removed is removed at the next open.
+    /// Removes the staged files of this transaction. The next open removes those that cannot be removed now.
     pub(crate) fn discard(&self, roots: &[Root]) {
-        for &root in self.used.keys() {
+        for &root in self.staged_roots.keys() {
             for number in 0..self.next_number {
                 let staged = Staged { id: self.id, number, len: 0, hash: Hash([0; 32]) };
-                let path = roots[root].in_home(STAGE).join(staged.name());
-                let _ = roots[root].remove_if_there(Step::CleanUp, &path);
+                let path = roots[root].in_txn_dir(STAGE).join(staged.name());
+                let _ = roots[root].remove_if_exists(Step::CleanUp, &path);
             }
         }
     }
 }
 
-/// A staged file that is being written. Give it to [`Transaction::put_staged`](crate::Transaction::put_staged).
-#[must_use = "a staged file that is not put into its transaction is thrown away with it"]
+/// A staged file that is being written. Pass it to [`Transaction::put_staged`](crate::Transaction::put_staged).
+#[must_use = "a staged file that is not passed to `put_staged` is discarded"]
 pub struct StagedFile {
     pub(crate) root: usize,
     pub(crate) path: RelPath,
     file: Box<dyn StoredFile>,
-    /// The mode it was made with.
+    /// Mode at creation.
     mode: u32,
     staged: Staged,
     hasher: blake3::Hasher,
-    place: Root,
+    root_dir: Root,
 }
 
 impl StagedFile {
-    /// The transaction that it belongs to.
+    /// Id of its transaction.
     pub(crate) fn transaction(&self) -> u128 {
         self.staged.id
     }
 
-    /// Takes all that a reader gives, in bounded memory.
-    pub(crate) fn fill(&mut self, reader: &mut dyn Read) -> Result<()> {
+    /// Appends everything that a reader returns, in bounded memory.
+    pub(crate) fn append_reader(&mut self, reader: &mut dyn Read) -> Result<()> {
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {
             match reader.read(&mut buffer) {
                 Ok(0) => return Ok(()),
-                Ok(got) => self.add(&buffer[..got])?,
+                Ok(got) => self.append(&buffer[..got])?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return self.place.name(Step::Stage, &self.path, Err(error)),
+                Err(error) => return self.root_dir.with_step(Step::Stage, &self.path, Err(error)),
             }
         }
     }
 
-    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<()> {
-        self.place.name(Step::Stage, &self.path, self.file.write_at(bytes, self.staged.len))?;
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.root_dir.with_step(Step::Stage, &self.path, self.file.write_at(bytes, self.staged.len))?;
         self.hasher.update(bytes);
         self.staged.len += bytes.len() as u64;
         Ok(())
@@ -184,7 +190,7 @@ impl StagedFile {
 
 impl Write for StagedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.add(bytes).map_err(io::Error::other)?;
+        self.append(bytes).map_err(io::Error::other)?;
         Ok(bytes.len())
     }
 
@@ -193,9 +199,9 @@ impl Write for StagedFile {
     }
 }
 
-/// Runs `work` on every item, on a few threads when there are several; the first error ends it.
+/// Runs `work` on every item, on several threads if there are many items. The first error stops it.
 pub(crate) fn in_parallel<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
-    // Schedules and simulated disks need one thread; a few items are not worth more.
+    // Schedules and simulated disks need one thread; a few items do not pay for more.
     if items.len() < 2 * SYNC_THREADS_MAX || cfg!(feature = "shuttle") {
         return items.iter().try_for_each(work);
     }

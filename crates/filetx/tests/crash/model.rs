@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use filetx::{
-    Committed, Error, Failure, Finder, FolderOptions, FolderTransaction, Left, Look, OwnFolder, Snapshot,
-    Storage, TreeOptions, TreeTransaction, Trees,
+    CommitReport, Error, Failure, FailureOutcome, FolderOptions, FolderTransaction, OwnFolder, PathState,
+    Snapshot, Storage, StorageResolver, TreeOptions, TreeTransaction, Trees,
 };
 use testkit::chain;
 use testkit::explore::{Acks, Limits, Report, Workload, explore};
@@ -36,15 +36,15 @@ pub(crate) enum Kind {
     /// One root, `a`.
     Folder { journal_bytes: u64 },
     /// Roots `a`, `b`, … of which the transaction uses the first `roots`.
-    Tree { roots: usize, together_min: usize },
+    Tree { roots: usize, syncfs_threshold: usize },
 }
 
 pub(crate) const FOLDER: Kind = Kind::Folder { journal_bytes: 16 * 1024 };
-pub(crate) const TREE: Kind = Kind::Tree { roots: 1, together_min: usize::MAX };
-pub(crate) const TREES: Kind = Kind::Tree { roots: 2, together_min: usize::MAX };
+pub(crate) const TREE: Kind = Kind::Tree { roots: 1, syncfs_threshold: usize::MAX };
+pub(crate) const TREES: Kind = Kind::Tree { roots: 2, syncfs_threshold: usize::MAX };
 /// Those whose files and folders are synced with everything else on the disk.
-pub(crate) const TREE_TOGETHER: Kind = Kind::Tree { roots: 1, together_min: 1 };
-pub(crate) const TREES_TOGETHER: Kind = Kind::Tree { roots: 2, together_min: 1 };
+pub(crate) const TREE_TOGETHER: Kind = Kind::Tree { roots: 1, syncfs_threshold: 1 };
+pub(crate) const TREES_TOGETHER: Kind = Kind::Tree { roots: 2, syncfs_threshold: 1 };
 
 pub(crate) const ROOTS: [&str; 2] = ["a", "b"];
 
@@ -132,11 +132,11 @@ impl Plan {
         for ops in &self.transactions {
             match commit(disk, self.kind, ops) {
                 Ok(committed) => {
-                    assert_eq!(committed.kept, [], "nobody else was here");
+                    assert_eq!(committed.preserved, [], "nobody else was here");
                     acks.note(|outcomes| outcomes.acknowledged += 1);
                 }
                 Err(failure) => {
-                    acks.note(|outcomes| outcomes.aborted = failure.left == Left::Nothing);
+                    acks.note(|outcomes| outcomes.aborted = failure.outcome == FailureOutcome::Aborted);
                     return;
                 }
             }
@@ -259,7 +259,7 @@ fn stage_in_trees(tx: &mut TreeTransaction<'_>, op: &Op) -> Result<(), Error> {
     }
 }
 
-pub(crate) fn finder(disk: &SimDisk) -> Finder {
+pub(crate) fn finder(disk: &SimDisk) -> StorageResolver {
     let disk = disk.clone();
     Arc::new(move |path: &Path| -> std::io::Result<Arc<dyn Storage>> {
         let root = path.to_str().and_then(|path| disk.try_root(path));
@@ -271,9 +271,9 @@ pub(crate) fn open_trees(disk: &SimDisk, roots: usize) -> Result<Trees, Error> {
     open_trees_with(disk, roots, usize::MAX)
 }
 
-fn open_trees_with(disk: &SimDisk, roots: usize, together_min: usize) -> Result<Trees, Error> {
+fn open_trees_with(disk: &SimDisk, roots: usize, syncfs_threshold: usize) -> Result<Trees, Error> {
     let paths: Vec<&Path> = ROOTS[..roots].iter().map(Path::new).collect();
-    Trees::on_storage(&paths, finder(disk), TreeOptions { together_min, ..TreeOptions::default() })
+    Trees::on_storage(&paths, finder(disk), TreeOptions { syncfs_threshold, ..TreeOptions::default() })
 }
 
 pub(crate) fn open_folder(disk: &SimDisk, journal_bytes: u64) -> Result<OwnFolder, Error> {
@@ -282,7 +282,7 @@ pub(crate) fn open_folder(disk: &SimDisk, journal_bytes: u64) -> Result<OwnFolde
 }
 
 /// Opens, stages and commits.
-fn commit(disk: &SimDisk, kind: Kind, ops: &[Op]) -> Result<Committed, Failure> {
+fn commit(disk: &SimDisk, kind: Kind, ops: &[Op]) -> Result<CommitReport, Failure> {
     match kind {
         Kind::Folder { journal_bytes } => {
             let folder = open_folder(disk, journal_bytes)?;
@@ -290,8 +290,8 @@ fn commit(disk: &SimDisk, kind: Kind, ops: &[Op]) -> Result<Committed, Failure> 
             ops.iter().try_for_each(|op| stage_in_folder(&mut tx, op))?;
             tx.commit()
         }
-        Kind::Tree { roots, together_min } => {
-            let mut trees = open_trees_with(disk, roots, together_min)?;
+        Kind::Tree { roots, syncfs_threshold } => {
+            let mut trees = open_trees_with(disk, roots, syncfs_threshold)?;
             let mut tx = trees.begin();
             ops.iter().try_for_each(|op| stage_in_trees(&mut tx, op))?;
             tx.commit()
@@ -303,9 +303,14 @@ fn commit(disk: &SimDisk, kind: Kind, ops: &[Op]) -> Result<Committed, Failure> 
 pub(crate) fn recover(disk: &SimDisk, kind: Kind) -> Result<(), String> {
     let seen = read(disk, kind).map_err(|error| format!("reading: {}", chain(&error)))?;
     let opened = match kind {
-        Kind::Folder { journal_bytes } => open_folder(disk, journal_bytes).map(|folder| folder.take_kept()),
-        Kind::Tree { roots, together_min } => open_trees_with(disk, roots, together_min)
-            .map(|trees| trees.recovered().iter().flat_map(|recovered| recovered.kept.clone()).collect()),
+        Kind::Folder { journal_bytes } => {
+            open_folder(disk, journal_bytes).map(|folder| folder.take_preserved())
+        }
+        Kind::Tree { roots, syncfs_threshold } => {
+            open_trees_with(disk, roots, syncfs_threshold).map(|trees| {
+                trees.recovered().iter().flat_map(|recovered| recovered.preserved.clone()).collect()
+            })
+        }
     };
     let kept = opened.map_err(|error| chain(&error))?;
     if !kept.is_empty() {
@@ -328,7 +333,7 @@ fn read(disk: &SimDisk, kind: Kind) -> Result<Model, Error> {
             }
             Kind::Folder { .. } => continue,
             Kind::Tree { .. } => {
-                Snapshot::of_tree_on_storage(Path::new(root), &TreeOptions::default().home, &finder(disk))?
+                Snapshot::of_tree_on_storage(Path::new(root), &TreeOptions::default().txn_dir, &finder(disk))?
             }
         };
         let mut folders = vec![filetx::RelPath::root()];
@@ -336,16 +341,16 @@ fn read(disk: &SimDisk, kind: Kind) -> Result<Model, Error> {
             for name in snapshot.list(&folder)? {
                 let path = folder.join(&name);
                 let key = format!("{root}/{path}");
-                let node = match snapshot.look(&path)? {
-                    Look::File { mode, .. } => {
+                let node = match snapshot.path_state(&path)? {
+                    PathState::File { mode, .. } => {
                         Node::File { mode, content: snapshot.read(&path)?.expect("it was listed") }
                     }
-                    Look::Folder { mode } => {
+                    PathState::Folder { mode } => {
                         folders.push(path);
                         Node::Folder { mode }
                     }
-                    Look::Symlink { target } => Node::Symlink { target },
-                    Look::Other => Node::Other,
+                    PathState::Symlink { target } => Node::Symlink { target },
+                    PathState::Other => Node::Other,
                     look => panic!("{key} was listed and is {look:?}"),
                 };
                 all.insert(key, node);

@@ -8,7 +8,7 @@ use filetx::Step;
 use testkit::explore::{Limits, Report, SecondCrash};
 
 /// What finds a step missing.
-enum Finder {
+enum Detector {
     /// A listed workload, crashed everywhere.
     Crashes(Plan),
     /// A person saving at every step.
@@ -30,28 +30,28 @@ fn limits() -> Limits {
     }
 }
 
-fn folder(journal_bytes: u64, transactions: &[&[Op]]) -> Finder {
-    Finder::Crashes(Plan::new("mutant", Kind::Folder { journal_bytes }, &[], transactions))
+fn folder(journal_bytes: u64, transactions: &[&[Op]]) -> Detector {
+    Detector::Crashes(Plan::new("mutant", Kind::Folder { journal_bytes }, &[], transactions))
 }
 
-fn two_trees() -> Finder {
+fn two_trees() -> Detector {
     let start = [put("a/f", "old"), put("b/g", "old")];
     let commits: [&[Op]; 2] = [&[put("a/f", "new"), put("b/g", "new")], &[put("a/f", "3"), put("b/g", "3")]];
-    Finder::Crashes(Plan::new("mutant", TREES, &start, &commits))
+    Detector::Crashes(Plan::new("mutant", TREES, &start, &commits))
 }
 
-fn tree() -> Finder {
+fn tree() -> Detector {
     tree_of(TREE)
 }
 
-fn tree_of(kind: Kind) -> Finder {
+fn tree_of(kind: Kind) -> Detector {
     let start = [put("a/f", "old"), put("a/gone", "old"), put("a/mode", "old")];
     let ops = [put("a/f", "new"), put("a/d/g", "new"), Op::Remove("a/gone"), Op::SetMode("a/mode", 0o640)];
-    Finder::Crashes(Plan::new("mutant", kind, &start, &[&ops]))
+    Detector::Crashes(Plan::new("mutant", kind, &start, &[&ops]))
 }
 
 /// Every step whose absence must be noticed, with what notices it. The list is complete: see the test below.
-fn mutants() -> Vec<(Step, Finder)> {
+fn mutants() -> Vec<(Step, Detector)> {
     let small = 8192 + 4 * 512;
     let saves: [&[Op]; 2] = [&[put("a/f", "1"), put("a/g", "1")], &[put("a/f", "22"), put("a/g", "22")]];
     let many: Vec<[Op; 2]> = ["one", "two", "six", "ten", "act", "bat", "cat"]
@@ -67,19 +67,19 @@ fn mutants() -> Vec<(Step, Finder)> {
     let long: &'static str = Box::leak("long line\n".repeat(300).into_boxed_str());
     let grows: [&[Op]; 2] = [&[put("a/f", "1")], &[Op::Append("a/f", long), put("a/g", "2")]];
     vec![
-        (Step::SyncHome, folder(small, &saves)),
+        (Step::SyncTxnDir, folder(small, &saves)),
         (Step::SyncStaged, tree()),
         (Step::SyncStage, folder(16 * 1024, &large)),
-        (Step::SyncStagedTogether, tree_of(TREE_TOGETHER)),
+        (Step::SyncFsStaged, tree_of(TREE_TOGETHER)),
         (Step::SyncPointer, two_trees()),
         (Step::SyncPointerFolder, two_trees()),
         (Step::SyncJournal, tree()),
         (Step::SyncJournalFolder, tree()),
-        (Step::CheckDisplaced, Finder::People),
+        (Step::CheckDisplaced, Detector::People),
         (Step::SyncPublished, tree()),
         (Step::SyncParent, tree()),
-        (Step::SyncPublishedTogether, tree_of(TREE_TOGETHER)),
-        (Step::SyncDone, Finder::Afterwards),
+        (Step::SyncFsPublished, tree_of(TREE_TOGETHER)),
+        (Step::SyncDone, Detector::Afterwards),
         (Step::SyncNewJournal, folder(small, &grows)),
         (Step::SyncNewJournalFolder, folder(small, &saves)),
         (Step::SyncRecord, folder(16 * 1024, &saves)),
@@ -89,25 +89,25 @@ fn mutants() -> Vec<(Step, Finder)> {
         (Step::Stabilise, folder(16 * 1024, &saves)),
         (Step::SyncStabilised, folder(16 * 1024, &saves)),
         (Step::SyncStabilisedFolder, folder(16 * 1024, &saves)),
-        (Step::SyncKept, Finder::People),
-        (Step::Classify, Finder::People),
+        (Step::SyncPreserved, Detector::People),
+        (Step::Classify, Detector::People),
         (Step::CheckChecksum, folder(16 * 1024, &saves)),
         (Step::CheckChain, folder(small, &many)),
         (Step::CheckBoot, folder(16 * 1024, &saves)),
-        (Step::SyncReplacement, Finder::Replace),
-        (Step::SyncReplacedFolder, Finder::Replace),
+        (Step::SyncReplacement, Detector::Replace),
+        (Step::SyncReplacedFolder, Detector::Replace),
     ]
 }
 
-impl Finder {
+impl Detector {
     fn run(&self) -> Result<(), String> {
         let clean =
             |report: Report| if report.failures.is_empty() { Ok(()) } else { Err(report.to_string()) };
         match self {
-            Finder::Crashes(plan) => clean(plan.explore(&limits())),
-            Finder::People => people::editor_at_every_step().map(|_| ()),
-            Finder::Afterwards => people::edits_after_the_commit(),
-            Finder::Replace => clean(super::replaced::explore()),
+            Detector::Crashes(plan) => clean(plan.explore(&limits())),
+            Detector::People => people::editor_at_every_step().map(|_| ()),
+            Detector::Afterwards => people::edits_after_the_commit(),
+            Detector::Replace => clean(super::replaced::explore()),
         }
     }
 }
@@ -115,8 +115,8 @@ impl Finder {
 #[test]
 fn every_mutant_is_caught() {
     let mut missed = Vec::new();
-    for (step, finder) in mutants() {
-        let noticed = step.left_out(|| finder.run()).is_err();
+    for (step, detector) in mutants() {
+        let noticed = step.skipped(|| detector.run()).is_err();
         eprintln!("{} {step:?}: {}", step.number(), if noticed { "caught" } else { "MISSED" });
         if !noticed {
             missed.push(step);
@@ -128,8 +128,8 @@ fn every_mutant_is_caught() {
 
 #[test]
 fn without_a_mutant_nothing_is_noticed() {
-    for (step, finder) in mutants() {
-        if let Err(message) = finder.run() {
+    for (step, detector) in mutants() {
+        if let Err(message) = detector.run() {
             panic!("the workload for {step:?} fails with nothing left out: {message}");
         }
     }

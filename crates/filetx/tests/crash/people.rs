@@ -1,6 +1,6 @@
 //! A person's hand: an editor saves while a tree commit is under way, or between a crash and the recovery.
 
-use filetx::{Hash, Print, Seen, Trees};
+use filetx::{Fingerprint, Hash, Observed, Trees};
 use testkit::sim::SimDisk;
 
 use testkit::chain;
@@ -22,14 +22,14 @@ fn disk() -> SimDisk {
 }
 
 /// `None` when a file changed before the transaction looked at it: then nothing is touched. Afterwards it is a third state.
-fn stage_and_commit(trees: &mut Trees) -> Result<Option<filetx::Committed>, filetx::Failure> {
-    let is_old = |seen: &Seen| matches!(seen, Seen::File { print: Print::Whole(hash), .. } if *hash == Hash::of(b"old"));
+fn stage_and_commit(trees: &mut Trees) -> Result<Option<filetx::CommitReport>, filetx::Failure> {
+    let is_old = |seen: &Observed| matches!(seen, Observed::File { fingerprint: Fingerprint::Whole(hash), .. } if *hash == Hash::of(b"old"));
     let mut tx = trees.begin();
     if !is_old(tx.observe("changed")?) {
         return Ok(None);
     }
     tx.put("changed", b"new")?;
-    if *tx.observe("created")? != Seen::Absent {
+    if *tx.observe("created")? != Observed::Absent {
         return Ok(None);
     }
     tx.put("created", b"new")?;
@@ -49,7 +49,7 @@ const SAVES: [Save; 2] = [
 ];
 
 /// Whether the person's bytes are where they were saved, or were put where the report says.
-fn is_safe(disk: &SimDisk, path: &str, bytes: &[u8], kept: &[filetx::Kept]) -> bool {
+fn is_safe(disk: &SimDisk, path: &str, bytes: &[u8], kept: &[filetx::Preserved]) -> bool {
     let in_place = disk.person_read("a", path).as_deref() == Some(bytes);
     let aside = disk.person_list("a", ".txn/kept").into_iter();
     let is_aside = aside
@@ -59,7 +59,7 @@ fn is_safe(disk: &SimDisk, path: &str, bytes: &[u8], kept: &[filetx::Kept]) -> b
 }
 
 /// Every path is as the commit wants it, as it was, or the person's.
-fn is_whole(disk: &SimDisk, saved: &str, kept: &[filetx::Kept]) -> Result<(), String> {
+fn is_whole(disk: &SimDisk, saved: &str, kept: &[filetx::Preserved]) -> Result<(), String> {
     let read = |path| disk.person_read("a", path);
     let wanted = |path: &str| if path == "removed" { None } else { Some(b"new".to_vec()) };
     let old = |path: &str| if path == "created" { None } else { Some(b"old".to_vec()) };
@@ -81,7 +81,7 @@ pub(crate) fn editor_at_every_step() -> Result<u64, String> {
         let disk = disk();
         let mut trees = open_trees(&disk, 1).map_err(|error| chain(&error))?;
         let committed = stage_and_commit(&mut trees).map_err(|error| chain(&error))?;
-        let _ = committed.filter(|committed| committed.kept.is_empty()).ok_or("kept")?;
+        let _ = committed.filter(|committed| committed.preserved.is_empty()).ok_or("kept")?;
         disk.calls()
     };
     let mut cases = 0;
@@ -112,16 +112,16 @@ fn editor_at(path: &'static str, save: Save, call: u64, crash_after: Option<u64>
         .and_then(|mut trees| stage_and_commit(&mut trees));
     let saved = disk.calls() > call;
     match outcome {
-        Ok(committed) => kept.extend(committed.into_iter().flat_map(|committed| committed.kept)),
+        Ok(committed) => kept.extend(committed.into_iter().flat_map(|committed| committed.preserved)),
         Err(failure) if crash_after.is_none() => return Err(chain(&failure)),
         Err(_) => {}
     }
     let crashed = disk.is_crashed();
     disk.heal();
-    let check = |disk: &SimDisk, kept: &[filetx::Kept]| {
+    let check = |disk: &SimDisk, kept: &[filetx::Preserved]| {
         let mut kept = kept.to_vec();
         let trees = open_trees(disk, 1).map_err(|error| chain(&error))?;
-        kept.extend(trees.recovered().iter().flat_map(|recovered| recovered.kept.clone()));
+        kept.extend(trees.recovered().iter().flat_map(|recovered| recovered.preserved.clone()));
         drop(trees);
         is_whole(disk, path, &kept)?;
         if saved && !is_safe(disk, path, b"the person's", &kept) {
@@ -142,8 +142,8 @@ fn editor_at(path: &'static str, save: Save, call: u64, crash_after: Option<u64>
 }
 
 /// What an acknowledged commit kept aside is there after a power cut.
-fn are_kept(disk: &SimDisk, kept: &[filetx::Kept]) -> Result<(), String> {
-    for aside in kept.iter().filter_map(|kept| kept.aside.as_ref()) {
+fn are_kept(disk: &SimDisk, kept: &[filetx::Preserved]) -> Result<(), String> {
+    for aside in kept.iter().filter_map(|kept| kept.preserved_at.as_ref()) {
         let path = aside.strip_prefix("a").expect("it is in the root").to_str().expect("plain names");
         if disk.person_read("a", path).as_deref() != Some(b"new") {
             return Err(format!("{path} was kept aside and is lost"));
@@ -159,7 +159,7 @@ pub(crate) fn edits_after_the_commit() -> Result<(), String> {
     let committed = stage_and_commit(&mut trees).map_err(|error| chain(&error))?;
     drop(trees);
     let committed = committed.expect("nobody changed anything");
-    assert!(committed.pending.is_none() && committed.kept.is_empty());
+    assert!(committed.pending.is_none() && committed.preserved.is_empty());
     disk.person_write("a", "changed", b"old");
     disk.person_remove("a", "created");
     for cut in disk.cuts_sampled(1, 1000) {

@@ -1,6 +1,6 @@
 //! The one-file path, crashed everywhere.
 
-use filetx::{Left, RelPath, ReplaceOptions, Sweep, replace_in};
+use filetx::{FailureOutcome, RelPath, ReplaceOptions, Sweep, replace_in};
 use testkit::explore::{Report, Workload};
 use testkit::sim::SimDisk;
 
@@ -32,7 +32,7 @@ pub(crate) fn explore() -> Report {
                 match replace(disk, content) {
                     Ok(()) => acks.note(|outcomes| outcomes.acknowledged += 1),
                     Err(failure) => {
-                        acks.note(|outcomes| outcomes.aborted = failure.left == Left::Nothing);
+                        acks.note(|outcomes| outcomes.aborted = failure.outcome == FailureOutcome::Aborted);
                         return;
                     }
                 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use filetx::{
-    Committed, Error, Failure, FolderOptions, Kept, Left, OwnFolder, ReplaceOptions, Replaced, Snapshot,
-    Step, Sweep, TreeOptions, Trees, Wait, replace_file,
+    CommitReport, Error, Failure, FailureOutcome, FolderOptions, OwnFolder, Preserved, ReplaceOptions,
+    Replacement, Snapshot, Step, Sweep, TreeOptions, Trees, Wait, replace_file,
 };
 use testkit::chain;
 use testkit::folder::{Tree, tree, tree_of, tree_of_roots, tree_without};
@@ -60,9 +60,9 @@ impl Outcome {
             .find(|outcome| *outcome as i32 == code)
     }
 
-    fn of(result: Result<Committed, Failure>) -> Self {
+    fn of(result: Result<CommitReport, Failure>) -> Self {
         match result {
-            Ok(Committed { pending: None, .. }) => Self::Ok,
+            Ok(CommitReport { pending: None, .. }) => Self::Ok,
             Ok(_) => Self::Pending,
             Err(failure) => Self::of_failure(&failure),
         }
@@ -70,9 +70,9 @@ impl Outcome {
 
     fn of_failure(failure: &Failure) -> Self {
         complain(failure);
-        match failure.left {
-            Left::Nothing => Self::Aborted,
-            Left::Unknown => Self::Unknown,
+        match failure.outcome {
+            FailureOutcome::Aborted => Self::Aborted,
+            FailureOutcome::Unknown => Self::Unknown,
         }
     }
 }
@@ -139,7 +139,7 @@ impl Workload {
         let outcome = match self {
             Self::OneFile => match replace_file(&home.join("config"), b"all new", &ReplaceOptions::default())
             {
-                Ok(Replaced { .. }) => Outcome::Ok,
+                Ok(Replacement { .. }) => Outcome::Ok,
                 Err(failure) => Outcome::of_failure(&failure),
             },
             Self::Tree => match open_trees(home) {
@@ -164,7 +164,7 @@ impl Workload {
         outcome
     }
 
-    fn commit_folder(self, folder: &OwnFolder) -> Result<Committed, Failure> {
+    fn commit_folder(self, folder: &OwnFolder) -> Result<CommitReport, Failure> {
         let mut tx = folder.begin()?;
         tx.append("messages", b"3\n")?;
         tx.put("metadata", b"{\"count\": 3}")?;
@@ -180,7 +180,7 @@ impl Workload {
     }
 
     /// What the next program does first. What it found that is nobody's is an error here.
-    pub(crate) fn recover(self, home: &Path) -> Result<Vec<Kept>, Error> {
+    pub(crate) fn recover(self, home: &Path) -> Result<Vec<Preserved>, Error> {
         match self {
             Self::OneFile => {
                 // Nothing waits to be finished; the next writer sweeps leftovers away.
@@ -195,9 +195,9 @@ impl Workload {
             }
             Self::Tree => {
                 let trees = open_trees(home)?;
-                Ok(trees.recovered().iter().flat_map(|recovered| recovered.kept.clone()).collect())
+                Ok(trees.recovered().iter().flat_map(|recovered| recovered.preserved.clone()).collect())
             }
-            _ => self.open_folder(home).map(|folder| folder.take_kept()),
+            _ => self.open_folder(home).map(|folder| folder.take_preserved()),
         }
     }
 
@@ -272,7 +272,7 @@ fn open_trees(home: &Path) -> Result<Trees, Error> {
     Trees::open(&[&home.join("a"), &home.join("b")], TreeOptions::default())
 }
 
-fn commit_trees(trees: &mut Trees) -> Result<Committed, Failure> {
+fn commit_trees(trees: &mut Trees) -> Result<CommitReport, Failure> {
     let mut tx = trees.begin();
     tx.put((0, "changed"), b"all new")?;
     tx.put((0, "new/deep/file"), b"created")?;

@@ -15,7 +15,7 @@ type Work<'a> = &'a dyn Fn(&mut Tx<'_, '_>) -> Result<()>;
 #[test]
 fn a_symlinked_folder_is_no_way_out() {
     let start = ["f=x", "d/", "d/out->../../outside"];
-    let check = |work: Work<'_>, path: &str| refused_tree(&start, work, "WrongKind", path);
+    let check = |work: Work<'_>, path: &str| refused_tree(&start, work, "WrongFileKind", path);
     check(&|tx| tx.put("d/out/secret", b"x"), "root/d/out` is a symlink, not a folder");
     check(&|tx| tx.put("d/out/new", b"x"), "root/d/out");
     check(&|tx| tx.remove("d/out/secret"), "root/d/out");
@@ -30,7 +30,7 @@ fn what_lies_behind_a_symlink_is_not_read() {
         place.make(&["out->../outside", "l->../outside/secret"]);
         place.aborted(|tx| {
             assert_eq!(tx.read("out/secret").unwrap(), None);
-            assert_eq!(tx.look("out/secret").unwrap(), filetx::Look::Absent);
+            assert_eq!(tx.path_state("out/secret").unwrap(), filetx::PathState::Absent);
             assert!(tx.remove("out/secret").is_err());
             assert!(tx.put("out/secret", b"x").is_err());
             assert!(tx.read("l").is_err());
@@ -52,10 +52,10 @@ fn a_symlink_to_a_file_outside_is_replaced_not_followed() {
 /// Stages `work` where `d` is a folder, makes `d` a symlink to the folder outside, and commits. What makes something cannot land.
 fn swapped(work: Work<'_>) {
     let committed = commit_swapped(work);
-    assert!(committed.pending.is_some() || !committed.kept.is_empty(), "it landed: {committed:?}");
+    assert!(committed.pending.is_some() || !committed.preserved.is_empty(), "it landed: {committed:?}");
 }
 
-fn commit_swapped(work: Work<'_>) -> filetx::Committed {
+fn commit_swapped(work: Work<'_>) -> filetx::CommitReport {
     let place = Place::new(Policy::UserTree);
     fs::write(place.outside("f"), "outside").unwrap();
     fs::set_permissions(place.outside("f"), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
@@ -116,9 +116,9 @@ fn a_file_swapped_for_a_symlink_before_the_commit_is_not_followed() {
         place.assert_outside_untouched();
         if place.policy == Policy::UserTree {
             assert_eq!(place.lines(), ["f->../outside/secret"], "the person's link stays");
-            let aside = committed.kept[0].aside.as_ref().unwrap();
+            let aside = committed.preserved[0].preserved_at.as_ref().unwrap();
             assert_eq!(fs::read(aside).unwrap(), b"new");
-            assert!(committed.kept[0].path.ends_with("root/f"));
+            assert!(committed.preserved[0].path.ends_with("root/f"));
         } else {
             assert_eq!(place.lines(), ["f=new"], "the folder is ours");
         }
@@ -195,7 +195,7 @@ fn content_is_kept_aside_whatever_its_name() {
     fs::write(place.root(name), "a person's").unwrap();
     // Without the mark of what is published, the journal is carried out again.
     fs::remove_file(place.root(".txn/published")).unwrap();
-    let kept = place.open_folder().take_kept();
-    assert_eq!(fs::read(kept[0].aside.as_ref().unwrap()).unwrap(), b"a person's");
+    let kept = place.open_folder().take_preserved();
+    assert_eq!(fs::read(kept[0].preserved_at.as_ref().unwrap()).unwrap(), b"a person's");
     assert_eq!(fs::read(place.root(name)).unwrap(), b"ours");
 }

@@ -29,11 +29,7 @@ fn a_line_added_by_hand_is_reported_once_and_kept() {
     by_hand.write_all(b"by hand\n").unwrap();
     let mut tx = folder.begin().unwrap();
     let error = tx.append("log", b"two\n").unwrap_err();
-    place.assert_error(
-        &error,
-        "Drifted",
-        "root/log` was changed by someone else: it was left with 4 bytes and has 12 now",
-    );
+    place.assert_error(&error, "ModifiedExternally", "root/log`: its length is 12 bytes, not 4");
     assert_eq!(tx.read("log").unwrap().unwrap(), b"one\nby hand\n");
     drop(tx);
     change(&folder, |tx| tx.append("log", b"two\n"));
@@ -49,7 +45,7 @@ fn a_file_cut_by_hand_is_reported_too() {
     change(&folder, |tx| tx.put("log", b"one\ntwo\n"));
     fs::write(place.root("log"), "one\n").unwrap();
     let mut tx = folder.begin().unwrap();
-    assert!(matches!(tx.truncate("log", 2), Err(Error::Drifted { .. })));
+    assert!(matches!(tx.truncate("log", 2), Err(Error::ModifiedExternally { .. })));
     // It was said: the same transaction may go on.
     tx.append("log", b"three\n").unwrap();
     let _ = tx.commit().unwrap();
@@ -89,7 +85,7 @@ fn a_folder_that_was_moved_removed_or_replaced_takes_nothing_more() {
     change(&folder, |tx| tx.put("log", b"one\n"));
     let elsewhere = place.root("").parent().unwrap().join("moved");
     fs::rename(place.root(""), &elsewhere).unwrap();
-    let gone = |folder: &OwnFolder| matches!(folder.begin(), Err(Error::FolderGone { .. }));
+    let gone = |folder: &OwnFolder| matches!(folder.begin(), Err(Error::FolderMoved { .. }));
     assert!(gone(&folder), "nothing is there");
     fs::create_dir(place.root("")).unwrap();
     assert!(gone(&folder), "another folder is there");
@@ -240,9 +236,9 @@ fn a_lock_file_that_is_gone_stops_the_commit() {
     tx.put("f", b"x").unwrap();
     fs::remove_file(place.lock_file()).unwrap();
     let failure = tx.commit().unwrap_err();
-    assert_eq!(failure.left, filetx::Left::Nothing);
-    let Error::Group { source } = failure.error else { panic!("{:?}", failure.error) };
-    place.assert_error(&source, "LockGone", "lock` was removed or replaced while it was held");
+    assert_eq!(failure.outcome, filetx::FailureOutcome::Aborted);
+    let Error::GroupCommit { source } = failure.error else { panic!("{:?}", failure.error) };
+    place.assert_error(&source, "LockFileReplaced", "lock` was removed or replaced while it was held");
     assert_eq!(place.lines(), Vec::<String>::new());
     change(&folder, |tx| tx.put("f", b"y"));
     assert_eq!(place.lines(), ["f=y"]);
@@ -263,14 +259,14 @@ fn a_line_added_by_hand_survives_what_is_appended_after_it_and_recovery() {
         .open(place.root("log"))
         .and_then(|mut file| file.write_all(b"by hand\n"))
         .unwrap();
-    assert!(matches!(append(b"two\n"), Err(Error::Drifted { .. })));
+    assert!(matches!(append(b"two\n"), Err(Error::ModifiedExternally { .. })));
     append(b"two\n").unwrap();
     append(b"three\n").unwrap();
     drop(folder);
     // As after a power cut: everything in the journal is published again.
     fs::remove_file(place.root(".txn/published")).unwrap();
     let again = place.open_folder();
-    assert_eq!(again.take_kept(), []);
+    assert_eq!(again.take_preserved(), []);
     drop(again);
     assert_eq!(place.lines(), ["log=one\\nby hand\\ntwo\\nthree\\n"]);
 }
@@ -282,9 +278,9 @@ fn another_process_notices_a_line_added_by_hand_too() {
     fs::write(place.root("log"), "one\nby hand\n").unwrap();
     // A new handle knows from the journal what was left.
     let error = place.open_folder().begin().unwrap().append("log", b"two\n").unwrap_err();
-    place.assert_error(&error, "Drifted", "log");
+    place.assert_error(&error, "ModifiedExternally", "log");
     let error = place.open_folder().begin().unwrap().truncate("log", 2).unwrap_err();
-    place.assert_error(&error, "Drifted", "log");
+    place.assert_error(&error, "ModifiedExternally", "log");
 }
 
 #[test]

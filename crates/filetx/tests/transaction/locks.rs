@@ -170,7 +170,7 @@ fn a_reader_of_an_inner_root_waits_for_a_writer_of_the_outer_one() {
     drop(Trees::open(&[&place.root("in")], TreeOptions::default()).unwrap());
     let outer = place.open_trees();
     let inner = place.root("in");
-    let read = || Snapshot::of_tree(&inner, &TreeOptions::default().home, &briefly()).map(drop);
+    let read = || Snapshot::of_tree(&inner, &TreeOptions::default().txn_dir, &briefly()).map(drop);
     let elsewhere = || thread::scope(|scope| scope.spawn(read).join().unwrap());
     assert!(matches!(elsewhere(), Err(Error::Busy { .. })));
     drop(outer);

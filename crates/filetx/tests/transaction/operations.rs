@@ -355,7 +355,7 @@ fn a_reader_that_fails_changes_nothing() {
     place.make(&["f=old"]);
     let read = |tx: &mut Tx<'_, '_>| tx.tree().put_reader_with_mode("f", 0o644, &mut Broken);
     let failure = place.try_change(read).unwrap_err();
-    assert_eq!(failure.left, filetx::Left::Nothing);
+    assert_eq!(failure.outcome, filetx::FailureOutcome::Aborted);
     assert_eq!(place.lines(), ["f=old"]);
     place.assert_nothing_left();
 }

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use filetx::{
-    Body, Committed, Error, Failure, FolderOptions, FolderTransaction, Left, Look, OwnFolder, RelPath,
-    Result, Seen, Snapshot, StagedFile, ToAt, TreeOptions, TreeTransaction, Trees, Wait,
+    CommitReport, ContentReader, Error, Failure, FailureOutcome, FolderOptions, FolderTransaction, Observed,
+    OwnFolder, PathState, RelPath, Result, Snapshot, StagedFile, ToTxPath, TreeOptions, TreeTransaction,
+    Trees, Wait,
 };
 use tempfile::TempDir;
 
@@ -104,14 +105,14 @@ macro_rules! shared {
 }
 
 shared! {
-    put(at: impl ToAt, bytes: &[u8]) -> Result<()>;
+    put(at: impl ToTxPath, bytes: &[u8]) -> Result<()>;
     stage(root: usize) -> Result<StagedFile>;
-    put_staged(at: impl ToAt, file: StagedFile) -> Result<()>;
-    remove(at: impl ToAt) -> Result<()>;
-    look(at: impl ToAt) -> Result<Look>;
-    read(at: impl ToAt) -> Result<Option<Vec<u8>>>;
-    open(at: impl ToAt) -> Result<Option<Body>>;
-    list(at: impl ToAt) -> Result<Vec<std::ffi::OsString>>;
+    put_staged(at: impl ToTxPath, file: StagedFile) -> Result<()>;
+    remove(at: impl ToTxPath) -> Result<()>;
+    path_state(at: impl ToTxPath) -> Result<PathState>;
+    read(at: impl ToTxPath) -> Result<Option<Vec<u8>>>;
+    open(at: impl ToTxPath) -> Result<Option<ContentReader>>;
+    list(at: impl ToTxPath) -> Result<Vec<std::ffi::OsString>>;
 }
 
 impl<'b> Tx<'_, 'b> {
@@ -125,31 +126,31 @@ impl<'b> Tx<'_, 'b> {
         tx
     }
 
-    pub(crate) fn append(&mut self, at: impl ToAt, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn append(&mut self, at: impl ToTxPath, bytes: &[u8]) -> Result<()> {
         self.folder().append(at, bytes)
     }
 
-    pub(crate) fn truncate(&mut self, at: impl ToAt, len: u64) -> Result<()> {
+    pub(crate) fn truncate(&mut self, at: impl ToTxPath, len: u64) -> Result<()> {
         self.folder().truncate(at, len)
     }
 
-    pub(crate) fn rename(&mut self, from: impl ToAt, to: impl ToAt) -> Result<()> {
+    pub(crate) fn rename(&mut self, from: impl ToTxPath, to: impl ToTxPath) -> Result<()> {
         self.folder().rename(from, to)
     }
 
-    pub(crate) fn set_mode(&mut self, at: impl ToAt, mode: u32) -> Result<()> {
+    pub(crate) fn set_mode(&mut self, at: impl ToTxPath, mode: u32) -> Result<()> {
         self.tree().set_mode(at, mode)
     }
 
-    pub(crate) fn symlink(&mut self, at: impl ToAt, target: &std::ffi::OsStr) -> Result<()> {
+    pub(crate) fn symlink(&mut self, at: impl ToTxPath, target: &std::ffi::OsStr) -> Result<()> {
         self.tree().symlink(at, target)
     }
 
-    pub(crate) fn remove_folder(&mut self, at: impl ToAt) -> Result<()> {
+    pub(crate) fn remove_folder(&mut self, at: impl ToTxPath) -> Result<()> {
         self.tree().remove_folder(at)
     }
 
-    pub(crate) fn observe(&mut self, at: impl ToAt) -> Result<&Seen> {
+    pub(crate) fn observe(&mut self, at: impl ToTxPath) -> Result<&Observed> {
         self.tree().observe(at)
     }
 }
@@ -238,7 +239,7 @@ impl Place {
     pub(crate) fn try_snapshot(&self, wait: &Wait) -> Result<Snapshot> {
         match self.policy {
             Policy::OwnFolder => Snapshot::of_folder(&self.root(""), &self.lock_file(), wait),
-            Policy::UserTree => Snapshot::of_tree(&self.root(""), &TreeOptions::default().home, wait),
+            Policy::UserTree => Snapshot::of_tree(&self.root(""), &TreeOptions::default().txn_dir, wait),
         }
     }
 
@@ -248,7 +249,7 @@ impl Place {
         work: impl FnOnce(&mut Tx<'_, '_>) -> T,
         commits: impl FnOnce(T) -> Result<bool>,
     ) -> Ended {
-        let aborted = || Failure { left: Left::Nothing, error: Error::Superseded };
+        let aborted = || Failure { outcome: FailureOutcome::Aborted, error: Error::Superseded };
         match self.policy {
             Policy::OwnFolder => {
                 let folder = self.open_folder();
@@ -273,7 +274,7 @@ impl Place {
     /// Stages and commits; nobody else is there, so all of it lands.
     pub(crate) fn change(&self, work: impl FnOnce(&mut Tx<'_, '_>) -> Result<()>) {
         let committed = self.try_change(work).unwrap();
-        assert_eq!(committed.kept, []);
+        assert_eq!(committed.preserved, []);
         assert!(committed.pending.is_none(), "{:?}", committed.pending);
     }
 
@@ -344,17 +345,17 @@ impl Place {
                 let at = folder.join(&name);
                 let path = at.to_string();
                 lines.push(match view.kind(&at) {
-                    Look::File { mode, len, .. } => {
+                    PathState::File { mode, len, .. } => {
                         let content = view.content(&at);
                         assert_eq!(content.len() as u64, len, "{path}");
                         self.file_line(&path, mode, &content)
                     }
-                    Look::Symlink { target } => format!("{path}->{}", target.display()),
-                    Look::Folder { mode } => {
+                    PathState::Symlink { target } => format!("{path}->{}", target.display()),
+                    PathState::Folder { mode } => {
                         folders.push(at);
                         self.folder_line(&path, mode)
                     }
-                    Look::Other => format!("{path}?"),
+                    PathState::Other => format!("{path}?"),
                     look => panic!("{path} is listed and {look:?}"),
                 });
             }
@@ -418,12 +419,12 @@ impl Place {
 }
 
 /// How a transaction ended.
-pub(crate) type Ended = std::result::Result<Committed, Failure>;
+pub(crate) type Ended = std::result::Result<CommitReport, Failure>;
 
 /// What transactions and readers have in common.
 pub(crate) trait View {
     fn names(&mut self, folder: &RelPath) -> Vec<std::ffi::OsString>;
-    fn kind(&mut self, path: &RelPath) -> Look;
+    fn kind(&mut self, path: &RelPath) -> PathState;
     fn content(&mut self, path: &RelPath) -> Vec<u8>;
 }
 
@@ -431,8 +432,8 @@ impl View for Tx<'_, '_> {
     fn names(&mut self, folder: &RelPath) -> Vec<std::ffi::OsString> {
         self.list(folder).unwrap()
     }
-    fn kind(&mut self, path: &RelPath) -> Look {
-        self.look(path).unwrap()
+    fn kind(&mut self, path: &RelPath) -> PathState {
+        self.path_state(path).unwrap()
     }
     fn content(&mut self, path: &RelPath) -> Vec<u8> {
         self.read(path).unwrap().unwrap()
@@ -443,8 +444,8 @@ impl View for Snapshot {
     fn names(&mut self, folder: &RelPath) -> Vec<std::ffi::OsString> {
         self.list(folder).unwrap()
     }
-    fn kind(&mut self, path: &RelPath) -> Look {
-        self.look(path).unwrap()
+    fn kind(&mut self, path: &RelPath) -> PathState {
+        self.path_state(path).unwrap()
     }
     fn content(&mut self, path: &RelPath) -> Vec<u8> {
         self.read(path).unwrap().unwrap()

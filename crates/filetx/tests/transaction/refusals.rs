@@ -21,7 +21,7 @@ fn paths_that_are_not_below_the_root() {
         refused_folder(&["a/", "f=x"], |tx| tx.rename(path, "g"), "BadPath", "is not a path below a root");
     }
     refused(&[], |tx| tx.put("n".repeat(256).as_str(), b"x"), "BadPath", "longer than 255 bytes");
-    refused(&[], |tx| tx.look("../x").map(|_| ()), "BadPath", "../x");
+    refused(&[], |tx| tx.path_state("../x").map(|_| ()), "BadPath", "../x");
 }
 
 #[test]
@@ -38,24 +38,29 @@ fn the_root_itself() {
 
 #[test]
 fn the_transaction_folder() {
-    refused(&[], |tx| tx.put(".txn/x", b"x"), "Reserved", "root/.txn/x` is inside the transaction folder");
-    refused(&[], |tx| tx.put(".txn", b"x"), "Reserved", "root/.txn");
-    refused(&[], |tx| tx.remove(".txn/.gitignore"), "Reserved", "root/.txn/.gitignore");
-    refused_folder(&["f=x"], |tx| tx.rename("f", ".txn/f"), "Reserved", "root/.txn/f");
-    refused_tree(&[], |tx| tx.set_mode(".txn", 0o777), "Reserved", "root/.txn");
-    refused_tree(&[], |tx| tx.remove_folder(".txn/stage"), "Reserved", "root/.txn/stage");
-    refused_tree(&[], |tx| tx.symlink(".txn/l", "x".as_ref()), "Reserved", "root/.txn/l");
-    refused_folder(&[], |tx| tx.rename(".txn", "mine"), "Reserved", "root/.txn");
+    refused(
+        &[],
+        |tx| tx.put(".txn/x", b"x"),
+        "ReservedPath",
+        "root/.txn/x` is inside the transaction folder",
+    );
+    refused(&[], |tx| tx.put(".txn", b"x"), "ReservedPath", "root/.txn");
+    refused(&[], |tx| tx.remove(".txn/.gitignore"), "ReservedPath", "root/.txn/.gitignore");
+    refused_folder(&["f=x"], |tx| tx.rename("f", ".txn/f"), "ReservedPath", "root/.txn/f");
+    refused_tree(&[], |tx| tx.set_mode(".txn", 0o777), "ReservedPath", "root/.txn");
+    refused_tree(&[], |tx| tx.remove_folder(".txn/stage"), "ReservedPath", "root/.txn/stage");
+    refused_tree(&[], |tx| tx.symlink(".txn/l", "x".as_ref()), "ReservedPath", "root/.txn/l");
+    refused_folder(&[], |tx| tx.rename(".txn", "mine"), "ReservedPath", "root/.txn");
 }
 
 #[test]
 fn what_is_missing() {
-    refused(&[], |tx| tx.remove("f"), "Missing", "root/f` does not exist");
-    refused_tree(&[], |tx| tx.remove("no/such/f"), "Missing", "root/no/such/f` does not exist");
-    refused_folder(&[], |tx| tx.truncate("f", 0), "Missing", "root/f");
-    refused_folder(&[], |tx| tx.rename("f", "g"), "Missing", "root/f");
-    refused_tree(&[], |tx| tx.set_mode("no/f", 0o600), "Missing", "root/no/f");
-    refused_tree(&[], |tx| tx.remove_folder("no/d"), "Missing", "root/no/d");
+    refused(&[], |tx| tx.remove("f"), "NotFound", "root/f` does not exist");
+    refused_tree(&[], |tx| tx.remove("no/such/f"), "NotFound", "root/no/such/f` does not exist");
+    refused_folder(&[], |tx| tx.truncate("f", 0), "NotFound", "root/f");
+    refused_folder(&[], |tx| tx.rename("f", "g"), "NotFound", "root/f");
+    refused_tree(&[], |tx| tx.set_mode("no/f", 0o600), "NotFound", "root/no/f");
+    refused_tree(&[], |tx| tx.remove_folder("no/d"), "NotFound", "root/no/d");
 }
 
 #[test]
@@ -87,24 +92,24 @@ fn folders_in_an_own_folder() {
 #[test]
 fn kinds_that_do_not_fit() {
     let start = ["f=x", "d/", "l->f"];
-    refused(&start, |tx| tx.put("d", b"x"), "WrongKind", "root/d` is a folder, not a file");
+    refused(&start, |tx| tx.put("d", b"x"), "WrongFileKind", "root/d` is a folder, not a file");
     let read = |tx: &mut Tx<'_, '_>| tx.tree().put_reader_with_mode("d", 0o644, &mut &b"x"[..]);
-    refused_tree(&start, read, "WrongKind", "root/d");
-    refused_folder(&start, |tx| tx.append("d", b"x"), "WrongKind", "root/d");
-    refused_folder(&start, |tx| tx.append("l", b"x"), "WrongKind", "root/l` is a symlink, not a file");
-    refused_folder(&start, |tx| tx.truncate("l", 0), "WrongKind", "root/l");
-    refused_folder(&start, |tx| tx.truncate("d", 0), "WrongKind", "root/d");
-    refused(&start, |tx| tx.remove("d"), "WrongKind", "root/d` is a folder, not a file or symlink");
-    refused_tree(&start, |tx| tx.remove_folder("f"), "WrongKind", "root/f` is a file, not a folder");
-    refused_tree(&start, |tx| tx.remove_folder("l"), "WrongKind", "root/l");
-    refused_tree(&start, |tx| tx.set_mode("l", 0o600), "WrongKind", "root/l");
-    refused_tree(&start, |tx| tx.symlink("d", "x".as_ref()), "WrongKind", "root/d");
-    refused_folder(&start, |tx| tx.rename("f", "d"), "WrongKind", "root/d");
-    refused_folder(&start, |tx| tx.rename("l", "g"), "WrongKind", "root/l` is a symlink, not a file");
-    refused_folder(&start, |tx| tx.rename("d", "g"), "WrongKind", "root/d");
-    refused_tree(&start, |tx| tx.put("f/below", b"x"), "WrongKind", "root/f` is a file, not a folder");
-    refused(&start, |tx| tx.read("d").map(|_| ()), "WrongKind", "root/d");
-    refused(&start, |tx| tx.read("l").map(|_| ()), "WrongKind", "root/l");
+    refused_tree(&start, read, "WrongFileKind", "root/d");
+    refused_folder(&start, |tx| tx.append("d", b"x"), "WrongFileKind", "root/d");
+    refused_folder(&start, |tx| tx.append("l", b"x"), "WrongFileKind", "root/l` is a symlink, not a file");
+    refused_folder(&start, |tx| tx.truncate("l", 0), "WrongFileKind", "root/l");
+    refused_folder(&start, |tx| tx.truncate("d", 0), "WrongFileKind", "root/d");
+    refused(&start, |tx| tx.remove("d"), "WrongFileKind", "root/d` is a folder, not a file or symlink");
+    refused_tree(&start, |tx| tx.remove_folder("f"), "WrongFileKind", "root/f` is a file, not a folder");
+    refused_tree(&start, |tx| tx.remove_folder("l"), "WrongFileKind", "root/l");
+    refused_tree(&start, |tx| tx.set_mode("l", 0o600), "WrongFileKind", "root/l");
+    refused_tree(&start, |tx| tx.symlink("d", "x".as_ref()), "WrongFileKind", "root/d");
+    refused_folder(&start, |tx| tx.rename("f", "d"), "WrongFileKind", "root/d");
+    refused_folder(&start, |tx| tx.rename("l", "g"), "WrongFileKind", "root/l` is a symlink, not a file");
+    refused_folder(&start, |tx| tx.rename("d", "g"), "WrongFileKind", "root/d");
+    refused_tree(&start, |tx| tx.put("f/below", b"x"), "WrongFileKind", "root/f` is a file, not a folder");
+    refused(&start, |tx| tx.read("d").map(|_| ()), "WrongFileKind", "root/d");
+    refused(&start, |tx| tx.read("l").map(|_| ()), "WrongFileKind", "root/l");
 }
 
 #[test]
@@ -116,13 +121,13 @@ fn a_file_below_what_was_staged_as_a_file() {
         tx.remove_folder("d").unwrap();
         tx.put("d", b"a file now").unwrap();
         let error = tx.put("d/f", b"cannot be").unwrap_err();
-        place.assert_error(&error, "WrongKind", "root/d` is a file, not a folder");
+        place.assert_error(&error, "WrongFileKind", "root/d` is a file, not a folder");
     });
 }
 
 #[test]
 fn cutting_a_file_to_more_than_it_has() {
-    refused_folder(&["f=1234"], |tx| tx.truncate("f", 5), "TooLarge", "limit of 4");
+    refused_folder(&["f=1234"], |tx| tx.truncate("f", 5), "LimitExceeded", "limit of 4");
 }
 
 /// A FIFO is looked at by name and never opened: an open would hang, or wake a program at its other end.
@@ -134,7 +139,7 @@ fn fifos_are_refused_not_opened() {
         let start = place.lines();
         let refuse = |work: &dyn Fn(&mut Tx<'_, '_>) -> filetx::Result<()>, path: &str| {
             place.aborted(|tx| {
-                place.assert_error(&work(tx).unwrap_err(), "WrongKind", path);
+                place.assert_error(&work(tx).unwrap_err(), "WrongFileKind", path);
                 assert_eq!(place.lines_of(tx), start);
             });
         };
@@ -172,7 +177,7 @@ fn roots_that_the_transaction_does_not_have() {
     refused(&[], |tx| tx.read((1, "f")).map(|_| ()), "BadPath", "root 1");
     refused(&[], |tx| tx.open((1, "f")).map(|_| ()), "BadPath", "root 1");
     refused(&[], |tx| tx.list((1, "f")).map(|_| ()), "BadPath", "root 1");
-    refused(&[], |tx| tx.look((1, "f")).map(|_| ()), "BadPath", "root 1");
+    refused(&[], |tx| tx.path_state((1, "f")).map(|_| ()), "BadPath", "root 1");
     refused(&[], |tx| tx.stage(1).map(|_| ()), "BadPath", "root 1");
     refused_folder(&["f=x"], |tx| tx.rename("f", (1, "f")), "BadPath", "root 1");
 }
@@ -254,8 +259,8 @@ fn another_mount_below_a_tree() {
             // Twice: asking again does not help.
             for _ in 0..2 {
                 let error = work(tx).unwrap_err();
-                assert!(matches!(error, Error::OtherMount { .. }), "{error:?}");
-                place.assert_error(&error, "OtherMount", path);
+                assert!(matches!(error, Error::CrossMount { .. }), "{error:?}");
+                place.assert_error(&error, "CrossMount", path);
             }
         });
     };

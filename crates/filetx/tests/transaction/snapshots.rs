@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
-use filetx::{Finder, Look, RelPath, Snapshot, Storage, TreeOptions, Trees};
+use filetx::{PathState, RelPath, Snapshot, Storage, StorageResolver, TreeOptions, Trees};
 use testkit::sim::SimDisk;
 
 use super::place::{Place, Policy, briefly, names, on_both};
@@ -42,7 +42,7 @@ fn a_folder_that_was_never_written_is_read_without_a_trace() {
         let before = names(&place.root(".."));
         let mut snapshot = place.snapshot();
         assert_eq!(place.lines_of(&mut snapshot), place.lines());
-        assert_eq!(snapshot.look("missing").unwrap(), Look::Absent);
+        assert_eq!(snapshot.path_state("missing").unwrap(), PathState::Absent);
         assert_eq!(snapshot.read("missing").unwrap(), None);
         assert!(!place.root(".txn").exists());
         assert_eq!(names(&place.root("..")), before, "no lock file was made");
@@ -81,7 +81,7 @@ fn a_reader_without_a_mark_sees_the_same() {
     assert!(!place.root(".txn/published").exists(), "a reader writes nothing");
 }
 
-fn finder(disk: &SimDisk) -> Finder {
+fn finder(disk: &SimDisk) -> StorageResolver {
     let disk = disk.clone();
     Arc::new(move |path: &Path| -> std::io::Result<Arc<dyn Storage>> {
         disk.try_root(path.to_str().unwrap()).ok_or_else(|| std::io::ErrorKind::NotFound.into())
@@ -92,7 +92,7 @@ fn finder(disk: &SimDisk) -> Finder {
 /// or both new, and never changes the disk.
 #[test]
 fn readers_see_a_transaction_that_is_pending_in_another_root() {
-    let home = TreeOptions::default().home;
+    let home = TreeOptions::default().txn_dir;
     let (mut saw_old, mut saw_new, mut saw_pending) = (false, false, false);
     for crash_at in 0.. {
         let disk = SimDisk::new();
@@ -121,7 +121,7 @@ fn readers_see_a_transaction_that_is_pending_in_another_root() {
         let before = disk.fingerprint();
         let seen = ["a", "b"].map(|root| {
             let snapshot = Snapshot::of_tree_on_storage(Path::new(root), &home, &finder(&disk)).unwrap();
-            let look = |path: &str| snapshot.look(path).unwrap();
+            let look = |path: &str| snapshot.path_state(path).unwrap();
             let text = snapshot.read("f").unwrap().unwrap();
             let new = text == b"new";
             saw_pending |= new && disk.person_read(root, "f").unwrap() == b"old";
@@ -130,8 +130,8 @@ fn readers_see_a_transaction_that_is_pending_in_another_root() {
                 new.then(|| b"new".to_vec()),
                 "{root} at {crash_at}"
             );
-            assert_eq!(look("gone") == Look::Absent, new, "{root} at {crash_at}");
-            assert_eq!(look("l") == Look::Symlink { target: "new".into() }, new, "{root} at {crash_at}");
+            assert_eq!(look("gone") == PathState::Absent, new, "{root} at {crash_at}");
+            assert_eq!(look("l") == PathState::Symlink { target: "new".into() }, new, "{root} at {crash_at}");
             let expected: &[&str] = if new { &["d", "f", "l"] } else { &["f", "gone"] };
             assert_eq!(snapshot.list(&RelPath::root()).unwrap(), expected, "{root} at {crash_at}");
             new

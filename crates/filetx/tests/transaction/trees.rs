@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use filetx::{Hash, Print, RelPath, Result, Seen, Snapshot, TreeOptions, TreeTransaction, Trees, Wait};
+use filetx::{
+    Fingerprint, Hash, Observed, RelPath, Result, Snapshot, TreeOptions, TreeTransaction, Trees, Wait,
+};
 use rustix::fs::{IFlags, XattrFlags, getxattr, ioctl_setflags, setxattr};
 use rustix::process::geteuid;
 
@@ -52,7 +54,7 @@ fn commit(trees: &mut Trees, work: impl FnOnce(&mut TreeTransaction<'_>) -> Resu
     let mut tx = trees.begin();
     work(&mut tx).unwrap();
     let committed = tx.commit().unwrap();
-    assert!(committed.pending.is_none() && committed.kept.is_empty(), "{committed:?}");
+    assert!(committed.pending.is_none() && committed.preserved.is_empty(), "{committed:?}");
 }
 
 #[test]
@@ -111,7 +113,7 @@ fn an_owners_transaction_is_remembered_until_acknowledged() {
         let trees = place.open_trees();
         let [recovered] = trees.recovered() else { panic!("{:?}", trees.recovered()) };
         assert_eq!((recovered.id, recovered.owner.as_slice()), (id, b"plan 7".as_slice()));
-        assert_eq!(recovered.kept, []);
+        assert_eq!(recovered.preserved, []);
     }
     let mut trees = place.open_trees();
     trees.acknowledge(id + 1).unwrap();
@@ -136,9 +138,10 @@ fn the_transaction_folder_may_be_deeper() {
     let place = Place::new(Policy::UserTree);
     place.make(&["meta/", "meta/f=x"]);
     let home = RelPath::new("meta/.txn").unwrap();
-    let mut trees = Trees::open(&[&place.root("")], TreeOptions { home, ..TreeOptions::default() }).unwrap();
+    let mut trees =
+        Trees::open(&[&place.root("")], TreeOptions { txn_dir: home, ..TreeOptions::default() }).unwrap();
     let mut tx = trees.begin();
-    place.assert_error(&tx.put("meta/.txn/x", b"x").unwrap_err(), "Reserved", "meta/.txn/x");
+    place.assert_error(&tx.put("meta/.txn/x", b"x").unwrap_err(), "ReservedPath", "meta/.txn/x");
     assert_eq!(tx.list("meta").unwrap(), ["f"]);
     // The folder that holds it cannot go.
     tx.remove("meta/f").unwrap();
@@ -165,11 +168,11 @@ fn a_person_who_saves_before_the_commit_keeps_what_they_saved() {
         .unwrap();
     assert!(committed.pending.is_none());
     assert_eq!(place.lines(), ["f=theirs", "g=ours", "gone=theirs", "new=theirs"]);
-    let mut kept: Vec<_> = committed.kept.iter().map(|kept| kept.path.file_name().unwrap()).collect();
+    let mut kept: Vec<_> = committed.preserved.iter().map(|kept| kept.path.file_name().unwrap()).collect();
     kept.sort();
     assert_eq!(kept, ["f", "gone", "new"]);
-    for kept in &committed.kept {
-        let aside = kept.aside.as_ref().map(|aside| fs::read(aside).unwrap());
+    for kept in &committed.preserved {
+        let aside = kept.preserved_at.as_ref().map(|aside| fs::read(aside).unwrap());
         assert_eq!(aside.is_some(), !kept.path.ends_with("gone"), "{kept:?}");
         assert!(aside.is_none_or(|aside| aside == b"ours"));
     }
@@ -205,7 +208,7 @@ fn more_roots_than_the_limit_are_refused() {
     let root = place.root("");
     let roots: Vec<&Path> = vec![&root; filetx::ROOTS_MAX + 1];
     let error = Trees::open(&roots, TreeOptions::default()).map(drop).unwrap_err();
-    place.assert_error(&error, "TooLarge", "roots of one transaction");
+    place.assert_error(&error, "LimitExceeded", "roots of one transaction");
 }
 
 #[test]
@@ -292,11 +295,11 @@ fn what_was_observed_is_what_is_replaced() {
     fs::write(place.root("d/x"), "old").unwrap();
     let mut trees = Trees::open(&[&place.root("")], TreeOptions::default()).unwrap();
     let mut tx = trees.begin();
-    let old = Seen::File { mode: 0o644, len: 3, print: Print::Whole(Hash::of(b"old")) };
+    let old = Observed::File { mode: 0o644, len: 3, fingerprint: Fingerprint::Whole(Hash::of(b"old")) };
     assert_eq!(*tx.observe("f").unwrap(), old);
-    assert_eq!(*tx.observe("missing/deep").unwrap(), Seen::Absent);
-    assert_eq!(*tx.observe("f/below").unwrap(), Seen::Absent);
-    assert!(matches!(tx.observe("d").unwrap(), Seen::Folder { .. }));
+    assert_eq!(*tx.observe("missing/deep").unwrap(), Observed::Absent);
+    assert_eq!(*tx.observe("f/below").unwrap(), Observed::Absent);
+    assert!(matches!(tx.observe("d").unwrap(), Observed::Folder { .. }));
     assert!(tx.observe((1, "f")).is_err());
     // A person saves between the look and the commit.
     fs::write(place.root("f"), "a person's").unwrap();
@@ -304,14 +307,14 @@ fn what_was_observed_is_what_is_replaced() {
     tx.put_with_mode("f", 0o755, b"new").unwrap();
     tx.put_reader_with_mode("g", 0o4755, &mut &b"new"[..]).unwrap();
     let committed = tx.commit().unwrap();
-    assert_eq!(committed.kept.len(), 1);
+    assert_eq!(committed.preserved.len(), 1);
     assert_eq!(fs::read(place.root("f")).unwrap(), b"a person's");
     assert_eq!(fs::metadata(place.root("g")).unwrap().mode() & 0o7777, 0o4755);
     drop(trees);
-    let home = TreeOptions::default().home;
+    let home = TreeOptions::default().txn_dir;
     let snapshot = Snapshot::of_tree(&place.root(""), &home, &Wait::default()).unwrap();
-    assert_eq!(snapshot.see("d/x").unwrap(), old);
-    assert_eq!(snapshot.see("nothing").unwrap(), Seen::Absent);
+    assert_eq!(snapshot.observe("d/x").unwrap(), old);
+    assert_eq!(snapshot.observe("nothing").unwrap(), Observed::Absent);
 }
 
 #[test]

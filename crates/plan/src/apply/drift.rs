@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use filetx::{At, Print, RelPath, Seen, Snapshot, TreeTransaction};
+use filetx::{Fingerprint, Observed, RelPath, Snapshot, TreeTransaction, TxPath};
 use serde::Serialize;
 use store::{BlobHash, Content, ContentKind, PathBytes};
 
@@ -45,37 +45,37 @@ pub(crate) type Targets = BTreeMap<PathKey, Target>;
 
 /// Something that looks at files.
 pub(crate) trait RootReader {
-    fn observe(&mut self, at: &At) -> filetx::Result<Seen>;
-    fn read(&self, at: &At) -> filetx::Result<Option<Vec<u8>>>;
-    fn list(&self, at: &At) -> filetx::Result<Vec<OsString>>;
+    fn observe(&mut self, at: &TxPath) -> filetx::Result<Observed>;
+    fn read(&self, at: &TxPath) -> filetx::Result<Option<Vec<u8>>>;
+    fn list(&self, at: &TxPath) -> filetx::Result<Vec<OsString>>;
 }
 
 /// Under the lock, with what will be staged compared with what was seen.
 impl RootReader for TreeTransaction<'_> {
-    fn observe(&mut self, at: &At) -> filetx::Result<Seen> {
+    fn observe(&mut self, at: &TxPath) -> filetx::Result<Observed> {
         TreeTransaction::observe(self, at).cloned()
     }
 
-    fn read(&self, at: &At) -> filetx::Result<Option<Vec<u8>>> {
+    fn read(&self, at: &TxPath) -> filetx::Result<Option<Vec<u8>>> {
         TreeTransaction::read(self, at)
     }
 
-    fn list(&self, at: &At) -> filetx::Result<Vec<OsString>> {
+    fn list(&self, at: &TxPath) -> filetx::Result<Vec<OsString>> {
         TreeTransaction::list(self, at)
     }
 }
 
 /// Without writing anything; one snapshot per root.
 impl RootReader for Vec<Snapshot> {
-    fn observe(&mut self, at: &At) -> filetx::Result<Seen> {
-        self[at.root].see(&at.path)
+    fn observe(&mut self, at: &TxPath) -> filetx::Result<Observed> {
+        self[at.root].observe(&at.path)
     }
 
-    fn read(&self, at: &At) -> filetx::Result<Option<Vec<u8>>> {
+    fn read(&self, at: &TxPath) -> filetx::Result<Option<Vec<u8>>> {
         self[at.root].read(&at.path)
     }
 
-    fn list(&self, at: &At) -> filetx::Result<Vec<OsString>> {
+    fn list(&self, at: &TxPath) -> filetx::Result<Vec<OsString>> {
         self[at.root].list(&at.path)
     }
 }
@@ -104,13 +104,13 @@ impl Checked {
 }
 
 /// Where a path is among the roots of a plan. A path that leads out of its root, or into a protected folder, is refused.
-pub(crate) fn place(roots: &[PathBytes], key: &PathKey) -> Result<At> {
+pub(crate) fn place(roots: &[PathBytes], key: &PathKey) -> Result<TxPath> {
     let refuse = || Error::BadPath {
         path: key.path.show().into_owned(),
         reason: format!("`{}` is no root of the plan", key.root.show()),
     };
     let root = roots.iter().position(|root| *root == key.root).ok_or_else(refuse)?;
-    Ok(At { root, path: checked_path(&key.path)? })
+    Ok(TxPath { root, path: checked_path(&key.path)? })
 }
 
 /// Looks at every path. With `contents`, texts that drifted are merged where other lines were edited.
@@ -121,7 +121,7 @@ pub(crate) fn check(
     contents: Option<&dyn BlobSource>,
 ) -> Result<Checked> {
     let mut checked = Checked::default();
-    let removed: Vec<At> = targets
+    let removed: Vec<TxPath> = targets
         .iter()
         .filter(|(_, target)| target.after.is_none())
         .map(|(key, _)| place(roots, key))
@@ -140,7 +140,7 @@ pub(crate) fn check(
             done.insert(key, target);
         } else if has_landed(&seen, &key, targets) {
             checked.there.insert(key, target);
-        } else if matches!(seen, Seen::Folder { .. })
+        } else if matches!(seen, Observed::Folder { .. })
             && target.expected.is_none()
             && is_cleared(reader, &at, &removed)?
         {
@@ -161,22 +161,22 @@ pub(crate) fn check(
 
 /// A file that is where a new path needs a folder, and that the plan does not remove, in words. `folders` are those known to be none.
 fn in_the_way(
-    at: &At,
+    at: &TxPath,
     target: &Target,
     reader: &mut dyn RootReader,
-    removed: &[At],
-    folders: &mut BTreeSet<At>,
+    removed: &[TxPath],
+    folders: &mut BTreeSet<TxPath>,
 ) -> Result<Option<String>> {
     if target.expected.is_some() || target.after.is_none() {
         return Ok(None);
     }
     for path in folders_above(&at.path) {
-        let above = At { root: at.root, path };
+        let above = TxPath { root: at.root, path };
         if folders.contains(&above) {
             break;
         }
         let seen = reader.observe(&above).map_err(files)?;
-        if matches!(seen, Seen::File { .. }) && !removed.contains(&above) {
+        if matches!(seen, Observed::File { .. }) && !removed.contains(&above) {
             return Ok(Some(format!("below `{}`, which is {seen}", above.path)));
         }
         folders.insert(above);
@@ -185,16 +185,16 @@ fn in_the_way(
 }
 
 /// Whether a path holds exactly this.
-pub(crate) fn holds(seen: &Seen, content: Option<&Content>) -> bool {
+pub(crate) fn holds(seen: &Observed, content: Option<&Content>) -> bool {
     match (seen, content) {
-        (Seen::Absent, None) => true,
-        (Seen::File { mode, len, print: Print::Whole(hash) }, Some(content)) => {
+        (Observed::Absent, None) => true,
+        (Observed::File { mode, len, fingerprint: Fingerprint::Whole(hash) }, Some(content)) => {
             content.kind == ContentKind::File
                 && content.mode == *mode
                 && content.bytes == *len
                 && content.blob.as_bytes() == &hash.0
         }
-        (Seen::Symlink { target }, Some(content)) => {
+        (Observed::Symlink { target }, Some(content)) => {
             content.kind == ContentKind::Symlink && content.blob == BlobHash::of(target.as_encoded_bytes())
         }
         _ => false,
@@ -202,7 +202,7 @@ pub(crate) fn holds(seen: &Seen, content: Option<&Content>) -> bool {
 }
 
 /// Whether a path is as it is to be. A file that made way for a folder has gone.
-pub(crate) fn has_landed(seen: &Seen, key: &PathKey, targets: &Targets) -> bool {
+pub(crate) fn has_landed(seen: &Observed, key: &PathKey, targets: &Targets) -> bool {
     let Some(target) = targets.get(key) else { return false };
     let made_way = || {
         let mut folder = key.path.as_bytes().to_vec();
@@ -217,14 +217,14 @@ pub(crate) fn has_landed(seen: &Seen, key: &PathKey, targets: &Targets) -> bool 
             .any(|(other, target)| inside(other) && target.after.is_some())
     };
     holds(seen, target.after.as_ref())
-        || (target.after.is_none() && matches!(seen, Seen::Folder { .. }) && made_way())
+        || (target.after.is_none() && matches!(seen, Observed::Folder { .. }) && made_way())
 }
 
 /// Whether all that is in a folder is removed.
-pub(crate) fn is_cleared(reader: &mut dyn RootReader, folder: &At, removed: &[At]) -> Result<bool> {
+pub(crate) fn is_cleared(reader: &mut dyn RootReader, folder: &TxPath, removed: &[TxPath]) -> Result<bool> {
     for name in reader.list(folder).map_err(files)? {
-        let child = At { root: folder.root, path: folder.path.join(name) };
-        let is_folder = matches!(reader.observe(&child).map_err(files)?, Seen::Folder { .. });
+        let child = TxPath { root: folder.root, path: folder.path.join(name) };
+        let is_folder = matches!(reader.observe(&child).map_err(files)?, Observed::Folder { .. });
         let goes = if is_folder { is_cleared(reader, &child, removed)? } else { removed.contains(&child) };
         if !goes {
             return Ok(false);
@@ -236,13 +236,13 @@ pub(crate) fn is_cleared(reader: &mut dyn RootReader, folder: &At, removed: &[At
 /// The target laid over what a person made of the file, if that can be done without asking.
 fn merged(
     target: &Target,
-    seen: &Seen,
-    at: &At,
+    seen: &Observed,
+    at: &TxPath,
     reader: &dyn RootReader,
     contents: Option<&dyn BlobSource>,
     unstored: &mut UnstoredBlobs,
 ) -> Result<Option<Target>> {
-    let (Some(contents), Seen::File { mode, len, .. }) = (contents, seen) else { return Ok(None) };
+    let (Some(contents), Observed::File { mode, len, .. }) = (contents, seen) else { return Ok(None) };
     if *len > TEXT_BYTES_MAX || target.expected.is_none() || target.after.is_none() {
         return Ok(None);
     }
@@ -264,15 +264,15 @@ pub(crate) fn files(source: filetx::Error) -> Error {
 }
 
 /// What was seen, as plans record it.
-fn as_content(seen: &Seen) -> Option<Content> {
+fn as_content(seen: &Observed) -> Option<Content> {
     match seen {
-        Seen::File { mode, len, print: Print::Whole(hash) } => Some(Content {
+        Observed::File { mode, len, fingerprint: Fingerprint::Whole(hash) } => Some(Content {
             kind: ContentKind::File,
             blob: BlobHash::from_bytes(hash.0),
             bytes: *len,
             mode: *mode,
         }),
-        Seen::Symlink { target } => Some(Content {
+        Observed::Symlink { target } => Some(Content {
             kind: ContentKind::Symlink,
             blob: BlobHash::of(target.as_encoded_bytes()),
             bytes: target.len() as u64,

@@ -11,7 +11,7 @@ pub(crate) mod report;
 pub(crate) mod staging;
 pub(crate) mod target_log;
 
-use filetx::{At, Left, TreeTransaction, Trees};
+use filetx::{FailureOutcome, TreeTransaction, Trees, TxPath};
 use serde_json::json;
 use store::{Actor, AuditKind, ChangesetId, OpenChangesets, Resource};
 
@@ -153,7 +153,7 @@ impl Plans {
         };
         let committed = match committed {
             Ok(committed) => committed,
-            Err(failure) if failure.left == Left::Nothing => {
+            Err(failure) if failure.outcome == FailureOutcome::Aborted => {
                 let error = files(failure.error);
                 return self.back(&applying, &intent, &error).and(Err(error));
             }
@@ -171,9 +171,9 @@ impl Plans {
             verify(&plan.roots, &checked.todo, &mut trees.begin(), plan.purpose).map_err(cut_off)?;
         for report in reports.iter_mut().filter(|report| report.outcome.is_left()) {
             let path = report.key.on_system();
-            let kept = committed.kept.iter().find(|kept| kept.path == path);
-            report.outcome =
-                kept.map_or(FileOutcome::Mismatch, |kept| FileOutcome::Kept { aside: kept.aside.clone() });
+            let kept = committed.preserved.iter().find(|kept| kept.path == path);
+            report.outcome = kept
+                .map_or(FileOutcome::Mismatch, |kept| FileOutcome::Kept { aside: kept.preserved_at.clone() });
         }
         // 7. The outcome, in the store; then the mark in the root can go.
         let end = End {
@@ -357,7 +357,7 @@ pub(crate) fn verify(
 ) -> Result<Vec<FileReport>> {
     let mut reports = Vec::with_capacity(targets.len());
     for (key, target) in targets {
-        let at: At = place(roots, key)?;
+        let at: TxPath = place(roots, key)?;
         let landed = has_landed(tx.observe(&at).map_err(files)?, key, targets);
         let outcome = match (landed, purpose) {
             (true, Purpose::Work) => FileOutcome::Done,

@@ -4,7 +4,7 @@
 //! gone with its folder (`git clean -xdf`), the files themselves say it: when one of them is as it was to be, all of them are brought there
 //! from the contents in the store.
 
-use filetx::{At, Seen, Trees};
+use filetx::{Observed, Trees, TxPath};
 use store::{Actor, ContentKind, PathBytes, PlanId};
 
 use crate::apply::drift::{Targets, files, has_landed, holds, is_cleared, place};
@@ -77,7 +77,7 @@ impl Plans {
         let Ok(id) = u128::from_str_radix(&begun.transaction, 16) else { return Ok(false) };
         for root in &plan.roots {
             // A root that cannot be looked at is not here.
-            if host.snapshot(root).is_ok_and(|snapshot| snapshot.knows(id).unwrap_or(false)) {
+            if host.snapshot(root).is_ok_and(|snapshot| snapshot.has_unacknowledged(id).unwrap_or(false)) {
                 return Ok(true);
             }
         }
@@ -132,7 +132,7 @@ impl Plans {
 
     fn finish(&self, plan: &Plan, begun: &Intent, trees: &mut Trees) -> Result<Recovery> {
         let found = found(trees, &begun.transaction);
-        let (transaction, kept) = found.map(|found| (found.id, found.kept.clone())).unzip();
+        let (transaction, kept) = found.map(|found| (found.id, found.preserved.clone())).unzip();
         let untouched = || {
             let action = "finish: the apply was interrupted before it changed files";
             self.back(plan, begun, &Error::NothingToDo { plan: plan.id, action })?;
@@ -206,24 +206,24 @@ struct Journal {
     unstored: UnstoredBlobs,
     /// Targets that are not in the files yet, when there is no journal that has brought them.
     todo: Option<Targets>,
-    kept: Vec<filetx::Kept>,
+    kept: Vec<filetx::Preserved>,
 }
 
 /// A transaction that was found in the roots when they were opened.
-fn found<'a>(trees: &'a Trees, transaction: &str) -> Option<&'a filetx::Recovered> {
+fn found<'a>(trees: &'a Trees, transaction: &str) -> Option<&'a filetx::RecoveredTransaction> {
     trees.recovered().iter().find(|found| transaction_text(found.id) == transaction)
 }
 
 /// Tells a file that somebody changed after ours had come to its path from one that ours never came to. The first has landed: taking it back is
 /// refused for the change that was made since.
-fn published(report: &mut FileReport, kept: &[filetx::Kept]) {
+fn published(report: &mut FileReport, kept: &[filetx::Preserved]) {
     let is_file = report.after.as_ref().is_some_and(|after| after.kind == ContentKind::File);
     let has_content = is_file && matches!(report.change, FileChange::Create | FileChange::Modify);
     if !report.outcome.is_left() || !has_content {
         return;
     }
     let path = report.key.on_system();
-    let aside = kept.iter().find(|kept| kept.path == path).and_then(|kept| kept.aside.clone());
+    let aside = kept.iter().find(|kept| kept.path == path).and_then(|kept| kept.preserved_at.clone());
     report.outcome = match aside {
         Some(aside) => FileOutcome::Kept { aside: Some(aside) },
         None => FileOutcome::Done,
@@ -239,7 +239,7 @@ struct Split {
 fn split(roots: &[PathBytes], targets: &Targets, trees: &mut Trees) -> Result<Split> {
     let mut tx = trees.begin();
     let mut split = Split { landed: Vec::new(), todo: Targets::new() };
-    let removed: Vec<At> = targets
+    let removed: Vec<TxPath> = targets
         .iter()
         .filter(|(_, target)| target.after.is_none())
         .map(|(key, _)| place(roots, key))
@@ -251,7 +251,7 @@ fn split(roots: &[PathBytes], targets: &Targets, trees: &mut Trees) -> Result<Sp
         if has_landed(&seen, key, targets) {
             split.landed.push(key.clone());
         } else if holds(&seen, target.expected.as_ref())
-            || (matches!(seen, Seen::Folder { .. }) && is_cleared(&mut tx, &at, &removed)?)
+            || (matches!(seen, Observed::Folder { .. }) && is_cleared(&mut tx, &at, &removed)?)
         {
             split.todo.insert(key.clone(), target.clone());
         }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
-use filetx::{At, Look, RelPath, Seen, TreeTransaction};
+use filetx::{Observed, PathState, RelPath, TreeTransaction, TxPath};
 use store::limits::CHUNK_BYTES;
 use store::{BlobHash, BlobReader, Content, ContentKind, PathBytes, Store, read_blobs};
 
@@ -32,11 +32,11 @@ pub(crate) fn stage(
     for (key, target) in targets {
         let at = place(roots, key)?;
         if let Some(after) = &target.after {
-            needed.extend(folders_above(&at.path).map(|path| At { root: at.root, path }));
+            needed.extend(folders_above(&at.path).map(|path| TxPath { root: at.root, path }));
             comes.push((at, target, after));
         } else {
             tx.remove(&at).map_err(files)?;
-            emptied.extend(folders_above(&at.path).map(|path| At { root: at.root, path }));
+            emptied.extend(folders_above(&at.path).map(|path| TxPath { root: at.root, path }));
         }
     }
     remove_emptied(tx, &emptied, &needed)?;
@@ -50,9 +50,13 @@ pub(crate) fn stage(
 }
 
 /// A folder that the plan leaves without anything goes too, as in version control; the deepest first.
-fn remove_emptied(tx: &mut TreeTransaction<'_>, emptied: &BTreeSet<At>, needed: &BTreeSet<At>) -> Result<()> {
-    let mut full: BTreeSet<At> = needed.clone();
-    let mut deepest: Vec<&At> = emptied.iter().collect();
+fn remove_emptied(
+    tx: &mut TreeTransaction<'_>,
+    emptied: &BTreeSet<TxPath>,
+    needed: &BTreeSet<TxPath>,
+) -> Result<()> {
+    let mut full: BTreeSet<TxPath> = needed.clone();
+    let mut deepest: Vec<&TxPath> = emptied.iter().collect();
     deepest.sort_by_key(|at| std::cmp::Reverse(at.path.depth()));
     for at in deepest {
         if full.contains(at) {
@@ -61,7 +65,7 @@ fn remove_emptied(tx: &mut TreeTransaction<'_>, emptied: &BTreeSet<At>, needed: 
         match tx.remove_folder(at) {
             Ok(()) => {}
             Err(filetx::Error::NotEmpty { .. }) => {
-                full.extend(folders_above(&at.path).map(|path: RelPath| At { root: at.root, path }));
+                full.extend(folders_above(&at.path).map(|path: RelPath| TxPath { root: at.root, path }));
             }
             Err(error) => return Err(files(error)),
         }
@@ -70,19 +74,19 @@ fn remove_emptied(tx: &mut TreeTransaction<'_>, emptied: &BTreeSet<At>, needed: 
 }
 
 /// Removes a folder that has nothing but folders in it, to make way for a file.
-fn clear_folder(tx: &mut TreeTransaction<'_>, at: &At) -> Result<()> {
-    if !matches!(tx.observe(at).map_err(files)?, Seen::Folder { .. })
-        || tx.look(at).map_err(files)? == Look::Absent
+fn clear_folder(tx: &mut TreeTransaction<'_>, at: &TxPath) -> Result<()> {
+    if !matches!(tx.observe(at).map_err(files)?, Observed::Folder { .. })
+        || tx.path_state(at).map_err(files)? == PathState::Absent
     {
         return Ok(());
     }
     for name in tx.list(at).map_err(files)? {
-        clear_folder(tx, &At { root: at.root, path: at.path.join(name) })?;
+        clear_folder(tx, &TxPath { root: at.root, path: at.path.join(name) })?;
     }
     tx.remove_folder(at).map_err(files)
 }
 
-type Coming<'a> = (At, &'a Target, &'a Content);
+type Coming<'a> = (TxPath, &'a Target, &'a Content);
 
 fn batch_len(rest: &[Coming<'_>]) -> usize {
     let mut bytes = 0;
@@ -128,7 +132,7 @@ fn stage_batch(
     Ok(())
 }
 
-fn put(tx: &mut TreeTransaction<'_>, at: &At, after: &Content, bytes: &[u8]) -> Result<()> {
+fn put(tx: &mut TreeTransaction<'_>, at: &TxPath, after: &Content, bytes: &[u8]) -> Result<()> {
     match after.kind {
         ContentKind::File => tx.put_with_mode(at, after.mode, bytes).map_err(files),
         ContentKind::Symlink => tx.symlink(at, os_str(bytes, at)?).map_err(files),
@@ -143,12 +147,12 @@ fn is_mode_only(target: &Target, after: &Content) -> bool {
 }
 
 #[cfg(unix)]
-fn os_str<'a>(bytes: &'a [u8], _at: &At) -> Result<&'a OsStr> {
+fn os_str<'a>(bytes: &'a [u8], _at: &TxPath) -> Result<&'a OsStr> {
     Ok(std::os::unix::ffi::OsStrExt::from_bytes(bytes))
 }
 
 #[cfg(not(unix))]
-fn os_str<'a>(bytes: &'a [u8], at: &At) -> Result<&'a OsStr> {
+fn os_str<'a>(bytes: &'a [u8], at: &TxPath) -> Result<&'a OsStr> {
     std::str::from_utf8(bytes).map(OsStr::new).map_err(|_| crate::Error::BadPath {
         path: at.path.to_string(),
         reason: "its target is no text".to_owned(),

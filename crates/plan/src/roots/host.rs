@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use filetx::{Finder, Snapshot, TreeOptions, Trees, Wait};
+use filetx::{Snapshot, StorageResolver, TreeOptions, Trees, Wait};
 use store::PathBytes;
 
 use crate::roots::{system_path, transaction_home};
@@ -12,19 +12,19 @@ use crate::{Error, Machine, Result};
 #[derive(Clone)]
 pub struct Host {
     options: TreeOptions,
-    finder: Option<Finder>,
+    finder: Option<StorageResolver>,
     machine: Machine,
 }
 
 impl Host {
     /// The disks of this machine. `wait` limits the wait for locks.
     pub fn local(wait: Wait) -> Self {
-        let options = TreeOptions { home: transaction_home(), wait, ..TreeOptions::default() };
+        let options = TreeOptions { txn_dir: transaction_home(), wait, ..TreeOptions::default() };
         Self { options, finder: None, machine: Machine::local() }
     }
 
     /// Any storage, such as a simulated disk. The caller makes sure that no other process uses it.
-    pub fn on_storage(finder: Finder, machine: Machine) -> Self {
+    pub fn on_storage(finder: StorageResolver, machine: Machine) -> Self {
         Self { finder: Some(finder), machine, ..Self::local(Wait::default()) }
     }
 
@@ -58,8 +58,8 @@ impl Host {
     pub(crate) fn snapshot(&self, root: &PathBytes) -> Result<Snapshot> {
         let path = system_path(root);
         let opened = match &self.finder {
-            None => Snapshot::of_tree(&path, &self.options.home, &self.options.wait),
-            Some(finder) => Snapshot::of_tree_on_storage(&path, &self.options.home, finder),
+            None => Snapshot::of_tree(&path, &self.options.txn_dir, &self.options.wait),
+            Some(finder) => Snapshot::of_tree_on_storage(&path, &self.options.txn_dir, finder),
         };
         opened.map_err(|source| Error::Files { source: Box::new(source) })
     }

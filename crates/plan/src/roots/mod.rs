@@ -10,7 +10,7 @@ pub(crate) mod protect;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use filetx::{Body, Look, RelPath, Snapshot, Wait};
+use filetx::{ContentReader, PathState, RelPath, Snapshot, Wait};
 use store::{ContentKind, PathBytes, PlanId, Store};
 
 use crate::roots::protect::protected;
@@ -110,19 +110,19 @@ impl Roots {
         let wrong = |found| Err(Error::WrongKind { path: path.show().into_owned(), found });
         let snapshot = Snapshot::of_tree(&folder, &transaction_home(), &Wait::default()).map_err(failed)?;
         for above in ancestors(&relative) {
-            if let Look::Symlink { .. } = snapshot.look(above.as_path()).map_err(failed)? {
+            if let PathState::Symlink { .. } = snapshot.path_state(above.as_path()).map_err(failed)? {
                 let reason = format!("`{above}` is a symlink");
                 return Err(Error::BadPath { path: path.show().into_owned(), reason });
             }
         }
         let at = relative.as_path();
-        match snapshot.look(at).map_err(failed)? {
-            Look::Absent => Ok(None),
-            Look::Folder { .. } => wrong("a folder"),
-            Look::Symlink { target } => {
+        match snapshot.path_state(at).map_err(failed)? {
+            PathState::Absent => Ok(None),
+            PathState::Folder { .. } => wrong("a folder"),
+            PathState::Symlink { target } => {
                 ContentInput::pack(ContentKind::Symlink, SYMLINK_MODE, target.as_encoded_bytes()).map(Some)
             }
-            Look::File { mode, .. } => {
+            PathState::File { mode, .. } => {
                 let body = snapshot.open(at).map_err(failed)?;
                 let mut reader = body.map(|body| BodyReader { body, offset: 0 });
                 reader.as_mut().map(|reader| ContentInput::from_reader(store, mode, reader)).transpose()
@@ -139,7 +139,7 @@ pub(crate) fn ancestors(path: &RelPath) -> impl Iterator<Item = RelPath> {
 
 /// Reads the content of a file from start to end.
 struct BodyReader {
-    body: Body,
+    body: ContentReader,
     offset: u64,
 }
 

@@ -40,7 +40,7 @@ fn the_next_apply_to_the_root_finishes_and_reports_it() {
 
 fn elsewhere(disk: &testkit::sim::SimDisk) -> plan::Host {
     let disk = disk.clone();
-    let find: filetx::Finder =
+    let find: filetx::StorageResolver =
         std::sync::Arc::new(move |path: &std::path::Path| Ok(disk.root(path.to_str().unwrap())));
     plan::Host::on_storage(find, Machine { host: "elsewhere".into(), id: "2".into() })
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use filetx::{Finder, Storage};
+use filetx::{Storage, StorageResolver};
 use plan::{Actor, ApplyRequest, Change, ContentInput, Machine, PlanId, Plans, State, UndoRequest};
 use serde_json::json;
 use store::{NewPlan, SqliteStore, Store};
@@ -20,7 +20,7 @@ pub(crate) fn machine() -> Machine {
 
 pub(crate) fn host(disk: &SimDisk) -> plan::Host {
     let disk = disk.clone();
-    let finder: Finder = Arc::new(move |path: &Path| -> std::io::Result<Arc<dyn Storage>> {
+    let finder: StorageResolver = Arc::new(move |path: &Path| -> std::io::Result<Arc<dyn Storage>> {
         let root = path.to_str().and_then(|path| disk.try_root(path));
         root.ok_or_else(|| std::io::ErrorKind::NotFound.into())
     });

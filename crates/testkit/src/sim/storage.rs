@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::{fmt, io};
 
-use filetx::{FileId, Kind, Open, RelPath, Rename, Stat, Storage, StoredFile, Watch};
+use filetx::{FileId, FileKind, FsSync, OpenMode, RelPath, RenameMode, Stat, Storage, StoredFile};
 
 use super::content::Content;
 use super::disk::{Inner, SimDisk};
@@ -43,11 +43,11 @@ impl Storage for Root {
         }
     }
 
-    fn open(&self, path: &RelPath, how: Open) -> io::Result<Box<dyn StoredFile>> {
+    fn open(&self, path: &RelPath, how: OpenMode) -> io::Result<Box<dyn StoredFile>> {
         let (inode, writable) = match how {
-            Open::Read => (open_existing(&*self.disk.alive()?, self.inode, path, 0o400)?, false),
-            Open::Write => (open_existing(&*self.disk.alive()?, self.inode, path, 0o200)?, true),
-            Open::Create { mode } => {
+            OpenMode::Read => (open_existing(&*self.disk.alive()?, self.inode, path, 0o400)?, false),
+            OpenMode::Write => (open_existing(&*self.disk.alive()?, self.inode, path, 0o200)?, true),
+            OpenMode::Create { mode } => {
                 (self.make(format!("create {path}"), path, mode, Body::File(Content::default()))?, true)
             }
         };
@@ -96,10 +96,10 @@ impl Storage for Root {
         Ok(())
     }
 
-    fn rename(&self, from: &RelPath, to: &RelPath, how: Rename) -> io::Result<()> {
+    fn rename(&self, from: &RelPath, to: &RelPath, how: RenameMode) -> io::Result<()> {
         let text = match how {
-            Rename::Exchange => format!("exchange {from} and {to}"),
-            Rename::Replace | Rename::NoReplace => format!("rename {from} to {to}"),
+            RenameMode::Exchange => format!("exchange {from} and {to}"),
+            RenameMode::Replace | RenameMode::NoReplace => format!("rename {from} to {to}"),
         };
         let mut call = self.disk.call(|| text.clone())?;
         let is_new_name = matches!(find(&call.inner.live, self.inode, to), Ok(None));
@@ -174,14 +174,14 @@ impl Storage for Root {
         inner.may(inode, 0o200)
     }
 
-    fn watch(&self) -> io::Result<Option<Box<dyn Watch>>> {
+    fn fs_sync(&self) -> io::Result<Option<Box<dyn FsSync>>> {
         let inner = self.disk.alive()?;
         let mount = object(&inner.live, self.inode).mount;
-        let watch = || Box::new(WholeDisk { disk: self.disk.clone(), mount }) as Box<dyn Watch>;
+        let watch = || Box::new(WholeDisk { disk: self.disk.clone(), mount }) as Box<dyn FsSync>;
         Ok(inner.rules.syncs_whole.then(watch))
     }
 
-    fn boot(&self) -> Option<u128> {
+    fn boot_id(&self) -> Option<u128> {
         Some(self.disk.boot())
     }
 }
@@ -220,7 +220,7 @@ struct WholeDisk {
     mount: u64,
 }
 
-impl Watch for WholeDisk {
+impl FsSync for WholeDisk {
     fn sync(&self) -> io::Result<()> {
         let mut call = self.disk.call(|| format!("sync everything on mount {}", self.mount))?;
         let refused = call.refuse(false);
@@ -322,10 +322,10 @@ impl Inner {
     fn stat(&self, inode: Inode) -> Stat {
         let object = object(&self.live, inode);
         let (kind, len) = match &object.body {
-            Body::File(content) => (Kind::File, content.len()),
-            Body::Folder(_) => (Kind::Folder, 0),
-            Body::Symlink(target) => (Kind::Symlink, target.len() as u64),
-            Body::Other => (Kind::Other, 0),
+            Body::File(content) => (FileKind::File, content.len()),
+            Body::Folder(_) => (FileKind::Folder, 0),
+            Body::Symlink(target) => (FileKind::Symlink, target.len() as u64),
+            Body::Other => (FileKind::Other, 0),
         };
         Stat {
             kind,
@@ -386,26 +386,26 @@ impl Inner {
     }
 
     /// What a rename changes: nothing when both names are one file already.
-    fn plan_rename(&self, source: &Place, target: &Place, how: Rename) -> io::Result<Vec<Assignment>> {
+    fn plan_rename(&self, source: &Place, target: &Place, how: RenameMode) -> io::Result<Vec<Assignment>> {
         let moved = source.inode.ok_or(io::ErrorKind::NotFound)?;
         self.same_mount(moved, target.folder)?;
         self.same_mount(moved, source.folder)?;
         self.not_into_itself(moved, target.folder)?;
         match (how, target.inode) {
-            (Rename::Exchange, _) if !self.rules.exchange => Err(io::ErrorKind::Unsupported.into()),
-            (Rename::Exchange, None) => Err(io::ErrorKind::NotFound.into()),
-            (Rename::Exchange, Some(other)) => {
+            (RenameMode::Exchange, _) if !self.rules.exchange => Err(io::ErrorKind::Unsupported.into()),
+            (RenameMode::Exchange, None) => Err(io::ErrorKind::NotFound.into()),
+            (RenameMode::Exchange, Some(other)) => {
                 self.same_mount(other, source.folder)?;
                 self.not_into_itself(other, source.folder)?;
                 Ok(vec![source.means(Some(other)), target.means(Some(moved))])
             }
-            (Rename::NoReplace, Some(_)) => Err(io::ErrorKind::AlreadyExists.into()),
-            (Rename::Replace, Some(other)) if other == moved => Ok(Vec::new()),
-            (Rename::Replace, Some(other)) => {
+            (RenameMode::NoReplace, Some(_)) => Err(io::ErrorKind::AlreadyExists.into()),
+            (RenameMode::Replace, Some(other)) if other == moved => Ok(Vec::new()),
+            (RenameMode::Replace, Some(other)) => {
                 self.can_replace(moved, other)?;
                 Ok(vec![source.means(None), target.means(Some(moved))])
             }
-            (Rename::Replace | Rename::NoReplace, None) => {
+            (RenameMode::Replace | RenameMode::NoReplace, None) => {
                 Ok(vec![source.means(None), target.means(Some(moved))])
             }
         }

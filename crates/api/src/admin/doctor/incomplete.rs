@@ -32,8 +32,10 @@ fn one(root: &Path, fix: bool, wait: &Wait, hint: Option<HintFor>) -> Check {
             let text = format!("an apply was cut off in `{shown}`");
             Check::warning("applies", text, Remedy::FinishApplies)
         }),
-        true => Trees::open(&[root], TreeOptions { home, wait: wait.clone(), ..TreeOptions::default() })
-            .map(|trees| Check::ok("applies", finished(&shown, &trees))),
+        true => {
+            Trees::open(&[root], TreeOptions { txn_dir: home, wait: wait.clone(), ..TreeOptions::default() })
+                .map(|trees| Check::ok("applies", finished(&shown, &trees)))
+        }
     };
     told.unwrap_or_else(|error| match error {
         filetx::Error::Busy { .. } => Check::ok("applies", format!("a plan is being applied in `{shown}`")),
@@ -45,7 +47,7 @@ fn finished(shown: &str, trees: &Trees) -> String {
     let plans: Vec<String> =
         trees.recovered().iter().map(|found| String::from_utf8_lossy(&found.owner).into_owned()).collect();
     let kept: Vec<String> =
-        trees.recovered().iter().flat_map(|found| &found.kept).map(|kept| text(&kept.path)).collect();
+        trees.recovered().iter().flat_map(|found| &found.preserved).map(|kept| text(&kept.path)).collect();
     let mut told = match plans.is_empty() {
         true => format!("an apply in `{shown}` had been cut off before it touched anything"),
         false => format!(

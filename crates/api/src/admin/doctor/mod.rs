@@ -7,7 +7,7 @@ mod incomplete;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use filetx::{Disk, Lock, Mode, Open, RelPath, Rename, Storage, Wait};
+use filetx::{Disk, Lock, LockMode, OpenMode, RelPath, RenameMode, Storage, Wait};
 use plan::{ChangesetId, Host, PlanId, State, plural};
 use serde::Serialize;
 use store::Time;
@@ -315,7 +315,7 @@ const TRIED_LOCK: &str = ".doctor.lock";
 
 fn locks(home: &Path, hint: Option<HintFor>) -> Check {
     let wait = Wait { timeout: std::time::Duration::ZERO, ..Wait::default() };
-    match Lock::open(&home.join(TRIED_LOCK)).and_then(|lock| lock.acquire(Mode::Exclusive, &wait)) {
+    match Lock::open(&home.join(TRIED_LOCK)).and_then(|lock| lock.acquire(LockMode::Exclusive, &wait)) {
         Ok(_) => Check::ok("locks", "work"),
         Err(filetx::Error::Busy { .. }) => Check::ok("locks", "work; somebody else looks too"),
         Err(error) => Check::failed("locks", &error.into(), hint),
@@ -334,9 +334,10 @@ fn try_files(home: &Path) -> std::io::Result<Tried> {
     let name = |half: &str| format!(".doctor-{}-{half}", std::process::id());
     let path = |half: &str| RelPath::root().join(name(half));
     let made = ["a", "b"].map(|half| {
-        disk.open(&path(half), Open::Create { mode: 0o600 }).and_then(|file| file.write_at(b"doctor\n", 0))
+        disk.open(&path(half), OpenMode::Create { mode: 0o600 })
+            .and_then(|file| file.write_at(b"doctor\n", 0))
     });
-    let exchange = disk.rename(&path("a"), &path("b"), Rename::Exchange).is_ok();
+    let exchange = disk.rename(&path("a"), &path("b"), RenameMode::Exchange).is_ok();
     let reflink = can_share(&home.join(name("a")), &home.join(name("b")));
     let removed = ["a", "b"].map(|half| disk.remove_file(&path(half)));
     made.into_iter().chain(removed).collect::<std::io::Result<()>>()?;

@@ -190,7 +190,7 @@ error: the edit was not written; it is saved in `[TEMPORARY]/agents-edit-[..]/co
 fn an_unwritable_edit_keeps_its_copy() {
     let program = with_original();
     let lock = filetx::Lock::open(&program.path("agents-home/.config.toml.lock")).unwrap();
-    let guard = lock.acquire(filetx::Mode::Exclusive, &filetx::Wait::default()).unwrap();
+    let guard = lock.acquire(filetx::LockMode::Exclusive, &filetx::Wait::default()).unwrap();
     let words = "config edit --scope global --lock-timeout 1ms";
     program.run_with("EDITOR", "sed -i s/4/40/", words).code(5).stdout_eq("").stderr_eq(str![[r#"
 error: the edit was not written; it is saved in `[TEMPORARY]/agents-edit-[..]/config.toml`
