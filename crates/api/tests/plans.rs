@@ -163,9 +163,9 @@ fn a_doctor_looks_at_folders_whose_plans_it_does_not_know() {
     use filetx::{RelPath, TreeOptions, Trees};
     let (folder, _plans) = two_roots();
     let root = folder.path().join("app");
-    let home = || RelPath::new(plan::TRANSACTION_HOME).unwrap();
+    let home = || RelPath::new(plan::TXN_DIR).unwrap();
     let open = || Trees::open(&[&root], TreeOptions { txn_dir: home(), ..TreeOptions::default() }).unwrap();
-    let journal = root.join(plan::TRANSACTION_HOME).join("journal");
+    let journal = root.join(plan::TXN_DIR).join("journal");
     let trees = open();
     fs::write(&journal, "no journal").unwrap();
     let locked = std::thread::scope(|scope| {

@@ -61,8 +61,8 @@ pub use review::diff::{DiffEntry, FileDiff, FileSide, Hunk, Line, Sign, What, di
 pub use review::resolve::Choice;
 pub use roots::glob::{Patterns, may_overlap};
 pub use roots::host::Host;
-pub use roots::protect::protected;
-pub use roots::{TRANSACTION_HOME, checked_path, path_bytes, system_path, transaction_home};
+pub use roots::protect::protected_folder;
+pub use roots::{TXN_DIR, checked_path, path_bytes, system_path, txn_dir};
 pub use selection::{PathFilter, Selection};
 pub use service::Plans;
 pub use state::{State, table_in_markdown};

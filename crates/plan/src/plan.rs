@@ -58,7 +58,7 @@ pub struct Detail {
     pub merge: Option<Strategy>,
     /// All other fields.
     #[serde(flatten)]
-    pub more: Map<String, Value>,
+    pub extra: Map<String, Value>,
 }
 
 impl Detail {
@@ -95,14 +95,14 @@ impl Plan {
 impl Plan {
     /// Returns whether the plan is queued or running and changed within the last day: a process may
     /// be about to start a changeset in it.
-    pub fn is_new(&self) -> bool {
+    pub fn is_recent(&self) -> bool {
         matches!(self.state, State::Queued | State::Running) && self.changed_at.plus(GRACE) > Time::now()
     }
 
     /// Returns whether an undo of the plan is in progress, or its result is not recorded in the
     /// plan yet ([`Plans::note_undone`](crate::Plans::note_undone)).
     pub fn has_pending_undo(&self) -> bool {
-        self.detail.more.contains_key(crate::apply::intent::UNDOING)
+        self.detail.extra.contains_key(crate::apply::intent::UNDOING)
     }
 }
 

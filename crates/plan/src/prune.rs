@@ -45,7 +45,7 @@ impl Plans {
         let mut removed_ids = BTreeSet::new();
         // Oldest first: a plan before the undos that its ledger refers to.
         for plan in self.list(&[], None)?.into_iter().rev() {
-            if plan.is_new() || self.live_lease(plan.id)?.is_some() {
+            if plan.is_recent() || self.live_lease(plan.id)?.is_some() {
                 report.kept.push(plan);
                 continue;
             }

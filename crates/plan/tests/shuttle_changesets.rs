@@ -41,7 +41,7 @@ fn change(path: &str, by: usize, base: Option<plan::ContentInput>) -> Change {
         Content { kind: ContentKind::File, blob: BlobHash::of(text.as_bytes()), bytes: 1, mode: 0o644 };
     let act = Act::Write { content: ContentSource::Stored(content), mode: None };
     let change = Change::new(PathBytes::parse(path).unwrap(), act);
-    Change { base: plan::Base::Given(base), ..change }
+    Change { base: plan::Base::Explicit(base), ..change }
 }
 
 fn plans() -> (Plans, Arc<ModelStore>, plan::PlanExecutionContext) {
@@ -106,7 +106,7 @@ fn one_changeset() {
                     changeset.seal().unwrap();
                     return;
                 }
-                let same = Change { base: plan::Base::Found, ..change("same", number, None) };
+                let same = Change { base: plan::Base::Current, ..change("same", number, None) };
                 let own = change(&format!("{number}"), number, None);
                 match changeset.record_many(vec![own, same]) {
                     Ok(recorded) => assert_eq!(recorded.count, 2),

@@ -150,7 +150,7 @@ impl Plans {
         content: Option<ContentSource>,
         given: Option<Option<ContentInput>>,
     ) -> Result<(Act, Base), Error> {
-        let base = given.clone().map_or(Base::Found, Base::Given);
+        let base = given.clone().map_or(Base::Current, Base::Explicit);
         let act = match edit {
             Edit::Content(_, mode) => {
                 Act::Write { content: content.unwrap_or(ContentSource::Bytes(Vec::new())), mode: *mode }
@@ -175,7 +175,7 @@ impl Plans {
                     patched(path, now.as_ref(), bytes(self.inner.store().as_ref(), now.as_ref())?, patch)?;
                 return Ok((
                     Act::Write { content: ContentSource::Bytes(bytes), mode: None },
-                    Base::Given(now),
+                    Base::Explicit(now),
                 ));
             }
         };
@@ -195,8 +195,7 @@ impl Plans {
             return Ok(left.map(ContentInput::stored));
         }
         let relative = plan::checked_path(path)?;
-        let snapshot =
-            Snapshot::of_tree(&plan::system_path(root), &plan::transaction_home(), &self.agents.wait())?;
+        let snapshot = Snapshot::of_tree(&plan::system_path(root), &plan::txn_dir(), &self.agents.wait())?;
         match snapshot.path_state(&relative)? {
             PathState::File { mode, .. } => {
                 let Some(body) = snapshot.open(&relative)? else { return Ok(None) };
@@ -225,7 +224,7 @@ impl Plans {
         let folder = root.or_else(|| plan.roots.first()).map(plan::system_path);
         let mode = folder.and_then(|folder| {
             let relative: RelPath = plan::checked_path(path).ok()?;
-            let snapshot = Snapshot::of_tree(&folder, &plan::transaction_home(), &self.agents.wait()).ok()?;
+            let snapshot = Snapshot::of_tree(&folder, &plan::txn_dir(), &self.agents.wait()).ok()?;
             match snapshot.path_state(&relative).ok()? {
                 PathState::File { mode, .. } => Some(mode),
                 _ => None,

@@ -173,7 +173,7 @@ impl Turn<'_> {
                 return Err(plan::Error::PathExists { path: to.show().into_owned() }.into());
             }
         }
-        let base = Base::Given(given.map_or_else(|| self.now(&path), Ok)?);
+        let base = Base::Explicit(given.map_or_else(|| self.now(&path), Ok)?);
         let Place { changeset, front, .. } = &self.seat.place;
         let root = Some(front.root().clone());
         Ok(changeset.record(Change { root, path, act, base, tool })?)

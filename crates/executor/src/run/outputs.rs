@@ -8,7 +8,7 @@ use std::path::Path;
 use filetx::{FileKind, RelPath};
 use plan::{
     Act, Base, Change, Changeset, Content, ContentInput, ContentSource, PathKey, Patterns, path_bytes,
-    protected,
+    protected_folder,
 };
 use store::Store;
 
@@ -41,8 +41,9 @@ impl Found {
         if !special.is_empty() {
             notes.push(format!("{} FIFOs, sockets or devices that it made are not recorded", special.len()));
         }
-        let (kept, edits): (Vec<_>, Vec<_>) =
-            edits.into_iter().partition(|edit| paths(edit).any(|path| protected(bytes(path)).is_some()));
+        let (kept, edits): (Vec<_>, Vec<_>) = edits
+            .into_iter()
+            .partition(|edit| paths(edit).any(|path| protected_folder(bytes(path)).is_some()));
         if !kept.is_empty() {
             notes.push(format!("{} changes in protected folders are not recorded", kept.len()));
         }
@@ -201,7 +202,7 @@ impl Recorder<'_> {
 
     fn on(&self, path: &RelPath, act: Act, given: Option<ContentInput>) -> Result<Change> {
         let (root, path) = (Some(self.front.root().clone()), path_bytes(path.as_path())?);
-        Ok(Change { root, path, act, base: Base::Given(given), tool: None })
+        Ok(Change { root, path, act, base: Base::Explicit(given), tool: None })
     }
 
     /// What the actor made of a path. It is read here, not later: the number of open files is limited.

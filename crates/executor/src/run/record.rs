@@ -53,21 +53,21 @@ pub struct RunTerms {
 impl RunTerms {
     /// Those of a plan, if it is one that is run.
     pub fn of(detail: &Detail) -> Option<Self> {
-        Self::deserialize(detail.more.get(FIELD)?).ok()
+        Self::deserialize(detail.extra.get(FIELD)?).ok()
     }
 }
 
 impl RunRecord {
     /// As it goes into a plan's detail.
     pub(crate) fn put_into(&self, detail: &mut Detail) {
-        detail.more.insert(FIELD.to_owned(), json!(self));
+        detail.extra.insert(FIELD.to_owned(), json!(self));
         // What reviewing and applying go by.
         detail.merge = Some(self.merge);
     }
 
     /// That of a plan, if it is one that is run.
     pub(crate) fn of(plan: PlanId, detail: &Detail) -> Result<Option<Self>> {
-        let Some(kept) = detail.more.get(FIELD) else { return Ok(None) };
+        let Some(kept) = detail.extra.get(FIELD) else { return Ok(None) };
         let read = serde_json::from_value(kept.clone());
         read.map(Some).map_err(|source| plan::Error::Detail { plan, source }.into())
     }

@@ -85,7 +85,7 @@ pub(crate) fn reverts(plan: &Plan) -> Result<Reverts> {
 }
 
 fn read<T: for<'de> Deserialize<'de>>(plan: &Plan, field: &str) -> Result<Option<T>> {
-    let Some(value) = plan.detail.more.get(field) else { return Ok(None) };
+    let Some(value) = plan.detail.extra.get(field) else { return Ok(None) };
     let read = serde_json::from_value(value.clone());
     read.map(Some).map_err(|source| Error::Intent { plan: plan.id, source })
 }
@@ -93,7 +93,7 @@ fn read<T: for<'de> Deserialize<'de>>(plan: &Plan, field: &str) -> Result<Option
 /// The detail of a plan that is being applied.
 pub(crate) fn begun(plan: &Plan, intent: &Intent) -> Detail {
     let mut detail = Detail { error: None, ..plan.detail.clone() };
-    detail.more.insert(APPLY.to_owned(), json(intent));
+    detail.extra.insert(APPLY.to_owned(), json(intent));
     detail
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn begun(plan: &Plan, intent: &Intent) -> Detail {
 pub(crate) fn ended(plan: &Plan, new: Option<LedgerEvent>, error: Option<String>) -> Result<Detail> {
     let mut detail = with_events(plan, new)?;
     detail.error = error;
-    detail.more.remove(APPLY);
+    detail.extra.remove(APPLY);
     Ok(detail)
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn with_events(plan: &Plan, new: impl IntoIterator<Item = LedgerEvent
 /// The detail of a plan of which nothing is applied.
 pub(crate) fn without_events(detail: Detail) -> Detail {
     let mut detail = detail;
-    detail.more.remove(LANDED);
+    detail.extra.remove(LANDED);
     detail
 }
 
@@ -139,8 +139,8 @@ pub(crate) fn reverting(reverts: &Reverts) -> Detail {
 
 fn put(detail: &mut Detail, field: &str, list: &[impl Serialize]) {
     match list {
-        [] => detail.more.remove(field),
-        list => detail.more.insert(field.to_owned(), json(&list)),
+        [] => detail.extra.remove(field),
+        list => detail.extra.insert(field.to_owned(), json(&list)),
     };
 }
 

@@ -108,11 +108,11 @@ pub enum Act {
 pub enum Base {
     /// The content that the changeset recorded last for the path, or else the content in the root
     /// when the change is recorded.
-    Found,
+    Current,
     /// This content; `None` if the path did not exist. If the changeset has recorded the path, it
     /// must be the content recorded last. For a rename it also states that the new path did not
     /// exist.
-    Given(Option<ContentInput>),
+    Explicit(Option<ContentInput>),
 }
 
 /// One change to record: [`Changeset::record`](crate::Changeset::record).
@@ -131,9 +131,9 @@ pub struct Change {
 }
 
 impl Change {
-    /// Changes a path of the only root of the plan, with the base [`Base::Found`].
+    /// Changes a path of the only root of the plan, with the base [`Base::Current`].
     pub fn new(path: PathBytes, act: Act) -> Self {
-        Self { root: None, path, act, base: Base::Found, tool: None }
+        Self { root: None, path, act, base: Base::Current, tool: None }
     }
 
     /// Writes bytes to a file.
@@ -170,7 +170,7 @@ impl Change {
     /// Sets the base.
     #[must_use]
     pub fn with_base(self, base: Option<ContentInput>) -> Self {
-        Self { base: Base::Given(base), ..self }
+        Self { base: Base::Explicit(base), ..self }
     }
 
     /// Sets the tool.

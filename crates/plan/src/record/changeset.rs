@@ -10,7 +10,7 @@ use store::{
 };
 
 use crate::lease::acquire_changeset;
-use crate::record::path_cache::{CachedContent, Key, PathCache};
+use crate::record::path_cache::{CachedContent, PathCache};
 use crate::record::{Prepared, draft, keys, with_folders};
 use crate::roots::Roots;
 use crate::service::all_entries;
@@ -137,9 +137,8 @@ impl Changeset {
     /// Returns the content that the changeset recorded last for a path: `None` if it never changed
     /// the path, `Some(None)` if it deleted it.
     pub fn last_content(&self, key: &PathKey) -> Result<Option<Option<Content>>> {
-        let key = (key.root.clone(), key.path.clone());
         self.look_up([key.clone()])?;
-        self.inner.cache.get(&key).map(|cached| known(&key, cached)).transpose()
+        self.inner.cache.get(key).map(|cached| known(key, cached)).transpose()
     }
 
     /// Returns the content that the changeset recorded last for each path that it changed; `None`
@@ -152,17 +151,18 @@ impl Changeset {
         let all = cache.all().into_iter();
         let contents = all.map(|(key, cached)| {
             let content = known(&key, cached)?;
-            Ok((PathKey { root: key.0, path: key.1 }, content))
+            Ok((key, content))
         });
         contents.collect()
     }
 
     /// Loads the last entries of paths that are not in the cache.
-    fn look_up(&self, keys: impl IntoIterator<Item = Key>) -> Result<()> {
+    fn look_up(&self, keys: impl IntoIterator<Item = PathKey>) -> Result<()> {
         let Inner { store, id, cache, .. } = &*self.inner;
         let missing = cache.missing(keys);
         if !missing.is_empty() {
-            let found = store.last_entries(*id, &missing)?;
+            let paths: Vec<_> = missing.iter().map(|key| (key.root.clone(), key.path.clone())).collect();
+            let found = store.last_entries(*id, &paths)?;
             cache.add(missing.into_iter().zip(found));
         }
         Ok(())
@@ -193,10 +193,10 @@ impl Changeset {
 }
 
 /// Returns a known content; an unknown one is an error.
-fn known(key: &Key, cached: CachedContent) -> Result<Option<Content>> {
+fn known(key: &PathKey, cached: CachedContent) -> Result<Option<Content>> {
     match cached {
         CachedContent::Known(content) => Ok(content),
-        CachedContent::Unknown => Err(Error::OutcomeUnknown { path: key.1.show().into_owned() }),
+        CachedContent::Unknown => Err(Error::OutcomeUnknown { path: key.path.show().into_owned() }),
     }
 }
 

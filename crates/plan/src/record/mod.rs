@@ -14,9 +14,9 @@ use store::{
     RequestId, Store, Tool,
 };
 
-use crate::record::path_cache::{CachedContent, Key, PathGuard};
+use crate::record::path_cache::{CachedContent, PathGuard};
 use crate::roots::{Roots, ancestors, checked_path, path_bytes};
-use crate::{Act, Base, Change, ContentInput, ContentSource, Error, Result};
+use crate::{Act, Base, Change, ContentInput, ContentSource, Error, PathKey, Result};
 
 /// The default permission bits of a new file.
 const FILE_MODE: u32 = 0o644;
@@ -80,12 +80,13 @@ impl Prepared {
     }
 
     /// The paths that the change affects.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = PathKey> {
+        let key = |path: &PathBytes| PathKey { root: self.root.clone(), path: path.clone() };
         let to = match &self.done {
-            Done::Renamed { to } => Some((self.root.clone(), to.clone())),
+            Done::Renamed { to } => Some(key(to)),
             _ => None,
         };
-        [(self.root.clone(), self.path.clone())].into_iter().chain(to)
+        [key(&self.path)].into_iter().chain(to)
     }
 }
 
@@ -113,7 +114,7 @@ fn symlink(path: &PathBytes, target: &[u8]) -> Result<ContentInput> {
 /// Entries to store, and the contents of the paths after them.
 pub(crate) struct Draft {
     pub recording: Recording,
-    pub changed: HashMap<Key, Option<Content>>,
+    pub changed: HashMap<PathKey, Option<Content>>,
 }
 
 /// Finds the bases and drafts the entries. `guard` locks the paths, so no other thread of this
@@ -145,7 +146,7 @@ struct DraftBuilder<'a> {
     store: &'a dyn Store,
     roots: &'a Roots,
     guard: &'a PathGuard<'a>,
-    changed: HashMap<Key, Option<Content>>,
+    changed: HashMap<PathKey, Option<Content>>,
     blobs: HashMap<BlobHash, PackedBlob>,
     inline_bytes: usize,
     entries: Vec<NewEntry>,
@@ -154,9 +155,9 @@ struct DraftBuilder<'a> {
 impl DraftBuilder<'_> {
     fn add(&mut self, change: Prepared) -> Result<()> {
         let Prepared { root, path, done, base, tool } = change;
-        let key = (root.clone(), path.clone());
+        let key = PathKey { root: root.clone(), path: path.clone() };
         // A given base of a rename also states that the new path does not exist.
-        let new_base = if matches!(base, Base::Given(_)) { Base::Given(None) } else { Base::Found };
+        let new_base = if matches!(base, Base::Explicit(_)) { Base::Explicit(None) } else { Base::Current };
         let before = self.before(&key, base)?;
         let existing = |action| {
             before.clone().ok_or_else(|| Error::PathNotFound { path: path.show().into_owned(), action })
@@ -182,7 +183,7 @@ impl DraftBuilder<'_> {
             }
             Done::Renamed { to } => {
                 let content = existing("rename")?;
-                let new_key = (root.clone(), to.clone());
+                let new_key = PathKey { root: root.clone(), path: to.clone() };
                 if self.before(&new_key, new_base)?.is_some() {
                     return Err(Error::PathExists { path: to.show().into_owned() });
                 }
@@ -215,8 +216,8 @@ impl DraftBuilder<'_> {
 
     /// Returns the content of a path before the change: the content that this changeset recorded
     /// last, or the given base, or the content in the root now.
-    fn before(&mut self, key: &Key, base: Base) -> Result<Option<Content>> {
-        let show = || key.1.show().into_owned();
+    fn before(&mut self, key: &PathKey, base: Base) -> Result<Option<Content>> {
+        let show = || key.path.show().into_owned();
         let recorded = match self.changed.get(key) {
             Some(content) => Some(content.clone()),
             None => match self.guard.get(key) {
@@ -226,26 +227,26 @@ impl DraftBuilder<'_> {
             },
         };
         match (recorded, base) {
-            (Some(recorded), Base::Found) => Ok(recorded),
-            (Some(recorded), Base::Given(given)) => {
+            (Some(recorded), Base::Current) => Ok(recorded),
+            (Some(recorded), Base::Explicit(given)) => {
                 if given.map(|input| input.content) != recorded {
                     return Err(Error::BaseMismatch { path: show() });
                 }
                 Ok(recorded)
             }
-            (None, Base::Given(given)) => given.map(|input| self.store_with_entry(input)).transpose(),
+            (None, Base::Explicit(given)) => given.map(|input| self.store_with_entry(input)).transpose(),
             // The changeset deleted a file or symlink above this path, so the path does not exist.
-            (None, Base::Found) if self.is_below_deleted(key)? => Ok(None),
-            (None, Base::Found) => {
-                let found = self.roots.read(self.store, &key.0, &key.1)?;
+            (None, Base::Current) if self.is_below_deleted(key)? => Ok(None),
+            (None, Base::Current) => {
+                let found = self.roots.read(self.store, key)?;
                 found.map(|input| self.store_with_entry(input)).transpose()
             }
         }
     }
 
-    fn is_below_deleted(&self, key: &Key) -> Result<bool> {
-        for folder in ancestors(&checked_path(&key.1)?) {
-            let above = (key.0.clone(), path_bytes(folder.as_path())?);
+    fn is_below_deleted(&self, key: &PathKey) -> Result<bool> {
+        for folder in ancestors(&checked_path(&key.path)?) {
+            let above = PathKey { root: key.root.clone(), path: path_bytes(folder.as_path())? };
             let is_deleted = match self.changed.get(&above) {
                 Some(content) => content.is_none(),
                 None => self.guard.get(&above) == Some(CachedContent::Known(None)),
@@ -275,18 +276,18 @@ impl DraftBuilder<'_> {
 }
 
 /// Adds the folders above paths: a path below a deleted file does not exist.
-pub(crate) fn with_folders(keys: BTreeSet<Key>) -> Result<BTreeSet<Key>> {
+pub(crate) fn with_folders(keys: BTreeSet<PathKey>) -> Result<BTreeSet<PathKey>> {
     let mut all = BTreeSet::new();
-    for (root, path) in keys {
-        for folder in ancestors(&checked_path(&path)?) {
-            all.insert((root.clone(), path_bytes(folder.as_path())?));
+    for key in keys {
+        for folder in ancestors(&checked_path(&key.path)?) {
+            all.insert(PathKey { root: key.root.clone(), path: path_bytes(folder.as_path())? });
         }
-        all.insert((root, path));
+        all.insert(key);
     }
     Ok(all)
 }
 
 /// The paths of all changes.
-pub(crate) fn keys(prepared: &[Prepared]) -> BTreeSet<Key> {
+pub(crate) fn keys(prepared: &[Prepared]) -> BTreeSet<PathKey> {
     prepared.iter().flat_map(Prepared::keys).collect()
 }

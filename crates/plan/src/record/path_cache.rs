@@ -10,10 +10,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use store::{ChangeEntry, Content, Operation, PathBytes};
 
+use crate::PathKey;
 use crate::sync::{Condvar, Mutex, lock, wait};
-
-/// A root, and a path below it.
-pub(crate) type Key = (PathBytes, PathBytes);
 
 /// The cached content of a path that the changeset recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +31,8 @@ pub(crate) struct PathCache {
 #[derive(Debug, Default)]
 struct Paths {
     /// `None` for a path that was looked up and never changed.
-    contents: HashMap<Key, Option<CachedContent>>,
-    in_flight: HashSet<Key>,
+    contents: HashMap<PathKey, Option<CachedContent>>,
+    in_flight: HashSet<PathKey>,
     /// The store may have entries that are not in the cache.
     has_prior_entries: bool,
 }
@@ -47,9 +45,9 @@ impl PathCache {
     }
 
     /// Returns the paths that the store must be asked for.
-    pub(crate) fn missing(&self, keys: impl IntoIterator<Item = Key>) -> Vec<Key> {
+    pub(crate) fn missing(&self, keys: impl IntoIterator<Item = PathKey>) -> Vec<PathKey> {
         let paths = lock(&self.paths);
-        let is_missing = |key: &Key| paths.has_prior_entries && !paths.contents.contains_key(key);
+        let is_missing = |key: &PathKey| paths.has_prior_entries && !paths.contents.contains_key(key);
         keys.into_iter().filter(is_missing).collect()
     }
 
@@ -60,10 +58,10 @@ impl PathCache {
 
     /// Adds paths with the last entries that changed them in the store. A newer cached content
     /// stays.
-    pub(crate) fn add(&self, found: impl IntoIterator<Item = (Key, Option<ChangeEntry>)>) {
+    pub(crate) fn add(&self, found: impl IntoIterator<Item = (PathKey, Option<ChangeEntry>)>) {
         let mut paths = lock(&self.paths);
         for (key, entry) in found {
-            let content = entry.map(|entry| CachedContent::Known(content_after(entry, &key.1)));
+            let content = entry.map(|entry| CachedContent::Known(content_after(entry, &key.path)));
             paths.contents.entry(key).or_insert(content);
         }
     }
@@ -72,22 +70,23 @@ impl PathCache {
     pub(crate) fn add_all(&self, entries: Vec<ChangeEntry>) {
         let mut last = HashMap::new();
         for entry in entries {
+            let key = |path: &PathBytes| PathKey { root: entry.root.clone(), path: path.clone() };
             if let Operation::Rename { to } = &entry.operation {
-                last.insert((entry.root.clone(), to.clone()), Some(entry.clone()));
+                last.insert(key(to), Some(entry.clone()));
             }
-            last.insert((entry.root.clone(), entry.path.clone()), Some(entry));
+            last.insert(key(&entry.path), Some(entry));
         }
         self.add(last);
         lock(&self.paths).has_prior_entries = false;
     }
 
     /// Returns the content of a path; `None` if the changeset never changed it.
-    pub(crate) fn get(&self, key: &Key) -> Option<CachedContent> {
+    pub(crate) fn get(&self, key: &PathKey) -> Option<CachedContent> {
         lock(&self.paths).contents.get(key).cloned().flatten()
     }
 
     /// Returns the contents of all paths that the changeset changed.
-    pub(crate) fn all(&self) -> HashMap<Key, CachedContent> {
+    pub(crate) fn all(&self) -> HashMap<PathKey, CachedContent> {
         let paths = lock(&self.paths);
         let changed =
             paths.contents.iter().filter_map(|(key, content)| Some((key.clone(), content.clone()?)));
@@ -95,7 +94,7 @@ impl PathCache {
     }
 
     /// Locks paths, waiting until none of them is in flight.
-    pub(crate) fn lock(&self, keys: BTreeSet<Key>) -> PathGuard<'_> {
+    pub(crate) fn lock(&self, keys: BTreeSet<PathKey>) -> PathGuard<'_> {
         let mut paths = lock(&self.paths);
         while keys.iter().any(|key| paths.in_flight.contains(key)) {
             paths = wait(&self.released, paths);
@@ -109,17 +108,17 @@ impl PathCache {
 #[must_use = "the paths are locked as long as this lives"]
 pub(crate) struct PathGuard<'a> {
     cache: &'a PathCache,
-    keys: BTreeSet<Key>,
+    keys: BTreeSet<PathKey>,
 }
 
 impl PathGuard<'_> {
     /// Returns the content of a path; `None` if the changeset never changed it.
-    pub(crate) fn get(&self, key: &Key) -> Option<CachedContent> {
+    pub(crate) fn get(&self, key: &PathKey) -> Option<CachedContent> {
         self.cache.get(key)
     }
 
     /// Caches the contents of a recorded change.
-    pub(crate) fn commit(self, changed: HashMap<Key, Option<Content>>) {
+    pub(crate) fn commit(self, changed: HashMap<PathKey, Option<Content>>) {
         let mut paths = lock(&self.cache.paths);
         let known = changed.into_iter().map(|(key, content)| (key, Some(CachedContent::Known(content))));
         paths.contents.extend(known);

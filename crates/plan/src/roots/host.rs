@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use filetx::{Snapshot, StorageResolver, TreeOptions, Trees, Wait};
 use store::PathBytes;
 
-use crate::roots::{system_path, transaction_home};
+use crate::roots::{system_path, txn_dir};
 use crate::{Error, Machine, Result};
 
 /// The machine that holds the roots, with the options for its file transactions. Cheap to clone.
@@ -19,7 +19,7 @@ pub struct Host {
 impl Host {
     /// The disks of this machine. `wait` limits the wait for locks.
     pub fn local(wait: Wait) -> Self {
-        let options = TreeOptions { txn_dir: transaction_home(), wait, ..TreeOptions::default() };
+        let options = TreeOptions { txn_dir: txn_dir(), wait, ..TreeOptions::default() };
         Self { options, finder: None, machine: Machine::local() }
     }
 

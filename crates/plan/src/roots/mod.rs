@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 use filetx::{ContentReader, PathState, RelPath, Snapshot, Wait};
 use store::{ContentKind, PathBytes, PlanId, Store};
 
-use crate::roots::protect::protected;
-use crate::{ContentInput, Error, Result};
+use crate::roots::protect::protected_folder;
+use crate::{ContentInput, Error, PathKey, Result};
 
 /// The transaction folder below each root.
-pub const TRANSACTION_HOME: &str = ".cleveragents/.txn";
+pub const TXN_DIR: &str = ".cleveragents/.txn";
 /// The permission bits of symlinks, as in git.
 pub(crate) const SYMLINK_MODE: u32 = 0o777;
 
 /// The transaction folder below each root, as a path for `filetx`.
-pub fn transaction_home() -> RelPath {
-    RelPath::new(TRANSACTION_HOME).expect("a plain path")
+pub fn txn_dir() -> RelPath {
+    RelPath::new(TXN_DIR).expect("a plain path")
 }
 
 /// The path of a folder as stored in plans: absolute, without symlinks.
@@ -57,7 +57,7 @@ pub fn system_path(path: &PathBytes) -> PathBuf {
 /// Checks a path below a root: it must not lead out of the root, nor into a protected folder.
 pub fn checked_path(path: &PathBytes) -> Result<RelPath> {
     let refuse = |reason: String| Error::BadPath { path: path.show().into_owned(), reason };
-    if let Some(folder) = protected(path.as_bytes()) {
+    if let Some(folder) = protected_folder(path.as_bytes()) {
         return Err(refuse(format!("`{folder}` is protected")));
     }
     RelPath::new(system_path(path)).map_err(|error| refuse(error.to_string()))
@@ -94,21 +94,17 @@ impl Roots {
     }
 
     /// Reads the content of a path. A content of more than one chunk is streamed into the store.
-    pub(crate) fn read(
-        &self,
-        store: &dyn Store,
-        root: &PathBytes,
-        path: &PathBytes,
-    ) -> Result<Option<ContentInput>> {
+    pub(crate) fn read(&self, store: &dyn Store, key: &PathKey) -> Result<Option<ContentInput>> {
+        let path = &key.path;
         let relative = checked_path(path)?;
-        let folder = system_path(root);
+        let folder = system_path(&key.root);
         let failed = |source: filetx::Error| Error::Root {
             root: folder.clone(),
             path: path.show().into_owned(),
             source: Box::new(source),
         };
         let wrong = |found| Err(Error::WrongKind { path: path.show().into_owned(), found });
-        let snapshot = Snapshot::of_tree(&folder, &transaction_home(), &Wait::default()).map_err(failed)?;
+        let snapshot = Snapshot::of_tree(&folder, &txn_dir(), &Wait::default()).map_err(failed)?;
         for above in ancestors(&relative) {
             if let PathState::Symlink { .. } = snapshot.path_state(above.as_path()).map_err(failed)? {
                 let reason = format!("`{above}` is a symlink");

@@ -8,7 +8,7 @@
 const PROTECTED: [&str; 8] = [".git", "git~1", ".cleveragents", ".txn", ".hg", ".svn", ".jj", ".bzr"];
 
 /// Returns the protected folder that a path is in or names, if any.
-pub fn protected(path: &[u8]) -> Option<&'static str> {
+pub fn protected_folder(path: &[u8]) -> Option<&'static str> {
     path.split(|byte| *byte == b'/').find_map(|name| {
         let name = normalized(name);
         PROTECTED.into_iter().find(|protected| *protected == name)
@@ -48,7 +48,7 @@ mod tests {
             ".txn/journal",
             ".svn/entries",
         ] {
-            assert!(protected(path.as_bytes()).is_some(), "{path}");
+            assert!(protected_folder(path.as_bytes()).is_some(), "{path}");
         }
     }
 
@@ -57,8 +57,8 @@ mod tests {
         for path in
             [".gitignore", ".github/workflows/ci.yml", "git", "a/.gitmodules", ".git-hooks/x", "x.git/y"]
         {
-            assert_eq!(protected(path.as_bytes()), None, "{path}");
+            assert_eq!(protected_folder(path.as_bytes()), None, "{path}");
         }
-        assert_eq!(protected(&[0xff, b'/', 0xfe]), None);
+        assert_eq!(protected_folder(&[0xff, b'/', 0xfe]), None);
     }
 }

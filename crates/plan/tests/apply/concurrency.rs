@@ -59,7 +59,7 @@ fn disjoint_roots_do_not_wait_for_each_other() {
         plan.id
     };
     let (first, second) = (of("a", "1"), of("b", "2"));
-    let options = filetx::TreeOptions { txn_dir: plan::transaction_home(), ..filetx::TreeOptions::default() };
+    let options = filetx::TreeOptions { txn_dir: plan::txn_dir(), ..filetx::TreeOptions::default() };
     let root = fixture.root("a");
     let held = filetx::Trees::open(&[&root], options).unwrap();
     let (asked, applied) = std::sync::mpsc::channel();

@@ -133,7 +133,7 @@ fn write_word(folder: &Path, plans: &Plans, notebook: &mut Notebook, new: &str) 
 
 /// Reads two files of one root atomically.
 fn look(folder: &Path) -> Vec<String> {
-    let home = plan::transaction_home();
+    let home = plan::txn_dir();
     let snapshot = Snapshot::of_tree(&folder.join("a"), &home, &Wait::default()).unwrap();
     let read =
         |name| String::from_utf8(snapshot.read(&RelPath::new(name).unwrap()).unwrap().unwrap()).unwrap();

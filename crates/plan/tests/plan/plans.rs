@@ -100,8 +100,8 @@ fn a_step_is_idempotent_by_its_request_id() {
 #[test]
 fn unknown_fields_of_a_detail_are_preserved() {
     let fixture = Fixture::new();
-    let more = json!({"later": [1, 2]}).as_object().unwrap().clone();
-    let detail = Detail { error: Some("disk full".into()), merge: None, more };
+    let extra = json!({"later": [1, 2]}).as_object().unwrap().clone();
+    let detail = Detail { error: Some("disk full".into()), merge: None, extra };
     let step = Step::to(State::Running, &actor("ana")).detail(detail.clone());
     let running = fixture.plans.step(&fixture.plan, &step).unwrap();
     assert_eq!(running.detail, detail);

@@ -20,13 +20,13 @@ pub(super) fn check(roots: &BTreeSet<PathBuf>, fix: bool, agents: &Agents) -> Ve
 }
 
 fn is_incomplete(root: &Path) -> bool {
-    let home = root.join(plan::TRANSACTION_HOME);
+    let home = root.join(plan::TXN_DIR);
     INCOMPLETE.iter().any(|name| std::fs::symlink_metadata(home.join(name)).is_ok())
 }
 
 fn one(root: &Path, fix: bool, wait: &Wait, hint: Option<HintFor>) -> Check {
     let shown = text(root);
-    let home = plan::transaction_home();
+    let home = plan::txn_dir();
     let told = match fix {
         false => Snapshot::of_tree(root, &home, wait).map(|_| {
             let text = format!("an apply was cut off in `{shown}`");
