@@ -141,8 +141,8 @@ fn a_doctor_names_leases_that_ran_out() {
     let store = store::SqliteStore::open(&folder.path().join("home/state.db")).unwrap();
     let library = plan::Plans::open(Arc::new(store));
     let context = library.context(library.find("work").unwrap().id).unwrap();
-    let terms = plan::LeaseOptions { duration: Duration::ZERO, ..plan::LeaseOptions::default() };
-    let held = context.start(&plan::Actor::parse("coder").unwrap(), None, &terms).unwrap();
+    let options = plan::LeaseOptions { duration: Duration::ZERO, ..plan::LeaseOptions::default() };
+    let held = context.start(&plan::Actor::parse("coder").unwrap(), None, &options).unwrap();
     let checks = agents(&folder).doctor(false);
     let lease = checks.iter().find(|check| check.name == "leases").unwrap();
     assert_eq!(lease.health, Health::Warning);

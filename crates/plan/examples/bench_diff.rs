@@ -1,4 +1,5 @@
-//! Measures the diff of a plan beside `git diff --no-index` of the two trees: 400 files created, 400 modified, 200 deleted, 4 KiB each.
+//! Measures the diff of a plan against `git diff --no-index` of the two trees: 400 files created, 400
+//! modified, 200 deleted, 4 KiB each.
 #![cfg_attr(unix, expect(clippy::print_stdout, reason = "the figures are what this program is for"))]
 #![cfg_attr(unix, expect(clippy::disallowed_methods, reason = "plays people who write files"))]
 
@@ -47,7 +48,7 @@ mod trees {
     pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
         let plan = prepare(place)?;
         let ours = || {
-            // A store opened anew, as a command does.
+            // Open the store again, as a command does.
             let began = Instant::now();
             let plans = Plans::open(Arc::new(SqliteStore::open(&place.join("state.db"))?));
             let patch = diff(&plans, plan)?;
@@ -80,7 +81,7 @@ mod trees {
         Ok(patch)
     }
 
-    /// Two trees, and a plan that makes one of the other.
+    /// Two trees, and a plan that changes one into the other.
     fn prepare(place: &Path) -> Result<PlanId> {
         let (old, new) = (place.join("old"), place.join("new"));
         fs::create_dir(&old)?;

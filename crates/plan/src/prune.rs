@@ -19,7 +19,7 @@ pub struct PruneReport {
     pub already_removed: Vec<Plan>,
 }
 
-/// Whether to remove unapplied work.
+/// The treatment of unapplied work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Force {
     /// Keep plans with unapplied work.

@@ -134,8 +134,8 @@ impl Plans {
     }
 
     fn take_over(&self, id: ChangesetId) -> Result<Changeset, Error> {
-        let terms = LeaseOptions { duration: HELD, wait: self.agents.wait().timeout };
-        Ok(self.inner.reopen(id, &terms)?)
+        let options = LeaseOptions { duration: HELD, wait: self.agents.wait().timeout };
+        Ok(self.inner.reopen(id, &options)?)
     }
 
     /// What is to be done, and on what.

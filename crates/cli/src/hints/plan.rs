@@ -2,94 +2,93 @@
 
 use api::errors::{Actor, PlanError as E, PlanId, State};
 
-/// Gives what to do about an error; names a command where one helps.
+/// Suggests what to do about an error, with a command if one helps.
 pub(super) fn hint(error: &E) -> Option<String> {
     let hint = match error {
         E::Store(error) => return super::store::hint(error),
         E::Root { source, .. } | E::Files { source } => return super::files::hint(source),
-        E::BadRoot { .. } => {
-            "name folders that are there, none inside another: `agents plan create --root DIR`"
-        }
+        E::BadRoot { .. } => "name existing folders, none inside another: `agents plan create --root DIR`",
         E::ForeignRoot { roots, .. } => {
             return Some(format!("its roots are {}; name one with --root", roots.join(", ")));
         }
         E::BadPath { .. } => "name a path below the root, outside of protected folders such as .git",
-        E::PathNotFound { .. } => "`agents changeset show ID` lists what was recorded before",
+        E::PathNotFound { .. } => "`agents changeset show ID` lists the recorded changes",
         E::PathExists { .. } => "delete it first with `agents changeset record ID --path P --delete`",
-        E::BaseMismatch { .. } => "leave out --base: later changes build on the earlier ones",
+        E::BaseMismatch { .. } => "omit --base: a later change builds on the earlier one",
         E::OutcomeUnknown { .. } => {
-            "reopen the changeset; `agents changeset show ID` lists what was recorded"
+            "reopen the changeset; `agents changeset show ID` lists the recorded changes"
         }
-        E::IllegalStep { plan, state, to, .. } => return Some(way_out(*plan, *state, *to)),
+        E::IllegalStep { plan, state, to, .. } => return Some(suggestion(*plan, *state, *to)),
         E::OutsideScope { .. } => {
-            "enter a changeset's scope first, or record through its handle; `agents changeset start PLAN --actor NAME` starts one"
+            "enter the scope of a changeset, or record through its handle; `agents changeset start PLAN --actor NAME` starts one"
         }
-        E::Contended { .. } => "try again; `agents plan log PLAN` shows who changes it",
-        E::Detail { .. } => "use the newer program, or look with `agents doctor`",
-        E::NoConflict { .. } => "`agents plan conflicts PLAN` lists the conflicts there are",
+        E::Contended { .. } => "try again; `agents plan log PLAN` shows the concurrent changes",
+        E::Detail { .. } => "use a newer version, or check with `agents doctor`",
+        E::NoConflict { .. } => "`agents plan conflicts PLAN` lists the conflicts",
         E::ActorNotInvolved { actors, .. } => {
             let actors: Vec<&str> = actors.iter().map(Actor::as_str).collect();
-            return Some(format!("it was changed by {}; take one of them", actors.join(" and ")));
+            return Some(format!("it was changed by {}; choose one of them", actors.join(" and ")));
         }
         E::NothingToDo { .. } => "`agents plan show PLAN` lists its changesets",
         E::BadPattern { .. } => {
-            "name paths below the root like `src/**` or `*.md`; `*` and `?` are within a name, `**` is over folders, `[…]` and `{a,b}` are choices"
+            "name paths below the root, such as `src/**` or `*.md`; `*` and `?` match within a name, `**` matches folders, `[…]` and `{a,b}` match alternatives"
         }
         E::Conflicts { .. } => {
-            "`agents plan conflicts PLAN` shows them; `agents plan resolve PLAN PATH --take ACTOR` settles one"
+            "`agents plan conflicts PLAN` shows them; `agents plan resolve PLAN PATH --take ACTOR` resolves one"
         }
         E::Drifted { is_merging: false, .. } => {
-            "look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines"
+            "check the files; `agents plan apply PLAN --merge-drift` merges edits of other lines"
         }
         E::Drifted { is_merging: true, .. } => {
-            "these cannot be merged: put the files back as they were, leave them out with `--path GLOB`, or take back what has landed of them with `agents plan undo PLAN --path GLOB`"
+            "these edits cannot be merged: restore the files, select others with `--path GLOB`, or undo their applied changes with `agents plan undo PLAN --path GLOB`"
         }
         E::ModifiedSinceApply { .. } => {
-            "`agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first"
+            "undo the later plans first, or undo the other files with `agents plan undo PLAN --path GLOB`"
         }
         E::HasDependents { by, .. } => {
-            return Some(format!("remove that first: `agents plan clean {by}`"));
+            return Some(format!("remove that plan first: `agents plan clean {by}`"));
         }
         E::DependentChanges { plan, actors, others, .. } => {
             let actor = |actor: &Actor| format!(" --actor {actor}");
             let all: String = actors.iter().chain(&**others).map(actor).collect();
-            return Some(format!("`agents plan undo {plan}{all}` takes back both"));
+            return Some(format!("`agents plan undo {plan}{all}` undoes both"));
         }
         E::OtherMachine { .. } | E::ApplyIncomplete { .. } => {
-            "run `agents doctor --fix` on the machine that has the folders"
+            "run `agents doctor --fix` on the machine that has the roots"
         }
-        E::Unapplied { .. } => "apply it, or remove it for good with `agents plan clean PLAN --force`",
+        E::Unapplied { .. } => "apply it, or delete it with `agents plan clean PLAN --force`",
         E::ForeignChangeset { .. } => "`agents changeset list PLAN` shows the changesets of a plan",
         _ => return None,
     };
     Some(hint.to_owned())
 }
 
-/// The command that helps whoever wanted a plan to come to a state that cannot follow.
-fn way_out(plan: PlanId, state: State, to: State) -> String {
+/// Suggests a command after an illegal step.
+fn suggestion(plan: PlanId, state: State, to: State) -> String {
     match (state, to) {
         (State::Queued, _) => {
-            format!("record something first: `agents changeset start {plan} --actor NAME`")
+            format!("record changes first: `agents changeset start {plan} --actor NAME`")
         }
         (State::Running, _) => format!(
-            "wait for its run, or seal what is open: `agents changeset list {plan}`, `agents changeset seal ID`"
+            "wait for its run, or seal the open changesets: `agents changeset list {plan}`, `agents changeset seal ID`"
         ),
         (State::Ready | State::Conflict, State::Undone) => {
-            format!("nothing of it is in the folders: `agents plan apply {plan}` brings it there")
+            format!("it is not applied: run `agents plan apply {plan}`")
         }
-        (State::Ready | State::Conflict, _) => format!("`agents plan show {plan}` says more"),
+        (State::Ready | State::Conflict, _) => format!("`agents plan show {plan}` shows the details"),
         (State::Applying, _) => {
-            "wait for who applies it; if that was cut off, run `agents doctor --fix`".to_owned()
+            "wait until it is applied; if the apply was interrupted, run `agents doctor --fix`".to_owned()
         }
-        (State::Applied, _) => format!("`agents plan undo {plan}` takes it back"),
+        (State::Applied, _) => format!("`agents plan undo {plan}` undoes it"),
         (State::Failed, _) => {
-            format!("`agents run --resume {plan}` goes on with it, and `agents plan log {plan}` says why")
+            format!("`agents run --resume {plan}` resumes it, and `agents plan log {plan}` shows the reason")
         }
         (State::Cancelled, _) => {
-            "it stays so: make another one with `agents plan create` or `agents run`".to_owned()
+            "a cancelled plan cannot continue: create another one with `agents plan create` or `agents run`"
+                .to_owned()
         }
         (State::Undone, _) => {
-            "`agents plan list` shows the plan that took it back; `agents plan undo` of that one brings it back"
+            "`agents plan list` shows the plan that undid it; `agents plan undo` of that plan restores it"
                 .to_owned()
         }
     }

@@ -377,7 +377,7 @@ fn hints_of_plans() {
     says(P::BadPattern { pattern: text(), reason: text() }, "`**`");
     let actors = vec![actor("one"), actor("two")];
     let not_theirs = P::ActorNotInvolved { actor: actor("three"), path: text(), actors };
-    says(not_theirs, "it was changed by one and two; take one of them");
+    says(not_theirs, "it was changed by one and two; choose one of them");
     says(P::ForeignRoot { plan: id(), root: text(), roots: vec!["/other".to_owned()] }, "/other");
     says(P::OutcomeUnknown { path: text() }, "reopen");
     let (actors, others) = ([actor("one")].into(), [actor("two")].into());

@@ -1,4 +1,4 @@
-//! Applying: beside `git apply --index` and `sync`; ten times as many files; a small change to a large tree.
+//! Apply against `git apply --index` and `sync`; ten times as many files; a small change of a large tree.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::trees::{Git, Load, Ours};
 
 const ROUNDS: usize = 10;
 const FILES: usize = 1000;
-/// The most memory that an apply of 10,000 files may take, in KiB.
+/// The memory limit for an apply of 10,000 files, in KiB.
 const MEMORY_KIB_MAX: u64 = 100 * 1024;
 
 pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
@@ -97,7 +97,7 @@ pub(crate) fn measure_tree(place: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The most memory that this process had at a time.
+/// The peak memory of this process.
 fn memory_peak_kib() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line =

@@ -1,7 +1,7 @@
-//! Measures applying plans beside git.
+//! Measures apply against git.
 //!
-//! Both sides take turns on one file system, and ratios are taken round by round. `docs/benchmarks.md` has the last figures and what they
-//! mean.
+//! Both sides alternate on one file system, and each round has its own ratio. `docs/benchmarks.md` has the
+//! latest figures and their meaning.
 #![cfg_attr(unix, expect(clippy::print_stdout, reason = "the figures are what this program is for"))]
 #![cfg_attr(unix, expect(clippy::disallowed_methods, reason = "the trees are made and reset by hand"))]
 

@@ -1,4 +1,4 @@
-//! Trees of files, changes to them, and git beside them.
+//! Trees of files, changes to them, and the same with git.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use filetx::Wait;
 use store::SqliteStore;
 use testkit::bench::{Result, settle, timed};
 
-/// Bytes of a file.
+/// Bytes per file.
 const BYTES: usize = 4096;
-/// Files in a folder.
+/// Files per folder.
 const PER_FOLDER: usize = 100;
 
-/// How many files are made, modified and deleted.
+/// The numbers of created, modified and deleted files.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     pub created: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Two fifths made, two fifths modified, one fifth deleted.
+    /// Two fifths created, two fifths modified, one fifth deleted.
     pub(crate) fn of(files: usize) -> Self {
         Self { created: files * 2 / 5, modified: files * 2 / 5, deleted: files / 5 }
     }
@@ -36,7 +36,7 @@ pub(crate) fn content(file: usize, version: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(BYTES + 64);
     let mut line = 0;
     while text.len() < BYTES {
-        // A change in one line of ten.
+        // Change one line of ten.
         let version = if line % 10 == 3 { version } else { 0 };
         text.extend(
             format!("file {file} line {line} version {version} {:08x}\n", file * 31 + line * 7).bytes(),
@@ -53,7 +53,7 @@ pub(crate) fn name(file: usize) -> String {
     format!("src/part-{}/file-{file}.txt", file / PER_FOLDER)
 }
 
-/// Makes the files that are modified and deleted, and `others` besides.
+/// Creates the files to modify and delete, and `others`.
 pub(crate) fn make(root: &Path, load: Load, others: usize) -> Result<()> {
     fs::create_dir_all(root)?;
     let there = (load.created..load.created + load.modified + load.deleted).map(name);
@@ -68,7 +68,7 @@ pub(crate) fn make(root: &Path, load: Load, others: usize) -> Result<()> {
     Ok(())
 }
 
-/// The same changes by hand, to make a patch of.
+/// Makes the same changes in the tree, for a patch.
 pub(crate) fn change(root: &Path, load: Load) -> Result<()> {
     for file in 0..load.created + load.modified {
         let path = root.join(name(file));
@@ -90,7 +90,7 @@ pub(crate) struct Ours {
 }
 
 impl Ours {
-    /// A tree, and a plan that changes it, ready.
+    /// Creates a tree and a ready plan that changes it.
     pub(crate) fn new(place: &Path, load: Load, others: usize) -> Result<Self> {
         let root = place.join("root");
         make(&root, load, others)?;
@@ -114,7 +114,7 @@ impl Ours {
         Ok(Self { plans, host: Host::local(Wait::default()), plan: plan.id, place: place.to_owned() })
     }
 
-    /// Applies it.
+    /// Applies the plan.
     pub(crate) fn apply(&self) -> Result<Duration> {
         settle(&self.place)?;
         timed(|| {
@@ -126,7 +126,7 @@ impl Ours {
         })
     }
 
-    /// Takes it back, and makes the plan anew, so that it can be applied again.
+    /// Undoes the plan, and records it again, to apply it once more.
     pub(crate) fn again(&mut self) -> Result<()> {
         let undo = self.plans.undo(&self.host, self.plan, &UndoRequest::by(&ana()?))?;
         let redo = self.plans.get(self.plan)?;

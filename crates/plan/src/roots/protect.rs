@@ -1,8 +1,8 @@
 //! Protected folders, which no plan writes to: those of version control and of this program.
 //!
 //! Names are compared as the most lenient file system does: without case, without characters that
-//! some systems ignore, without suffixes that others strip. So `.GIT`, `.git.`, `.g<zero-width
-//! joiner>it`, `git~1` and `.git::$INDEX_ALLOCATION` all mean `.git`.
+//! some systems ignore, without suffixes that others strip. So `.GIT`, `.git.`, `git~1`,
+//! `.git::$INDEX_ALLOCATION` and `.g<zero-width joiner>it` all mean `.git`.
 
 /// Protected names, at any depth.
 const PROTECTED: [&str; 8] = [".git", "git~1", ".cleveragents", ".txn", ".hg", ".svn", ".jj", ".bzr"];

@@ -118,9 +118,9 @@ fn a_waiting_process_reopens_a_released_changeset_at_once() {
     first.record(write("a", "1")).unwrap();
     let id = first.id();
     let other = Plans::open(Arc::clone(fixture.plans.store()));
-    let terms = LeaseOptions { wait: Duration::from_secs(60), ..LeaseOptions::default() };
+    let options = LeaseOptions { wait: Duration::from_secs(60), ..LeaseOptions::default() };
     let second = std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| other.reopen(id, &terms).unwrap());
+        let waiting = scope.spawn(|| other.reopen(id, &options).unwrap());
         let late = first.clone();
         first.release().unwrap();
         assert_eq!(late.record(write("b", "1")).unwrap_err().code(), "lease-stale");

@@ -108,12 +108,12 @@ fn unknown_fields_of_a_detail_are_preserved() {
     let ready = fixture.plans.step(&running, &Step::to(State::Ready, &actor("ana"))).unwrap();
     assert_eq!(ready.detail, detail, "a step without detail leaves it");
     let roots: Vec<_> = ready.roots.iter().map(|root| root.show()).collect();
-    let told = json!({
+    let expected = json!({
         "id": ready.id, "name": ready.name, "state": "ready", "state_description": State::Ready.description(), "roots": roots,
         "created_by": "ana", "created_at": ready.created_at, "changed_by": "ana", "changed_at": ready.changed_at,
         "error": "disk full",
     });
-    assert_eq!(serde_json::to_value(&ready).unwrap(), told, "JSON omits the rest of the detail");
+    assert_eq!(serde_json::to_value(&ready).unwrap(), expected, "JSON omits the rest of the detail");
 }
 
 /// [pln-swallow]

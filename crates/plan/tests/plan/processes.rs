@@ -85,8 +85,8 @@ fn check_attribution(fixture: &Fixture) {
 
 /// Starts a changeset, reports its id, and holds it for the maximum time.
 fn hold(folder: &Path) {
-    let terms = LeaseOptions { duration: store::limits::LEASE_MAX, ..LeaseOptions::default() };
-    let held = context(&fixture::open(folder)).start(&actor("coder"), None, &terms).unwrap();
+    let options = LeaseOptions { duration: store::limits::LEASE_MAX, ..LeaseOptions::default() };
+    let held = context(&fixture::open(folder)).start(&actor("coder"), None, &options).unwrap();
     say(&held.id().to_string());
     listen();
 }

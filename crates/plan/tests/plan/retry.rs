@@ -11,16 +11,16 @@ use super::lossy_store::{LossyStore, Lost};
 
 struct LossyFixture {
     fixture: Fixture,
-    lossy: Arc<LossyStore>,
+    store: Arc<LossyStore>,
     plans: Plans,
 }
 
 impl LossyFixture {
     fn new() -> Self {
         let fixture = Fixture::new();
-        let lossy = Arc::new(LossyStore::new(Arc::clone(fixture.plans.store())));
-        let plans = Plans::open(Arc::clone(&lossy) as _);
-        Self { fixture, lossy, plans }
+        let store = Arc::new(LossyStore::new(Arc::clone(fixture.plans.store())));
+        let plans = Plans::open(Arc::clone(&store) as _);
+        Self { fixture, store, plans }
     }
 
     fn start(&self) -> Changeset {
@@ -35,44 +35,44 @@ impl LossyFixture {
 #[test]
 fn a_call_with_a_lost_answer_is_repeated_and_has_one_effect() {
     for is_done in [true, false] {
-        let flaky = LossyFixture::new();
-        let lose = || flaky.lossy.lose(Lost { answers: 2, is_done });
+        let lossy = LossyFixture::new();
+        let lose = || lossy.store.lose(Lost { answers: 2, is_done });
         lose();
-        let plan = flaky.plans.create(None, &[&flaky.fixture.root], &actor("ana")).unwrap();
+        let plan = lossy.plans.create(None, &[&lossy.fixture.root], &actor("ana")).unwrap();
         lose();
-        let plan = flaky.plans.step(&plan, &Step::to(State::Running, &actor("ana"))).unwrap();
+        let plan = lossy.plans.step(&plan, &Step::to(State::Running, &actor("ana"))).unwrap();
         assert_eq!((plan.state, plan.version.0), (State::Running, 2));
         lose();
-        let changeset = flaky.plans.context(plan.id).unwrap().start_changeset(&actor("coder")).unwrap();
+        let changeset = lossy.plans.context(plan.id).unwrap().start_changeset(&actor("coder")).unwrap();
         lose();
         assert_eq!(changeset.record(write("a", "1")).unwrap(), 1);
         lose();
         assert_eq!(changeset.seal().unwrap().entries, 1);
-        assert_eq!((flaky.entries(&changeset), flaky.plans.changesets(plan.id).unwrap().len()), (1, 1));
+        assert_eq!((lossy.entries(&changeset), lossy.plans.changesets(plan.id).unwrap().len()), (1, 1));
     }
 }
 
 #[test]
 fn a_path_with_an_unknown_outcome_is_refused_until_reopened() {
     for is_done in [true, false] {
-        let flaky = LossyFixture::new();
-        let changeset = flaky.start();
-        flaky.lossy.lose(Lost { answers: usize::MAX, is_done });
+        let lossy = LossyFixture::new();
+        let changeset = lossy.start();
+        lossy.store.lose(Lost { answers: usize::MAX, is_done });
         let error = changeset.record(write("a", "1")).unwrap_err();
         assert_eq!((error.code(), error.outcome()), ("store-stopped", Outcome::Unknown));
-        flaky.lossy.lose(Lost::default());
+        lossy.store.lose(Lost::default());
         let error = changeset.record(write("a", "2")).unwrap_err();
         assert_eq!((error.code(), error.outcome()), ("outcome-unknown", Outcome::Aborted));
         changeset.record(write("b", "1")).unwrap();
         assert_eq!(changeset.last_contents().unwrap_err().code(), "outcome-unknown");
-        let root = plan::path_bytes(&flaky.fixture.root).unwrap();
+        let root = plan::path_bytes(&lossy.fixture.root).unwrap();
         let key = |path: &str| PathKey { root: root.clone(), path: PathBytes::parse(path).unwrap() };
         assert_eq!(changeset.last_content(&key("a")).unwrap_err().code(), "outcome-unknown");
         assert_eq!(changeset.last_content(&key("b")).unwrap().unwrap().unwrap().bytes, 1);
         assert_eq!(changeset.last_content(&key("c")).unwrap(), None);
-        let reopened = flaky.plans.reopen(changeset.id(), &Default::default()).unwrap();
+        let reopened = lossy.plans.reopen(changeset.id(), &Default::default()).unwrap();
         reopened.record(write("a", "2")).unwrap();
-        let entries = flaky.fixture.plans.entries(changeset.id()).unwrap();
+        let entries = lossy.fixture.plans.entries(changeset.id()).unwrap();
         let last = entries.last().unwrap();
         assert_eq!(last.before.is_some(), is_done, "it builds on what is really there");
     }
@@ -80,30 +80,30 @@ fn a_path_with_an_unknown_outcome_is_refused_until_reopened() {
 
 #[test]
 fn a_resolution_with_a_lost_answer_has_an_unknown_outcome() {
-    let flaky = LossyFixture::new();
-    flaky.fixture.sealed("one", vec![write("f", "1")]);
-    flaky.fixture.sealed("two", vec![write("f", "2")]);
-    let plan = flaky.fixture.mark_ready();
-    flaky.lossy.lose(Lost { answers: usize::MAX, is_done: false });
-    let (key, choice) = (flaky.fixture.key("f"), Choice::Take(actor("one")));
-    let error = flaky.plans.resolve(&plan, &key, &choice, Strategy::ThreeWay, &actor("ana")).unwrap_err();
+    let lossy = LossyFixture::new();
+    lossy.fixture.sealed("one", vec![write("f", "1")]);
+    lossy.fixture.sealed("two", vec![write("f", "2")]);
+    let plan = lossy.fixture.mark_ready();
+    lossy.store.lose(Lost { answers: usize::MAX, is_done: false });
+    let (key, choice) = (lossy.fixture.key("f"), Choice::Take(actor("one")));
+    let error = lossy.plans.resolve(&plan, &key, &choice, Strategy::ThreeWay, &actor("ana")).unwrap_err();
     assert_eq!(error.outcome(), Outcome::Unknown);
-    flaky.lossy.lose(Lost::default());
-    let combined = flaky.plans.combine(plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
+    lossy.store.lose(Lost::default());
+    let combined = lossy.plans.combine(plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
     assert_eq!(combined.conflicts().count(), 1);
 }
 
 /// The cost of a record does not depend on the length of the changeset. The test counts reads.
 #[test]
 fn a_record_reads_no_entries() {
-    let flaky = LossyFixture::new();
-    let changeset = flaky.start();
-    let before = flaky.lossy.reads();
+    let lossy = LossyFixture::new();
+    let changeset = lossy.start();
+    let before = lossy.store.reads();
     for number in 0..200 {
         changeset.record(write(&(number % 10).to_string(), number.to_string())).unwrap();
         changeset.record(plan::Change::mode(bytes((number % 10).to_string()), 0o755)).unwrap();
     }
-    assert_eq!(flaky.lossy.reads(), before);
-    assert_eq!(flaky.plans.entries(changeset.id()).unwrap().len(), 400);
-    assert!(flaky.lossy.reads() > before, "reads are counted");
+    assert_eq!(lossy.store.reads(), before);
+    assert_eq!(lossy.plans.entries(changeset.id()).unwrap().len(), 400);
+    assert!(lossy.store.reads() > before, "reads are counted");
 }

@@ -114,7 +114,7 @@ fn a_file_that_was_edited_is_never_overwritten() {
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: 1 file changed since plan [PLAN] was recorded: `a.txt`; nothing was applied
   because: `a.txt` is a file of 24 bytes with hash cf43eac9
-  hint: look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
+  hint: check the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
 
 "#]]);
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nFIVE\n");
@@ -148,7 +148,7 @@ fn what_cannot_be_merged_is_not_told_to_be_merged() {
     program.run("plan apply work --merge-drift").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: 1 file changed since plan [PLAN] was recorded: `b.txt`; nothing was applied
   because: `b.txt` is a file of 5 bytes with hash [..]
-  hint: these cannot be merged: put the files back as they were, leave them out with `--path GLOB`, or take back what has landed of them with `agents plan undo PLAN --path GLOB`
+  hint: these edits cannot be merged: restore the files, select others with `--path GLOB`, or undo their applied changes with `agents plan undo PLAN --path GLOB`
 
 "#]]);
 }
@@ -158,13 +158,13 @@ fn a_plan_without_changes_is_not_applied() {
     let program = project();
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: plan [PLAN] cannot be applied: it is queued (created; no actor works on it yet)
-  hint: record something first: `agents changeset start [PLAN] --actor NAME`
+  hint: record changes first: `agents changeset start [PLAN] --actor NAME`
 
 "#]]);
     let coder = start(&program, "[CODER]", "coder");
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: plan [PLAN] cannot be applied: it is running (actors record changes)
-  hint: wait for its run, or seal what is open: `agents changeset list [PLAN]`, `agents changeset seal ID`
+  hint: wait for its run, or seal the open changesets: `agents changeset list [PLAN]`, `agents changeset seal ID`
 
 "#]]);
     program.run(&format!("changeset seal {coder}")).success();

@@ -31,7 +31,7 @@ warning: conflict at `b.txt`: lines at line 1, by coder and writer
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: plan [PLAN] has 1 conflict: `b.txt`; no file was changed
   because: `b.txt`: lines at line 1, by coder and writer
-  hint: `agents plan conflicts PLAN` shows them; `agents plan resolve PLAN PATH --take ACTOR` settles one
+  hint: `agents plan conflicts PLAN` shows them; `agents plan resolve PLAN PATH --take ACTOR` resolves one
 
 "#]]);
     assert_eq!(program.text("b.txt"), "old\n");
@@ -72,12 +72,12 @@ fn a_conflict_is_settled_by_taking_an_actors_file() {
     let program = clashing();
     program.run("plan resolve work b.txt --take nobody").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: nobody did not change `b.txt`
-  hint: it was changed by coder and writer; take one of them
+  hint: it was changed by coder and writer; choose one of them
 
 "#]]);
     program.run("plan resolve work a.txt --take coder").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: plan [PLAN] has no conflict at `a.txt`
-  hint: `agents plan conflicts PLAN` lists the conflicts there are
+  hint: `agents plan conflicts PLAN` lists the conflicts
 
 "#]]);
     program.run("plan resolve work b.txt --take coder").success().stderr_eq("").stdout_eq(str![[r#"

@@ -34,7 +34,7 @@ would apply 1 file of plan [PLAN] (work); nothing was touched
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: 1 file changed since plan [PLAN] was recorded: `a/nb/u{1b}[2J`; nothing was applied
   because: `a/nb/u{1b}[2J` is a file of 5 bytes with hash [..]
-  hint: look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
+  hint: check the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
 
 "#]]);
     for words in ["plan show work", "plan log work", "plan conflicts work", "plan diff work --stat"] {

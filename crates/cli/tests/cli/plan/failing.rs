@@ -113,7 +113,7 @@ error: the current folder is in no project or git repository
 "#]]);
     program.run("plan create --root missing").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: `[PLACE]/missing` cannot be a root of a plan: No such file or directory (os error 2)
-  hint: name folders that are there, none inside another: `agents plan create --root DIR`
+  hint: name existing folders, none inside another: `agents plan create --root DIR`
 
 "#]]);
     program.run("plan show @latest").code(3);
@@ -145,7 +145,7 @@ error: a plan cannot change `.git/config`: `.git` is protected
 "#]]);
     program.run(&format!("changeset record {coder} --path missing --delete")).code(3).stderr_eq(str![[r#"
 error: cannot delete `missing`: it does not exist
-  hint: `agents changeset show ID` lists what was recorded before
+  hint: `agents changeset show ID` lists the recorded changes
 
 "#]]);
     program.run(&format!("changeset record {coder} --path a.txt --rename-to b.txt")).code(4);

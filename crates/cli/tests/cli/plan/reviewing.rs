@@ -188,7 +188,7 @@ new file mode 100644
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: 1 file changed since plan [PLAN] was recorded: `a.txt`; nothing was applied
   because: `a.txt` is a file of 24 bytes with hash 3d20e5f7
-  hint: look at the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
+  hint: check the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
 
 "#]]);
 }

@@ -14,7 +14,7 @@ fn an_undo_previews_takes_back_and_can_be_taken_back() {
     program.run(&format!("changeset seal {coder}")).success();
     program.run("plan undo work").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: plan [PLAN] cannot be undone: it is ready (all changesets are closed; it can be reviewed and applied)
-  hint: nothing of it is in the folders: `agents plan apply [PLAN]` brings it there
+  hint: it is not applied: run `agents plan apply [PLAN]`
 
 "#]]);
     program.run("plan apply work").success();
@@ -57,7 +57,7 @@ fn an_undo_says_who_changed_a_file_since() {
     program.run("plan undo work").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: 1 file changed since plan [PLAN] was applied: `a.txt`; nothing was undone
   because: `a.txt` was changed outside of any plan
-  hint: `agents plan undo PLAN --path GLOB` takes back the others; undo the later plans first
+  hint: undo the later plans first, or undo the other files with `agents plan undo PLAN --path GLOB`
 
 "#]]);
     assert_eq!(program.text("a.txt"), "mine\n");
@@ -129,7 +129,7 @@ error: removing all plans that are done needs `--yes` where nobody can be asked
 "#]]);
     program.run("plan clean work --yes").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: plan [PLAN] is ready and has 1 unapplied changeset
-  hint: apply it, or remove it for good with `agents plan clean PLAN --force`
+  hint: apply it, or delete it with `agents plan clean PLAN --force`
 
 "#]]);
     program.run("plan apply work").success();
