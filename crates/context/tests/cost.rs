@@ -198,7 +198,7 @@ fn a_save_and_an_open_cost_the_same_at_any_length() {
     assert!(long.read < 2 * 1024, "nothing of the conversation is read: {long:?}");
     assert!(opened_long.read <= opened.read + 600 * 1024, "{opened:?} {opened_long:?}");
     assert_eq!(opened_long.written, 0);
-    testkit::notes::figure("bytes written by a save of a message of 1 KiB at 19240 messages", long.written);
-    testkit::notes::figure("bytes read by it", long.read);
-    testkit::notes::figure("bytes read to open it and give the last 20 messages", opened_long.read);
+    testkit::report::figure("bytes written by a save of a message of 1 KiB at 19240 messages", long.written);
+    testkit::report::figure("bytes read by it", long.read);
+    testkit::report::figure("bytes read to open it and give the last 20 messages", opened_long.read);
 }

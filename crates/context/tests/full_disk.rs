@@ -11,7 +11,7 @@ use std::path::Path;
 
 use context::{ContextManager, Contexts, Draft, Error, Json, Name, Options, Outcome, Role};
 use testkit::mount::SmallDisk;
-use testkit::notes;
+use testkit::report;
 
 const PAGE_BYTES: u64 = 4096;
 /// More pages than one save needs.
@@ -59,7 +59,7 @@ fn a_full_disk_leaves_all_old_or_all_new_and_the_context_usable() {
         let scratch = testkit::folder::scratch();
         let disk = match SmallDisk::new(scratch.path(), 1 << 20) {
             Ok(disk) => disk,
-            Err(reason) => return notes::skipped("context-full-disk", &reason),
+            Err(reason) => return report::skipped("context-full-disk", &reason),
         };
         let home = disk.point();
         let mut chat = contexts(home).create(&name()).unwrap();
@@ -89,5 +89,5 @@ fn a_full_disk_leaves_all_old_or_all_new_and_the_context_usable() {
         assert!(other.verify().unwrap().is_sound());
     }
     assert!(failed > 2 && saved > 2, "{failed} failed, {saved} saved");
-    notes::figure("context saves on a disk that was full at every size", PAGES_MAX);
+    report::figure("context saves on a disk that was full at every size", PAGES_MAX);
 }

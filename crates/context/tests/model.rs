@@ -212,7 +212,7 @@ impl Pair {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if testkit::notes::is_proof() { 2_000 } else { 96 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if testkit::report::is_proof() { 2_000 } else { 96 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn contexts_match_their_model(calls in calls()) {

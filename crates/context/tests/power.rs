@@ -20,7 +20,7 @@ use filetx::{FolderOptions, OwnFolder, Storage, StorageResolver};
 use jiff::Timestamp;
 use testkit::chain;
 use testkit::explore::{Acks, Limits, SecondCrash, Workload, explore};
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 use testkit::seed;
 use testkit::sim::SimDisk;
 
@@ -129,7 +129,7 @@ fn check(title: &str, steps: &[Step]) {
         cuts_per_point: if is_proof() { 150 } else { 25 },
         second_crash: if is_proof() { SecondCrash::OneIn(20) } else { SecondCrash::OneIn(400) },
         second_cuts_per_point: 5,
-        seed: seed::or(4),
+        seed: seed::from_env_or(4),
         ..Limits::default()
     };
     let report = explore(
@@ -230,12 +230,12 @@ fn conversion_of_the_legacy_layout() {
             ("state.json", r#"{"messages":2}"#),
             ("global_context.json", "{}"),
         ] {
-            disk.person_write("contexts", &format!("old/{file}"), text.as_bytes());
+            disk.external_write("contexts", &format!("old/{file}"), text.as_bytes());
         }
     };
     let disk = SimDisk::new();
     disk.make_root("contexts");
-    disk.person_make_folder("contexts", "old");
+    disk.external_make_folder("contexts", "old");
     old(&disk);
     let states: Vec<Seen> = {
         let before = see(&disk).unwrap();
@@ -244,7 +244,7 @@ fn conversion_of_the_legacy_layout() {
     };
     let setup = |disk: &SimDisk| {
         disk.make_root("contexts");
-        disk.person_make_folder("contexts", "old");
+        disk.external_make_folder("contexts", "old");
         old(disk);
     };
     let run = |disk: &SimDisk, acks: &Acks<Outcomes>| {
@@ -272,7 +272,7 @@ fn conversion_of_the_legacy_layout() {
         cuts_per_point: if is_proof() { 150 } else { 25 },
         second_crash: SecondCrash::OneIn(400),
         second_cuts_per_point: 5,
-        seed: seed::or(4),
+        seed: seed::from_env_or(4),
         ..Limits::default()
     };
     let workload =

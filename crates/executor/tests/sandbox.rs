@@ -320,7 +320,7 @@ fn a_confined_actor_writes_in_its_sandbox_and_nowhere_else() {
         run("echo x > new && mkdir -p a/b && mv new a/b && echo x > /dev/null", Confine::Auto);
     assert!(wrote && inside.join("a/b/new").exists());
     if enforced == Enforced::Not {
-        testkit::notes::skipped("landlock", "this kernel has no Landlock");
+        testkit::report::skipped("landlock", "this kernel has no Landlock");
         let error = spawn_confined(&mut Command::new("true"), Confine::Require, &writable).unwrap_err();
         assert!(matches!(error, Error::NotConfined { .. }), "{error}");
         return;

@@ -47,7 +47,7 @@ fn child() {
     let outcome = running.wait(&limits).expect("it ends");
     assert_eq!((outcome.ended, outcome.printed_bytes), (Ended::Exited(5), 0));
     assert_eq!(tcgetpgrp(&terminal).unwrap(), rustix::process::getpgrp(), "it came back");
-    testkit::children::say("taken back");
+    testkit::children::send("taken back");
 }
 
 #[test]

@@ -6,7 +6,7 @@ extern crate cleveragents_filetx as filetx;
 use std::path::Path;
 
 use filetx::{CommitReport, Failure, FolderOptions, OwnFolder};
-use testkit::sim::{Fault, Lasts, SimDisk};
+use testkit::sim::{Fault, FaultDuration, SimDisk};
 
 /// How many of the disks that a power cut may leave are looked at, for each call.
 const CUTS_MAX: usize = 200;
@@ -40,7 +40,7 @@ fn a_commit_after_one_that_failed_at_its_checkpoint_loses_nothing() {
         assert!(commit(&folder, 1).unwrap().pending.is_none());
         disk.settle();
         assert!(commit(&folder, 2).unwrap().pending.is_none());
-        disk.fail_at(disk.calls() + call, Fault::Io, Lasts::Once);
+        disk.fail_at(disk.calls() + call, Fault::Io, FaultDuration::Once);
         match commit(&folder, 3) {
             Ok(CommitReport { pending: None, .. }) => acknowledged.push(3),
             result => {
@@ -52,10 +52,10 @@ fn a_commit_after_one_that_failed_at_its_checkpoint_loses_nothing() {
             }
         }
         drop(folder);
-        for cut in disk.cuts_sampled(call, CUTS_MAX) {
+        for cut in disk.sampled_crash_states(call, CUTS_MAX) {
             drop(open(&cut.disk));
             for &number in &acknowledged {
-                let found = cut.disk.person_read("a", &number.to_string()).unwrap_or_default();
+                let found = cut.disk.external_read("a", &number.to_string()).unwrap_or_default();
                 let found = String::from_utf8_lossy(&found);
                 assert!(found == text(number), "call {call}: {number} is {found:?}\n{}", cut.describe());
             }

@@ -14,7 +14,7 @@ use filetx::{
 };
 use testkit::folder::{Tree, scratch, tree, tree_of, tree_of_roots, tree_without};
 use testkit::mount::SmallDisk;
-use testkit::notes;
+use testkit::report;
 
 const SKIP: &str = "full-disk";
 /// A disk in memory gives space by pages.
@@ -47,7 +47,7 @@ impl Bench {
                 Some(Self { disk, _scratch: scratch })
             }
             Err(reason) => {
-                notes::skipped(SKIP, &reason);
+                report::skipped(SKIP, &reason);
                 None
             }
         }
@@ -230,14 +230,14 @@ fn a_folder_that_runs_out_of_space_is_all_old_or_all_new() {
     let Some(seen) = run_out_of_space(&Folder) else { return };
     // The journal has its space, so that a full disk does not keep a commit from being made.
     assert!(seen.pending > 0 && seen.done > 0, "{seen:?}");
-    notes::figure("sizes of a full disk, own folder", PAGES_MAX + 1);
+    report::figure("sizes of a full disk, own folder", PAGES_MAX + 1);
 }
 
 #[test]
 fn trees_that_run_out_of_space_are_all_old_or_all_new() {
     let Some(seen) = run_out_of_space(&TwoTrees) else { return };
     assert!(seen.aborted > 0 && seen.done > 0, "{seen:?}");
-    notes::figure("sizes of a full disk, tree", PAGES_MAX + 1);
+    report::figure("sizes of a full disk, tree", PAGES_MAX + 1);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::sync::{Barrier, Mutex, PoisonError};
 use std::thread;
 
 use filetx::{Error, Failure, FailureOutcome, FolderOptions, OwnFolder, sync_count};
-use testkit::sim::{Fault, Lasts, SimDisk};
+use testkit::sim::{Fault, FaultDuration, SimDisk};
 
 const THREADS: usize = 8;
 const COMMITS: usize = 200;
@@ -67,7 +67,7 @@ fn threads_share_syncs_and_each_sees_what_was_committed_before() {
     });
     let syncs = sync_count() - before;
     let commits = (THREADS * COMMITS) as u64;
-    testkit::notes::figure("syncs of 1600 commits by 8 threads", syncs);
+    testkit::report::figure("syncs of 1600 commits by 8 threads", syncs);
     assert!(syncs < commits, "{syncs} syncs for {commits} commits");
     let log = lines(&fs::read(place.path().join("root/log")).unwrap());
     let mut next = BTreeMap::new();
@@ -125,7 +125,7 @@ fn a_thread_that_panics_while_staging_blocks_nobody_and_leaves_nothing() {
 }
 
 /// One batch that fails: two threads commit, the disk fails the call number `fail_at`, then all is well again.
-fn failing_batch(fail_at: u64, lasts: Lasts) -> (Vec<Result<(), Failure>>, u64) {
+fn failing_batch(fail_at: u64, lasts: FaultDuration) -> (Vec<Result<(), Failure>>, u64) {
     let disk = SimDisk::new();
     let storage = disk.make_root("a");
     let folder = OwnFolder::on_storage(storage.clone(), Path::new("a"), FolderOptions::default()).unwrap();
@@ -183,7 +183,7 @@ fn failing_batch(fail_at: u64, lasts: Lasts) -> (Vec<Result<(), Failure>>, u64) 
 #[test]
 fn a_failed_call_fails_the_group_and_the_folder_goes_on() {
     let mut unknown = 0;
-    for lasts in [Lasts::Once, Lasts::Forever] {
+    for lasts in [FaultDuration::Once, FaultDuration::Forever] {
         for fail_at in 0..40 {
             let (outcomes, hits) = failing_batch(fail_at, lasts);
             for outcome in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
@@ -227,7 +227,7 @@ fn what_is_staged_on_a_failed_sync_is_superseded() {
     let log = calls(&|| commit(b"measured\n").unwrap());
     let sync = log.iter().position(|call| call.contains("sync")).expect("a commit syncs its journal") as u64;
     disk.new_program();
-    disk.fail_at(sync, Fault::Io, Lasts::Once);
+    disk.fail_at(sync, Fault::Io, FaultDuration::Once);
     let second = Mutex::new(None);
     thread::scope(|scope| {
         let (second, folder) = (&second, &folder);
@@ -260,5 +260,5 @@ fn what_is_staged_on_a_failed_sync_is_superseded() {
     assert!(log == b"start\nmeasured\n" || log == b"start\nmeasured\nfirst\n", "{}", log.escape_ascii());
     tx.append("log", b"third\n").unwrap();
     assert!(tx.commit().unwrap().pending.is_none());
-    assert_eq!(disk.person_read("a", "log").unwrap(), [log.as_slice(), b"third\n"].concat());
+    assert_eq!(disk.external_read("a", "log").unwrap(), [log.as_slice(), b"third\n"].concat());
 }

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use filetx::{Lock, LockMode, Wait};
-use testkit::children::{Process, listen, role, say, start};
-use testkit::history::{self, Count, Counter, Notebook, Noted, Operation, check_operations, overlaps};
+use testkit::children::{Process, role, send, start, wait_for_parent};
+use testkit::history::{self, CallLog, Count, Counter, LoggedCall, Operation, check_operations, overlaps};
 
 const PROCESSES: u32 = 4;
 const OPERATIONS: u32 = 60;
@@ -39,10 +39,10 @@ fn without_the_lock_the_checker_objects() {
 fn child() {
     let Some((role, folder)) = role() else { return };
     let lock = (role == "locked").then(|| Lock::open(&folder.join("lock")).unwrap());
-    say("ready");
-    listen();
+    send("ready");
+    wait_for_parent();
     let mut random = fastrand::Rng::with_seed(u64::from(std::process::id()));
-    let mut notebook = Notebook::open(&folder);
+    let mut notebook = CallLog::open(&folder);
     for _ in 0..OPERATIONS {
         let increments = random.bool();
         let what = if increments { "increment" } else { "read" };
@@ -71,10 +71,10 @@ fn history(role: &str) -> Vec<Operation<Counter>> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("counter"), format!("{:020}\n", 0)).unwrap();
     let mut processes: Vec<_> = (0..PROCESSES).map(|_| start("child", role, folder.path())).collect();
-    processes.iter_mut().for_each(|process| assert_eq!(process.hear(), "ready"));
-    processes.iter_mut().for_each(Process::tell);
+    processes.iter_mut().for_each(|process| assert_eq!(process.receive(), "ready"));
+    processes.iter_mut().for_each(Process::notify);
     processes.into_iter().for_each(Process::finish);
-    let act = |noted: &Noted| {
+    let act = |noted: &LoggedCall| {
         let (_, found) = noted.answer.as_ref().unwrap();
         let found = found.parse().unwrap();
         let op = if noted.what == "increment" { Count::Increment(found) } else { Count::Read(found) };

@@ -14,8 +14,8 @@ use std::fs;
 use std::path::Path;
 
 use filetx::{FolderOptions, OwnFolder, Snapshot, Wait};
-use testkit::children::{listen, role, say, start, with_kills};
-use testkit::history::{self, Count, Counter, Notebook, Operation, check_operations, now_ns, overlaps};
+use testkit::children::{role, send, start, wait_for_parent, with_kills};
+use testkit::history::{self, CallLog, Count, Counter, Operation, check_operations, now_ns, overlaps};
 
 const PROCESSES: usize = 4;
 const KILLS: usize = 12;
@@ -27,9 +27,9 @@ const BETWEEN_KILLS: usize = 15;
 #[test]
 fn processes_that_are_killed_lose_nothing_and_see_one_order() {
     let mut operations = 0;
-    let histories = if testkit::notes::is_proof() { PROOF_HISTORIES } else { 1 };
+    let histories = if testkit::report::is_proof() { PROOF_HISTORIES } else { 1 };
     for seed in 0..histories {
-        let (folder, history, lost) = run("transactions", KILLS, testkit::seed::or(7) + seed);
+        let (folder, history, lost) = run("transactions", KILLS, testkit::seed::from_env_or(7) + seed);
         assert_eq!(lost, Vec::<String>::new(), "acknowledged and not in the log");
         assert!(overlaps(&history), "the processes ran one after another, which shows nothing");
         assert!(check_operations(&history), "no order explains this");
@@ -38,8 +38,8 @@ fn processes_that_are_killed_lose_nothing_and_see_one_order() {
         assert_eq!(log.len() as u64, count);
         operations += history.len();
     }
-    testkit::notes::figure("killed processes in checked histories", histories * KILLS as u64);
-    testkit::notes::figure("operations in checked histories", operations);
+    testkit::report::figure("killed processes in checked histories", histories * KILLS as u64);
+    testkit::report::figure("operations in checked histories", operations);
 }
 
 #[test]
@@ -56,17 +56,17 @@ fn without_transactions_the_checker_objects() {
 fn child() {
     let Some((role, folder)) = role() else { return };
     let mut random = fastrand::Rng::with_seed(u64::from(std::process::id()));
-    let mut notebook = Notebook::open(&folder);
+    let mut notebook = CallLog::open(&folder);
     let own = (role == "transactions").then(|| open(&folder));
-    say("ready");
-    listen();
+    send("ready");
+    wait_for_parent();
     loop {
         let appends = random.bool();
         notebook.record(if appends { "append" } else { "read" }, |id| match &own {
             Some(own) => with_transaction(own, &folder, appends.then_some(id)),
             None => plainly(&folder, appends.then_some(id)),
         });
-        say("done");
+        send("done");
     }
 }
 
@@ -114,8 +114,8 @@ fn run(role: &str, kills: usize, seed: u64) -> (tempfile::TempDir, Vec<Operation
     fs::create_dir(folder.path().join("root")).unwrap();
     let begin = || {
         let mut process = start("child", role, folder.path());
-        assert_eq!(process.hear(), "ready");
-        process.tell();
+        assert_eq!(process.receive(), "ready");
+        process.notify();
         process
     };
     with_kills(PROCESSES, kills, BETWEEN_KILLS, &mut fastrand::Rng::with_seed(seed), begin);

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use filetx::{Error, FileKind, Lock, LockMode, Wait, WaitNotice, acquire_all};
 use tempfile::{TempDir, tempdir};
-use testkit::children::{self, Process, listen, role, say};
+use testkit::children::{self, Process, role, send, wait_for_parent};
 
 /// Long enough for any machine; a test that needs it fails anyway.
 fn start(role: &str, folder: &Path) -> Process {
@@ -49,8 +49,8 @@ fn child() {
             let _guard = lock.acquire(LockMode::Exclusive, &PATIENT).unwrap();
             #[expect(clippy::zombie_processes, reason = "it is to outlive this process")]
             Command::new("cat").stdin(Stdio::inherit()).stdout(Stdio::null()).spawn().unwrap();
-            say("held");
-            listen();
+            send("held");
+            wait_for_parent();
         }
         "increment" => (0..INCREMENTS).for_each(|_| {
             let guard = lock.acquire(LockMode::Exclusive, &PATIENT).unwrap();
@@ -65,14 +65,14 @@ fn child() {
 }
 
 fn hold(lock: &Lock, mode: LockMode) {
-    let on_wait: filetx::OnWait = Arc::new(|_| say("waiting"));
+    let on_wait: filetx::OnWait = Arc::new(|_| send("waiting"));
     let wait = Wait { notice_after: Duration::ZERO, on_wait: Some(on_wait), ..PATIENT };
     let guard = lock.acquire(mode, &wait).unwrap();
-    say("held");
-    listen();
+    send("held");
+    wait_for_parent();
     drop(guard);
-    say("released");
-    listen();
+    send("released");
+    wait_for_parent();
 }
 
 fn counter(folder: &Path) -> u64 {
@@ -116,7 +116,7 @@ fn timeout_names_the_lock_and_its_holder() {
     let folder = folder();
     let lock = open(&folder);
     let mut holder = start("hold exclusive", folder.path());
-    holder.hear();
+    holder.receive();
     let notices = Arc::new(Mutex::new(Vec::<WaitNotice>::new()));
     let on_wait = {
         let notices = Arc::clone(&notices);
@@ -146,7 +146,7 @@ fn readers_are_not_taken_for_the_last_writer() {
     // The note names us, and we live.
     drop(lock.acquire(LockMode::Exclusive, &ONCE).unwrap());
     let mut reader = start("hold shared", folder.path());
-    reader.hear();
+    reader.receive();
     let error = lock.acquire(LockMode::Exclusive, &ONCE).unwrap_err();
     if cfg!(target_os = "linux") {
         assert!(matches!(error, Error::Busy { holder: None, .. }), "{error}");
@@ -158,7 +158,7 @@ fn readers_are_not_taken_for_the_last_writer() {
 fn a_dead_holder_is_not_named() {
     let folder = folder();
     let mut dead = start("hold exclusive", folder.path());
-    dead.hear();
+    dead.receive();
     dead.kill();
     // Someone else holds it, without a note.
     let other = File::open(folder.path().join("lock")).unwrap();
@@ -174,7 +174,7 @@ fn a_killed_holder_frees_the_lock_at_once() {
     let folder = folder();
     let lock = open(&folder);
     let mut holder = start("hold exclusive", folder.path());
-    holder.hear();
+    holder.receive();
     assert!(!is_free(&lock, LockMode::Shared));
     holder.kill();
     assert!(is_free(&lock, LockMode::Exclusive));
@@ -191,10 +191,10 @@ fn shared_and_exclusive_between_processes() {
         let folder = folder();
         let lock = open(&folder);
         let mut holder = start(held, folder.path());
-        holder.hear();
+        holder.receive();
         assert_eq!(is_free(&lock, wanted), free, "{wanted:?} while others {held}");
-        holder.tell();
-        assert_eq!(holder.hear(), "released");
+        holder.notify();
+        assert_eq!(holder.receive(), "released");
         assert!(is_free(&lock, wanted), "{wanted:?} after others {held}");
         holder.finish();
     }
@@ -232,10 +232,10 @@ fn who_waits_on_a_removed_file_gets_the_new_one() {
     let lock = open(&folder);
     let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
     let mut waiting = start("hold exclusive", folder.path());
-    assert_eq!(waiting.hear(), "waiting");
+    assert_eq!(waiting.receive(), "waiting");
     fs::remove_file(folder.path().join("lock")).unwrap();
     drop(guard);
-    assert_eq!(waiting.hear(), "held");
+    assert_eq!(waiting.receive(), "held");
     assert!(!is_free(&lock, LockMode::Exclusive), "both use the file that the path names");
     waiting.finish();
 }
@@ -279,7 +279,7 @@ fn race_with_remover(role: &str) -> u64 {
             }
         });
         for writer in &mut writers {
-            assert_eq!(writer.hear(), "done");
+            assert_eq!(writer.receive(), "done");
         }
         done.send(()).unwrap();
     });
@@ -302,7 +302,7 @@ fn increment_checked(lock: &Lock, folder: &Path, checked: bool) {
         }
         gate.unlock().unwrap();
     }
-    say("done");
+    send("done");
 }
 
 // Fork and exec.
@@ -342,7 +342,7 @@ fn an_execd_program_does_not_inherit_the_lock() {
     let folder = folder();
     let lock = open(&folder);
     let mut holder = start("hold and exec", folder.path());
-    holder.hear();
+    holder.receive();
     assert!(!is_free(&lock, LockMode::Shared));
     // The program that it started lives on: it reads the same input, which is still open.
     holder.kill();

@@ -18,7 +18,7 @@ use filetx::{
     CommitReport, Error, Failure, FolderOptions, OwnFolder, RelPath, Snapshot, TreeOptions, Trees, Wait,
 };
 use testkit::folder::{Tree, copy, scratch, tree, tree_without};
-use testkit::notes;
+use testkit::report;
 use testkit::sim::Node;
 use testkit::strace::{self, BEGIN, Call, END, Inject};
 
@@ -121,7 +121,7 @@ impl Bench {
         let no_git =
             Command::new("git").arg("--version").output().is_err().then(|| "git does not start".to_owned());
         if let Some(reason) = strace::unusable().or(no_git) {
-            notes::skipped("people", &reason);
+            report::skipped("people", &reason);
             return None;
         }
         let scratch = scratch();
@@ -249,7 +249,7 @@ fn try_acts(name: &str, acts: &[Act]) {
         }
     }
     let tried = bench.steps.len() * acts.len();
-    notes::figure(&format!("people's acts after a kill, {name}"), tried);
+    report::figure(&format!("people's acts after a kill, {name}"), tried);
     let shown = failures.iter().take(5).map(String::as_str).collect::<Vec<_>>().join("\n");
     assert!(failures.is_empty(), "{} of {tried} failed\n{shown}", failures.len());
 }

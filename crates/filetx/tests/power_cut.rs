@@ -23,7 +23,7 @@ use testkit::mount::{Cut, FileSystem, Image};
 use testkit::power::{Moment, cut_while};
 use testkit::seed::Replay;
 use testkit::sim::Node;
-use testkit::{notes, seed};
+use testkit::{report, seed};
 
 const WRITER: &str = "FILETX_CUT_WRITER";
 const FOLDER: &str = "FILETX_CUT_FOLDER";
@@ -98,9 +98,9 @@ fn child() {
 }
 
 fn survive(skip: &str, system: FileSystem, writer: Writer) {
-    let seed = seed::or(u64::from(std::process::id()));
+    let seed = seed::from_env_or(u64::from(std::process::id()));
     let _replay = Replay::new("cleveragents-filetx", "--test power_cut", seed);
-    let cuts = if notes::is_proof() { CUTS_IN_PROOF } else { CUTS };
+    let cuts = if report::is_proof() { CUTS_IN_PROOF } else { CUTS };
     let Some(mut bench) = Bench::new(skip, system, writer, seed) else { return };
     for number in 0..cuts {
         if let Err(reason) = bench.cut(number) {
@@ -108,11 +108,11 @@ fn survive(skip: &str, system: FileSystem, writer: Writer) {
         }
     }
     assert!(bench.from > 1, "no commit was ever made");
-    notes::figure(&format!("power cuts, {}, {}", system.name(), writer.name()), cuts);
+    report::figure(&format!("power cuts, {}, {}", system.name(), writer.name()), cuts);
 }
 
 fn is_caught(skip: &str, system: FileSystem) {
-    let seed = seed::or(u64::from(std::process::id()));
+    let seed = seed::from_env_or(u64::from(std::process::id()));
     let _replay = Replay::new("cleveragents-filetx", "--test power_cut", seed);
     let Some(mut bench) = Bench::new(skip, system, Writer::Naive, seed) else { return };
     let caught = (0..CUTS_OF_CONTROL).any(|number| bench.cut(number).is_err());
@@ -141,7 +141,7 @@ impl Bench {
         let image = match tried {
             Ok(image) => image,
             Err(reason) => {
-                notes::skipped(skip, &reason);
+                report::skipped(skip, &reason);
                 return None;
             }
         };

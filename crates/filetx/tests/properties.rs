@@ -384,9 +384,9 @@ fn new_disk() -> SimDisk {
     let disk = SimDisk::new();
     for (root, mount) in ROOTS.iter().zip(1..) {
         disk.make_root_on(root, mount);
-        disk.person_write(root, "a/x", b"a person's");
-        disk.person_write(root, "b", b"a person's");
-        disk.person_symlink(root, "a/x", "link");
+        disk.external_write(root, "a/x", b"a person's");
+        disk.external_write(root, "b", b"a person's");
+        disk.external_symlink(root, "a/x", "link");
     }
     disk
 }
@@ -415,7 +415,7 @@ fn folder_follows_the_model(transactions: &[(Vec<Op>, End)]) {
     }
     // The journal alone tells the same, without the mark of what is published.
     drop(folder);
-    disk.person_remove("r0", ".txn/published");
+    disk.external_remove("r0", ".txn/published");
     let folder = open(&disk);
     assert_eq!(folder.take_preserved(), []);
     let mut now = on_disk(&disk);
@@ -439,11 +439,11 @@ fn trees_follow_the_model(transactions: &[(Vec<Op>, End)]) {
         assert_eq!(on_disk(&disk), model.nodes, "after {end:?}");
         for root in ROOTS {
             assert_eq!(
-                disk.person_list(root, ".txn/stage").len(),
+                disk.external_list(root, ".txn/stage").len(),
                 0,
                 "left in the staging folder after {end:?}"
             );
-            let home = disk.person_list(root, ".txn");
+            let home = disk.external_list(root, ".txn");
             assert!(home.iter().all(|name| [".git", ".gitignore", "stage"].contains(&&**name)), "{home:?}");
         }
         if *end == End::CommitAndReopen {
@@ -458,8 +458,8 @@ fn trees_follow_the_model(transactions: &[(Vec<Op>, End)]) {
 
 /// Runs a property on many random inputs, the same ones each time unless the environment says otherwise.
 fn check(test: &str, op: BoxedStrategy<Op>, property: fn(&[(Vec<Op>, End)])) {
-    let cases = if testkit::notes::is_proof() { 20_000 } else { 2_000 };
-    let seed = testkit::seed::or(1);
+    let cases = if testkit::report::is_proof() { 20_000 } else { 2_000 };
+    let seed = testkit::seed::from_env_or(1);
     let _replay = testkit::seed::Replay::new("cleveragents-filetx --test properties", test, seed);
     let config = ProptestConfig {
         cases,
@@ -475,7 +475,7 @@ fn check(test: &str, op: BoxedStrategy<Op>, property: fn(&[(Vec<Op>, End)])) {
     if let Err(failure) = result {
         panic!("{failure}");
     }
-    testkit::notes::figure(&format!("random sequences of transactions, {test}"), cases);
+    testkit::report::figure(&format!("random sequences of transactions, {test}"), cases);
 }
 
 #[test]

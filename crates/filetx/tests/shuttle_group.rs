@@ -254,7 +254,7 @@ fn body(threads: usize, failing: bool, broken: Broken) {
 }
 
 fn schedules() -> usize {
-    if testkit::notes::is_proof() { 10 * SCHEDULES } else { SCHEDULES }
+    if testkit::report::is_proof() { 10 * SCHEDULES } else { SCHEDULES }
 }
 
 fn explore(threads: usize, failing: bool, broken: Broken) {
@@ -265,7 +265,7 @@ fn explore(threads: usize, failing: bool, broken: Broken) {
             "shuttle schedules, group commit, {threads} threads{}",
             if failing { ", failing" } else { "" }
         );
-        testkit::notes::figure(&name, 2 * schedules());
+        testkit::report::figure(&name, 2 * schedules());
     }
 }
 

@@ -19,11 +19,11 @@ use std::sync::Arc;
 use filetx::Wait;
 use plan::{Actor, ApplyRequest, Change, ChangesetId, Host, PathBytes, PlanId, Plans, State};
 use store::SqliteStore;
-use testkit::children::{command, role, say};
+use testkit::children::{command, role, send};
 use testkit::folder::scratch;
 use testkit::mount::{Cut, FileSystem, Image};
-use testkit::notes::{self, is_proof};
-use testkit::power::{Heard, Moment, cut_while};
+use testkit::power::{Moment, WriterOutput, cut_while};
+use testkit::report::{self, is_proof};
 use testkit::seed::{self, Replay};
 
 const CUTS: usize = 20;
@@ -71,12 +71,12 @@ fn apply_next(home: &Path, number: u64) -> plan::Result<()> {
         }
     }
     changeset.record_many(changes)?;
-    say(&format!("recorded {}", changeset.id()));
+    send(&format!("recorded {}", changeset.id()));
     changeset.seal()?;
     plans.mark_ready(plan.id, &who())?;
     let report = plans.apply(&host(), plan.id, &ApplyRequest::by(&who()))?;
     assert_eq!(report.plan.state, State::Applied, "no other process was here: {report:?}");
-    say(&format!("applied {number} {}", plan.id));
+    send(&format!("applied {number} {}", plan.id));
     Ok(())
 }
 
@@ -93,7 +93,7 @@ fn host() -> Host {
 }
 
 fn survive(skip: &str, system: FileSystem) {
-    let seed = seed::or(u64::from(std::process::id()));
+    let seed = seed::from_env_or(u64::from(std::process::id()));
     let _replay = Replay::new("cleveragents-plan", "--test power_cut", seed);
     let folder = scratch();
     let tried = Image::new(folder.path(), system).and_then(|image| {
@@ -103,7 +103,7 @@ fn survive(skip: &str, system: FileSystem) {
     });
     let image = match tried {
         Ok(image) => image,
-        Err(reason) => return notes::skipped(skip, &reason),
+        Err(reason) => return report::skipped(skip, &reason),
     };
     ROOTS.iter().for_each(|root| fs::create_dir(image.point().join(root)).unwrap());
     drop(open(image.point()).unwrap());
@@ -119,7 +119,7 @@ fn survive(skip: &str, system: FileSystem) {
         last = found.unwrap_or_else(|reason| panic!("cut {number} of seed {seed}: {reason}\n{heard:?}"));
     }
     assert!(last > 0, "nothing was ever applied");
-    notes::figure(
+    report::figure(
         &format!("power cuts of applies, {}", system.name()),
         format!("{cuts}, {cut_off} of them in an apply"),
     );
@@ -130,7 +130,7 @@ fn survive(skip: &str, system: FileSystem) {
 /// Answers after the start of the cut do not count: a sync in progress may report success without
 /// effect. That happened to SQLite in 5 of some 300 cuts on ext4, for records that began before the
 /// cut and returned after its start.
-fn check(home: &Path, last: u64, heard: &Heard, cut_off: &mut u64) -> Result<u64, String> {
+fn check(home: &Path, last: u64, heard: &WriterOutput, cut_off: &mut u64) -> Result<u64, String> {
     let plans = open(home).map_err(|error| testkit::chain(&error))?;
     for plan in plans.list(&[State::Applying], None).unwrap() {
         let recovered =

@@ -22,7 +22,7 @@ use plan::{
 use shuttle::sync::Mutex;
 use shuttle::thread;
 use store::{BlobHash, Store};
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 
 const THREADS: usize = 4;
 

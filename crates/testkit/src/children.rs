@@ -17,12 +17,12 @@ pub fn role() -> Option<(String, PathBuf)> {
 }
 
 /// Says a word to the parent. One write, as the test harness writes to the same pipe.
-pub fn say(word: &str) {
+pub fn send(word: &str) {
     stdout().write_all(format!("@{word}\n").as_bytes()).expect("the parent hears");
 }
 
 /// Waits for a line of the parent, or its end.
-pub fn listen() {
+pub fn wait_for_parent() {
     stdin().read_line(&mut String::new()).expect("the parent tells");
 }
 
@@ -60,12 +60,12 @@ impl Process {
     }
 
     /// The next word that the child says.
-    pub fn hear(&mut self) -> String {
-        self.hear_or_end().expect("the child says a word before it ends")
+    pub fn receive(&mut self) -> String {
+        self.receive_or_end().expect("the child says a word before it ends")
     }
 
     /// The next word that the child says; `None` when it has ended. A word that a kill cut in two is none.
-    pub fn hear_or_end(&mut self) -> Option<String> {
+    pub fn receive_or_end(&mut self) -> Option<String> {
         let mut line = String::new();
         loop {
             line.clear();
@@ -82,17 +82,17 @@ impl Process {
     }
 
     /// Sends the line that the child listens for.
-    pub fn tell(&mut self) {
+    pub fn notify(&mut self) {
         self.input.as_mut().expect("it is piped").write_all(b"\n").expect("the child lives");
     }
 
     /// Ends the child's input, and waits until it has ended well.
     pub fn finish(self) {
-        self.finish_and_hear();
+        self.finish_and_receive();
     }
 
     /// As `finish`; the words that it said and nobody has heard.
-    pub fn finish_and_hear(mut self) -> Vec<String> {
+    pub fn finish_and_receive(mut self) -> Vec<String> {
         self.input = None;
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).expect("its output is text");
@@ -121,7 +121,7 @@ pub fn with_kills(
     let mut processes: Vec<_> = (0..count).map(|_| begin()).collect();
     for _ in 0..kills {
         for _ in 0..words_between {
-            assert_eq!(processes[random.usize(..count)].hear(), "done");
+            assert_eq!(processes[random.usize(..count)].receive(), "done");
         }
         // The others go on while one is killed in the middle of whatever it does.
         let victim = random.usize(..count);

@@ -56,7 +56,7 @@ pub const CONTEXT: [&str; 10] = [
 
 /// What is below an own folder of the file transaction that nobody writes to and is neither one of `quiet` nor content that a record in its
 /// journal leads to: what somebody left behind.
-pub fn strays(folder: &Path, quiet: &[&str]) -> Vec<String> {
+pub fn leftovers(folder: &Path, quiet: &[&str]) -> Vec<String> {
     let journal = fs::read(folder.join(".txn/journal")).unwrap_or_default();
     let is_recorded = |path: &String| {
         let id = path.strip_prefix(".txn/stage/").and_then(|name| name.split('-').next());

@@ -15,12 +15,12 @@ const PREFIX: &str = "notes-";
 
 /// Where one process writes down what it does.
 #[derive(Debug)]
-pub struct Notebook {
+pub struct CallLog {
     file: File,
     next: u64,
 }
 
-impl Notebook {
+impl CallLog {
     /// A new one in `folder`, for this process.
     pub fn open(folder: &Path) -> Self {
         let file = File::create(folder.join(format!("{PREFIX}{}", std::process::id())));
@@ -45,7 +45,7 @@ impl Notebook {
 
 /// Something that a process did.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Noted {
+pub struct LoggedCall {
     /// Its name.
     pub id: String,
     /// What it was to do.
@@ -56,7 +56,7 @@ pub struct Noted {
     pub answer: Option<(i64, String)>,
 }
 
-impl Noted {
+impl LoggedCall {
     /// As an operation of a history. Without an answer it may have happened at any time until `end`.
     pub fn operation<M: Model<Metadata = ()>>(&self, end: i64, op: M::Op) -> Operation<M> {
         let return_time = self.answer.as_ref().map_or(end, |(time, _)| *time);
@@ -65,7 +65,7 @@ impl Noted {
 }
 
 /// What all processes noted in `folder`.
-pub fn read(folder: &Path) -> Vec<Noted> {
+pub fn read(folder: &Path) -> Vec<LoggedCall> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder lists") {
         let entry = entry.expect("a folder lists");
@@ -76,7 +76,7 @@ pub fn read(folder: &Path) -> Vec<Noted> {
     all
 }
 
-fn parse(text: &str) -> Vec<Noted> {
+fn parse(text: &str) -> Vec<LoggedCall> {
     let fields = |line: &'_ str| -> [String; 4] {
         let fields: Vec<String> = line.splitn(4, ' ').map(str::to_owned).collect();
         fields.try_into().expect("a line has four fields")
@@ -87,7 +87,7 @@ fn parse(text: &str) -> Vec<Noted> {
     while let Some([_, id, call, what]) = lines.next() {
         let answer = lines.next_if(|line| line[0] == "return");
         let answer = answer.map(|[_, _, returned, found]| (time(&returned), found));
-        all.push(Noted { id, what, call_time: time(&call), answer });
+        all.push(LoggedCall { id, what, call_time: time(&call), answer });
     }
     all
 }
@@ -203,13 +203,13 @@ mod tests {
     fn what_was_cut_off_has_no_answer() {
         let noted = parse("call 7-0 10 set a b\nreturn 7-0 12 \ncall 7-1 13 get\n");
         let expected = [
-            Noted {
+            LoggedCall {
                 id: "7-0".into(),
                 what: "set a b".into(),
                 call_time: 10,
                 answer: Some((12, String::new())),
             },
-            Noted { id: "7-1".into(), what: "get".into(), call_time: 13, answer: None },
+            LoggedCall { id: "7-1".into(), what: "get".into(), call_time: 13, answer: None },
         ];
         assert_eq!(noted, expected);
         assert_eq!(noted[1].operation::<Register>(99, Access::Read(None)).return_time, 99);

@@ -5,8 +5,8 @@
 //! - [`strace`], [`folder`]: a real program killed, or failed, at any system call; real folders as values.
 //! - [`mount`], `power`: real file systems that lose power, also while another process writes, or are full.
 //! - [`children`], [`history`]: a test's own executable as other processes, and whether one order explains what they did.
-//! - [`many_keys`]: a configuration file that many writers add to, and what must be in it.
-//! - [`naive`]: the usual way to change a configuration file, which must fail where ours holds.
+//! - [`contended_config`]: a configuration file that many writers add to, and what must be in it.
+//! - [`unlocked_edit`]: the usual way to change a configuration file, which must fail where ours holds.
 //! - [`postgres`], `small_database`: a real PostgreSQL of a test's own, and one whose disk becomes full.
 //! - [`store_conformance`]: what every engine of the store does, as tests that any engine runs.
 //! - [`wrap_store`]: stores that pass every call on, to count calls or to make them fail.
@@ -17,20 +17,19 @@
 #[cfg(unix)]
 pub mod bench;
 pub mod children;
+pub mod contended_config;
 pub mod explore;
 #[cfg(unix)]
 pub mod folder;
 #[cfg(unix)]
 pub mod history;
-pub mod many_keys;
 #[cfg(target_os = "linux")]
 pub mod mount;
-pub mod naive;
-pub mod notes;
 #[cfg(unix)]
 pub mod postgres;
 #[cfg(target_os = "linux")]
 pub mod power;
+pub mod report;
 pub mod seed;
 pub mod sim;
 #[cfg(target_os = "linux")]
@@ -40,6 +39,7 @@ pub mod store_conformance;
 mod store_wrapper;
 #[cfg(unix)]
 pub mod strace;
+pub mod unlocked_edit;
 #[cfg(target_os = "linux")]
 pub mod version_0_1;
 

@@ -17,16 +17,16 @@ pub struct Moment {
     pub delay_us_max: u64,
 }
 
-/// What a writer said (see [`children::say`](crate::children::say)).
+/// What a writer said (see [`children::send`](crate::children::send)).
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Heard {
+pub struct WriterOutput {
     /// Before the cut.
     pub before: Vec<String>,
     /// Until it ended.
     pub all: Vec<String>,
 }
 
-impl Heard {
+impl WriterOutput {
     /// What must be there after the cut, of a writer that syncs by itself.
     ///
     /// On xfs a sync that is under way when the cut comes may report success and have done nothing: a plain loop of write, fsync,
@@ -47,7 +47,7 @@ pub fn cut_while(
     number: usize,
     moment: Moment,
     random: &mut fastrand::Rng,
-) -> Result<Heard, String> {
+) -> Result<WriterOutput, String> {
     // It is killed by the cut, in the middle of a file of counters.
     writer.env("LLVM_PROFILE_FILE", "/dev/null").stdin(Stdio::null()).stdout(Stdio::piped());
     let mut process = Process(writer.spawn().map_err(|error| format!("the writer does not start: {error}"))?);
@@ -68,7 +68,7 @@ pub fn cut_while(
     let all = before.iter().cloned().chain(words.iter()).collect();
     process.0.wait().map_err(|error| format!("the writer is gone: {error}"))?;
     image.power_on()?;
-    Ok(Heard { before, all })
+    Ok(WriterOutput { before, all })
 }
 
 /// Ends the process when the test ends before it.

@@ -6,7 +6,7 @@ use std::env;
 pub const VARIABLE: &str = "AGENTS_SEED";
 
 /// The seed of a test: that of the environment, or else the one that the test keeps.
-pub fn or(kept: u64) -> u64 {
+pub fn from_env_or(kept: u64) -> u64 {
     match env::var(VARIABLE) {
         Ok(text) => parse(&text).unwrap_or_else(|| panic!("{VARIABLE}={text} is not a number")),
         Err(_) => kept,

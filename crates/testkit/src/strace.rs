@@ -17,7 +17,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::notes::is_proof;
+use crate::report::is_proof;
 
 /// Of the calls that change nothing, every how-manieth is tried.
 const SAMPLE: usize = 16;
@@ -216,7 +216,7 @@ pub fn errors(calls: &[Call]) -> Vec<(Call, Inject)> {
 }
 
 /// What is done where, for messages.
-pub fn told(call: &Call, what: Inject) -> String {
+pub fn describe(call: &Call, what: Inject) -> String {
     format!("{what:?} at {} {} ({})", call.name, call.nth, call.step())
 }
 

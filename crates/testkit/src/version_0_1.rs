@@ -13,12 +13,12 @@ use crate::postgres::Server;
 
 /// An archive, unpacked where its plans expect their roots, until it is dropped.
 #[derive(Debug)]
-pub struct Kept {
+pub struct UnpackedArchive {
     folder: PathBuf,
     _lock: File,
 }
 
-impl Kept {
+impl UnpackedArchive {
     /// Unpacks `NAME.tar.gz`. Waits for another test that uses it.
     pub fn unpack(name: &str) -> Self {
         let folder = Path::new("/tmp").join(format!("agents-0.1-{name}"));
@@ -44,7 +44,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for UnpackedArchive {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }

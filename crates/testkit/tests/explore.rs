@@ -60,12 +60,12 @@ fn remove_temp(disk: &SimDisk) -> Result<(), String> {
 }
 
 fn old_or_new(disk: &SimDisk, acknowledged: &bool) -> Result<(), String> {
-    match disk.person_read("r", "a") {
+    match disk.external_read("r", "a") {
         Some(content) if content == new() => {}
         Some(content) if content == OLD && !acknowledged => {}
         other => return Err(format!("a is {:?}", other.map(|bytes| bytes.len()))),
     }
-    match disk.person_list("r", "").len() {
+    match disk.external_list("r", "").len() {
         1 => Ok(()),
         count => Err(format!("{count} names are left")),
     }
@@ -76,7 +76,7 @@ fn replace_all_but(left_out: Step) -> Report {
         name: "replace",
         setup: &|disk| {
             disk.make_root("r");
-            disk.person_write("r", "a", OLD);
+            disk.external_write("r", "a", OLD);
         },
         run: &|disk, acks: &Acks<bool>| {
             if replace(disk, left_out).is_ok() {
@@ -135,14 +135,14 @@ fn write_in_place(retry_sync: bool) -> Report {
         name: "retry",
         setup: &|disk| {
             disk.make_root("r");
-            disk.person_write("r", "a", OLD);
+            disk.external_write("r", "a", OLD);
         },
         run: &|disk, acks: &Acks<bool>| {
             let done = work(disk).is_ok();
             acks.note(|acknowledged| *acknowledged = done);
         },
         recover: &|_| Ok(()),
-        check: &|disk, acknowledged| match disk.person_read("r", "a") {
+        check: &|disk, acknowledged| match disk.external_read("r", "a") {
             Some(content) if content == OLD && *acknowledged => Err("acknowledged and lost".to_owned()),
             Some(_) => Ok(()),
             None => Err("a is gone".to_owned()),
@@ -215,8 +215,8 @@ fn two_files(flaw: Flaw, second_crash: SecondCrash) -> Report {
         name: "two files",
         setup: &|disk| {
             disk.make_root("r");
-            disk.person_write("r", "a", OLD);
-            disk.person_write("r", "b", OLD);
+            disk.external_write("r", "a", OLD);
+            disk.external_write("r", "b", OLD);
         },
         run: &|disk, acks: &Acks<bool>| {
             if run(disk).is_ok() {
@@ -225,7 +225,7 @@ fn two_files(flaw: Flaw, second_crash: SecondCrash) -> Report {
         },
         recover: &move |disk| recover(disk).map_err(|error| error.to_string()),
         check: &|disk, acknowledged| {
-            let (a, b) = (disk.person_read("r", "a"), disk.person_read("r", "b"));
+            let (a, b) = (disk.external_read("r", "a"), disk.external_read("r", "b"));
             match a == b && (!acknowledged || a.as_deref() == Some(b"new")) {
                 true => Ok(()),
                 false => Err(format!("a is {a:?}, b is {b:?}")),
@@ -269,7 +269,7 @@ fn recovery_that_changes_something_each_time_is_rejected() {
         setup: &|disk| drop(disk.make_root("r")),
         run: &|disk, _: &Acks<()>| drop(disk.root("r").make_folder(&path("f"), 0o755)),
         recover: &|disk| {
-            let count = disk.person_list("r", "").len();
+            let count = disk.external_list("r", "").len();
             disk.root("r").make_folder(&path(&count.to_string()), 0o755).map_err(|error| error.to_string())
         },
         check: &|_, _| Ok(()),

@@ -10,7 +10,7 @@ use std::io;
 use std::sync::Arc;
 
 use filetx::{FileKind, OpenMode, RelPath, RenameMode, Storage, StoredFile};
-use testkit::sim::{Fault, Lasts, Node, SECTOR_BYTES, SimDisk, is_simulated_crash};
+use testkit::sim::{Fault, FaultDuration, Node, SECTOR_BYTES, SimDisk, is_simulated_crash};
 
 fn path(text: &str) -> RelPath {
     if text.is_empty() { RelPath::root() } else { RelPath::new(text).unwrap() }
@@ -42,7 +42,7 @@ fn read(file: &dyn StoredFile) -> Vec<u8> {
 
 /// The trees that a power cut may leave, in short: `name=content`, `name/` for folders, `name@` for the rest.
 fn trees(disk: &SimDisk) -> BTreeSet<String> {
-    let texts: Vec<String> = disk.cuts().map(|cut| tree(&cut.disk)).collect();
+    let texts: Vec<String> = disk.crash_states().map(|cut| tree(&cut.disk)).collect();
     let different: BTreeSet<String> = texts.iter().cloned().collect();
     assert_eq!(texts.len(), different.len(), "a state came twice: {texts:?}");
     different
@@ -64,18 +64,18 @@ fn check(disk: &SimDisk, expected: &[&str]) {
 #[test]
 fn nothing_pending_leaves_one_state() {
     let (disk, _) = disk();
-    disk.person_write("r", "a", b"old");
-    assert_eq!(disk.cut_count(), 1);
+    disk.external_write("r", "a", b"old");
+    assert_eq!(disk.crash_state_count(), 1);
     check(&disk, &["a=old"]);
 }
 
 #[test]
 fn a_write_without_sync_may_be_lost() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"old");
+    disk.external_write("r", "a", b"old");
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.write_at(b"new", 0).unwrap();
-    assert_eq!(disk.cut_count(), 2);
+    assert_eq!(disk.crash_state_count(), 2);
     check(&disk, &["a=old", "a=new"]);
     file.sync_data().unwrap();
     check(&disk, &["a=new"]);
@@ -84,29 +84,29 @@ fn a_write_without_sync_may_be_lost() {
 #[test]
 fn any_one_version_of_a_sector_survives() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"0");
+    disk.external_write("r", "a", b"0");
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
     for version in [b"1", b"2", b"3"] {
         file.write_at(version, 0).unwrap();
     }
-    assert_eq!(disk.cut_count(), 4);
+    assert_eq!(disk.crash_state_count(), 4);
     check(&disk, &["a=0", "a=1", "a=2", "a=3"]);
 }
 
 #[test]
 fn length_and_data_are_kept_or_lost_apart() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"old");
+    disk.external_write("r", "a", b"old");
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.write_at(b"er", 3).unwrap();
-    assert_eq!(disk.cut_count(), 4);
+    assert_eq!(disk.crash_state_count(), 4);
     check(&disk, &["a=old", "a=old\0\0", "a=older"]);
 }
 
 #[test]
 fn a_cut_in_length_may_be_lost() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"older");
+    disk.external_write("r", "a", b"older");
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.set_len(3).unwrap();
     assert_eq!(read(&*file), b"old");
@@ -122,7 +122,7 @@ fn a_cut_in_length_may_be_lost() {
 fn zeros_in_the_place_of_cut_off_data_are_synced_like_data() {
     for sync_first in [false, true] {
         let (disk, root) = disk();
-        disk.person_write("r", "a", &[b'o'; 2 * SECTOR_BYTES]);
+        disk.external_write("r", "a", &[b'o'; 2 * SECTOR_BYTES]);
         let file = root.open(&path("a"), OpenMode::Write).unwrap();
         file.set_len(0).unwrap();
         if sync_first {
@@ -133,7 +133,8 @@ fn zeros_in_the_place_of_cut_off_data_are_synced_like_data() {
         file.sync_data().unwrap();
         let expected = [&[0; 2 * SECTOR_BYTES][..], b"n"].concat();
         assert_eq!(read(&*file), expected);
-        let states: Vec<_> = disk.cuts().map(|cut| cut.disk.person_read("r", "a").unwrap()).collect();
+        let states: Vec<_> =
+            disk.crash_states().map(|cut| cut.disk.external_read("r", "a").unwrap()).collect();
         assert_eq!(states, [expected]);
     }
 }
@@ -145,9 +146,9 @@ fn what_no_name_can_reach_any_more_adds_no_choices() {
     sync(&root, "");
     root.remove_file(&path("a")).unwrap();
     file.write_at(b"x", 0).unwrap();
-    assert_eq!(disk.cut_count(), 8);
+    assert_eq!(disk.crash_state_count(), 8);
     sync(&root, "");
-    assert_eq!(disk.cut_count(), 1);
+    assert_eq!(disk.crash_state_count(), 1);
 }
 
 #[test]
@@ -155,15 +156,15 @@ fn a_write_tears_at_sector_boundaries_only() {
     let (disk, root) = disk();
     let record = SECTOR_BYTES / 2;
     let old = vec![b'o'; 3 * SECTOR_BYTES];
-    disk.person_write("r", "a", &old);
+    disk.external_write("r", "a", &old);
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
     // From the middle of sector 0 to the end of sector 1: exactly two sectors, with no third.
     file.write_at(&vec![b'n'; 3 * record], record as u64).unwrap();
-    assert_eq!(disk.cut_count(), 4);
+    assert_eq!(disk.crash_state_count(), 4);
     let states: BTreeSet<(u8, u8, u8, u8)> = disk
-        .cuts()
+        .crash_states()
         .map(|cut| {
-            let bytes = cut.disk.person_read("r", "a").unwrap();
+            let bytes = cut.disk.external_read("r", "a").unwrap();
             let second = bytes[SECTOR_BYTES];
             assert_eq!(bytes[..record], old[..record]);
             assert!(bytes[record..SECTOR_BYTES].iter().all(|byte| *byte == bytes[record]));
@@ -178,14 +179,14 @@ fn a_write_tears_at_sector_boundaries_only() {
 #[test]
 fn a_record_that_ends_at_a_boundary_leaves_the_next_sector_alone() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", &[0; 2 * SECTOR_BYTES]);
+    disk.external_write("r", "a", &[0; 2 * SECTOR_BYTES]);
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.write_at(&[1; SECTOR_BYTES], 0).unwrap();
     file.sync_data().unwrap();
     file.write_at(&[2; SECTOR_BYTES], SECTOR_BYTES as u64).unwrap();
-    assert_eq!(disk.cut_count(), 2);
-    for cut in disk.cuts() {
-        assert_eq!(cut.disk.person_read("r", "a").unwrap()[..SECTOR_BYTES], [1; SECTOR_BYTES]);
+    assert_eq!(disk.crash_state_count(), 2);
+    for cut in disk.crash_states() {
+        assert_eq!(cut.disk.external_read("r", "a").unwrap()[..SECTOR_BYTES], [1; SECTOR_BYTES]);
     }
 }
 
@@ -205,15 +206,15 @@ fn create_and_write_without_any_sync_counts_exactly() {
     let (disk, root) = disk();
     create(&root, "a").write_at(b"x", 0).unwrap();
     // The name, the length and the sector; without the name the other two do not show.
-    assert_eq!(disk.cut_count(), 8);
+    assert_eq!(disk.crash_state_count(), 8);
     check(&disk, &["", "a=", "a=\0", "a=x"]);
 }
 
 #[test]
 fn a_rename_without_folder_sync_shows_old_or_new() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"old");
-    disk.person_write("r", "t", b"new");
+    disk.external_write("r", "a", b"old");
+    disk.external_write("r", "t", b"new");
     rename(&root, "t", "a");
     check(&disk, &["a=old t=new", "a=new"]);
     sync(&root, "");
@@ -226,15 +227,15 @@ fn a_kept_rename_does_not_need_the_lost_create() {
     create(&root, "t");
     rename(&root, "t", "a");
     check(&disk, &["", "t=", "a="]);
-    assert_eq!(disk.cut_count(), 4);
+    assert_eq!(disk.crash_state_count(), 4);
 }
 
 #[test]
 fn a_rename_across_folders_is_durable_when_either_is_synced() {
     for synced in ["f", "g"] {
         let (disk, root) = disk();
-        disk.person_write("r", "f/a", b"x");
-        disk.person_make_folder("r", "g");
+        disk.external_write("r", "f/a", b"x");
+        disk.external_make_folder("r", "g");
         rename(&root, "f/a", "g/a");
         check(&disk, &["f/ f/a=x g/", "f/ g/ g/a=x"]);
         sync(&root, synced);
@@ -245,9 +246,9 @@ fn a_rename_across_folders_is_durable_when_either_is_synced() {
 #[test]
 fn a_settled_rename_stays_later_than_an_open_one() {
     let (disk, root) = disk();
-    disk.person_write("r", "f/a", b"x");
-    disk.person_make_folder("r", "g");
-    disk.person_make_folder("r", "h");
+    disk.external_write("r", "f/a", b"x");
+    disk.external_make_folder("r", "g");
+    disk.external_make_folder("r", "h");
     rename(&root, "f/a", "g/a");
     rename(&root, "g/a", "h/a");
     sync(&root, "h");
@@ -258,7 +259,7 @@ fn a_settled_rename_stays_later_than_an_open_one() {
 #[test]
 fn the_sync_of_another_folder_settles_nothing() {
     let (disk, root) = disk();
-    disk.person_make_folder("r", "f");
+    disk.external_make_folder("r", "f");
     create(&root, "a");
     sync(&root, "f");
     check(&disk, &["f/", "a= f/"]);
@@ -280,8 +281,8 @@ fn a_lost_folder_takes_synced_entries_along() {
 #[test]
 fn removals_may_be_lost() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"x");
-    disk.person_make_folder("r", "f");
+    disk.external_write("r", "a", b"x");
+    disk.external_make_folder("r", "f");
     root.remove_file(&path("a")).unwrap();
     root.remove_folder(&path("f")).unwrap();
     assert_eq!(tree(&disk), "");
@@ -302,10 +303,10 @@ fn a_symlink_is_durable_after_the_folder_sync() {
 fn modes_are_durable_after_sync_all_but_not_after_sync_data() {
     let modes = |disk: &SimDisk| -> BTreeSet<u32> {
         let mode = |disk: &SimDisk| disk.root("r").stat(&path("a")).unwrap().unwrap().mode;
-        disk.cuts().map(|cut| mode(&cut.disk)).collect()
+        disk.crash_states().map(|cut| mode(&cut.disk)).collect()
     };
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"x");
+    disk.external_write("r", "a", b"x");
     root.set_mode(&path("a"), 0o600).unwrap();
     root.set_mode(&path("a"), 0o640).unwrap();
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
@@ -320,35 +321,35 @@ fn modes_are_durable_after_sync_all_but_not_after_sync_data() {
 #[test]
 fn the_mode_of_a_folder_is_durable_after_its_own_sync() {
     let (disk, root) = disk();
-    disk.person_make_folder("r", "f");
+    disk.external_make_folder("r", "f");
     root.set_mode(&path("f"), 0o700).unwrap();
     sync(&root, "");
-    assert_eq!(disk.cuts().count(), 2);
+    assert_eq!(disk.crash_states().count(), 2);
     sync(&root, "f");
-    assert_eq!(disk.cuts().count(), 1);
+    assert_eq!(disk.crash_states().count(), 1);
     assert_eq!(root.stat(&path("f")).unwrap().unwrap().mode, 0o700);
 }
 
 #[test]
 fn attributes_are_copied_and_durable_after_sync_all() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"");
-    disk.person_write("r", "b", b"");
-    disk.person_set_owner("r", "a", 7);
+    disk.external_write("r", "a", b"");
+    disk.external_write("r", "b", b"");
+    disk.external_set_owner("r", "a", 7);
     root.copy_attributes(&path("a"), &path("b")).unwrap();
-    assert_eq!(disk.person_owner("r", "b"), Some(7));
-    assert_eq!(disk.cuts().count(), 2);
+    assert_eq!(disk.external_owner("r", "b"), Some(7));
+    assert_eq!(disk.crash_states().count(), 2);
     root.open(&path("b"), OpenMode::Read).unwrap().sync_all().unwrap();
-    assert_eq!(disk.cuts().count(), 1);
+    assert_eq!(disk.crash_states().count(), 1);
 }
 
 #[test]
 fn a_failed_sync_is_never_made_good_by_a_later_one() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"old");
+    disk.external_write("r", "a", b"old");
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.write_at(b"new", 0).unwrap();
-    disk.fail_at(1, Fault::Io, Lasts::Once);
+    disk.fail_at(1, Fault::Io, FaultDuration::Once);
     assert_eq!(file.sync_data().unwrap_err().raw_os_error(), Some(5));
     file.sync_data().unwrap();
     assert_eq!(read(&*file), b"new");
@@ -365,7 +366,7 @@ fn a_failed_folder_sync_forgets_names_only_if_told_so() {
         let (disk, root) = disk();
         disk.set_folder_syncs_forget(forget);
         create(&root, "a");
-        disk.fail_at(1, Fault::Io, Lasts::Once);
+        disk.fail_at(1, Fault::Io, FaultDuration::Once);
         root.sync_folder(&RelPath::root()).unwrap_err();
         check(&disk, &["", "a="]);
         sync(&root, "");
@@ -376,8 +377,8 @@ fn a_failed_folder_sync_forgets_names_only_if_told_so() {
 #[test]
 fn an_exchange_is_kept_or_lost_as_a_whole() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"1");
-    disk.person_write("r", "b", b"2");
+    disk.external_write("r", "a", b"1");
+    disk.external_write("r", "b", b"2");
     root.rename(&path("a"), &path("b"), RenameMode::Exchange).unwrap();
     assert_eq!(tree(&disk), "a=2 b=1");
     check(&disk, &["a=1 b=2", "a=2 b=1"]);
@@ -389,9 +390,9 @@ fn an_exchange_is_kept_or_lost_as_a_whole() {
 #[test]
 fn a_full_disk_stops_a_write_half_way() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"....");
+    disk.external_write("r", "a", b"....");
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
-    disk.fail_at(0, Fault::NoSpace, Lasts::Once);
+    disk.fail_at(0, Fault::NoSpace, FaultDuration::Once);
     assert_eq!(file.write_at(b"abcd", 0).unwrap_err().raw_os_error(), Some(28));
     assert_eq!(read(&*file), b"ab..");
     file.write_at(b"abcd", 0).unwrap();
@@ -401,8 +402,8 @@ fn a_full_disk_stops_a_write_half_way() {
 #[test]
 fn no_space_is_for_calls_that_need_some() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"x");
-    disk.person_write("r", "b", b"y");
+    disk.external_write("r", "a", b"x");
+    disk.external_write("r", "b", b"y");
     disk.full();
     let full = |result: io::Result<()>| assert_eq!(result.unwrap_err().raw_os_error(), Some(28));
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
@@ -428,7 +429,7 @@ fn no_space_is_for_calls_that_need_some() {
 
 #[test]
 fn a_lasting_error_stays_and_a_single_one_goes() {
-    for (lasts, second_fails) in [(Lasts::Once, false), (Lasts::Forever, true)] {
+    for (lasts, second_fails) in [(FaultDuration::Once, false), (FaultDuration::Forever, true)] {
         let (disk, root) = disk();
         disk.fail_at(1, Fault::Io, lasts);
         create(&root, "a");
@@ -461,21 +462,21 @@ fn a_kill_keeps_what_was_written_in_the_same_boot_and_a_cut_starts_another() {
     assert_eq!(tree(&killed), "a=1");
     assert_eq!(killed.root("r").boot_id(), root.boot_id());
     assert_eq!(trees(&killed), trees(&disk));
-    for cut in disk.cuts() {
+    for cut in disk.crash_states() {
         assert_ne!(cut.disk.root("r").boot_id(), root.boot_id());
-        assert_eq!(cut.disk.cut_count(), 1);
+        assert_eq!(cut.disk.crash_state_count(), 1);
     }
 }
 
 #[test]
 fn forks_do_not_see_each_other() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"old");
+    disk.external_write("r", "a", b"old");
     let fork = disk.fork();
     root.open(&path("a"), OpenMode::Write).unwrap().write_at(b"new", 0).unwrap();
     assert_eq!(tree(&fork), "a=old");
-    assert_eq!(fork.cut_count(), 1);
-    fork.person_remove("r", "a");
+    assert_eq!(fork.crash_state_count(), 1);
+    fork.external_remove("r", "a");
     assert_eq!(tree(&disk), "a=new");
 }
 
@@ -487,9 +488,13 @@ fn two_roots_share_one_count_and_one_fate() {
     create(&a, "x");
     create(&b, "y");
     assert!(a.remove_file(&path("x")).is_err());
-    let names =
-        |cut: testkit::sim::Cut| (cut.disk.person_list("a", "").len(), cut.disk.person_list("b", "").len());
-    assert_eq!(disk.cuts().map(names).collect::<BTreeSet<_>>(), [(0, 0), (0, 1), (1, 0), (1, 1)].into());
+    let names = |cut: testkit::sim::CrashState| {
+        (cut.disk.external_list("a", "").len(), cut.disk.external_list("b", "").len())
+    };
+    assert_eq!(
+        disk.crash_states().map(names).collect::<BTreeSet<_>>(),
+        [(0, 0), (0, 1), (1, 0), (1, 1)].into()
+    );
 }
 
 #[test]
@@ -530,9 +535,9 @@ fn links_are_counted_and_share_one_file() {
 #[test]
 fn paths_do_not_lead_through_symlinks_and_only_plain_files_open() {
     let (disk, root) = disk();
-    disk.person_write("r", "f/a", b"x");
-    disk.person_symlink("r", "f", "l");
-    disk.person_fifo("r", "p");
+    disk.external_write("r", "f/a", b"x");
+    disk.external_symlink("r", "f", "l");
+    disk.external_fifo("r", "p");
     root.stat(&path("l/a")).unwrap_err();
     root.open(&path("l/a"), OpenMode::Read).map(drop).unwrap_err();
     root.list(&path("l")).unwrap_err();
@@ -548,9 +553,9 @@ fn paths_do_not_lead_through_symlinks_and_only_plain_files_open() {
 #[test]
 fn renames_refuse_what_the_system_refuses() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"");
-    disk.person_write("r", "f/x", b"");
-    disk.person_make_folder("r", "g");
+    disk.external_write("r", "a", b"");
+    disk.external_write("r", "f/x", b"");
+    disk.external_make_folder("r", "g");
     let check = |from, to, how, kind| {
         let error = root.rename(&path(from), &path(to), how).unwrap_err();
         assert_eq!(error.kind(), kind, "{from} to {to}");
@@ -562,7 +567,7 @@ fn renames_refuse_what_the_system_refuses() {
     check("a", "g", RenameMode::NoReplace, io::ErrorKind::AlreadyExists);
     check("a", "b", RenameMode::Exchange, io::ErrorKind::NotFound);
     check("b", "a", RenameMode::Replace, io::ErrorKind::NotFound);
-    disk.person_set_mode("r", "g", 0o500);
+    disk.external_set_mode("r", "g", 0o500);
     check("a", "g/a", RenameMode::Replace, io::ErrorKind::PermissionDenied);
     root.check_writable(&path("g")).unwrap_err();
     root.check_writable(&path("f")).unwrap();
@@ -574,13 +579,13 @@ fn renames_refuse_what_the_system_refuses() {
 fn a_person_edits_between_two_calls_and_settles_nothing_else() {
     let (disk, root) = disk();
     disk.on_call(1, |disk| {
-        assert_eq!(disk.person_list("r", ""), ["a".to_owned()].into());
-        disk.person_write("r", "p", b"mine");
+        assert_eq!(disk.external_list("r", ""), ["a".to_owned()].into());
+        disk.external_write("r", "p", b"mine");
     });
     create(&root, "a");
-    assert_eq!(disk.person_read("r", "p"), None);
+    assert_eq!(disk.external_read("r", "p"), None);
     create(&root, "b");
-    assert_eq!(disk.person_read("r", "p"), Some(b"mine".to_vec()));
+    assert_eq!(disk.external_read("r", "p"), Some(b"mine".to_vec()));
     assert_eq!(disk.calls(), 2);
     check(&disk, &["p=mine", "a= p=mine", "b= p=mine", "a= b= p=mine"]);
 }
@@ -588,8 +593,8 @@ fn a_person_edits_between_two_calls_and_settles_nothing_else() {
 #[test]
 fn what_a_person_does_can_be_lost_if_told_so() {
     let (disk, _) = disk();
-    disk.set_person_syncs(false);
-    disk.person_write("r", "p", b"");
+    disk.set_external_syncs(false);
+    disk.external_write("r", "p", b"");
     check(&disk, &["", "p="]);
 }
 
@@ -615,7 +620,7 @@ fn fingerprints_tell_trees_apart_but_not_inode_numbers() {
 fn whole_fingerprints_tell_what_is_pending_apart() {
     let after = |writes: &[&[u8]]| {
         let (disk, root) = disk();
-        disk.person_write("r", "a", b"0");
+        disk.external_write("r", "a", b"0");
         let file = root.open(&path("a"), OpenMode::Write).unwrap();
         writes.iter().for_each(|bytes| file.write_at(bytes, 0).unwrap());
         (disk.fingerprint(), disk.whole_fingerprint())
@@ -637,20 +642,20 @@ fn a_removed_root_takes_no_new_names() {
 #[test]
 fn a_file_opened_to_read_is_not_written() {
     let (disk, root) = disk();
-    disk.person_write("r", "a", b"old");
+    disk.external_write("r", "a", b"old");
     let file = root.open(&path("a"), OpenMode::Read).unwrap();
     file.write_at(b"new", 0).unwrap_err();
     file.set_len(0).unwrap_err();
     assert_eq!(read(&*file), b"old");
-    disk.person_set_mode("r", "a", 0o400);
+    disk.external_set_mode("r", "a", 0o400);
     root.open(&path("a"), OpenMode::Write).map(drop).unwrap_err();
 }
 
 #[test]
 fn a_tree_can_leave_out_a_folder() {
     let (disk, _) = disk();
-    disk.person_write("r", ".txn/journal", b"");
-    disk.person_write("r", "a/.txn-2", b"");
+    disk.external_write("r", ".txn/journal", b"");
+    disk.external_write("r", "a/.txn-2", b"");
     assert_eq!(disk.tree_without("r", ".txn").into_keys().collect::<Vec<_>>(), ["a"]);
     assert_eq!(disk.tree("r").len(), 4);
 }
@@ -663,7 +668,7 @@ fn a_sample_has_the_extremes_and_keeps_to_its_limit() {
     }
     let all = trees(&disk);
     assert_eq!(all.len(), 4usize.pow(6));
-    let sample: BTreeSet<String> = disk.cuts_sampled(1, 100).map(|cut| tree(&cut.disk)).collect();
+    let sample: BTreeSet<String> = disk.sampled_crash_states(1, 100).map(|cut| tree(&cut.disk)).collect();
     assert_eq!(sample.len(), 100);
     assert!(sample.is_subset(&all));
     let prefixes = ["", "a=x", "a=x b=x", "a=x b=x c=x", "a=x b=x c=x d=x", "a=x b=x c=x d=x e=x"];
@@ -671,9 +676,9 @@ fn a_sample_has_the_extremes_and_keeps_to_its_limit() {
     for expected in prefixes.iter().chain(&single) {
         assert!(sample.contains(*expected), "{expected}");
     }
-    let again: BTreeSet<String> = disk.cuts_sampled(1, 100).map(|cut| tree(&cut.disk)).collect();
+    let again: BTreeSet<String> = disk.sampled_crash_states(1, 100).map(|cut| tree(&cut.disk)).collect();
     assert_eq!(sample, again);
-    let other: BTreeSet<String> = disk.cuts_sampled(2, 100).map(|cut| tree(&cut.disk)).collect();
+    let other: BTreeSet<String> = disk.sampled_crash_states(2, 100).map(|cut| tree(&cut.disk)).collect();
     assert_ne!(sample, other);
 }
 
@@ -681,7 +686,7 @@ fn a_sample_has_the_extremes_and_keeps_to_its_limit() {
 fn a_cut_says_what_it_lost() {
     let (disk, root) = disk();
     create(&root, "a").write_at(b"x", 0).unwrap();
-    let all: Vec<String> = disk.cuts().map(|cut| cut.describe()).collect();
+    let all: Vec<String> = disk.crash_states().map(|cut| cut.describe()).collect();
     assert!(all[0].starts_with("lost create a\n"), "{}", all[0]);
     assert!(
         all[3].starts_with("kept create a\nlength of a: version 1 of 1\nsector 0 of a: version 1 of 1"),

@@ -7,8 +7,8 @@ use std::net::TcpListener;
 
 use snapbox::cmd::OutputAssert;
 use snapbox::str;
-use testkit::notes::skipped;
 use testkit::postgres::{Server, server};
+use testkit::report::skipped;
 
 use crate::plan::project;
 use crate::program::{Program, text, told};

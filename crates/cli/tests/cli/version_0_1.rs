@@ -14,9 +14,9 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::notes::skipped;
 use testkit::postgres::server;
-use testkit::version_0_1::{Kept, check_export, file, load, unpack};
+use testkit::report::skipped;
+use testkit::version_0_1::{UnpackedArchive, check_export, file, load, unpack};
 
 /// The files of most plans: before, with the changes of `ana`, and with those of `bob` too.
 const BEFORE: [(&str, &str); 3] = [
@@ -62,7 +62,7 @@ const STATES: [(&str, &str); 16] = [
 
 #[test]
 fn a_store_in_sqlite_goes_on() {
-    Store { name: "sqlite", kept: Kept::unpack("sqlite"), options: Vec::new() }.check();
+    Store { name: "sqlite", kept: UnpackedArchive::unpack("sqlite"), options: Vec::new() }.check();
 }
 
 #[test]
@@ -72,13 +72,18 @@ fn a_store_in_postgresql_goes_on() {
         Err(reason) => return skipped("version_0_1::postgresql", &reason),
     };
     let url = format!("store.url={}", server.url(&load(server)));
-    Store { name: "postgres", kept: Kept::unpack("postgres"), options: vec!["-c".to_owned(), url] }.check();
+    Store {
+        name: "postgres",
+        kept: UnpackedArchive::unpack("postgres"),
+        options: vec!["-c".to_owned(), url],
+    }
+    .check();
 }
 
 /// A store of version 0.1, with the folders that its plans are about.
 struct Store {
     name: &'static str,
-    kept: Kept,
+    kept: UnpackedArchive,
     options: Vec<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use testkit::notes::skipped;
+use testkit::report::skipped;
 use testkit::strace;
 
 use crate::program::{GLOBAL_FILE, LOCAL_FILE, PROJECT_FILE, Program};

@@ -10,8 +10,8 @@ use testkit::children;
 use crate::world::{World, Writer, read};
 
 #[given("the global file has 200 keys with comments")]
-fn many_keys(world: &mut World) {
-    fs::write(world.file("global"), testkit::many_keys::text()).unwrap();
+fn contended_config(world: &mut World) {
+    fs::write(world.file("global"), testkit::contended_config::text()).unwrap();
 }
 
 #[when(expr = "{int} processes set {int} keys of their own each")]

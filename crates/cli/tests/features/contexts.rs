@@ -221,7 +221,7 @@ fn nothing_left(world: &mut World, name: String) {
 
 /// What is in the folder of a context and does not belong there.
 pub(crate) fn strays(world: &World, name: &str) -> Vec<String> {
-    folder::strays(&world.context(name), &CONTEXT)
+    folder::leftovers(&world.context(name), &CONTEXT)
 }
 
 #[then("it fails")]

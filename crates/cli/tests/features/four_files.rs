@@ -45,5 +45,5 @@ pub(crate) fn play(role: &str, folder: &Path) {
         }
     }
     let _ = folder.join(END).exists();
-    testkit::children::say("saved");
+    testkit::children::send("saved");
 }

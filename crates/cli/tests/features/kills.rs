@@ -99,7 +99,7 @@ fn killed_everywhere(world: &mut World, number: u64) {
             false => Err(format!("{next:?}")),
         };
         world.kills.push(Killed {
-            at: strace::told(&call, Inject::Kill),
+            at: strace::describe(&call, Inject::Kill),
             // What was said before the kill, or that there was none.
             acknowledged: !ended.killed || ended.output.contains("saved") || ended.output.contains("now"),
             said,

@@ -25,7 +25,7 @@ use cucumber::World as _;
 use cucumber::writer::Stats as _;
 use futures::FutureExt as _;
 use testkit::mount::SmallDisk;
-use testkit::{children, naive, notes, strace};
+use testkit::{children, report, strace, unlocked_edit};
 
 use world::{World, Writer};
 
@@ -87,7 +87,7 @@ fn can_trace(scenario: &str) -> bool {
 }
 
 fn skipped(scenario: &str, reason: &str) {
-    notes::skipped(&format!("features::{}", scenario.to_lowercase().replace(' ', "_")), reason);
+    report::skipped(&format!("features::{}", scenario.to_lowercase().replace(' ', "_")), reason);
 }
 
 fn check(of: &str, name: &str) {
@@ -162,7 +162,7 @@ fn the_usual_way_fails_the_original_report() {
 #[test]
 fn the_usual_ways_to_save_fail_the_original_report() {
     if let Some(reason) = strace::unusable() {
-        return notes::skipped("features::controls", &reason);
+        return report::skipped("features::controls", &reason);
     }
     for writer in [Writer::Naive, Writer::Renames] {
         let (_, failed) = run("context", "torn", writer, Some(KILLED));
@@ -178,7 +178,7 @@ fn child() {
         Some((role, folder)) if role.contains(':') => four_files::play(&role, &folder),
         Some((role, home)) => {
             let (key, value) = role.split_once('=').unwrap();
-            naive::set(&home.join("config.toml"), key, value.parse().unwrap());
+            unlocked_edit::set(&home.join("config.toml"), key, value.parse().unwrap());
         }
     }
 }

@@ -10,8 +10,8 @@ use std::thread;
 
 use tempfile::TempDir;
 use testkit::folder::{copy, scratch};
-use testkit::notes::{figure, is_proof, skipped};
-use testkit::strace::{self, BEGIN, Call, Ended, Inject, told};
+use testkit::report::{figure, is_proof, skipped};
+use testkit::strace::{self, BEGIN, Call, Ended, Inject, describe};
 
 use crate::program;
 
@@ -130,7 +130,7 @@ impl Bench {
         };
         self.tried += 1;
         if let Err(reason) = result {
-            self.failures.push(format!("{}: {reason}: {ended:?}", told(call, what)));
+            self.failures.push(format!("{}: {reason}: {ended:?}", describe(call, what)));
         }
     }
 
@@ -227,11 +227,11 @@ fn an_edit_between_a_kill_and_the_next_command_stays() {
         assert!(
             next.status.success() && found == EDIT,
             "{}: {found:?} {next:?} {ended:?}",
-            told(call, Inject::Kill)
+            describe(call, Inject::Kill)
         );
         // Neither does an apply of the rest take it.
         bench.run(&["plan", "apply", "work"]);
-        assert_eq!(fs::read_to_string(edited).unwrap(), EDIT, "{}", told(call, Inject::Kill));
+        assert_eq!(fs::read_to_string(edited).unwrap(), EDIT, "{}", describe(call, Inject::Kill));
         tried += 1;
     }
     figure("edits between a kill and the next command, all kept", tried);

@@ -9,8 +9,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use testkit::folder::{copy, scratch};
-use testkit::notes::{figure, is_proof, skipped};
-use testkit::strace::{self, Call, Ended, Inject, told};
+use testkit::report::{figure, is_proof, skipped};
+use testkit::strace::{self, Call, Ended, Inject, describe};
 
 /// How many failures are told in full.
 const FAILURES_SHOWN: usize = 5;
@@ -113,7 +113,7 @@ impl<W: Workload> Bench<W> {
         };
         self.tried += 1;
         if let Err(reason) = held.and_then(|()| self.workload.check_next(&self.trial)) {
-            self.failures.push(format!("{}: {reason}: {ended:?}", told(call, what)));
+            self.failures.push(format!("{}: {reason}: {ended:?}", describe(call, what)));
         }
     }
 

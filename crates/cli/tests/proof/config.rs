@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use testkit::contended_config;
 use testkit::folder::copy;
-use testkit::many_keys;
 use testkit::strace::{self, BEGIN, Call};
 
 use crate::bench::{self, Bench, proofs, prove};
@@ -66,7 +66,7 @@ impl bench::Workload for Workload {
         fs::create_dir_all(trial.join(BEGIN)).unwrap();
         if self == Self::Existing {
             fs::create_dir(trial.join("home")).unwrap();
-            fs::write(trial.join("home/config.toml"), many_keys::text()).unwrap();
+            fs::write(trial.join("home/config.toml"), contended_config::text()).unwrap();
         }
     }
 

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use testkit::contended_config::{self, name_of, value_of};
 use testkit::folder::scratch;
-use testkit::many_keys::{self, name_of, value_of};
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 use testkit::seed;
 
 use crate::{names, program};
@@ -24,7 +24,7 @@ struct Home {
 impl Home {
     fn new(folder: TempDir) -> Self {
         std::fs::create_dir(folder.path().join("home")).unwrap();
-        std::fs::write(folder.path().join("home/config.toml"), many_keys::text()).unwrap();
+        std::fs::write(folder.path().join("home/config.toml"), contended_config::text()).unwrap();
         Self { folder }
     }
 
@@ -44,7 +44,7 @@ impl Home {
     /// Every writer does its sets one after the other, all writers at once, while a reader polls. What came of each set, and the polls.
     fn contend<T: Send>(&self, writers: usize, set: impl Fn(u32, usize) -> T + Sync) -> (Vec<T>, usize) {
         let set = &set;
-        many_keys::poll_during(&self.file(), || {
+        contended_config::poll_during(&self.file(), || {
             thread::scope(|scope| {
                 let writers: Vec<_> = (0..writers as u32)
                     .map(|writer| scope.spawn(move || (0..SETS).map(|n| set(writer, n)).collect::<Vec<_>>()))
@@ -72,7 +72,7 @@ fn all_sets_arrive(writers: usize, folder: TempDir) {
     let failed: Vec<_> = sets.iter().filter(|(_, output)| !output.status.success()).collect();
     assert!(failed.is_empty(), "{failed:?}");
     let set: Vec<_> = sets.into_iter().map(|(name, _)| name).collect();
-    assert_eq!(many_keys::check(&home.file(), &set), writers * SETS);
+    assert_eq!(contended_config::check(&home.file(), &set), writers * SETS);
     home.check_quiet();
     figure(&format!("`agents config set` by {writers} at once, none lost, none failed"), set.len());
     figure(&format!("whole files seen by a reader beside {writers} times `agents config set`"), polls);
@@ -89,7 +89,7 @@ fn eight_at_once_lose_nothing() {
 
 #[test]
 fn what_was_acknowledged_before_a_kill_of_others_is_there() {
-    let seed = seed::or(7106);
+    let seed = seed::from_env_or(7106);
     let _replay = seed::Replay::new("cleveragents-cli", "what_was_acknowledged", seed);
     let writers = if is_proof() { 64 } else { 8 };
     let home = Home::new(scratch());
@@ -110,7 +110,7 @@ fn what_was_acknowledged_before_a_kill_of_others_is_there() {
     let (killed, acknowledged): (Vec<_>, Vec<_>) = sets.into_iter().partition(|(_, was_killed)| *was_killed);
     let acknowledged: Vec<_> = acknowledged.into_iter().map(|(name, _)| name).collect();
     assert!(killed.len() > writers, "too few were killed to show anything: {}", killed.len());
-    let set = many_keys::check(&home.file(), &acknowledged);
+    let set = contended_config::check(&home.file(), &acknowledged);
     assert!((acknowledged.len()..=acknowledged.len() + killed.len()).contains(&set), "{set}");
     home.check_quiet();
     figure("`agents config set` killed at a random moment", killed.len());

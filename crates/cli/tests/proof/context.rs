@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::folder::{CONTEXT, copy, strays};
+use testkit::folder::{CONTEXT, copy, leftovers};
 use testkit::strace::{self, BEGIN, Inject};
 
 use crate::bench::{self, Bench, proofs, prove};
@@ -142,7 +142,7 @@ impl bench::Workload for Workload {
         let mut expected = before.map(|found| found.texts).unwrap_or_default();
         expected.push("next".to_owned());
         let after = self.read(trial)?.map(|found| found.texts).unwrap_or_default();
-        let left = strays(&contexts.join("chat"), &CONTEXT);
+        let left = leftovers(&contexts.join("chat"), &CONTEXT);
         if after != expected || !left.is_empty() {
             return Err(format!("the next command left {after:?} and {left:?}"));
         }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use testkit::bench::{Arguments, Installed, Result};
-use testkit::many_keys;
+use testkit::bench::{Arguments, InstallDir, Result};
+use testkit::contended_config;
 
 pub(crate) const ARGUMENTS: &[&str] = &["--agents", "--minimal", "--python"];
 /// Keys that are set repeatedly, so that files do not grow.
@@ -13,7 +13,7 @@ pub(crate) const KEYS: usize = 50;
 
 /// Paths of the programs.
 pub(crate) struct Peers {
-    _installed: Installed,
+    _installed: InstallDir,
     agents: PathBuf,
     minimal: PathBuf,
     python: PathBuf,
@@ -38,7 +38,7 @@ impl Peers {
             Ok::<_, testkit::bench::Error>(std::path::absolute(file)?)
         };
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/bench_config/tomlkit_set.py");
-        let installed = Installed::new()?;
+        let installed = InstallDir::new()?;
         let (agents, minimal) = (installed.copy(&file("--agents")?)?, installed.copy(&file("--minimal")?)?);
         Ok(Self { agents, minimal, python: file("--python")?, script, _installed: installed })
     }
@@ -46,7 +46,7 @@ impl Peers {
     /// Creates the files of all methods: 200 keys with comments, and the keys that are set.
     pub(crate) fn prepare(&self, place: &Path) -> Result<()> {
         let keys: String = (0..KEYS).map(|n| format!("{} = 0\n", name_of(n))).collect();
-        let toml = many_keys::text() + &keys;
+        let toml = contended_config::text() + &keys;
         for way in [Way::Agents, Way::Minimal, Way::Python, Way::Git] {
             let file = file_of(way, place);
             fs::create_dir_all(file.parent().ok_or("a file is in a folder")?)?;

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use cleveragents_config::{ConfigDirs, ConfigService, Environment, Key, Registry, Scope};
-use testkit::bench::{ByHand, Report, Result, Target, compare, timed};
-use testkit::many_keys;
+use testkit::bench::{RenameReplace, Report, Result, Target, compare, timed};
+use testkit::contended_config;
 
 const ROUNDS: usize = 20;
 /// Sets of each side in a round: 1,000 in all.
@@ -18,13 +18,13 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     let (home, by_hand) = (place.join("home"), place.join("by-hand"));
     for folder in [&home, &by_hand] {
         fs::create_dir(folder)?;
-        fs::write(folder.join("config.toml"), many_keys::text())?;
+        fs::write(folder.join("config.toml"), contended_config::text())?;
     }
     let dirs = ConfigDirs { home, project: None };
     let service = ConfigService::new(Registry::standard(), dirs, Environment::empty());
     let key = Key::parse("x.w.w")?;
-    let peer = ByHand::new(&by_hand, "config.toml")?;
-    let mut text = many_keys::text();
+    let peer = RenameReplace::new(&by_hand, "config.toml")?;
+    let mut text = contended_config::text();
     let before = text.len();
     let (mut ours, mut theirs) = (0_u64, 0_u64);
     let outcome = compare(

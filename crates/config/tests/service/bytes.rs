@@ -5,7 +5,7 @@ use std::path::Path;
 
 use config::{Document, Error, Key, Registry, Scope, Value};
 use proptest::prelude::*;
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 
 use crate::support::{Fixture, key};
 

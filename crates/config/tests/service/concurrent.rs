@@ -3,7 +3,7 @@
 use std::thread;
 
 use config::{ConfigService, Scope, Value};
-use testkit::many_keys::{self, name_of, value_of};
+use testkit::contended_config::{self, name_of, value_of};
 
 use crate::support::{Fixture, key};
 
@@ -20,9 +20,9 @@ fn set_all(service: &ConfigService, writer: u32) {
 #[test]
 fn eight_threads_lose_no_update() {
     let fixture = Fixture::new();
-    fixture.write(Scope::Global, many_keys::text());
+    fixture.write(Scope::Global, contended_config::text());
     let (service, file) = (&fixture.service(), fixture.file(Scope::Global));
-    let (_, polls) = many_keys::poll_during(&file, || {
+    let (_, polls) = contended_config::poll_during(&file, || {
         thread::scope(|scope| {
             for writer in 0..WRITERS {
                 scope.spawn(move || set_all(service, writer));
@@ -31,7 +31,7 @@ fn eight_threads_lose_no_update() {
     });
     assert!(polls > 0);
     let names: Vec<_> = (0..WRITERS).flat_map(|writer| (0..SETS).map(move |n| name_of(writer, n))).collect();
-    assert_eq!(many_keys::check(&file, &names), names.len());
+    assert_eq!(contended_config::check(&file, &names), names.len());
 }
 
 #[test]

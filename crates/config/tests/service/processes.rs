@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use config::{ConfigDirs, ConfigService, Environment, Registry, Scope, Value};
-use testkit::children::{self, Process, listen, role, say};
-use testkit::history::{self, Access, Notebook, Operation, Register, check_operations, overlaps};
-use testkit::many_keys::{self, name_of, value_of};
-use testkit::notes::{figure, is_proof};
-use testkit::{folder, naive, seed};
+use testkit::children::{self, Process, role, send, wait_for_parent};
+use testkit::contended_config::{self, name_of, value_of};
+use testkit::history::{self, Access, CallLog, Operation, Register, check_operations, overlaps};
+use testkit::report::{figure, is_proof};
+use testkit::{folder, seed, unlocked_edit};
 
 use crate::support::{Fixture, key, names};
 
@@ -18,14 +18,14 @@ const QUIET: [&str; 2] = [".config.toml.lock", "config.toml"];
 
 fn fixture_in_memory() -> Fixture {
     let fixture = Fixture::within(folder::scratch());
-    fixture.write(Scope::Global, many_keys::text());
+    fixture.write(Scope::Global, contended_config::text());
     fixture
 }
 
 /// Starts processes in a role, each ready to begin.
 fn start(role: &str, count: usize, home: &Path) -> Vec<Process> {
     let mut processes: Vec<_> = (0..count).map(|_| children::start("processes::child", role, home)).collect();
-    processes.iter_mut().for_each(|process| assert_eq!(process.hear(), "ready"));
+    processes.iter_mut().for_each(|process| assert_eq!(process.receive(), "ready"));
     processes
 }
 
@@ -33,15 +33,15 @@ fn start(role: &str, count: usize, home: &Path) -> Vec<Process> {
 fn contend(count: usize, fixture: &Fixture) {
     let mut writers = start("set", count, &fixture.dirs.home);
     let file = fixture.file(Scope::Global);
-    let (said, polls) = many_keys::poll_during(&file, || {
-        writers.iter_mut().for_each(Process::tell);
-        writers.iter_mut().map(Process::hear).collect::<Vec<_>>()
+    let (said, polls) = contended_config::poll_during(&file, || {
+        writers.iter_mut().for_each(Process::notify);
+        writers.iter_mut().map(Process::receive).collect::<Vec<_>>()
     });
     assert!(said.iter().all(|word| word == "done"), "{said:?}");
     let ids: Vec<u32> = writers.iter().map(Process::id).collect();
     writers.into_iter().for_each(Process::finish);
     let set: Vec<_> = ids.iter().flat_map(|id| (0..SETS).map(move |n| name_of(*id, n))).collect();
-    assert_eq!(many_keys::check(&file, &set), set.len());
+    assert_eq!(contended_config::check(&file, &set), set.len());
     assert_eq!(names(&fixture.dirs.home), QUIET);
     figure(&format!("config: sets by {count} processes, none lost"), count * SETS);
     figure(&format!("config: whole files seen by a reader beside {count} processes"), polls);
@@ -50,7 +50,7 @@ fn contend(count: usize, fixture: &Fixture) {
 #[test]
 fn eight_processes_lose_no_update() {
     let fixture = Fixture::new();
-    fixture.write(Scope::Global, many_keys::text());
+    fixture.write(Scope::Global, contended_config::text());
     contend(8, &fixture);
 }
 
@@ -64,7 +64,7 @@ fn naive_writers_lose_updates() {
     let loses = || {
         let fixture = fixture_in_memory();
         let mut writers = start("naive", 8, &fixture.dirs.home);
-        writers.iter_mut().for_each(Process::tell);
+        writers.iter_mut().for_each(Process::notify);
         writers.into_iter().for_each(Process::finish);
         fixture.read(Scope::Global).lines().filter(|line| line.starts_with('w')).count() < 8 * SETS
     };
@@ -75,7 +75,7 @@ fn naive_writers_lose_updates() {
 fn with_kills(role: &str, count: usize, kills: usize, between: usize, seed: u64, home: &Path) {
     let begin = || {
         let mut process = start(role, 1, home).remove(0);
-        process.tell();
+        process.notify();
         process
     };
     children::with_kills(count, kills, between, &mut fastrand::Rng::with_seed(seed), begin);
@@ -85,7 +85,7 @@ fn with_kills(role: &str, count: usize, kills: usize, between: usize, seed: u64,
 fn kills_lose_no_acknowledged_write() {
     // Not 64: processes are not served in order, and one among so many may wait longer than 30 s.
     let (count, kills) = if is_proof() { (16, 60) } else { (8, 16) };
-    let seed = seed::or(7106);
+    let seed = seed::from_env_or(7106);
     let _replay = seed::Replay::new("cleveragents-config", "killed_processes_lose", seed);
     let fixture = fixture_in_memory();
     let home = &fixture.dirs.home;
@@ -94,7 +94,7 @@ fn kills_lose_no_acknowledged_write() {
     let acknowledged: Vec<_> =
         noted.iter().filter(|noted| noted.answer.is_some()).map(|noted| noted.what.clone()).collect();
     assert!(acknowledged.len() > kills, "too few to show anything: {}", acknowledged.len());
-    let set = many_keys::check(&fixture.file(Scope::Global), &acknowledged);
+    let set = contended_config::check(&fixture.file(Scope::Global), &acknowledged);
     // A process that was killed may have begun another write.
     let begun = noted.len();
     assert!((acknowledged.len()..=begun).contains(&set), "{set} of {begun}");
@@ -137,7 +137,7 @@ fn history_of_one_key(role: &str, kills: usize, seed: u64) -> Vec<Operation<Regi
 #[test]
 fn one_key_is_linearizable_among_processes() {
     let (histories, kills) = if is_proof() { (20, 12) } else { (2, 8) };
-    let (mut operations, kept) = (0, seed::or(64));
+    let (mut operations, kept) = (0, seed::from_env_or(64));
     for seed in kept..kept + histories {
         let _replay = seed::Replay::new("cleveragents-config", "one_order_explains", seed);
         let history = history_of_one_key("one key", kills, seed);
@@ -167,24 +167,24 @@ fn child() {
     let get =
         |name: &str| service.get(&key(name)).unwrap().map_or(String::new(), |value: Value| value.to_string());
     let names = (0..).map(|n| name_of(id, n));
-    say("ready");
-    listen();
+    send("ready");
+    wait_for_parent();
     match role.as_str() {
         "set" => names.take(SETS).for_each(|name| set(&name, &value_of(&name).to_string())),
-        "naive" => names.take(SETS).for_each(|name| naive::set(&file, &name, value_of(&name))),
+        "naive" => names.take(SETS).for_each(|name| unlocked_edit::set(&file, &name, value_of(&name))),
         "set endlessly" => {
-            let mut notebook = Notebook::open(&home);
+            let mut notebook = CallLog::open(&home);
             for name in names {
                 notebook.record(&name, |_| {
                     set(&name, &value_of(&name).to_string());
                     "set"
                 });
-                say("done");
+                send("done");
             }
         }
         "one key" | "one key, stale" => {
             let (mut random, remembered) = (fastrand::Rng::with_seed(id.into()), get("x.same"));
-            let mut notebook = Notebook::open(&home);
+            let mut notebook = CallLog::open(&home);
             for n in 0.. {
                 // A string, so that it looks the same in the file and in the log.
                 let value = format!("v{id}-{n}");
@@ -196,10 +196,10 @@ fn child() {
                     false if role == "one key" => drop(notebook.record("get", |_| get("x.same"))),
                     false => drop(notebook.record("get", |_| remembered.clone())),
                 }
-                say("done");
+                send("done");
             }
         }
         role => panic!("there is no role {role}"),
     }
-    say("done");
+    send("done");
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use config::{Document, Error, Registry, Scope, SyntaxError, Value};
-use testkit::notes::figure;
+use testkit::report::figure;
 
 use crate::support::{Fixture, key};
 

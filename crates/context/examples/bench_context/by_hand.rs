@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use testkit::bench::{ByHand, Result};
+use testkit::bench::{RenameReplace, Result};
 
 /// Offset of the first record of a journal.
 const RECORDS_OFFSET: usize = 8192;
@@ -100,7 +100,7 @@ impl Lines {
 /// Replaces all four files: each by a temporary file, sync, rename and sync of the folder. A kill
 /// in between mixes them.
 pub(crate) struct Renames {
-    files: [ByHand; 4],
+    files: [RenameReplace; 4],
     messages: String,
     line: String,
 }
@@ -109,7 +109,7 @@ impl Renames {
     pub(crate) fn of(folder: &Path, count: usize) -> Result<Renames> {
         fs::create_dir(folder)?;
         let [one, two, three, four] = ["messages.json", "metadata.json", "state.json", "global_context.json"]
-            .map(|name| ByHand::new(folder, name));
+            .map(|name| RenameReplace::new(folder, name));
         let line = crate::talk::line();
         Ok(Renames { files: [one?, two?, three?, four?], messages: line.repeat(count), line })
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use testkit::bench::{Report, Result, Side, Target, compare_all, settle, timed};
+use testkit::bench::{Report, Result, Side, Target, compare_all, sync_file_system, timed};
 
 use crate::by_hand::{Bare, Lines, Renames, SAMPLE};
 use crate::python::{Peer, Python};
@@ -27,7 +27,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
         let journal = talk.context.folder().join(".txn/journal");
         let mut bare = Bare::like(&journal, &place.join("bare"))?;
         let mut lines = Lines::of(&place.join("lines.jsonl"), length)?;
-        settle(&place)?;
+        sync_file_system(&place)?;
         let (mut saves, mut written) = (0, 0);
         let record_bytes = bare.record_bytes();
         let mut ours = || {
@@ -66,7 +66,7 @@ pub(crate) fn measure_flatness(place: &Path, report: &mut Report) -> Result<()> 
     let talk = |length: usize| Talk::of(place, &format!("chat-{length}"), length);
     let [mut ten, mut thousand, mut ten_thousand, mut million] =
         [talk(LENGTHS[0])?, talk(LENGTHS[1])?, talk(LENGTHS[2])?, talk(LENGTHS[3])?];
-    settle(place)?;
+    sync_file_system(place)?;
     let mut million = || timed(|| million.saves(OPS));
     let mut ten = || timed(|| ten.saves(OPS));
     let mut thousand = || timed(|| thousand.saves(OPS));
@@ -125,7 +125,7 @@ pub(crate) fn measure_peers(python: Option<&Path>, place: &Path, report: &mut Re
         const SAVES: usize = 100;
         let mut talk = Talk::of(place, &format!("beside-session-{length}"), length)?;
         let mut peer = Python::start(python, Peer::Session, place, &format!("session-{length}.db"), length)?;
-        settle(place)?;
+        sync_file_system(place)?;
         let mut ours = || timed(|| talk.saves(SAVES));
         let mut theirs = || peer.saves(SAVES);
         let outcome = compare_all(PEER_ROUNDS, SAVES, &mut [&mut ours, &mut theirs])?[0];
@@ -137,7 +137,7 @@ pub(crate) fn measure_peers(python: Option<&Path>, place: &Path, report: &mut Re
     let mut renames = Renames::of(&place.join("renames"), length)?;
     let saver =
         python.map(|python| Python::start(python, Peer::Saver, place, "saver.db", length)).transpose()?;
-    settle(place)?;
+    sync_file_system(place)?;
     let mut ours = || timed(|| talk.saves(FEW));
     let mut renames = || timed(|| renames.saves(FEW));
     let mut sides: Vec<Side<'_>> = vec![&mut ours, &mut renames];

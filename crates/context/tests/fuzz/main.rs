@@ -10,7 +10,7 @@ mod targets;
 use std::fs;
 use std::path::Path;
 
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 use testkit::seed::{self, Replay};
 
 /// Seeds of a target.
@@ -39,7 +39,7 @@ fn change(bytes: &mut Vec<u8>, random: &mut fastrand::Rng) {
 
 fn check(name: &str) {
     let (_, target) = targets::TARGETS.into_iter().find(|(found, _)| *found == name).unwrap();
-    let kept = seed::or(7213);
+    let kept = seed::from_env_or(7213);
     let _replay = Replay::new("cleveragents-context", name, kept);
     let mut random = fastrand::Rng::with_seed(kept);
     let (seeds, each) = (seeds(name), if is_proof() { 500 } else { 25 });

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use testkit::folder::scratch;
-use testkit::notes::figure;
+use testkit::report::figure;
 
 use super::roles::{contexts, name, number, save, start};
 
@@ -20,14 +20,14 @@ fn append_from_all(
         .map(|process| start(&format!("append:{}:{process}", context_of(process)), folder))
         .collect();
     for process in &mut processes {
-        assert_eq!(process.hear(), "ready");
+        assert_eq!(process.receive(), "ready");
     }
     for process in &mut processes {
-        process.tell();
+        process.notify();
     }
     let mut said = HashMap::new();
     for (tag, process) in processes.into_iter().enumerate() {
-        let words = process.finish_and_hear();
+        let words = process.finish_and_receive();
         assert_eq!(words.len(), EACH);
         let mut last = 0;
         for (at, word) in words.iter().enumerate() {

@@ -26,7 +26,7 @@ pub(crate) fn save_for_ever(folder: &Path, by_renames: bool) {
                 fs::write(&path, text).unwrap();
             }
         }
-        children::say(&number.to_string());
+        children::send(&number.to_string());
     }
 }
 

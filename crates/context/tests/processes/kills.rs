@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use testkit::folder::scratch;
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 use testkit::seed::{self, Replay};
 
 use super::controls;
@@ -27,7 +27,7 @@ struct Found {
 /// Kills a saver up to so many times, each time after some saves and a random delay, and checks the
 /// files, until they are mixed.
 fn kill(role: &str, folder: &Path, most: usize, look: impl Fn() -> Result<u64, String>) -> Found {
-    let kept = seed::or(7213);
+    let kept = seed::from_env_or(7213);
     let _replay = Replay::new("cleveragents-context", "kills", kept);
     let mut random = fastrand::Rng::with_seed(kept);
     let mut found = Found::default();
@@ -36,13 +36,13 @@ fn kill(role: &str, folder: &Path, most: usize, look: impl Fn() -> Result<u64, S
         let mut process = start(role, folder);
         let mut acknowledged = 0;
         for _ in 0..random.u32(1..6) {
-            acknowledged = process.hear().parse().unwrap();
+            acknowledged = process.receive().parse().unwrap();
         }
         // A random delay, to hit any moment of a save. It sleeps, so that the saver continues on a
         // shared core.
         thread::sleep(Duration::from_micros(random.u64(0..1500)));
         process.kill();
-        while let Some(word) = process.hear_or_end() {
+        while let Some(word) = process.receive_or_end() {
             acknowledged = word.parse().unwrap();
         }
         match look() {

@@ -33,7 +33,7 @@ pub(crate) fn play(role: &str, folder: &Path) {
                 save(&mut context, next);
                 // A parent that does not read would block the child when the pipe is full.
                 if number != "quiet" {
-                    children::say(&next.to_string());
+                    children::send(&next.to_string());
                 }
             }
         }
@@ -44,13 +44,13 @@ pub(crate) fn play(role: &str, folder: &Path) {
 
 /// Appends messages one by one, and prints the number of each.
 fn append(context: &mut ContextManager, tag: &str) {
-    children::say("ready");
-    children::listen();
+    children::send("ready");
+    children::wait_for_parent();
     for number in 0..super::appends::EACH {
         context.append(Draft::text(Role::User, &format!("{tag}-{number}"))).unwrap();
         let saved = context.save().unwrap();
         assert!(saved.pending.is_none());
-        children::say(&format!("{} {}", saved.message_count, saved.ids[0]));
+        children::send(&format!("{} {}", saved.message_count, saved.ids[0]));
     }
 }
 

@@ -28,13 +28,13 @@ Usage: bench_run --agents FILE [--dir DIR] [--only NAME] [--markdown]
 
 #[cfg(target_os = "linux")]
 fn main() -> testkit::bench::Result<()> {
-    use testkit::bench::{Arguments, Installed, run};
+    use testkit::bench::{Arguments, InstallDir, run};
     let Some(arguments) = Arguments::parse(std::env::args().skip(1), &["--agents"])? else {
         print!("{HELP}");
         return Ok(());
     };
     let agents = arguments.others.get("--agents").ok_or("--agents is missing; see --help")?;
-    let installed = Installed::new()?;
+    let installed = InstallDir::new()?;
     let agents = installed.copy(std::path::Path::new(agents))?;
     let table = run(
         &arguments,

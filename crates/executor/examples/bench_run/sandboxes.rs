@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use cleveragents_executor::{CopyTree, Ignored, Manifest, Strategy, Wanted};
-use testkit::bench::{Report, Result, Target, compare, settle, timed};
+use testkit::bench::{Report, Result, Target, compare, sync_file_system, timed};
 
 use crate::trees;
 
@@ -23,7 +23,7 @@ pub(crate) fn measure_making(place: &Path, report: &mut Report) -> Result<()> {
     let strategy = CopyTree { threads: std::thread::available_parallelism()?.get() };
     let go_on = AtomicBool::new(false);
     let ours = || {
-        settle(place)?;
+        sync_file_system(place)?;
         let wanted =
             Wanted { root: &root, folder: &sandbox, ignored: Ignored::Copy, left_out: &[], cancel: &go_on };
         let begun = Instant::now();
@@ -33,7 +33,7 @@ pub(crate) fn measure_making(place: &Path, report: &mut Report) -> Result<()> {
         Ok(took)
     };
     let cp = || {
-        settle(place)?;
+        sync_file_system(place)?;
         let mut command = Command::new("cp");
         command.args(["-a", "--reflink=auto"]).arg(&root).arg(&by_hand);
         let took = timed(|| trees::run(&mut command))?;

@@ -146,7 +146,7 @@ fn dags() -> impl Strategy<Value = (PlanFile, Vec<Vec<usize>>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if testkit::notes::is_proof() { 5000 } else { 150 }))]
+    #![proptest_config(ProptestConfig::with_cases(if testkit::report::is_proof() { 5000 } else { 150 }))]
 
     /// Whatever fails and in whichever order nodes end: each is started at most once and only after all it needs, and in the end each
     /// is done, failed, or behind a failure.

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use executor::run::Outcome;
 use executor::{Confine, Enforced, Ignored, enforceable};
 use plan::State;
-use testkit::notes::skipped;
+use testkit::report::skipped;
 
 use crate::fixture::{Ground, checked, is_marked, node, outcome};
 

@@ -10,7 +10,7 @@ use executor::run::Outcome;
 use plan::State;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use testkit::notes::is_proof;
+use testkit::report::is_proof;
 
 use crate::fixture::{Ground, outcomes};
 

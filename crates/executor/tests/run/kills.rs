@@ -9,8 +9,8 @@ use std::time::Duration;
 use executor::Error;
 use executor::run::{Cancel, Event, NodeState, Outcome, Runs};
 use plan::{PlanId, Plans, State, Status};
-use testkit::children::{role, say, start};
-use testkit::notes::{figure, is_proof};
+use testkit::children::{role, send, start};
+use testkit::report::{figure, is_proof};
 use testkit::seed;
 
 use crate::fixture::{Ground, files, is_marked, options, outcome, plans, who};
@@ -54,7 +54,7 @@ fn child() {
     let plan = plans.find("@latest").ok();
     let tell = |event: Event| {
         if let Event::RunStarted { .. } = event {
-            say("started");
+            send("started");
         }
     };
     let ended = match plan {
@@ -62,9 +62,9 @@ fn child() {
         None => runs.start(&options(&folder, &graph()), &Cancel::default(), &tell),
     };
     match ended {
-        Ok(summary) => say(summary.state.as_str()),
-        Err(Error::NothingToResume { .. }) => say("nothing"),
-        Err(Error::Held { owner, .. }) if role == "second" => say(&format!("held by {owner}")),
+        Ok(summary) => send(summary.state.as_str()),
+        Err(Error::NothingToResume { .. }) => send("nothing"),
+        Err(Error::Held { owner, .. }) if role == "second" => send(&format!("held by {owner}")),
         Err(error) => panic!("{error:?}"),
     }
 }
@@ -87,7 +87,7 @@ fn a_killed_run_goes_on_as_if_nothing_had_happened() {
     let expected = whole.files();
     assert_eq!(expected.len(), 14);
 
-    let (seed, kills_wanted) = (seed::or(7), if is_proof() { 200 } else { 20 });
+    let (seed, kills_wanted) = (seed::from_env_or(7), if is_proof() { 200 } else { 20 });
     let _replay = seed::Replay::new("cleveragents-executor", "kills", seed);
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut kills, mut grounds, mut orphans) = (0, 0, 0);
@@ -97,7 +97,7 @@ fn a_killed_run_goes_on_as_if_nothing_had_happened() {
         let mut done = BTreeMap::new();
         for _ in 0..3 {
             let mut child = start("kills::child", "run", folder);
-            if child.hear_or_end().as_deref() != Some("started") {
+            if child.receive_or_end().as_deref() != Some("started") {
                 break;
             }
             std::thread::sleep(Duration::from_millis(random.u64(..400)));
@@ -243,7 +243,7 @@ fn a_run_that_finds_its_lease_with_another_writes_nothing_more() {
 fn what_a_dead_run_left_is_put_in_order() {
     let ground = ground();
     let mut child = start("kills::child", "run", ground.folder.path());
-    assert_eq!(child.hear(), "started");
+    assert_eq!(child.receive(), "started");
     child.kill();
     let plan = ground.plans.find("@latest").unwrap();
     let unfinished = ground.runs().unfinished().unwrap();
@@ -271,7 +271,7 @@ fn two_programs_do_not_run_one_plan() {
             // Another process, and another thread of this one.
             let plan = ground.plans.find("@latest").unwrap().id;
             let mut second = start("kills::child", "second", ground.folder.path());
-            asked.lock().unwrap().push(second.hear());
+            asked.lock().unwrap().push(second.receive());
             let error = ground.runs().resume(plan, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
             asked.lock().unwrap().push(error.to_string());
             let unfinished = ground.runs().unfinished().unwrap();

@@ -43,7 +43,7 @@ fn a_live_run_is_not_replaced_when_its_lease_looks_expired() {
             let plan = ground.plans.find("@latest").unwrap().id;
             expire(&ground, plan);
             // Another process, and another thread of this one.
-            asked.lock().unwrap().push(start("kills::child", "second", ground.folder.path()).hear());
+            asked.lock().unwrap().push(start("kills::child", "second", ground.folder.path()).receive());
             let error = ground.runs().resume(plan, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
             assert!(matches!(error, Error::Held { .. }), "{error}");
             asked.lock().unwrap().push(error.to_string());
@@ -104,7 +104,7 @@ fn a_replaced_run_changes_nothing() {
 fn a_dead_run_is_replaced_at_once() {
     let ground = Ground::new(&[("file", "1\n")]);
     let mut child = start("kills::child", "run", ground.folder.path());
-    assert_eq!(child.hear(), "started");
+    assert_eq!(child.receive(), "started");
     child.kill();
     let plan = ground.plans.find("@latest").unwrap().id;
     let dead = lease(&ground, plan);

@@ -7,9 +7,9 @@ use executor::CHANGES_MAX;
 use executor::run::{Cancel, NodeReport, Outcome};
 use plan::{PlanId, Plans, State, Status};
 use tempfile::TempDir;
-use testkit::children::{Process, role, say, start};
+use testkit::children::{Process, role, send, start};
 use testkit::mount::{FileSystem, Image};
-use testkit::notes::{figure, is_proof, skipped};
+use testkit::report::{figure, is_proof, skipped};
 
 use crate::fixture::{Ground, node, options, outcome, plans, who};
 
@@ -34,19 +34,19 @@ fn child() {
         }
         _ => runs.start(&options, &Cancel::default(), &|_| {}),
     };
-    say(&match ended {
+    send(&match ended {
         Ok(summary) => summary.state.as_str().to_owned(),
         Err(error) => error.to_string(),
     });
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
-    say(peak.unwrap().trim());
+    send(peak.unwrap().trim());
 }
 
 /// How a run of its own ended, and how many MiB it took at most.
 fn run_apart(folder: &Path, role: &str) -> (String, u64) {
     let mut child: Process = start("excess::child", role, folder);
-    let (ended, peak_kib) = (child.hear(), child.hear());
+    let (ended, peak_kib) = (child.receive(), child.receive());
     child.finish();
     (ended, peak_kib.parse::<u64>().unwrap() / 1024)
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cleveragents_filetx::{FolderOptions, OwnFolder, TXN_DIR};
-use testkit::bench::{Report, Result, Target, compare, settle, timed};
+use testkit::bench::{Report, Result, Target, compare, sync_file_system, timed};
 
 const ROUNDS: usize = 12;
 /// Enough for two checkpoints, so that every round pays for them: a median over shorter rounds would not see them.
@@ -27,7 +27,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     let records = records_of(&fs::read(place.join("own").join(TXN_DIR).join("journal"))?);
     let bytes = records.iter().map(Vec::len).sum::<usize>() / records.len();
     let mut bare = Bare::new(place, records)?;
-    settle(place)?;
+    sync_file_system(place)?;
     let outcome =
         compare(ROUNDS, OPS, || timed(|| work.commits(&folder, OPS)), || timed(|| bare.writes(OPS)))?;
     report.add("own-folder commit, 4 files", outcome, Target::RatioAtMost(1.5));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use cleveragents_filetx::{ReplaceOptions, replace_file};
-use testkit::bench::{ByHand, Report, Result, Target, compare, timed};
+use testkit::bench::{RenameReplace, Report, Result, Target, compare, timed};
 
 const ROUNDS: usize = 40;
 const OPS: usize = 25;
@@ -16,7 +16,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     fs::write(place.join("by-hand"), [0; BYTES])?;
     let options = ReplaceOptions::default();
     // Its folder is opened once; ours is opened every time, because it is given a path.
-    let peer = ByHand::new(place, "by-hand")?;
+    let peer = RenameReplace::new(place, "by-hand")?;
     let mut number = 0_u8;
     let mut content = move || {
         number = number.wrapping_add(1);

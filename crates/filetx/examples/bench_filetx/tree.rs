@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cleveragents_filetx::{TreeOptions, Trees};
-use testkit::bench::{Report, Result, Target, compare, settle, timed};
+use testkit::bench::{Report, Result, Target, compare, sync_file_system, timed};
 
 const ROUNDS: usize = 10;
 const FILES: usize = 1000;
@@ -48,12 +48,12 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
         ROUNDS,
         1,
         || {
-            settle(place)?;
+            sync_file_system(place)?;
             number = number.wrapping_add(1);
             commit(&mut trees, number)
         },
         || {
-            settle(place)?;
+            sync_file_system(place)?;
             number_by_hand = number_by_hand.wrapping_add(1);
             write_by_hand(&by_hand, number_by_hand)
         },
@@ -106,7 +106,7 @@ fn clear(root: &Path) -> Result<()> {
             _ => {}
         }
     }
-    settle(root)
+    sync_file_system(root)
 }
 
 fn folder_name(folder: usize) -> String {

@@ -103,9 +103,9 @@ impl Plan {
         }
         for op in &self.start {
             match op {
-                Op::Put(path, bytes) => disk.person_write(root_of(path), below(path), bytes),
-                Op::MakeFolder(path) => disk.person_make_folder(root_of(path), below(path)),
-                Op::Symlink(path, target) => disk.person_symlink(root_of(path), target, below(path)),
+                Op::Put(path, bytes) => disk.external_write(root_of(path), below(path), bytes),
+                Op::MakeFolder(path) => disk.external_make_folder(root_of(path), below(path)),
+                Op::Symlink(path, target) => disk.external_symlink(root_of(path), target, below(path)),
                 other => panic!("{other:?} is no way to start"),
             }
         }

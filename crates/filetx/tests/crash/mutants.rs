@@ -25,7 +25,7 @@ fn limits() -> Limits {
         second_crash: SecondCrash::Every,
         second_cuts_per_point: 12,
         failures_max: 1,
-        seed: testkit::seed::or(1),
+        seed: testkit::seed::from_env_or(1),
         ..Limits::default()
     }
 }
@@ -123,7 +123,7 @@ fn every_mutant_is_caught() {
         }
     }
     assert_eq!(missed, [], "these can be left out and nothing notices");
-    testkit::notes::figure("mutants caught", mutants().len());
+    testkit::report::figure("mutants caught", mutants().len());
 }
 
 #[test]

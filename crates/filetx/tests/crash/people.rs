@@ -13,8 +13,8 @@ fn disk() -> SimDisk {
     let disk = SimDisk::new();
     disk.make_root_on("a", 1);
     disk.make_root_on("b", 2);
-    disk.person_write("a", "changed", b"old");
-    disk.person_write("a", "removed", b"old");
+    disk.external_write("a", "changed", b"old");
+    disk.external_write("a", "removed", b"old");
     drop(open_trees(&disk, 1).expect("an empty root opens"));
     disk.settle();
     disk.new_program();
@@ -44,23 +44,23 @@ fn stage_and_commit(trees: &mut Trees) -> Result<Option<filetx::CommitReport>, f
 type Save = fn(&SimDisk, &str, &[u8]);
 
 const SAVES: [Save; 2] = [
-    |disk, path, bytes| disk.person_write("a", path, bytes),
-    |disk, path, bytes| disk.person_replace("a", path, bytes),
+    |disk, path, bytes| disk.external_write("a", path, bytes),
+    |disk, path, bytes| disk.external_replace("a", path, bytes),
 ];
 
 /// Whether the person's bytes are where they were saved, or were put where the report says.
 fn is_safe(disk: &SimDisk, path: &str, bytes: &[u8], kept: &[filetx::Preserved]) -> bool {
-    let in_place = disk.person_read("a", path).as_deref() == Some(bytes);
-    let aside = disk.person_list("a", ".txn/kept").into_iter();
+    let in_place = disk.external_read("a", path).as_deref() == Some(bytes);
+    let aside = disk.external_list("a", ".txn/kept").into_iter();
     let is_aside = aside
-        .map(|name| disk.person_read("a", &format!(".txn/kept/{name}")))
+        .map(|name| disk.external_read("a", &format!(".txn/kept/{name}")))
         .any(|kept| kept.as_deref() == Some(bytes));
     in_place || (is_aside && !kept.is_empty())
 }
 
 /// Every path is as the commit wants it, as it was, or the person's.
 fn is_whole(disk: &SimDisk, saved: &str, kept: &[filetx::Preserved]) -> Result<(), String> {
-    let read = |path| disk.person_read("a", path);
+    let read = |path| disk.external_read("a", path);
     let wanted = |path: &str| if path == "removed" { None } else { Some(b"new".to_vec()) };
     let old = |path: &str| if path == "created" { None } else { Some(b"old".to_vec()) };
     let others = || PATHS.into_iter().filter(|path| *path != saved);
@@ -130,12 +130,12 @@ fn editor_at(path: &'static str, save: Save, call: u64, crash_after: Option<u64>
         Ok(())
     };
     if crashed {
-        for cut in disk.cuts_sampled(1, 20) {
+        for cut in disk.sampled_crash_states(1, 20) {
             check(&cut.disk, &kept)?;
         }
         return check(&disk.kill(), &kept);
     }
-    for cut in disk.cuts_sampled(1, 50) {
+    for cut in disk.sampled_crash_states(1, 50) {
         are_kept(&cut.disk, &kept)?;
     }
     check(&disk, &kept)
@@ -145,7 +145,7 @@ fn editor_at(path: &'static str, save: Save, call: u64, crash_after: Option<u64>
 fn are_kept(disk: &SimDisk, kept: &[filetx::Preserved]) -> Result<(), String> {
     for aside in kept.iter().filter_map(|kept| kept.preserved_at.as_ref()) {
         let path = aside.strip_prefix("a").expect("it is in the root").to_str().expect("plain names");
-        if disk.person_read("a", path).as_deref() != Some(b"new") {
+        if disk.external_read("a", path).as_deref() != Some(b"new") {
             return Err(format!("{path} was kept aside and is lost"));
         }
     }
@@ -160,11 +160,11 @@ pub(crate) fn edits_after_the_commit() -> Result<(), String> {
     drop(trees);
     let committed = committed.expect("nobody changed anything");
     assert!(committed.pending.is_none() && committed.preserved.is_empty());
-    disk.person_write("a", "changed", b"old");
-    disk.person_remove("a", "created");
-    for cut in disk.cuts_sampled(1, 1000) {
+    disk.external_write("a", "changed", b"old");
+    disk.external_remove("a", "created");
+    for cut in disk.sampled_crash_states(1, 1000) {
         drop(open_trees(&cut.disk, 1).map_err(|error| chain(&error))?);
-        let now = (cut.disk.person_read("a", "changed"), cut.disk.person_read("a", "created"));
+        let now = (cut.disk.external_read("a", "changed"), cut.disk.external_read("a", "created"));
         if now != (Some(b"old".to_vec()), None) {
             return Err(format!("the person's work was undone: {now:?}\n{}", cut.describe()));
         }
@@ -175,7 +175,7 @@ pub(crate) fn edits_after_the_commit() -> Result<(), String> {
 #[test]
 fn an_editor_saving_at_every_step_loses_nothing() {
     let cases = editor_at_every_step().unwrap_or_else(|message| panic!("{message}"));
-    testkit::notes::figure("saves of an editor during a commit", cases);
+    testkit::report::figure("saves of an editor during a commit", cases);
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(crate) fn explore() -> Report {
         name: "replace one file",
         setup: &|disk| {
             disk.make_root("a");
-            disk.person_write("a", "config", CONTENTS[0].as_bytes());
+            disk.external_write("a", "config", CONTENTS[0].as_bytes());
         },
         run: &|disk, acks: &testkit::explore::Acks<Outcomes>| {
             for content in &CONTENTS[1..] {
@@ -40,7 +40,7 @@ pub(crate) fn explore() -> Report {
         },
         recover: &|_| Ok(()),
         check: &|disk, outcomes| {
-            let now = disk.person_read("a", "config").ok_or("the file is gone")?;
+            let now = disk.external_read("a", "config").ok_or("the file is gone")?;
             let found = CONTENTS.iter().position(|content| content.as_bytes() == now);
             let found = found.ok_or_else(|| format!("a torn file: {now:?}"))?;
             let least = outcomes.acknowledged;
@@ -52,9 +52,9 @@ pub(crate) fn explore() -> Report {
             let next = disk.fork();
             next.new_program();
             replace(&next, "last").map_err(|error| chain(&error))?;
-            match next.person_list("a", "").len() {
+            match next.external_list("a", "").len() {
                 1 => Ok(()),
-                _ => Err(format!("leftovers: {:?}", next.person_list("a", ""))),
+                _ => Err(format!("leftovers: {:?}", next.external_list("a", ""))),
             }
         },
     };

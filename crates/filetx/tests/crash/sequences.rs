@@ -3,7 +3,7 @@
 use super::model::{FOLDER, Kind, Op, Plan, TREE, put};
 use super::states::figure;
 use testkit::explore::{Limits, Report, SecondCrash};
-use testkit::notes::is_proof;
+use testkit::report::is_proof;
 
 /// Calls that can stand in any order, each on a path of its own: what they share is the transaction.
 fn calls(kind: Kind) -> Vec<Vec<Op>> {
@@ -45,7 +45,7 @@ fn every_sequence(kind: Kind, name: &str) {
         cuts_per_point: if is_proof() { 400 } else { 140 },
         second_crash: SecondCrash::OneIn(if is_proof() { 4 } else { 8 }),
         second_cuts_per_point: if is_proof() { 8 } else { 6 },
-        seed: testkit::seed::or(1),
+        seed: testkit::seed::from_env_or(1),
         ..Limits::default()
     };
     let calls = calls(kind);

@@ -1,7 +1,7 @@
 //! How far the exploration goes, and what it found in all.
 
 use testkit::explore::{Limits, Report, SecondCrash};
-use testkit::notes::is_proof;
+use testkit::report::is_proof;
 
 /// The limits of a listed workload: every state where that is possible. The long form goes further.
 pub(crate) fn limits() -> Limits {
@@ -10,15 +10,15 @@ pub(crate) fn limits() -> Limits {
         cuts_per_point: cuts,
         second_crash: SecondCrash::OneIn(second),
         second_cuts_per_point: second_cuts,
-        seed: testkit::seed::or(1),
+        seed: testkit::seed::from_env_or(1),
         ..Limits::default()
     }
 }
 
 /// Notes how much was explored, for the page that lists it.
 pub(crate) fn figure(name: &str, report: &Report) {
-    testkit::notes::figure(&format!("simulated states, {name}"), report.states);
-    testkit::notes::figure(
+    testkit::report::figure(&format!("simulated states, {name}"), report.states);
+    testkit::report::figure(
         &format!("simulated crash and fault points, {name}"),
         report.points + report.second_points,
     );

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use testkit::chain;
 use testkit::folder::{Tree, copy, scratch, tree};
-use testkit::notes::is_proof;
+use testkit::report::is_proof;
 use testkit::sim::Node;
-use testkit::strace::{self, Call, Ended, Inject, errors, points, told};
+use testkit::strace::{self, Call, Ended, Inject, describe, errors, points};
 
 use crate::workload::{Outcome, Role, Work, Workload};
 
@@ -146,7 +146,7 @@ pub(crate) fn kills_in_commit(bench: &mut Bench) {
         copy(&bench.start, &bench.home);
         let ended = bench.run(Work::Commit, &call, Inject::Kill);
         let result = bench.killed(&ended, &call);
-        bench.note(&told(&call, Inject::Kill), result);
+        bench.note(&describe(&call, Inject::Kill), result);
     }
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn errors_in_commit(bench: &mut Bench) {
         copy(&bench.start, &bench.home);
         let ended = bench.run(Work::Commit, &call, what);
         let result = bench.failed(&ended);
-        bench.note(&told(&call, what), result);
+        bench.note(&describe(&call, what), result);
     }
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn kills_in_recovery(bench: &mut Bench) {
             } else {
                 Err(format!("it was not killed: {ended:?}"))
             };
-            bench.note(&format!("{crash}, then {}", told(&call, Inject::Kill)), result);
+            bench.note(&format!("{crash}, then {}", describe(&call, Inject::Kill)), result);
         }
     });
 }
@@ -188,7 +188,7 @@ pub(crate) fn errors_in_recovery(bench: &mut Bench) {
                 Some(Outcome::Ok | Outcome::Aborted) => bench.still(*seen, *torn),
                 _ => Err(format!("it ended badly: {ended:?}")),
             };
-            bench.note(&format!("{crash}, then {}", told(&call, what)), result);
+            bench.note(&format!("{crash}, then {}", describe(&call, what)), result);
         }
     });
 }
@@ -250,7 +250,7 @@ impl Bench {
             if !known.insert(without_numbers(tree(&self.home))) {
                 continue;
             }
-            let crash = told(&call, Inject::Kill);
+            let crash = describe(&call, Inject::Kill);
             match self.read() {
                 Ok(seen) => {
                     let command = Role::command(self.workload, Work::Recover, &self.home);

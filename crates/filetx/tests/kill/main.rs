@@ -14,7 +14,7 @@ mod bench;
 mod workload;
 
 use bench::{Bench, errors_in_commit, errors_in_recovery, kills_in_commit, kills_in_recovery};
-use testkit::notes;
+use testkit::report;
 use workload::{Role, Workload};
 
 /// Runs before `main`, so that a child has one thread and no test harness: strace counts calls by thread.
@@ -34,12 +34,12 @@ static BEFORE_MAIN: extern "C" fn() = {
 /// Runs a proof of a workload, and reports how many points it tried.
 fn prove(workload: Workload, what: &str, proof: fn(&mut Bench)) {
     if let Some(reason) = testkit::strace::unusable() {
-        notes::skipped("kill", &reason);
+        report::skipped("kill", &reason);
         return;
     }
     let mut bench = Bench::new(workload);
     proof(&mut bench);
-    notes::figure(&format!("{what}, {}", workload.name()), bench.tried);
+    report::figure(&format!("{what}, {}", workload.name()), bench.tried);
     bench.hold();
 }
 

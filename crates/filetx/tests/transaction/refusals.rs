@@ -222,12 +222,12 @@ impl<'a> BindMount<'a> {
     /// `None`, and a note, where that is not allowed.
     fn of(what: &Path, at: &'a Path, test: &str) -> Option<Self> {
         if !geteuid().is_root() {
-            testkit::notes::skipped(test, "only root may mount");
+            testkit::report::skipped(test, "only root may mount");
             return None;
         }
         let done = Command::new("mount").arg("--bind").args([what, at]).output().unwrap();
         if !done.status.success() {
-            testkit::notes::skipped(test, String::from_utf8_lossy(&done.stderr).trim_end());
+            testkit::report::skipped(test, String::from_utf8_lossy(&done.stderr).trim_end());
             return None;
         }
         Some(Self(at))

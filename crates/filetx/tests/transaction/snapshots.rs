@@ -98,8 +98,8 @@ fn readers_see_a_transaction_that_is_pending_in_another_root() {
         let disk = SimDisk::new();
         for (root, mount) in [("a", 1), ("b", 2)] {
             disk.make_root_on(root, mount);
-            disk.person_write(root, "f", b"old");
-            disk.person_write(root, "gone", b"old");
+            disk.external_write(root, "f", b"old");
+            disk.external_write(root, "gone", b"old");
         }
         let paths = [Path::new("a"), Path::new("b")];
         drop(Trees::on_storage(&paths, finder(&disk), TreeOptions::default()).unwrap());
@@ -124,7 +124,7 @@ fn readers_see_a_transaction_that_is_pending_in_another_root() {
             let look = |path: &str| snapshot.path_state(path).unwrap();
             let text = snapshot.read("f").unwrap().unwrap();
             let new = text == b"new";
-            saw_pending |= new && disk.person_read(root, "f").unwrap() == b"old";
+            saw_pending |= new && disk.external_read(root, "f").unwrap() == b"old";
             assert_eq!(
                 snapshot.read("d/e/new").unwrap(),
                 new.then(|| b"new".to_vec()),

@@ -86,7 +86,7 @@ fn roots_on_two_file_systems() {
     let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
     let place = Place::new(Policy::UserTree);
     if device(memory).is_none_or(|other| Some(other) == device(&place.root(""))) {
-        testkit::notes::skipped("roots_on_two_file_systems", "no second file system at /dev/shm");
+        testkit::report::skipped("roots_on_two_file_systems", "no second file system at /dev/shm");
         return;
     }
     let other = tempfile::tempdir_in(memory).unwrap();
@@ -272,7 +272,7 @@ fn opening_an_inner_root_finishes_what_was_left_in_the_outer_one() {
     // A file that not even its owner may replace stops the commit half-way.
     let file = fs::File::open(place.root("d/f")).unwrap();
     if let Err(error) = ioctl_setflags(&file, IFlags::IMMUTABLE) {
-        return testkit::notes::skipped("trees::outer_root", &format!("no immutable files: {error}"));
+        return testkit::report::skipped("trees::outer_root", &format!("no immutable files: {error}"));
     }
     let committed = tx.commit();
     ioctl_setflags(&file, IFlags::empty()).unwrap();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use cleveragents_plan::{Actor, ApplyRequest, Change, Host, PathBytes, PlanId, Plans, State, UndoRequest};
 use filetx::Wait;
 use store::SqliteStore;
-use testkit::bench::{Result, settle, timed};
+use testkit::bench::{Result, sync_file_system, timed};
 
 /// Bytes per file.
 const BYTES: usize = 4096;
@@ -116,7 +116,7 @@ impl Ours {
 
     /// Applies the plan.
     pub(crate) fn apply(&self) -> Result<Duration> {
-        settle(&self.place)?;
+        sync_file_system(&self.place)?;
         timed(|| {
             let report = self.plans.apply(&self.host, self.plan, &ApplyRequest::by(&ana()?))?;
             if report.plan.state != State::Applied {
@@ -193,7 +193,7 @@ impl Git {
 
     /// Applies the patch, and waits for the disk.
     pub(crate) fn apply(&self) -> Result<Duration> {
-        settle(&self.root)?;
+        sync_file_system(&self.root)?;
         timed(|| {
             let patch = self.patch.to_str().ok_or("a plain path")?;
             self.run(&["apply", "--index", patch])?;

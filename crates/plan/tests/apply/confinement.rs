@@ -113,7 +113,7 @@ fn a_symlink_swapped_in_between_check_and_use_is_not_followed() {
     symlink(&outside, fixture.root("a/trap")).unwrap();
     let stop = AtomicBool::new(false);
     let swaps = AtomicU32::new(0);
-    let rounds = if testkit::notes::is_proof() { 100 } else { 30 };
+    let rounds = if testkit::report::is_proof() { 100 } else { 30 };
     let (mut applied, mut refused) = (0, 0);
     std::thread::scope(|scope| {
         scope.spawn(|| {

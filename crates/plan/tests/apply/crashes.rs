@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use plan::{Change, ContentInput, PlanId, Plans, State};
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 use testkit::sim::{Node, SimDisk};
 
 use super::fixture::{delete, write};
@@ -90,7 +90,7 @@ impl Case {
         let what = format!("crash at disk call {at_disk_call:?}, store call {at_store_call}");
         self.check(&disk.kill(), &store_dir, acknowledged, &format!("{what}, killed"));
         let mut states = 1;
-        for cut in disk.cuts_sampled(at_disk_call.unwrap_or(at_store_call), cuts) {
+        for cut in disk.sampled_crash_states(at_disk_call.unwrap_or(at_store_call), cuts) {
             self.check(&cut.disk, &store_dir, acknowledged, &format!("{what}, {}", cut.describe()));
             states += 1;
         }
@@ -184,7 +184,7 @@ fn a_crash_and_a_removed_transaction_folder_leave_all_or_nothing() {
         apply_with_crash(&disk, &store_dir, case.plan, u64::MAX);
         let disk = disk.kill();
         for root in ["a", "b"] {
-            disk.person_remove(root, ".cleveragents");
+            disk.external_remove(root, ".cleveragents");
         }
         let half = trees(&disk);
         case.check(&disk, &store_dir, false, &format!("crash at {call}, .txn removed"));
@@ -214,11 +214,11 @@ fn recovery_keeps_an_edit_made_after_the_crash() {
             let store_dir = case.store_dir.copy();
             apply_with_crash(&disk, &store_dir, case.plan, u64::MAX);
             let disk = disk.kill();
-            disk.person_replace(root, path, b"a person's");
+            disk.external_replace(root, path, b"a person's");
             let plans = Plans::open(store_dir.open());
             let recovered = plans.recover_plan(&host(&disk), case.plan, &who()).unwrap();
             assert_eq!(
-                disk.person_read(root, path).as_deref(),
+                disk.external_read(root, path).as_deref(),
                 Some(&b"a person's"[..]),
                 "crash at {call}, {path}"
             );

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plan::{Actor, Change, Choice, Conflict, ContentInput, PlanId, Selection, State, Strategy as Merge};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use testkit::notes::is_proof;
+use testkit::report::is_proof;
 
 use super::fixture::{Fixture, actor, bytes, delete, write};
 

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use filetx::{RelPath, Snapshot, Wait};
 use plan::{ApplyRequest, Plans};
-use testkit::children::{Process, listen, role, say, start};
-use testkit::history::{self, Model, Notebook, Noted, Operation, check_operations, overlaps};
-use testkit::notes::{figure, is_proof};
+use testkit::children::{Process, role, send, start, wait_for_parent};
+use testkit::history::{self, CallLog, LoggedCall, Model, Operation, check_operations, overlaps};
+use testkit::report::{figure, is_proof};
 
 use super::fixture::{Fixture, actor, open, write};
 
@@ -89,9 +89,9 @@ impl Model for Folders {
 
 fn make_history(folder: &Path) {
     let plans = open(folder);
-    let mut notebook = Notebook::open(folder);
-    say("ready");
-    listen();
+    let mut notebook = CallLog::open(folder);
+    send("ready");
+    wait_for_parent();
     for number in 0..PLANS_EACH {
         let new = format!("{}-{number}", std::process::id());
         write_word(folder, &plans, &mut notebook, &new);
@@ -99,7 +99,7 @@ fn make_history(folder: &Path) {
     }
 }
 
-fn write_word(folder: &Path, plans: &Plans, notebook: &mut Notebook, new: &str) {
+fn write_word(folder: &Path, plans: &Plans, notebook: &mut CallLog, new: &str) {
     let (a, b) = (folder.join("a"), folder.join("b"));
     let plan = plans.create(None, &[&a, &b], &actor("ana")).unwrap();
     let context = plans.context(plan.id).unwrap();
@@ -140,7 +140,7 @@ fn look(folder: &Path) -> Vec<String> {
     vec![read("x"), read("y")]
 }
 
-fn act(noted: &Noted) -> Act {
+fn act(noted: &LoggedCall) -> Act {
     let (_, answer) = noted.answer.clone().unwrap();
     let mut words = noted.what.split(' ').map(str::to_owned);
     let (kind, mut next) = (words.next().unwrap(), || words.next().unwrap());
@@ -183,8 +183,8 @@ fn a_history_with_applies_of_eight_processes_is_linearizable() {
         FILES.iter().for_each(|(root, name)| fixture.write(&format!("{root}/{name}"), "first"));
         let one = || start("history::child", "history", fixture.folder.path());
         let mut processes: Vec<Process> = (0..PROCESSES).map(|_| one()).collect();
-        processes.iter_mut().for_each(|process| assert_eq!(process.hear(), "ready"));
-        processes.iter_mut().for_each(Process::tell);
+        processes.iter_mut().for_each(|process| assert_eq!(process.receive(), "ready"));
+        processes.iter_mut().for_each(Process::notify);
         processes.into_iter().for_each(Process::finish);
         let noted = history::read(fixture.folder.path());
         let history: Vec<Operation<Folders>> =
@@ -192,7 +192,7 @@ fn a_history_with_applies_of_eight_processes_is_linearizable() {
         assert!(overlaps(&history), "the processes ran one after another, which shows nothing");
         assert!(check_operations(&history));
         let ends = |end: &str| {
-            let ended = |noted: &&Noted| noted.answer.as_ref().is_some_and(|(_, answer)| answer == end);
+            let ended = |noted: &&LoggedCall| noted.answer.as_ref().is_some_and(|(_, answer)| answer == end);
             noted.iter().filter(ended).count()
         };
         done += ends("done");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use plan::{ApplyRequest, Change, ContentInput, Error, PlanId, Plans, State, UndoRequest};
 use proptest::prelude::*;
-use testkit::notes::is_proof;
+use testkit::report::is_proof;
 use testkit::sim::{Node, SimDisk};
 
 use super::fixture::{delete, write};
@@ -113,11 +113,11 @@ impl World {
                 let path = PATHS[*path];
                 match new {
                     Some(number) => {
-                        self.disk.person_write(&path[..1], &path[2..], text(*number).as_bytes());
+                        self.disk.external_write(&path[..1], &path[2..], text(*number).as_bytes());
                         self.model.insert(path.to_owned(), text(*number));
                     }
                     None => {
-                        self.disk.person_remove(&path[..1], &path[2..]);
+                        self.disk.external_remove(&path[..1], &path[2..]);
                         self.model.remove(path);
                     }
                 }
@@ -134,7 +134,7 @@ impl World {
                 let changed = PATHS.iter().find(|path| self.model.get(**path) != after.get(**path)).unwrap();
                 self.edits += 1;
                 let theirs = format!("a person's {number}, edit {}\n", self.edits);
-                self.disk.person_write(&changed[..1], &changed[2..], theirs.as_bytes());
+                self.disk.external_write(&changed[..1], &changed[2..], theirs.as_bytes());
                 self.model.insert((*changed).to_owned(), theirs);
                 let error = plans.apply(&host(&self.disk), id, &ApplyRequest::by(&who())).unwrap_err();
                 assert!(matches!(error, Error::Drifted { .. }), "{error}");
@@ -150,7 +150,7 @@ impl World {
                 let (acknowledged, _) = apply_with_crash(&self.disk, &self.store_dir, id, u64::MAX);
                 self.disk = match at % 2 {
                     0 => self.disk.kill(),
-                    _ => self.disk.cuts_sampled(u64::from(*at), 3).last().unwrap().disk,
+                    _ => self.disk.sampled_crash_states(u64::from(*at), 3).last().unwrap().disk,
                 };
                 let plans = Plans::open(self.store_dir.open());
                 plans.recover_plan(&host(&self.disk), id, &who()).unwrap();

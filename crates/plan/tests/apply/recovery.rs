@@ -33,7 +33,7 @@ fn the_next_apply_to_the_root_finishes_and_reports_it() {
     let [recovery] = report.recovered.as_slice() else { panic!("{:?}", report.recovered) };
     assert_eq!((recovery.plan, recovery.end), (id, RecoveryEnd::Finished));
     assert_eq!(plans.get(id).unwrap().state, State::Applied);
-    assert_eq!(disk.person_read("b", "g").as_deref(), Some(&b"new"[..]));
+    assert_eq!(disk.external_read("b", "g").as_deref(), Some(&b"new"[..]));
     let last = plans.timeline(id).unwrap().pop().unwrap();
     assert_eq!((last.kind.as_str(), last.to), ("plan.applied", Some(State::Applied)));
 }
@@ -77,7 +77,7 @@ fn a_renamed_machine_with_the_journal_finishes_it() {
     let recovery = plans.recover_plan(&elsewhere(&disk), id, &who()).unwrap().unwrap();
     assert_eq!(recovery.end, RecoveryEnd::Finished);
     assert_eq!(plans.get(id).unwrap().state, State::Applied);
-    assert_eq!(disk.person_read("b", "g").as_deref(), Some(&b"new"[..]));
+    assert_eq!(disk.external_read("b", "g").as_deref(), Some(&b"new"[..]));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_failed_sync_after_the_commit_point_is_finished_later() {
     for call in 0..calls {
         let disk = start.fork();
         disk.new_program();
-        disk.fail_at(call, testkit::sim::Fault::Io, testkit::sim::Lasts::Once);
+        disk.fail_at(call, testkit::sim::Fault::Io, testkit::sim::FaultDuration::Once);
         let store_dir = store_dir.copy();
         let plans = Plans::open(store_dir.open());
         match plans.apply(&host(&disk), id, &plan::ApplyRequest::by(&who())) {
@@ -117,7 +117,7 @@ fn a_failed_sync_after_the_commit_point_is_finished_later() {
                 assert!(matches!(error, plan::Error::Files { .. }), "{error}");
                 aborted += 1;
                 assert_eq!(plans.get(id).unwrap().state, State::Ready, "call {call}");
-                assert_eq!(disk.person_read("a", "f").as_deref(), Some(&b"old"[..]), "call {call}");
+                assert_eq!(disk.external_read("a", "f").as_deref(), Some(&b"old"[..]), "call {call}");
             }
         }
         let recovered = plans.recover_plan(&host(&disk), id, &who()).unwrap();
@@ -125,7 +125,7 @@ fn a_failed_sync_after_the_commit_point_is_finished_later() {
         let expected: &[u8] = if state == State::Applied { b"new" } else { b"old" };
         assert!(matches!(state, State::Applied | State::Ready), "call {call}: {state} {recovered:?}");
         for (root, path) in [("a", "f"), ("b", "g")] {
-            assert_eq!(disk.person_read(root, path).as_deref(), Some(expected), "call {call}");
+            assert_eq!(disk.external_read(root, path).as_deref(), Some(expected), "call {call}");
         }
     }
     assert!(cut > 0 && aborted > 0, "{cut} cut off, {aborted} aborted, of {calls}");
@@ -149,7 +149,7 @@ fn a_completion_mark_with_a_known_outcome_is_removed() {
     apply_with_crash(&start, &store_dir, id, u64::MAX);
     let disk = start.kill();
     let marks = || {
-        let names = disk.person_list("a", ".cleveragents/.txn");
+        let names = disk.external_list("a", ".cleveragents/.txn");
         names.iter().filter(|name| name.starts_with("done-")).count()
     };
     let plans = Plans::open(store_dir.open());
@@ -182,7 +182,7 @@ fn crash_after_publish(then: impl Fn(&testkit::sim::SimDisk, &Plans, plan::PlanI
         drop(mortal);
         let disk = disk.kill();
         let plans = Plans::open(store_dir.open());
-        let is_published = disk.person_read("b", "g").as_deref() == Some(b"new");
+        let is_published = disk.external_read("b", "g").as_deref() == Some(b"new");
         if is_published && plans.get(id).unwrap().state == State::Applying {
             then(&disk, &plans, id, &error);
             cut += 1;
@@ -209,12 +209,12 @@ fn a_failure_after_the_commit_point_is_an_incomplete_apply() {
 #[test]
 fn an_edit_after_an_incomplete_apply_is_modified_since_apply() {
     let cut = crash_after_publish(|disk, plans, id, _| {
-        disk.person_write("a", "f", b"mine\n2\nthree\n");
+        disk.external_write("a", "f", b"mine\n2\nthree\n");
         let recovery = plans.recover_plan(&host(disk), id, &who()).unwrap().unwrap();
         assert_eq!((recovery.end, recovery.kept.len()), (RecoveryEnd::Finished, 0));
         let error = plans.undo(&host(disk), id, &plan::UndoRequest::by(&who())).unwrap_err();
         assert_eq!(error.code(), "modified-since-apply");
-        assert_eq!(disk.person_read("b", "g").as_deref(), Some(&b"new"[..]), "nothing is half undone");
+        assert_eq!(disk.external_read("b", "g").as_deref(), Some(&b"new"[..]), "nothing is half undone");
     });
     assert!(cut > 0);
 }
@@ -233,13 +233,13 @@ fn a_failed_recovery_does_not_claim_to_have_no_effect() {
         let start = start.fork();
         if without_journal {
             for root in ["a", "b"] {
-                start.person_remove(root, ".cleveragents");
+                start.external_remove(root, ".cleveragents");
             }
         }
         for call in 0..100 {
             let (disk, store_dir) = (start.fork(), store_dir.copy());
             disk.new_program();
-            disk.fail_at(call, testkit::sim::Fault::Io, testkit::sim::Lasts::Once);
+            disk.fail_at(call, testkit::sim::Fault::Io, testkit::sim::FaultDuration::Once);
             let plans = Plans::open(store_dir.open());
             if let Err(error) = plans.recover_plan(&host(&disk), id, &who()) {
                 let text = error_chain(&error);

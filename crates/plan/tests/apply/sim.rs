@@ -34,7 +34,7 @@ pub(crate) fn disk(files: &[(&str, &str)]) -> SimDisk {
         disk.make_root_on(root, 1 + index as u64);
     }
     for (path, text) in files {
-        disk.person_write(&path[..1], &path[2..], text.as_bytes());
+        disk.external_write(&path[..1], &path[2..], text.as_bytes());
     }
     disk.settle();
     disk

@@ -26,7 +26,7 @@ fn at_call(call: u64, seen: &mut [u64; 4]) -> u64 {
     let plans = Plans::open(store_dir.open());
     let plan = ready(&plans, vec![(write("a/f", "new"), file("old")), (write("b/g", "new"), file("old"))]);
     disk.new_program();
-    disk.on_call(call, |disk| disk.person_write("a", "f", b"edited"));
+    disk.on_call(call, |disk| disk.external_write("a", "f", b"edited"));
     let applied = plans.apply(&host(&disk), plan, &ApplyRequest::by(&who()));
     let text = |root: &str, path: &str| format!("{:?}", disk.tree(root)[path]);
     let Ok(report) = applied else {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use plan::{
     Change, FileDiff, OverlaySource, Selection, Sign, StoredBlobs, Strategy, What, diffs, write_patch,
 };
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 use testkit::seed;
 
 use super::fixture::*;
@@ -234,7 +234,7 @@ const NAMES: [&[u8]; 14] = [
 
 #[test]
 fn generated_trees_go_through_git_apply_and_back() {
-    let kept = seed::or(5);
+    let kept = seed::from_env_or(5);
     let _replay = seed::Replay::new("cleveragents-plan", "generated_trees", kept);
     let mut random = fastrand::Rng::with_seed(kept);
     let rounds = if is_proof() { 3_000 } else { 60 };

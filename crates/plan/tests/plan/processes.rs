@@ -4,9 +4,9 @@ use std::path::Path;
 
 use plan::{ChangesetId, LeaseOptions, PlanExecutionContext, Plans, Status};
 use store::Owner;
-use testkit::children::{Process, listen, role, say, start};
-use testkit::history::{self, Model, Notebook, Noted, Operation, check_operations, overlaps};
-use testkit::notes::{figure, is_proof};
+use testkit::children::{Process, role, send, start, wait_for_parent};
+use testkit::history::{self, CallLog, LoggedCall, Model, Operation, check_operations, overlaps};
+use testkit::report::{figure, is_proof};
 
 use super::fixture::{self, Fixture, actor, write};
 
@@ -35,16 +35,16 @@ fn context(plans: &Plans) -> PlanExecutionContext {
 fn begin(role: &str, fixture: &Fixture, count: usize) -> Vec<Process> {
     let one = || start("processes::child", role, fixture.folder.path());
     let mut processes: Vec<Process> = (0..count).map(|_| one()).collect();
-    processes.iter_mut().for_each(|process| assert_eq!(process.hear(), "ready"));
-    processes.iter_mut().for_each(Process::tell);
+    processes.iter_mut().for_each(|process| assert_eq!(process.receive(), "ready"));
+    processes.iter_mut().for_each(Process::notify);
     processes
 }
 
 fn attribute(folder: &Path) {
     let plans = fixture::open(folder);
     let context = context(&plans);
-    say("ready");
-    listen();
+    send("ready");
+    wait_for_parent();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             let context = &context;
@@ -87,8 +87,8 @@ fn check_attribution(fixture: &Fixture) {
 fn hold(folder: &Path) {
     let options = LeaseOptions { duration: store::limits::LEASE_MAX, ..LeaseOptions::default() };
     let held = context(&fixture::open(folder)).start(&actor("coder"), None, &options).unwrap();
-    say(&held.id().to_string());
-    listen();
+    send(&held.id().to_string());
+    wait_for_parent();
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn hold(folder: &Path) {
 fn the_lease_of_a_killed_holder_is_taken_at_once() {
     let fixture = Fixture::new();
     let mut holder = start("processes::child", "hold", fixture.folder.path());
-    let id: ChangesetId = holder.hear().parse().unwrap();
+    let id: ChangesetId = holder.receive().parse().unwrap();
     let refused = fixture.plans.reopen(id, &LeaseOptions::default()).unwrap_err();
     assert_eq!(refused.code(), "lease-held", "its holder is alive: {refused}");
     holder.kill();
@@ -177,11 +177,11 @@ impl Model for Changesets {
 fn make_history(folder: &Path) {
     let plans = fixture::open(folder).with_owner(Owner::parse("all of us").unwrap());
     let context = context(&plans);
-    let mut notebook = Notebook::open(folder);
+    let mut notebook = CallLog::open(folder);
     let mut random = fastrand::Rng::with_seed(u64::from(std::process::id()));
     let (mut opened, mut last): (Vec<plan::Changeset>, Option<ChangesetId>) = (Vec::new(), None);
-    say("ready");
-    listen();
+    send("ready");
+    wait_for_parent();
     for _ in 0..HISTORY_OPERATIONS {
         let known = last.and_then(|id| {
             if !opened.iter().any(|changeset| changeset.id() == id) {
@@ -223,7 +223,7 @@ fn make_history(folder: &Path) {
     }
 }
 
-fn act(noted: &Noted) -> Act {
+fn act(noted: &LoggedCall) -> Act {
     let (_, answer) = noted.answer.clone().unwrap();
     match noted.what.split_once(' ') {
         None if noted.what == "start" => Act::Start(answer),
@@ -280,7 +280,7 @@ fn record_until_killed(folder: &Path, round: &str) {
                 for number in 0.. {
                     let sequence =
                         changeset.record(write(&format!("{name}/{number}"), &name).with_base(None)).unwrap();
-                    say(&format!("{} {sequence}", changeset.id()));
+                    send(&format!("{} {sequence}", changeset.id()));
                 }
             });
         }
@@ -291,7 +291,7 @@ fn record_until_killed(folder: &Path, round: &str) {
 fn acknowledged_entries_of_killed_processes_survive() {
     let wanted = if is_proof() { 10_000 } else { 400 };
     let fixture = Fixture::new();
-    let mut random = fastrand::Rng::with_seed(testkit::seed::or(7120));
+    let mut random = fastrand::Rng::with_seed(testkit::seed::from_env_or(7120));
     let mut acknowledged: Vec<(ChangesetId, u64)> = Vec::new();
     let mut kills = 0;
     while acknowledged.len() < wanted {
@@ -300,7 +300,7 @@ fn acknowledged_entries_of_killed_processes_survive() {
             .collect();
         for process in &mut processes {
             for _ in 0..random.usize(1..80) {
-                let word = process.hear();
+                let word = process.receive();
                 let (id, sequence) = word.split_once(' ').unwrap();
                 acknowledged.push((id.parse().unwrap(), sequence.parse().unwrap()));
             }

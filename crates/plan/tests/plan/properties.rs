@@ -9,7 +9,7 @@ use plan::{
 };
 use proptest::prelude::*;
 use store::{BlobHash, ChangesetId, Time};
-use testkit::notes::is_proof;
+use testkit::report::is_proof;
 
 use super::fixture::{actor, bytes};
 use super::merge::{World, key};

@@ -7,7 +7,7 @@
 use std::sync::{Barrier, Mutex};
 
 use plan::{Changeset, record_change};
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 
 use super::fixture::*;
 

@@ -15,7 +15,7 @@ const URL: &str = "url";
 pub(crate) fn folder_of_each_engine(test: &str) -> Vec<TempDir> {
     let mut folders = vec![scratch()];
     match testkit::postgres::server() {
-        Err(reason) => testkit::notes::skipped(test, &reason),
+        Err(reason) => testkit::report::skipped(test, &reason),
         Ok(server) => {
             let folder = scratch();
             std::fs::write(folder.path().join(URL), server.url(&server.database())).unwrap();

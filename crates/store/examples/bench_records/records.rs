@@ -8,7 +8,7 @@ use cleveragents_store::{
     ChangesetId, Content, ContentKind, EntryStore, Epoch, NewEntry, Operation, PackedBlob, PathBytes,
     Recording, RequestId, SqliteStore, Tool,
 };
-use testkit::bench::{Outcome, Report, Result, Target, compare_all, settle, timed};
+use testkit::bench::{Outcome, Report, Result, Target, compare_all, sync_file_system, timed};
 use testkit::store_conformance::fixtures::{make_plan, start};
 
 use crate::peers::{Bytes, Connections, Group, OneByOne};
@@ -32,7 +32,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     let locked = OneByOne::open(&place.join("locked.db"))?;
     let connections = Connections::open(&place.join("connections.db"), THREADS)?;
     let bare = Group::open(&place.join("bare.db"))?;
-    settle(place)?;
+    sync_file_system(place)?;
     let (mut our_spent, mut bare_spent) = (Spent::default(), Spent::default());
     let outcomes = compare_all(
         ROUNDS,
@@ -67,7 +67,7 @@ pub(crate) fn measure_contents(place: &Path, report: &mut Report) -> Result<()> 
     {
         let ours = Ours::open(&place.join(format!("ours-{what}.db")))?;
         let bare = Group::open(&place.join(format!("bare-{what}.db")))?;
-        settle(place)?;
+        sync_file_system(place)?;
         let (mut our_spent, mut bare_spent) = (Spent::default(), Spent::default());
         let (mut some, mut others) = (Contents::new(1), Contents::new(2));
         let outcomes = compare_all(
@@ -98,7 +98,7 @@ pub(crate) fn measure_alone(place: &Path, report: &mut Report) -> Result<()> {
     const RECORDS: usize = 400;
     let ours = Ours::open(&place.join("ours.db"))?;
     let alone = OneByOne::open(&place.join("alone.db"))?;
-    settle(place)?;
+    sync_file_system(place)?;
     let outcomes = compare_all(
         ROUNDS,
         RECORDS,

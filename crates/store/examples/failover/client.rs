@@ -11,7 +11,7 @@ use cleveragents_store::{
     ChangesetId, ChangesetStore, Epoch, Error, OpenChangesets, Plan, PlanId, PlanStep, PlanStore,
     PostgresStore, Store, Version,
 };
-use testkit::history::Notebook;
+use testkit::history::CallLog;
 use testkit::store_conformance::fixtures::{recording, start, step};
 
 use crate::Result;
@@ -28,7 +28,7 @@ pub(crate) fn run(folder: &Path) -> Result<()> {
     let store = PostgresStore::open(url)?;
     let own = start(&store, plan, &format!("client {}", std::process::id()));
     let mut seen = store.plan(plan)?;
-    let mut notebook = Notebook::open(folder);
+    let mut notebook = CallLog::open(folder);
     let is_over = over();
     for number in 0_u64.. {
         if is_over.load(Ordering::Relaxed) {

@@ -46,7 +46,7 @@ fn main() -> Result<()> {
 fn failover(rounds: usize) -> Result<()> {
     use cluster::{Cluster, Replication};
     use round::{Freeze, play, replay};
-    use testkit::notes::figure;
+    use testkit::report::figure;
 
     println!(
         "| round | acknowledged | lost | one order | longest time without an answer | errors seen |\n|---|---|---|---|---|---|"

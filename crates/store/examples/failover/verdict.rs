@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cleveragents_store::{ChangesetId, PlanId, Store};
-use testkit::history::{Count, Counter, Noted, check_operations, now_ns, operation, overlaps, read};
+use testkit::history::{Count, Counter, LoggedCall, check_operations, now_ns, operation, overlaps, read};
 use testkit::store_conformance::fixtures::all_entries;
 
 use crate::Result;
@@ -82,8 +82,8 @@ pub(crate) fn judge(
     times.sort_unstable();
     let outage = times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
     let while_frozen = |(begins, ends): (i64, i64)| {
-        let is_record = |note: &Noted| note.what.starts_with("own") || note.what.starts_with("shared");
-        let is_told = |note: &Noted| note.answer.as_ref().is_some_and(|(at, _)| *at < ends);
+        let is_record = |note: &LoggedCall| note.what.starts_with("own") || note.what.starts_with("shared");
+        let is_told = |note: &LoggedCall| note.answer.as_ref().is_some_and(|(at, _)| *at < ends);
         notes.iter().filter(|note| is_record(note) && note.call_time > begins && is_told(note)).count()
     };
     Ok(Verdict {
@@ -112,8 +112,8 @@ pub(crate) fn lost(store: &dyn Store, folder: &Path) -> Vec<String> {
     acknowledged.into_iter().filter(is_lost).map(|one| one.name).collect()
 }
 
-fn acknowledged(notes: &[Noted]) -> Vec<Acknowledged> {
-    let record = |note: &Noted| {
+fn acknowledged(notes: &[LoggedCall]) -> Vec<Acknowledged> {
+    let record = |note: &LoggedCall| {
         let (what, changeset) = note.what.split_once(' ')?;
         note.answer.as_ref()?;
         let changeset = changeset.parse().ok().filter(|_| what == "own" || what == "shared")?;
@@ -123,7 +123,7 @@ fn acknowledged(notes: &[Noted]) -> Vec<Acknowledged> {
 }
 
 /// Entries of the shared changeset and versions of the plan are counters, which clients and, at the end, we have read.
-fn is_linearizable(store: &dyn Store, plan: PlanId, notes: &[Noted]) -> Result<bool> {
+fn is_linearizable(store: &dyn Store, plan: PlanId, notes: &[LoggedCall]) -> Result<bool> {
     let (mut entries, mut versions) = (Vec::new(), Vec::new());
     let mut shared = None;
     for note in notes {
@@ -153,7 +153,7 @@ fn is_linearizable(store: &dyn Store, plan: PlanId, notes: &[Noted]) -> Result<b
 }
 
 /// A number of the answer.
-fn number(note: &Noted, place: usize) -> u64 {
+fn number(note: &LoggedCall, place: usize) -> u64 {
     let answer = note.answer.as_ref().map_or("", |(_, answer)| answer);
     answer.split(' ').nth(place).and_then(|word| word.parse().ok()).unwrap_or(0)
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use store::Store;
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 use testkit::store_conformance::model::{call, check};
-use testkit::store_conformance::{self, groups, linear};
+use testkit::store_conformance::{self, group_commit, linearizability};
 
 use super::{open, server_or_skip};
 
@@ -41,7 +41,7 @@ fn any_sequence_of_calls_answers_like_the_model() {
 fn threads_share_transactions_and_keep_their_entries() {
     let Some(server) = server_or_skip("postgres-groups") else { return };
     let store = open(server, &server.database());
-    let transactions = groups::check(&store, || store.writer_counts(), true);
+    let transactions = group_commit::check(&store, || store.writer_counts(), true);
     figure("transactions per 1000 records of 32 threads on PostgreSQL", transactions);
     assert_eq!(store.check().unwrap(), []);
 }
@@ -50,7 +50,7 @@ fn threads_share_transactions_and_keep_their_entries() {
 fn calls_at_the_same_time_have_an_order_that_explains_them() {
     let Some(server) = server_or_skip("postgres-linearizable") else { return };
     let database = server.database();
-    let calls = linear::check(|| Arc::new(open(server, &database)));
+    let calls = linearizability::check(|| Arc::new(open(server, &database)));
     figure("calls of eight clients that one order explains, PostgreSQL", calls);
 }
 
@@ -61,5 +61,5 @@ fn changesets_stay_in_order_when_the_clock_goes_back() {
     let store = open(server, &database);
     // The clock of the server stays: what it has told before is moved on instead.
     let ahead = "UPDATE agents.changesets SET started_at = started_at + interval '1 minute'";
-    store_conformance::order::check(&store, || _ = server.sql(&database, ahead));
+    store_conformance::changeset_order::check(&store, || _ = server.sql(&database, ahead));
 }

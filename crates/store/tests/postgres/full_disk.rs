@@ -1,7 +1,7 @@
 //! A disk of the server that is full: what was acknowledged is there, what was not left nothing, and it goes on when there is room.
 
 use store::{ChangesetStore, EntryStore, Outcome, PostgresStore, Store};
-use testkit::notes::skipped;
+use testkit::report::skipped;
 use testkit::small_database::SmallDatabase;
 use testkit::store_conformance::fixtures::*;
 

@@ -7,8 +7,8 @@
 extern crate cleveragents_store as store;
 
 mod conformance;
+mod connection_loss;
 mod copies;
-mod cuts;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod lock_order;
@@ -16,15 +16,15 @@ mod migrations;
 mod pooler;
 mod proxy;
 mod refusals;
+mod round_trips;
 mod sessions;
 mod standby;
-mod stopped;
+mod stopped_server;
 mod tampering;
-mod trips;
 
 use store::PostgresStore;
-use testkit::notes::skipped;
 use testkit::postgres::{Server, server};
+use testkit::report::skipped;
 
 /// The server; without one, the test is reported as skipped.
 fn server_or_skip(test: &str) -> Option<&'static Server> {

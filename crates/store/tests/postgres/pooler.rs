@@ -9,7 +9,7 @@ use std::{fs, thread};
 
 use store::{PostgresStore, Store};
 use testkit::folder::scratch;
-use testkit::notes::{figure, skipped};
+use testkit::report::{figure, skipped};
 use testkit::store_conformance;
 
 use super::server_or_skip;

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 use std::{error, thread};
 
 use store::{ChangesetStore, EntryStore, Outcome, PostgresStore, Store};
-use testkit::notes::skipped;
 use testkit::postgres::Server;
+use testkit::report::skipped;
 use testkit::store_conformance::fixtures::*;
 
 /// A guard against waiting for ever.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use store::{SqliteOptions, SqliteStore, Store, Time};
 use testkit::folder::scratch;
-use testkit::notes::figure;
+use testkit::report::figure;
 use testkit::store_conformance;
 
 #[test]
@@ -26,7 +26,7 @@ fn sqlite_does_what_every_engine_does() {
 #[test]
 fn calls_at_the_same_time_have_an_order_that_explains_them() {
     let folder = scratch();
-    let calls = store_conformance::linear::check(|| Arc::new(super::open(folder.path())));
+    let calls = store_conformance::linearizability::check(|| Arc::new(super::open(folder.path())));
     figure("calls of eight clients that one order explains, SQLite", calls);
 }
 
@@ -37,6 +37,6 @@ fn changesets_stay_in_order_when_the_clock_goes_back() {
     let clock = Arc::clone(&now);
     let options = SqliteOptions::default().clock(move || Time::from_micros(clock.load(Ordering::SeqCst)));
     let store = options.open(&folder.path().join("state.db")).unwrap();
-    store_conformance::order::check(&store, || now.store(940_000_000, Ordering::SeqCst));
+    store_conformance::changeset_order::check(&store, || now.store(940_000_000, Ordering::SeqCst));
     assert_eq!(store::verify(&store, &[]).unwrap().findings, []);
 }

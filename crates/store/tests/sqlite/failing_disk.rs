@@ -6,11 +6,11 @@ use std::path::Path;
 use store::{
     ChangesetId, ChangesetStore, Epoch, Outcome, PlanQuery, PlanStore, Recording, SqliteStore, Store,
 };
-use testkit::children::{command, role, say};
+use testkit::children::{command, role, send};
 use testkit::folder::scratch;
-use testkit::notes::{figure, is_proof, skipped};
+use testkit::report::{figure, is_proof, skipped};
 use testkit::store_conformance::fixtures::*;
-use testkit::strace::{Call, Inject, run, told, unusable};
+use testkit::strace::{Call, Inject, describe, run, unusable};
 
 use super::open;
 
@@ -29,12 +29,12 @@ fn child() {
         for number in 0..RECORDS {
             record(&store, new.id, epoch, &recording_of(&[(&number.to_string(), &[7; 5000])]));
         }
-        say(&format!("{}", new.id));
+        send(&format!("{}", new.id));
     }
 }
 
 fn again<T>(call: impl Fn() -> store::Result<T>) -> T {
-    let tries = (0..TRIES_MAX).map(|_| call().inspect_err(|error| say(error.code())));
+    let tries = (0..TRIES_MAX).map(|_| call().inspect_err(|error| send(error.code())));
     tries.flatten().next().expect("a disk that failed once lets the next try through")
 }
 
@@ -43,7 +43,7 @@ fn record(store: &dyn Store, id: ChangesetId, epoch: Epoch, recording: &Recordin
     again(|| {
         let before = again(|| store.changeset(id)).entries;
         store.record(id, epoch, recording).inspect_err(|error| {
-            say(&format!("{:?}", error.outcome()));
+            send(&format!("{:?}", error.outcome()));
             if error.outcome() == Outcome::Aborted {
                 assert_eq!(again(|| store.changeset(id)).entries, before);
             }
@@ -54,15 +54,15 @@ fn record(store: &dyn Store, id: ChangesetId, epoch: Epoch, recording: &Recordin
 /// Whether the child met the failure, and with which outcomes.
 fn fail(folder: &Path, at: &Call, what: Inject) -> Vec<String> {
     let ended = run(&command("failing_disk::child", "record", folder), at, what);
-    assert_eq!(ended.code, Some(0), "{}: {ended:?}", told(at, what));
+    assert_eq!(ended.code, Some(0), "{}: {ended:?}", describe(at, what));
     let words: Vec<&str> = ended.output.lines().filter_map(|line| Some(line.split_once('@')?.1)).collect();
     let (id, met) = words.split_last().expect("it says its changeset");
     let store = open(folder);
     let entries = all_entries(&store, id.parse().unwrap());
     let paths: Vec<_> = entries.iter().map(|entry| entry.path.show().into_owned()).collect();
-    assert_eq!(paths, ["0", "1", "2", "3", "4"], "{}", told(at, what));
-    assert_eq!(store::verify(&store, &[]).unwrap().findings, [], "{}", told(at, what));
-    assert_eq!(store.check().unwrap(), [], "{}", told(at, what));
+    assert_eq!(paths, ["0", "1", "2", "3", "4"], "{}", describe(at, what));
+    assert_eq!(store::verify(&store, &[]).unwrap().findings, [], "{}", describe(at, what));
+    assert_eq!(store.check().unwrap(), [], "{}", describe(at, what));
     met.iter().map(|word| (*word).to_owned()).collect()
 }
 

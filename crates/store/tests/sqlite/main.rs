@@ -10,11 +10,11 @@ mod conformance;
 #[cfg(target_os = "linux")]
 mod failing_disk;
 mod files;
-mod groups;
-mod known;
+mod group_commit;
 mod migrations;
 mod processes;
 mod properties;
+mod record_cache;
 mod tampering;
 
 use std::path::Path;

@@ -6,9 +6,9 @@ use std::path::Path;
 use store::{BlobHash, BlobStore, ChangeEntry, ChangesetId, EntryStore, Epoch, SqliteStore, Store};
 use testkit::children::{command, role};
 use testkit::folder::scratch;
-use testkit::notes::skipped;
+use testkit::report::skipped;
 use testkit::store_conformance::fixtures::*;
-use testkit::strace::{Call, Inject, run, told, unusable};
+use testkit::strace::{Call, Inject, describe, run, unusable};
 
 use super::{open, raw};
 
@@ -152,7 +152,7 @@ fn a_migration_that_is_killed_is_made_by_the_next_who_opens() {
             let ended = run(&command("migrations::child", "migrate", folder.path()), &at, Inject::Kill);
             check(folder.path(), &filled);
             if !ended.killed {
-                assert_eq!(ended.code, Some(0), "{}: {ended:?}", told(&at, Inject::Kill));
+                assert_eq!(ended.code, Some(0), "{}: {ended:?}", describe(&at, Inject::Kill));
                 assert!(nth > 1, "it was never killed at {name}");
                 break;
             }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use store::{ChangesetId, ChangesetStore, EntryStore, PlanId, PlanQuery, PlanStore, Store};
-use testkit::children::{Process, listen, role, say, start as start_process};
+use testkit::children::{Process, role, send, start as start_process, wait_for_parent};
 use testkit::folder::scratch;
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 use testkit::store_conformance::fixtures::*;
 
 use super::open;
@@ -34,15 +34,15 @@ fn the_plan(store: &dyn Store) -> PlanId {
 }
 
 fn open_together(folder: &Path) {
-    say("ready");
-    listen();
+    send("ready");
+    wait_for_parent();
     make_plan(&open(folder));
 }
 
 /// Each time the store may be the first that is opened, or the last that is closed, of all processes.
 fn come_and_go(folder: &Path) {
-    say("ready");
-    listen();
+    send("ready");
+    wait_for_parent();
     for _ in 0..if is_proof() { 500 } else { 30 } {
         let store = open(folder);
         make_plan(&store);
@@ -51,8 +51,8 @@ fn come_and_go(folder: &Path) {
 }
 
 fn record(folder: &Path) {
-    say("ready");
-    listen();
+    send("ready");
+    wait_for_parent();
     let store = open(folder);
     let name = format!("process {}", std::process::id());
     let (id, epoch) = testkit::store_conformance::fixtures::start(&store, the_plan(&store), &name);
@@ -61,7 +61,7 @@ fn record(folder: &Path) {
         assert_eq!(recorded.first, number as u64 + 1);
     }
     store.seal(id, epoch).unwrap();
-    say(&id.to_string());
+    send(&id.to_string());
 }
 
 /// Four threads, each with a changeset of its own; says what was acknowledged.
@@ -76,7 +76,7 @@ fn record_until_killed(folder: &Path, round: usize) {
                 let (id, epoch) = testkit::store_conformance::fixtures::start(store, plan, &name);
                 loop {
                     let recorded = store.record(id, epoch, &recording_of(&[("a", name.as_bytes())])).unwrap();
-                    say(&format!("{id} {}", recorded.first));
+                    send(&format!("{id} {}", recorded.first));
                 }
             });
         }
@@ -86,9 +86,9 @@ fn record_until_killed(folder: &Path, round: usize) {
 fn begin_together(role: &str, folder: &Path) -> Vec<Process> {
     let mut processes: Vec<_> = (0..PROCESSES).map(|_| start(role, folder)).collect();
     for process in &mut processes {
-        assert_eq!(process.hear(), "ready");
+        assert_eq!(process.receive(), "ready");
     }
-    processes.iter_mut().for_each(Process::tell);
+    processes.iter_mut().for_each(Process::notify);
     processes
 }
 
@@ -120,7 +120,8 @@ fn processes_share_a_store_and_keep_their_entries() {
     let store = open(folder.path());
     let plan = make_plan(&store);
     let mut processes = begin_together("record", folder.path());
-    let ids: Vec<ChangesetId> = processes.iter_mut().map(|process| process.hear().parse().unwrap()).collect();
+    let ids: Vec<ChangesetId> =
+        processes.iter_mut().map(|process| process.receive().parse().unwrap()).collect();
     for (process, id) in processes.into_iter().zip(&ids) {
         let name = format!("process {}", process.id());
         process.finish();
@@ -141,12 +142,12 @@ fn what_a_killed_process_was_told_is_there() {
     let rounds = if is_proof() { 200 } else { 12 };
     let folder = scratch();
     let plan = make_plan(&open(folder.path())).id;
-    let mut random = fastrand::Rng::with_seed(testkit::seed::or(7120));
+    let mut random = fastrand::Rng::with_seed(testkit::seed::from_env_or(7120));
     let mut acknowledged = Vec::new();
     for round in 0..rounds {
         let mut process = start(&round.to_string(), folder.path());
         for _ in 0..random.usize(1..120) {
-            let word = process.hear();
+            let word = process.receive();
             let (id, sequence) = word.split_once(' ').unwrap();
             acknowledged.push((id.parse::<ChangesetId>().unwrap(), sequence.parse::<u64>().unwrap()));
         }

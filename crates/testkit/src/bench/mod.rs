@@ -4,18 +4,18 @@
 //! times alone do not.
 
 mod arguments;
-mod by_hand;
-mod ground;
-mod installed;
+mod bench_dir;
+mod install_dir;
+mod rename_replace;
 mod report;
 mod rounds;
 
 use std::path::Path;
 
 pub use arguments::Arguments;
-pub use by_hand::ByHand;
-pub use ground::{Ground, settle};
-pub use installed::Installed;
+pub use bench_dir::{BenchDir, sync_file_system};
+pub use install_dir::InstallDir;
+pub use rename_replace::RenameReplace;
 pub use report::{Report, Target};
 pub use rounds::{Outcome, Side, Spread, compare, compare_all, timed};
 
@@ -27,22 +27,22 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Measures one thing in a folder.
 pub type Case<'a> = &'a dyn Fn(&Path, &mut Report) -> Result<()>;
 
-/// Prepares the ground, runs the cases that are wanted, each in a folder of its own, and returns the table.
+/// Prepares the dir, runs the cases that are wanted, each in a folder of its own, and returns the table.
 pub fn run(arguments: &Arguments, cases: &[(&str, Case<'_>)]) -> Result<String> {
     let wanted = |name: &str| arguments.only.as_deref().is_none_or(|only| only == name);
     if !cases.iter().any(|(name, _)| wanted(name)) {
         return Err("--only names none of the cases; --help says which there are".into());
     }
-    let ground = Ground::prepare(arguments.dir.clone())?;
-    let mut report = Report::new(&ground);
+    let dir = BenchDir::prepare(arguments.dir.clone())?;
+    let mut report = Report::new(&dir);
     for (name, measure) in cases.iter().filter(|(name, _)| wanted(name)) {
         eprintln!("measuring: {name}");
-        let place = ground.path().join(name);
+        let place = dir.path().join(name);
         std::fs::create_dir(&place)?;
         measure(&place, &mut report)?;
         // What is left behind would make later cases slower.
         std::fs::remove_dir_all(&place)?;
-        ground.settle()?;
+        dir.sync_file_system()?;
     }
     Ok(if arguments.markdown { report.markdown() } else { report.text() })
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::ground::Ground;
+use super::bench_dir::BenchDir;
 use super::rounds::Outcome;
 
 /// What a figure is held against.
@@ -32,7 +32,7 @@ struct Row {
 /// All figures of a run.
 #[derive(Debug)]
 pub struct Report {
-    about: Vec<(&'static str, String)>,
+    description: Vec<(&'static str, String)>,
     rows: Vec<Row>,
     notes: Vec<String>,
 }
@@ -40,19 +40,19 @@ pub struct Report {
 const HEADS: [&str; 7] = ["what", "ours", "baseline", "ratio (least to most)", "target", "", "syncs each"];
 
 impl Report {
-    /// An empty one, with what is known about the machine.
-    pub fn new(ground: &Ground) -> Self {
+    /// An empty one, with what is known description the machine.
+    pub fn new(dir: &BenchDir) -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let cpu = read("/proc/cpuinfo");
         let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("");
         let model = model.trim_start_matches([' ', '\t', ':']);
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
-        let about = vec![
+        let description = vec![
             ("cores", format!("{cores} ({model})")),
             ("kernel", format!("{} {}", std::env::consts::OS, read("/proc/sys/kernel/osrelease").trim())),
-            ("file system", ground.about().to_owned()),
+            ("file system", dir.description().to_owned()),
         ];
-        Self { about, rows: Vec::new(), notes: Vec::new() }
+        Self { description, rows: Vec::new(), notes: Vec::new() }
     }
 
     /// Adds what two sides came to. Several targets of one outcome are one row each.
@@ -127,7 +127,7 @@ impl Report {
             .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
             .collect();
         let mut text = String::new();
-        for (name, value) in &self.about {
+        for (name, value) in &self.description {
             text += &format!("{name}: {value}\n");
         }
         text.push('\n');
@@ -145,7 +145,7 @@ impl Report {
     /// As Markdown.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
-        for (name, value) in &self.about {
+        for (name, value) in &self.description {
             text += &format!("- {name}: {value}\n");
         }
         text += &format!("\n| {} |\n|{}\n", HEADS.join(" | "), "---|".repeat(HEADS.len()));

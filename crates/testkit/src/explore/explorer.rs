@@ -7,14 +7,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::report::{Failure, Report, Trouble};
 use super::workload::{Acks, Limits, SecondCrash, Workload};
-use crate::sim::{Fault, Fingerprint, FingerprintSet, Lasts, SimDisk, mix};
+use crate::sim::{Fault, FaultDuration, Fingerprint, FingerprintSet, SimDisk, mix};
 
 /// The errors that calls give, each in turn.
-const FAULTS: [(Fault, Lasts); 4] = [
-    (Fault::Io, Lasts::Once),
-    (Fault::Io, Lasts::Forever),
-    (Fault::NoSpace, Lasts::Once),
-    (Fault::NoSpace, Lasts::Forever),
+const FAULTS: [(Fault, FaultDuration); 4] = [
+    (Fault::Io, FaultDuration::Once),
+    (Fault::Io, FaultDuration::Forever),
+    (Fault::NoSpace, FaultDuration::Once),
+    (Fault::NoSpace, FaultDuration::Forever),
 ];
 /// How a kill is described in failures.
 const KILLED: &str = "killed, no power cut";
@@ -125,7 +125,7 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
             Some(_) => self.limits.second_cuts_per_point,
         };
         let seed = mix(u128::from(self.limits.seed), whole) as u64;
-        for cut in disk.cuts_sampled(seed, limit) {
+        for cut in disk.sampled_crash_states(seed, limit) {
             if self.has_enough() {
                 return;
             }
@@ -287,7 +287,7 @@ impl Trouble {
     }
 }
 
-fn every_fault(calls: u64) -> impl Iterator<Item = (u64, (Fault, Lasts))> {
+fn every_fault(calls: u64) -> impl Iterator<Item = (u64, (Fault, FaultDuration))> {
     (0..calls).flat_map(|call| FAULTS.map(|fault| (call, fault)))
 }
 

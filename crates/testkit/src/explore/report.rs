@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::sim::{Fault, Lasts};
+use crate::sim::{Fault, FaultDuration};
 
 /// How much was explored and what failed.
 #[derive(Default, Debug)]
@@ -54,7 +54,7 @@ pub enum Trouble {
         /// The error it gave.
         fault: Fault,
         /// And for how long.
-        lasts: Lasts,
+        lasts: FaultDuration,
     },
 }
 

@@ -82,7 +82,7 @@ impl Content {
         first.min(count_before)..sectors_for(end)
     }
 
-    /// Cuts or extends with zeros. Says which sectors that the file still has may have changed.
+    /// CrashStates or extends with zeros. Says which sectors that the file still has may have changed.
     pub(super) fn set_len(&mut self, len: u64) -> Range<usize> {
         let count_before = self.sector_count();
         let count = sectors_for(len);

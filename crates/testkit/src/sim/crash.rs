@@ -15,30 +15,30 @@ const DRAWS_PER_STATE: usize = 4;
 const SINGLES_PART: usize = 4;
 
 impl SimDisk {
-    /// All different disks that a power cut may leave now. See [`SimDisk::cut_count`] before asking for all of them.
-    pub fn cuts(&self) -> Cuts {
-        Cuts::all(Space::new(&self.lock()))
+    /// All different disks that a power cut may leave now. See [`SimDisk::crash_state_count`] before asking for all of them.
+    pub fn crash_states(&self) -> CrashStates {
+        CrashStates::all(Space::new(&self.lock()))
     }
 
     /// All of them if there are at most `limit` choices; else a sample of at most `limit`: first the extremes (nothing kept,
     /// all kept, every prefix of the operations on names, every single one lost or kept), then others drawn by `seed`.
-    pub fn cuts_sampled(&self, seed: u64, limit: usize) -> Cuts {
+    pub fn sampled_crash_states(&self, seed: u64, limit: usize) -> CrashStates {
         let space = Space::new(&self.lock());
         if space.choice_count() <= limit as u128 {
-            Cuts::all(space)
+            CrashStates::all(space)
         } else {
-            Cuts::sample(space, seed, limit)
+            CrashStates::sample(space, seed, limit)
         }
     }
 
     /// How many ways there are to keep and lose what is pending. Several may lead to the same disk.
-    pub fn cut_count(&self) -> u128 {
+    pub fn crash_state_count(&self) -> u128 {
         Space::new(&self.lock()).choice_count()
     }
 }
 
 /// One disk after a power cut: booted anew, with no program yet.
-pub struct Cut {
+pub struct CrashState {
     /// The disk.
     pub disk: SimDisk,
     /// What [`SimDisk::fingerprint`] says of it.
@@ -47,7 +47,7 @@ pub struct Cut {
     choice: Choice,
 }
 
-impl Cut {
+impl CrashState {
     /// What was kept and what was lost, in words.
     pub fn describe(&self) -> String {
         self.space.describe(&self.choice)
@@ -55,7 +55,7 @@ impl Cut {
 }
 
 /// The disks that a power cut may leave, each one once.
-pub struct Cuts {
+pub struct CrashStates {
     space: Arc<Space>,
     order: Order,
     seen: FingerprintSet,
@@ -78,7 +78,7 @@ enum Order {
     },
 }
 
-impl Cuts {
+impl CrashStates {
     fn all(space: Space) -> Self {
         let choice = space.uniform(false, false);
         Self::new(
@@ -138,10 +138,10 @@ impl Cuts {
     }
 }
 
-impl Iterator for Cuts {
-    type Item = Cut;
+impl Iterator for CrashStates {
+    type Item = CrashState;
 
-    fn next(&mut self) -> Option<Cut> {
+    fn next(&mut self) -> Option<CrashState> {
         loop {
             let choice = self.next_choice()?;
             let (objects, survey) = self.space.build(&choice);
@@ -150,7 +150,7 @@ impl Iterator for Cuts {
             self.advance(&survey, is_new);
             if is_new {
                 let disk = self.space.disk(objects, survey.links);
-                return Some(Cut { disk, fingerprint, space: Arc::clone(&self.space), choice });
+                return Some(CrashState { disk, fingerprint, space: Arc::clone(&self.space), choice });
             }
         }
     }

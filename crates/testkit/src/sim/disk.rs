@@ -61,7 +61,7 @@ pub(super) struct Rules {
     pub(super) exchange: bool,
     pub(super) links: bool,
     pub(super) folder_syncs_forget: bool,
-    pub(super) person_syncs: bool,
+    pub(super) external_syncs: bool,
     pub(super) syncs_whole: bool,
 }
 
@@ -79,7 +79,7 @@ impl SimDisk {
             exchange: true,
             links: true,
             folder_syncs_forget: false,
-            person_syncs: true,
+            external_syncs: true,
             syncs_whole: true,
         };
         Self::from_inner(Inner {

@@ -21,7 +21,7 @@ pub enum Fault {
 
 /// How long an error stays.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Lasts {
+pub enum FaultDuration {
     /// For one call.
     Once,
     /// From that call on.
@@ -40,7 +40,7 @@ pub(super) struct Plan {
     pub(super) log: Vec<String>,
     crash_at: Option<u64>,
     crashed: bool,
-    fault: Option<(u64, Fault, Lasts)>,
+    fault: Option<(u64, Fault, FaultDuration)>,
     fault_hits: u64,
     full: bool,
     hooks: Vec<(u64, Hook)>,
@@ -75,7 +75,7 @@ impl SimDisk {
     }
 
     /// The call number `call` fails; nothing happens when that fault does not apply to it (see [`SimDisk::fault_hits`]).
-    pub fn fail_at(&self, call: u64, fault: Fault, lasts: Lasts) {
+    pub fn fail_at(&self, call: u64, fault: Fault, lasts: FaultDuration) {
         self.lock().plan.fault = Some((call, fault, lasts));
     }
 
@@ -129,7 +129,7 @@ impl SimDisk {
         plan.calls += 1;
         plan.log.push(text());
         let trouble = match plan.fault {
-            Some((at, fault, lasts)) if number == at || (number > at && lasts == Lasts::Forever) => {
+            Some((at, fault, lasts)) if number == at || (number > at && lasts == FaultDuration::Forever) => {
                 Some(if fault == Fault::Io { Trouble::Io } else { Trouble::NoSpace })
             }
             _ if plan.full => Some(Trouble::Full),

@@ -19,17 +19,17 @@
 mod content;
 mod crash;
 mod disk;
+mod external;
 mod fault;
 mod hash;
 mod object;
 mod pending;
-mod person;
 mod space;
 mod storage;
 
 pub use content::SECTOR_BYTES;
-pub use crash::{Cut, Cuts};
+pub use crash::{CrashState, CrashStates};
 pub use disk::{Node, SimDisk};
-pub use fault::{Fault, Lasts, is_simulated_crash};
+pub use fault::{Fault, FaultDuration, is_simulated_crash};
 pub use hash::Fingerprint;
 pub(crate) use hash::{FingerprintSet, mix};

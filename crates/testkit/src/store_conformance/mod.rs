@@ -5,14 +5,14 @@
 
 mod audit;
 mod blobs;
+pub mod changeset_order;
 mod changesets;
 pub mod fixtures;
-pub mod groups;
+pub mod group_commit;
 mod leases;
 #[cfg(unix)]
-pub mod linear;
+pub mod linearizability;
 pub mod model;
-pub mod order;
 mod plans;
 mod threads;
 

@@ -3,7 +3,7 @@
 
 use snapbox::str;
 use testkit::mount::SmallDisk;
-use testkit::notes::skipped;
+use testkit::report::skipped;
 
 use crate::program::Program;
 

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use testkit::{notes, strace};
+use testkit::{report, strace};
 
 use super::write::with_messages;
 use crate::program::{Program, text};
@@ -36,7 +36,7 @@ fn seen(program: &Program) -> [String; 3] {
 #[test]
 fn a_failed_write_leaves_all_old_or_all_new_files() {
     if let Some(reason) = strace::unusable() {
-        return notes::skipped("context-failing-write", &reason);
+        return report::skipped("context-failing-write", &reason);
     }
     let cases: [(&str, &[&str]); 5] = [
         ("messages.jsonl", &["context", "append", "chat", "--role", "user", "new"]),

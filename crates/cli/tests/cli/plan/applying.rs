@@ -1,7 +1,7 @@
 //! Bringing plans into folders.
 
 use snapbox::str;
-use testkit::notes::skipped;
+use testkit::report::skipped;
 use testkit::strace;
 
 use super::{changed, project, record, start};

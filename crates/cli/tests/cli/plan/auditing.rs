@@ -128,10 +128,10 @@ fn a_store_that_is_none_is_a_problem() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_doctor_finishes_an_apply_that_was_cut_off() {
-    use testkit::notes;
+    use testkit::report;
     use testkit::strace::{self, Call, Inject};
     if let Some(reason) = strace::unusable() {
-        return notes::skipped("plan-doctor", &reason);
+        return report::skipped("plan-doctor", &reason);
     }
     let program = project();
     changed(&program, "[CODER]", "coder", "a.txt", "new\n");
@@ -148,10 +148,10 @@ fn a_doctor_finishes_an_apply_that_was_cut_off() {
 
 #[test]
 fn a_doctor_finishes_an_apply_of_a_store_that_is_gone() {
-    use testkit::notes;
+    use testkit::report;
     use testkit::strace::{self, Call, Inject};
     if let Some(reason) = strace::unusable() {
-        return notes::skipped("plan-doctor", &reason);
+        return report::skipped("plan-doctor", &reason);
     }
     for other_plan in [false, true] {
         let program = project();

@@ -1,7 +1,7 @@
 //! A server whose disk is full: the command says so, nothing is half done, and the same command does it when there is room.
 
 use snapbox::cmd::OutputAssert;
-use testkit::notes::skipped;
+use testkit::report::skipped;
 use testkit::small_database::SmallDatabase;
 
 use super::first_line;

@@ -10,9 +10,9 @@ use super::Result;
 /// Copies of programs that were just built. A file that a linker has written lies in memory in smaller pieces than one that was copied, so
 /// it takes longer to start; those it is compared with were installed.
 #[derive(Debug)]
-pub struct Installed(TempDir);
+pub struct InstallDir(TempDir);
 
-impl Installed {
+impl InstallDir {
     /// A place for programs.
     pub fn new() -> Result<Self> {
         Ok(Self(tempfile::tempdir()?))

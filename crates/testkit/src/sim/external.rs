@@ -1,6 +1,6 @@
 //! Another program, or a person with an editor, at the same disk. Nothing here is counted, and nothing here fails.
 //!
-//! What the person does is durable at once, unless [`SimDisk::set_person_syncs`] says otherwise. It settles nothing else in
+//! What the person does is durable at once, unless [`SimDisk::set_external_syncs`] says otherwise. It settles nothing else in
 //! the same folder: a sync that the program forgot is still missing.
 
 use std::collections::BTreeSet;
@@ -15,91 +15,91 @@ use super::pending::Fate;
 
 impl SimDisk {
     /// Whether what the person does is durable at once.
-    pub fn set_person_syncs(&self, syncs: bool) {
-        self.lock().rules.person_syncs = syncs;
+    pub fn set_external_syncs(&self, syncs: bool) {
+        self.lock().rules.external_syncs = syncs;
     }
 
     /// Writes a file in place, or makes a new one with mode 644, and the folders that it needs.
-    pub fn person_write(&self, root: &str, path: &str, bytes: &[u8]) {
+    pub fn external_write(&self, root: &str, path: &str, bytes: &[u8]) {
         let mut inner = self.lock();
         match inner.at(root, path) {
             Some(inode) => {
                 inner.set_len(inode, bytes.len() as u64);
                 inner.write(inode, bytes, 0);
-                inner.person_syncs(inode);
+                inner.external_syncs(inode);
             }
             None => {
                 let mut content = Content::default();
                 content.write(bytes, 0);
-                inner.person_names(root, path, Some((0o644, Body::File(content))));
+                inner.external_names(root, path, Some((0o644, Body::File(content))));
             }
         }
     }
 
     /// Writes a new file and renames it over what was there, as many editors do.
-    pub fn person_replace(&self, root: &str, path: &str, bytes: &[u8]) {
+    pub fn external_replace(&self, root: &str, path: &str, bytes: &[u8]) {
         let mut content = Content::default();
         content.write(bytes, 0);
-        self.lock().person_names(root, path, Some((0o644, Body::File(content))));
+        self.lock().external_names(root, path, Some((0o644, Body::File(content))));
     }
 
     /// Makes a folder, and those above it.
-    pub fn person_make_folder(&self, root: &str, path: &str) {
-        self.lock().person_folder(root, &RelPath::new(path).expect("a person uses plain paths"));
+    pub fn external_make_folder(&self, root: &str, path: &str) {
+        self.lock().external_folder(root, &RelPath::new(path).expect("a person uses plain paths"));
     }
 
     /// Makes a symlink, in the place of what was there.
-    pub fn person_symlink(&self, root: &str, target: &str, path: &str) {
-        self.lock().person_names(root, path, Some((0o777, Body::Symlink(target.into()))));
+    pub fn external_symlink(&self, root: &str, target: &str, path: &str) {
+        self.lock().external_names(root, path, Some((0o777, Body::Symlink(target.into()))));
     }
 
     /// Makes something that is no file, folder or symlink, in the place of what was there.
-    pub fn person_fifo(&self, root: &str, path: &str) {
-        self.lock().person_names(root, path, Some((0o644, Body::Other)));
+    pub fn external_fifo(&self, root: &str, path: &str) {
+        self.lock().external_names(root, path, Some((0o644, Body::Other)));
     }
 
     /// Changes a mode.
-    pub fn person_set_mode(&self, root: &str, path: &str, mode: u32) {
+    pub fn external_set_mode(&self, root: &str, path: &str, mode: u32) {
         let mut inner = self.lock();
         let inode = inner.at(root, path).expect("a person changes what is there");
         let owner = object(&inner.live, inode).attributes.owner;
         inner.set_attributes(inode, Attributes { mode, owner });
-        inner.person_syncs(inode);
+        inner.external_syncs(inode);
     }
 
     /// Changes what stands for owner and extended attributes.
-    pub fn person_set_owner(&self, root: &str, path: &str, owner: u64) {
+    pub fn external_set_owner(&self, root: &str, path: &str, owner: u64) {
         let mut inner = self.lock();
         let inode = inner.at(root, path).expect("a person changes what is there");
         let mode = object(&inner.live, inode).attributes.mode;
         inner.set_attributes(inode, Attributes { mode, owner });
-        inner.person_syncs(inode);
+        inner.external_syncs(inode);
     }
 
     /// What stands for owner and extended attributes, or `None` when nothing is there.
-    pub fn person_owner(&self, root: &str, path: &str) -> Option<u64> {
+    pub fn external_owner(&self, root: &str, path: &str) -> Option<u64> {
         let inner = self.lock();
         let inode = inner.at(root, path)?;
         Some(object(&inner.live, inode).attributes.owner)
     }
 
     /// Removes a name and, if it is a folder, all in it. Nothing there is fine.
-    pub fn person_remove(&self, root: &str, path: &str) {
+    pub fn external_remove(&self, root: &str, path: &str) {
         let mut inner = self.lock();
         if inner.at(root, path).is_some() {
-            inner.person_names(root, path, None);
+            inner.external_names(root, path, None);
         }
     }
 
     /// The bytes of the plain file at a path.
-    pub fn person_read(&self, root: &str, path: &str) -> Option<Vec<u8>> {
+    pub fn external_read(&self, root: &str, path: &str) -> Option<Vec<u8>> {
         let inner = self.lock();
         let inode = inner.at(root, path)?;
         inner.content(inode).ok().map(Content::to_vec)
     }
 
     /// The names in a folder, sorted; none when it is not there. The root itself is `""`.
-    pub fn person_list(&self, root: &str, path: &str) -> BTreeSet<String> {
+    pub fn external_list(&self, root: &str, path: &str) -> BTreeSet<String> {
         let inner = self.lock();
         let inode = if path.is_empty() { inner.root(root) } else { inner.at(root, path) };
         let entries = inode.and_then(|inode| object(&inner.live, inode).entries()).unwrap_or_default();
@@ -116,37 +116,37 @@ impl Inner {
         find(&self.live, self.root(root)?, &RelPath::new(path).expect("a person uses plain paths")).ok()?
     }
 
-    fn person_names(&mut self, root: &str, path: &str, new: Option<(u32, Body)>) {
+    fn external_names(&mut self, root: &str, path: &str, new: Option<(u32, Body)>) {
         let path = RelPath::new(path).expect("a person uses plain paths");
-        let folder = self.person_folder(root, &path.parent().expect("a checked path is not the root"));
+        let folder = self.external_folder(root, &path.parent().expect("a checked path is not the root"));
         let name = path.name().expect("a checked path is not the root");
-        self.person_entry(folder, name, new);
+        self.external_entry(folder, name, new);
     }
 
-    fn person_folder(&mut self, root: &str, path: &RelPath) -> Inode {
+    fn external_folder(&mut self, root: &str, path: &RelPath) -> Inode {
         let mut at = self.root(root).expect("the root is there");
         for name in path.as_path() {
             at = match object(&self.live, at).entry(name) {
                 Some(inode) => inode,
                 None => {
-                    self.person_entry(at, name, Some((0o755, Body::Folder(Vec::new())))).expect("just made")
+                    self.external_entry(at, name, Some((0o755, Body::Folder(Vec::new())))).expect("just made")
                 }
             };
         }
         at
     }
 
-    fn person_entry(&mut self, folder: Inode, name: &OsStr, new: Option<(u32, Body)>) -> Option<Inode> {
+    fn external_entry(&mut self, folder: Inode, name: &OsStr, new: Option<(u32, Body)>) -> Option<Inode> {
         let mount = object(&self.live, folder).mount;
         let to = new.map(|(mode, body)| self.add(Object::new(mode, mount, body)));
-        let fate = if self.rules.person_syncs { Fate::Settled } else { Fate::Open };
+        let fate = if self.rules.external_syncs { Fate::Settled } else { Fate::Open };
         let text = format!("person changes {}", name.display());
         self.name(&text, vec![Assignment { folder, name: Name::new(name), to }], fate);
         to
     }
 
-    fn person_syncs(&mut self, inode: Inode) {
-        if self.rules.person_syncs {
+    fn external_syncs(&mut self, inode: Inode) {
+        if self.rules.external_syncs {
             self.pending.sync_content(inode);
             self.pending.sync_attributes(inode);
         }

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 
 use store::EntryStore;
 use testkit::folder::scratch;
-use testkit::notes::figure;
+use testkit::report::figure;
 use testkit::store_conformance::fixtures::*;
-use testkit::store_conformance::groups;
+use testkit::store_conformance::group_commit;
 
 use super::{open, raw};
 
@@ -14,7 +14,7 @@ use super::{open, raw};
 fn threads_share_syncs_and_keep_their_entries() {
     let folder = scratch();
     let store = open(folder.path());
-    let syncs = groups::check(&store, || store.writer_counts(), false);
+    let syncs = group_commit::check(&store, || store.writer_counts(), false);
     figure("syncs per 1000 durable records of 32 threads", syncs);
 }
 

@@ -13,14 +13,14 @@ const IMAGE_BYTES: u64 = 2 << 30;
 
 /// A folder to measure in, gone afterwards.
 #[derive(Debug)]
-pub struct Ground {
+pub struct BenchDir {
     folder: TempDir,
     /// What kind of place it is.
-    about: String,
+    description: String,
     mounted: Option<PathBuf>,
 }
 
-impl Ground {
+impl BenchDir {
     /// In `dir`, or on a fresh image, or in a temporary folder.
     pub fn prepare(dir: Option<PathBuf>) -> Result<Self> {
         if let Some(dir) = dir {
@@ -29,8 +29,8 @@ impl Ground {
         let folder = tempfile::tempdir()?;
         match mount_image(folder.path()) {
             Ok(mounted) => {
-                let about = "a fresh ext4 image, loop-mounted".to_owned();
-                Ok(Self { folder, about, mounted: Some(mounted) })
+                let description = "a fresh ext4 image, loop-mounted".to_owned();
+                Ok(Self { folder, description, mounted: Some(mounted) })
             }
             Err(reason) => {
                 eprintln!("note: no fresh image ({reason}); measuring in a temporary folder instead");
@@ -40,8 +40,8 @@ impl Ground {
     }
 
     fn in_folder(folder: TempDir, what: &str) -> Result<Self> {
-        let about = format!("{what} on {}", file_system_of(folder.path())?);
-        Ok(Self { folder, about, mounted: None })
+        let description = format!("{what} on {}", file_system_of(folder.path())?);
+        Ok(Self { folder, description, mounted: None })
     }
 
     /// Where to measure.
@@ -50,22 +50,22 @@ impl Ground {
     }
 
     /// What kind of place it is.
-    pub fn about(&self) -> &str {
-        &self.about
+    pub fn description(&self) -> &str {
+        &self.description
     }
 
     /// Waits until everything written so far is on the disk, so that nobody pays for what was before.
-    pub fn settle(&self) -> Result<()> {
-        settle(self.path())
+    pub fn sync_file_system(&self) -> Result<()> {
+        sync_file_system(self.path())
     }
 }
 
-/// As [`Ground::settle`], for any place on it.
-pub fn settle(place: &Path) -> Result<()> {
+/// As [`BenchDir::sync_file_system`], for any place on it.
+pub fn sync_file_system(place: &Path) -> Result<()> {
     Ok(rustix::fs::syncfs(File::open(place)?)?)
 }
 
-impl Drop for Ground {
+impl Drop for BenchDir {
     fn drop(&mut self) {
         if let Some(mounted) = &self.mounted
             && let Err(error) = run(Command::new("umount").arg(mounted))

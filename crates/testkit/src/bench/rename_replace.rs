@@ -8,13 +8,13 @@ use super::Result;
 
 /// A file that is replaced by hand. Its folder is opened once, as a careful loop would do.
 #[derive(Debug)]
-pub struct ByHand {
+pub struct RenameReplace {
     file: PathBuf,
     staged: PathBuf,
     folder: File,
 }
 
-impl ByHand {
+impl RenameReplace {
     /// For a file in a folder that is there.
     pub fn new(folder: &Path, name: &str) -> Result<Self> {
         let staged = folder.join(format!("{name}.tmp"));

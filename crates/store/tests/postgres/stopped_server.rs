@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use store::{ChangesetId, ChangesetStore, EntryStore, Epoch, LeaseStore, PostgresStore, Resource};
-use testkit::children::{listen, role, say, start as start_process};
+use testkit::children::{role, send, start as start_process, wait_for_parent};
 use testkit::folder::scratch;
 use testkit::store_conformance::fixtures::*;
 
@@ -27,7 +27,7 @@ fn hold(folder: &Path) {
     new.lease.duration = Duration::ZERO;
     let lease = store.start_changeset(&new).unwrap();
     store.record(new.id, lease.epoch, &recording(&["0"])).unwrap();
-    say(&new.id.to_string());
+    send(&new.id.to_string());
     let refusal = (1..).find_map(|number: u64| {
         let recorded = store.record(new.id, lease.epoch, &recording(&[&number.to_string()]));
         recorded.err().map(|error| (number, error.code()))
@@ -39,8 +39,8 @@ fn hold(folder: &Path) {
         store.renew(&lease, LONG).unwrap_err().code(),
         store.release(&lease).unwrap_err().code(),
     ];
-    say(&format!("{count} {code} {}", codes.join(" ")));
-    listen();
+    send(&format!("{count} {code} {}", codes.join(" ")));
+    wait_for_parent();
 }
 
 fn signal(process: u32, signal: &str) {
@@ -50,14 +50,14 @@ fn signal(process: u32, signal: &str) {
 #[test]
 fn what_a_stopped_holder_writes_after_a_takeover_changes_nothing() {
     let Some(server) = server_or_skip("postgres-stopped") else { return };
-    for _ in 0..if testkit::notes::is_proof() { 20 } else { 2 } {
+    for _ in 0..if testkit::report::is_proof() { 20 } else { 2 } {
         let (folder, database) = (scratch(), server.database());
         let store = open(server, &database);
         let plan = make_plan(&store);
         fs::write(folder.path().join("url"), server.url(&database)).unwrap();
         fs::write(folder.path().join("plan"), plan.id.to_string()).unwrap();
         let mut holder = start_process("stopped::child", "hold", folder.path());
-        let id: ChangesetId = holder.hear().parse().unwrap();
+        let id: ChangesetId = holder.receive().parse().unwrap();
         // Wherever it is, perhaps in the middle of a transaction: the server ends that after a while.
         signal(holder.id(), "-STOP");
         let lease = store.acquire(Resource::Changeset(id), &lease_request("next", LONG)).unwrap();
@@ -65,7 +65,7 @@ fn what_a_stopped_holder_writes_after_a_takeover_changes_nothing() {
         let before = store.changeset(id).unwrap().entries;
         store.record(id, lease.epoch, &recording(&["mine"])).unwrap();
         signal(holder.id(), "-CONT");
-        let said = holder.hear();
+        let said = holder.receive();
         let (count, codes) = said.split_once(' ').unwrap();
         assert_eq!(codes, ["lease-stale"; 5].join(" "));
         let acknowledged: u64 = count.parse().unwrap();

@@ -6,7 +6,7 @@ use store::{Error, OpenChangesets, PlanStep, Store};
 
 use super::fixtures::*;
 use crate::history::{Count, Counter, check_operations, now_ns, operation, overlaps};
-use crate::notes::is_proof;
+use crate::report::is_proof;
 
 const CLIENTS: usize = 8;
 

@@ -4,7 +4,7 @@ use store::{
     ChangesetStore, EntryStore, Epoch, LeaseStore, NewEntry, PlanStore, PostgresStore, Recording, Resource,
     Store, Version,
 };
-use testkit::notes::{figure, is_proof};
+use testkit::report::{figure, is_proof};
 use testkit::store_conformance::fixtures::*;
 
 use super::proxy::{Cut, Proxy};

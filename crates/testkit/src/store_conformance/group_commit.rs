@@ -3,7 +3,7 @@
 use store::{Store, WriterCounts};
 
 use super::fixtures::*;
-use crate::notes::is_proof;
+use crate::report::is_proof;
 
 const THREADS: usize = 32;
 
