@@ -135,6 +135,19 @@ pub enum Error {
         /// Error of the system.
         source: io::Error,
     },
+    /// The run speaks another version of the protocol, because another version of the program started
+    /// it. Nothing was changed.
+    #[error(
+        "the run that started this actor has protocol version {version}, this program has version {expected}"
+    )]
+    RunVersion {
+        /// Path of the run's socket.
+        socket: PathBuf,
+        /// Version of the run.
+        version: u32,
+        /// Version of this program.
+        expected: u32,
+    },
     /// The run ended after it received a request and before it replied; the outcome is unknown.
     #[error("the run that started this actor ended before it replied at `{}`", socket.display())]
     NoReply {
@@ -271,6 +284,7 @@ impl Error {
             Self::NotJson(_) => (Kind::Usage, "not-json"),
             Self::NoValue { .. } => (Kind::NotFound, "no-value"),
             Self::RunGone { .. } => (Kind::NotFound, "run-gone"),
+            Self::RunVersion { .. } => (Kind::Usage, "run-version"),
             Self::NoReply { .. } => (Kind::OutcomeUnknown, "no-reply"),
             Self::Refused { problem } => (problem.kind, &problem.code),
             Self::InSandbox { .. } => (Kind::Usage, "in-sandbox"),

@@ -77,7 +77,8 @@ pub use plans::{
 pub use problem::{Location, Problem};
 pub use rpc::RunClient;
 pub use runs::{
-    Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, PlanRun, RunEvent,
-    RunOptions, RunRecord, RunSummary, RunTerms, UnfinishedRun, plan_file_schema,
+    Cancel, CheckedPlan, NodeInGraph, NodeOutcome, NodeOutput, NodeReport, NodeState, PlanRun,
+    RecoveryAction, RunEvent, RunOptions, RunRecord, RunSettings, RunSummary, UnfinishedRun,
+    plan_file_schema,
 };
 pub use store::{AuditRecord, AuditReport, Finding, GcStats, PlanSelector};

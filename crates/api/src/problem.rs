@@ -60,7 +60,7 @@ impl Problem {
             Error::Plan(error) => drop(problem.causes.splice(0..0, crate::error::plan_details(error))),
             // One cause each, not lines of one text.
             Error::Run(executor::Error::PlanFile { file, problems }) if problems.len() > 1 => {
-                problem.message = format!("plan file `{}` has {} problems", file.display(), problems.len());
+                problem.message = format!("{} has {} problems", file.display(), problems.len());
                 problem.causes = problems.iter().map(ToString::to_string).collect();
             }
             _ => {}

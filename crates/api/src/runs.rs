@@ -1,10 +1,10 @@
-//! Runs of actors: what `agents run`, `agents plan show` and `agents plan logs` ask for.
+//! Runs of actors, for `agents run`, `agents plan show` and `agents logs`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use executor::run::{Checked, Runs, check};
-use executor::{Confine, Ignored, Merge, OneCommand, PlanFile, plan_of_command};
+use executor::run::{CheckedPlanFile, Runs, check};
+use executor::{COMMAND_LINE, Confine, Ignored, Merge, PlanFile, SingleCommand, plan_file_for_command};
 use plan::{PlanId, State, Strategy};
 use serde::Serialize;
 use store::PlanSelector;
@@ -12,69 +12,69 @@ use store::PlanSelector;
 use crate::{Agents, Error, Plans};
 
 pub use executor::run::{
-    Cancel, Event as RunEvent, NodeInGraph, NodeReport, NodeState, Outcome as NodeOutcome,
-    Output as NodeOutput, RunRecord, RunTerms, Summary as RunSummary, Unfinished as UnfinishedRun,
+    Cancel, Event as RunEvent, NodeInGraph, NodeOutput, NodeReport, NodeState, Outcome as NodeOutcome,
+    RecoveryAction, RunRecord, RunSettings, Summary as RunSummary, UnfinishedRun,
 };
 
-/// Where sandboxes and outputs are, below the home folder.
+/// The folder of sandboxes and outputs, below the home folder.
 const RUNS: &str = "runs";
 
-/// What is to be run, and how. What is not given comes from the plan file, or from configuration.
+/// Options of a run. Missing ones come from the plan file, then from configuration.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// The plan file.
     pub file: Option<PathBuf>,
-    /// The one command to run when there is no plan file.
+    /// A single command to run, without a plan file.
     pub command: Vec<String>,
-    /// What the plan is called. When another plan has the name, a number is added.
+    /// Name of the plan. Gets a number if another plan has it.
     pub name: Option<String>,
-    /// The folder to work on when the file declares none; the project when not given.
+    /// The folder to work on if the file declares none [default: the project].
     pub root: Option<PathBuf>,
-    /// How many nodes run at once.
+    /// Maximum number of concurrent nodes.
     pub concurrency: Option<usize>,
-    /// Whether the first failure stops the others.
+    /// Stop all nodes after the first failure.
     pub fail_fast: Option<bool>,
     /// `three-way`, `fail-on-conflict` or `last-wins`.
     pub merge: Option<String>,
     /// `auto`, `require` or `off`.
     pub confine: Option<String>,
-    /// Folders that actors may write to, beside those of `sandbox.allow-write`.
-    pub writable: Vec<PathBuf>,
-    /// What becomes of files that git ignores: `copy`, `link` or `leave-out`.
+    /// Folders that actors may write to, besides those of `sandbox.allow-write`.
+    pub allow_write: Vec<PathBuf>,
+    /// Treatment of files that git ignores: `copy`, `link` or `exclude`.
     pub ignored: Option<String>,
-    /// Whether the one command has the terminal.
+    /// Give the terminal to the single command.
     pub terminal: bool,
-    /// How long the one command may take, such as `90s`.
+    /// Timeout of the single command, such as `90s`.
     pub timeout: Option<String>,
-    /// How often the one command is started again when it fails.
+    /// Number of retries of the single command.
     pub retries: u32,
-    /// Patterns of the paths that the one command may change.
-    pub writes: Vec<String>,
-    /// What is added to the environment of the one command.
+    /// Patterns of paths that the single command may change.
+    pub paths: Vec<String>,
+    /// Additions to the environment of the single command.
     pub env: Vec<(String, String)>,
 }
 
-/// A plan file that can be run, and what it comes to.
+/// A plan file that can be run.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckedPlan {
-    /// The plan's name, if the file says one.
+    /// Name of the plan, if the file gives one.
     pub name: Option<String>,
-    /// The nodes, in an order in which each comes after those it needs.
+    /// The nodes, each after those that it needs.
     pub nodes: Vec<NodeInGraph>,
-    /// The folders that it works on.
+    /// The roots.
     pub roots: Vec<String>,
-    /// What looks wrong and need not be, each with line and column.
+    /// Warnings, each with line and column.
     pub warnings: Vec<String>,
-    /// One line per node.
+    /// The graph as text, one line per node.
     pub graph: String,
-    /// As a Mermaid flowchart.
+    /// The graph as a Mermaid flowchart.
     pub mermaid: String,
     #[serde(skip)]
-    checked: Checked,
+    checked: CheckedPlanFile,
 }
 
 impl Agents {
-    /// Checks what is to be run, and runs nothing. All that is wrong with a plan file is one error.
+    /// Checks a plan file or a single command, and runs nothing. One error reports all problems.
     pub fn check_plan_file(&self, options: &RunOptions) -> Result<CheckedPlan, Error> {
         let (file, text) = match &options.file {
             Some(file) => {
@@ -82,7 +82,7 @@ impl Agents {
                 let text = PlanFile::read(&file)?;
                 (file, text)
             }
-            None => (PathBuf::from("(command line)"), plan_of_command(&options.one_command())),
+            None => (PathBuf::from(COMMAND_LINE), plan_file_for_command(&options.single_command())),
         };
         let named = options.root.as_ref().map(|root| self.absolute(root));
         let root = named.or_else(|| self.default_root().ok());
@@ -99,8 +99,8 @@ impl Agents {
         })
     }
 
-    /// Our own secrets, which actors do not get.
-    fn hidden(&self) -> Vec<OsString> {
+    /// Variables of our secrets, which actors do not inherit.
+    fn env_denylist(&self) -> Vec<OsString> {
         let secret = |definition: &&config::KeyDefinition| definition.secrecy == config::Secrecy::Secret;
         self.registry()
             .keys()
@@ -111,19 +111,19 @@ impl Agents {
 }
 
 impl RunOptions {
-    fn one_command(&self) -> OneCommand {
-        OneCommand {
+    fn single_command(&self) -> SingleCommand {
+        SingleCommand {
             words: self.command.clone(),
             node: None,
             timeout: self.timeout.clone(),
             retries: self.retries,
-            writes: self.writes.clone(),
+            paths: self.paths.clone(),
             env: self.env.clone(),
         }
     }
 }
 
-/// The run of one plan, which was resolved once.
+/// The run of one plan.
 #[derive(Debug)]
 pub struct PlanRun {
     plan: PlanId,
@@ -131,26 +131,26 @@ pub struct PlanRun {
 }
 
 impl PlanRun {
-    /// The nodes, in an order in which each comes after those it needs; none for a plan that was not run.
+    /// The nodes, in the order of the plan file. Empty for a plan without a run.
     pub fn nodes(&self) -> Result<Vec<NodeReport>, Error> {
         Ok(self.runs.nodes(self.plan)?)
     }
 
-    /// How the plan is run; nothing for one that is not.
+    /// The record of the run, if the plan has one.
     pub fn record(&self) -> Result<Option<RunRecord>, Error> {
         Ok(self.runs.record(self.plan)?)
     }
 
-    /// Where the output of a node is, and whether more may come.
+    /// The output of a node.
     pub fn output(&self, node: &str) -> Result<NodeOutput, Error> {
         Ok(self.runs.output(self.plan, node)?)
     }
 }
 
 impl Plans {
-    /// Makes a plan of what was checked and runs it to its end. `on_event` is called from any thread while it runs.
+    /// Creates a plan and runs it to its end. Calls `on_event` from any thread, one event at a time.
     ///
-    /// A node that fails is no error: the summary tells it. Running the same again makes another plan.
+    /// A failed node is not an error: the summary reports it. Each call creates another plan.
     pub fn run(
         &self,
         plan: CheckedPlan,
@@ -159,8 +159,9 @@ impl Plans {
         on_event: &(dyn Fn(RunEvent) + Sync),
     ) -> Result<RunSummary, Error> {
         let settings = self.agents.settings();
-        let known = settings.sandbox_allow_write()?.into_iter().map(|folder| self.agents.spelled_out(folder));
-        let given = options.writable.iter().map(|folder| self.agents.absolute(folder));
+        let configured =
+            settings.sandbox_allow_write()?.into_iter().map(|folder| self.agents.spelled_out(folder));
+        let given = options.allow_write.iter().map(|folder| self.agents.absolute(folder));
         let merge = options.merge.as_deref().map(|word| named(&Merge::ALL, Merge::name, "merge", word));
         let confine = options.confine.clone().map_or_else(|| settings.sandbox_confine(), Ok)?;
         let ignored = options.ignored.as_deref();
@@ -169,22 +170,23 @@ impl Plans {
             plan: plan.checked,
             name: options.name.clone(),
             concurrency: options.concurrency,
-            usual_concurrency: settings.plan_concurrency()?,
+            default_concurrency: settings.plan_concurrency()?,
             fail_fast: options.fail_fast,
             merge: merge.transpose()?,
-            usual_merge: self.strategy,
+            default_merge: self.strategy,
             confine: named(&Confine::ALL, Confine::name, "confine", &confine)?,
-            writable: known.chain(given).collect(),
+            allow_write: configured.chain(given).collect(),
             ignored: ignored.transpose()?.unwrap_or_default(),
             strategy: settings.sandbox_strategy()?,
             terminal: options.terminal,
-            hidden: self.agents.hidden(),
-            who: self.who.clone(),
+            env_denylist: self.agents.env_denylist(),
+            started_by: self.who.clone(),
         };
         Ok(self.runs()?.start(&options, cancel, on_event)?)
     }
 
-    /// Goes on with a plan whose run was cut off, or in which nodes failed: what is done is not run again.
+    /// Continues a plan whose run was interrupted or has failed nodes, without repeating nodes that
+    /// succeeded.
     pub fn resume_run(
         &self,
         plan: &str,
@@ -192,10 +194,10 @@ impl Plans {
         on_event: &(dyn Fn(RunEvent) + Sync),
     ) -> Result<RunSummary, Error> {
         let plan = self.look_up(plan)?;
-        Ok(self.runs()?.resume(plan.id, &self.who, &self.agents.hidden(), cancel, on_event)?)
+        Ok(self.runs()?.resume(plan.id, &self.who, &self.agents.env_denylist(), cancel, on_event)?)
     }
 
-    /// Runs that were cut off and can be resumed, and those that are under way, which say who runs them.
+    /// Runs that are running, with their owner, and runs that were interrupted and can be resumed.
     pub fn unfinished_runs(&self) -> Result<Vec<UnfinishedRun>, Error> {
         Ok(self.runs()?.unfinished()?)
     }
@@ -208,16 +210,16 @@ impl Plans {
     pub(crate) fn runs(&self) -> Result<Runs, Error> {
         let runs = Runs::new(self.inner.clone(), &self.agents.home()?.join(RUNS));
         #[cfg(target_os = "linux")]
-        let runs = runs.with_answers(std::sync::Arc::new(crate::rpc::Answering::new(&self.agents)));
+        let runs = runs.with_request_handler(std::sync::Arc::new(crate::rpc::Handler::new(&self.agents)));
         Ok(runs)
     }
 
-    /// What is made of a path that several actors of this plan changed: as it was run, or as configured.
+    /// The merge strategy of a plan: that of its run, or the configured one.
     pub(crate) fn strategy_of(&self, plan: &plan::Plan) -> Strategy {
         plan.detail.merge.unwrap_or(self.strategy)
     }
 
-    /// Sandboxes of a plan whose changes are all in the roots are not needed any more, unless they are to be kept.
+    /// Removes the sandboxes of an applied plan, unless `sandbox.cleanup` keeps them.
     pub(crate) fn clean_sandboxes(&self, plan: &plan::Plan) -> Result<(), Error> {
         if plan.state == State::Applied && self.agents.settings().sandbox_cleanup()? == "applied" {
             self.runs()?.remove_sandboxes(plan.id)?;
@@ -226,12 +228,12 @@ impl Plans {
     }
 }
 
-/// A JSON Schema of plan files, for editors.
+/// The JSON Schema of plan files, for editors.
 pub fn plan_file_schema() -> serde_json::Value {
     executor::plan_file_schema()
 }
 
-/// The value that a word stands for.
+/// Parses a word as one of some values.
 fn named<T: Copy>(
     all: &[T],
     name: impl Fn(T) -> &'static str,

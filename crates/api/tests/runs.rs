@@ -80,7 +80,7 @@ fn one_command_is_run_shown_and_applied() {
     let output = door.run_of(&plan).output("sh").unwrap();
     assert_eq!(fs::read_to_string(output.file.unwrap()).unwrap(), "printed\n");
     assert!(door.agents.plans().unwrap().unfinished_runs().unwrap().is_empty());
-    assert_eq!(door.run_of(&plan).record().unwrap().unwrap().terms.concurrency, 4);
+    assert_eq!(door.run_of(&plan).record().unwrap().unwrap().settings.concurrency, 4);
     // [cln-keep] Work that was not applied is not cleaned, nor its sandbox.
     let plans = door.agents.plans().unwrap();
     let sandbox = door.folder.path().join("home/runs").join(&plan).join("nodes/sh/1/sandbox");
@@ -114,7 +114,7 @@ fn a_plan_file_is_checked_before_anything_runs() {
         "nodes = 1\n",
     ] {
         let error = door.run(&door.plan_file(wrong)).unwrap_err();
-        assert_eq!((error.kind(), error.code()), (Kind::Usage, "plan-file"), "{error}");
+        assert_eq!((error.kind(), error.code()), (Kind::Usage, "invalid-plan-file"), "{error}");
     }
     assert!(door.agents.plans().unwrap().list(&[], None).unwrap().is_empty(), "nothing was made");
     let missing = RunOptions { file: Some("missing.toml".into()), ..RunOptions::default() };
@@ -139,7 +139,7 @@ fn wrong_words_and_names_are_told() {
     ] {
         assert_eq!((error.kind(), error.code()), (Kind::Usage, "invalid-choice"), "{error}");
     }
-    assert_eq!(asked(|options| options.writes = vec!["/etc".to_owned()]).kind(), Kind::Usage);
+    assert_eq!(asked(|options| options.paths = vec!["/etc".to_owned()]).kind(), Kind::Usage);
     assert_eq!(asked(|options| options.root = Some("missing".into())).kind(), Kind::NotFound);
     let summary = door.run(&command(&["true"])).unwrap();
     let plan = summary.plan.to_string();
@@ -149,7 +149,7 @@ fn wrong_words_and_names_are_told() {
     let made = door.agents.plans().unwrap().create(Some("by hand"), &[]).unwrap().plan.id.to_string();
     assert!(door.run_of(&made).nodes().unwrap().is_empty() && door.run_of(&made).record().unwrap().is_none());
     let error = door.agents.plans().unwrap().resume_run(&made, &Cancel::default(), &|_| {}).unwrap_err();
-    assert_eq!((error.kind(), error.code()), (Kind::NotFound, "not-run"));
+    assert_eq!((error.kind(), error.code()), (Kind::NotFound, "no-run"));
     assert_eq!(door.agents.plans().unwrap().run_of("nothing").unwrap_err().kind(), Kind::NotFound);
 }
 
@@ -188,7 +188,7 @@ fn configuration_says_how_actors_run() {
     assert!(state.join("kept").exists());
     let record = door.run_of(&plan).record().unwrap().unwrap();
     assert_eq!(
-        (record.terms.concurrency, record.terms.writable.len(), record.strategy.as_str()),
+        (record.settings.concurrency, record.settings.allow_write.len(), record.strategy.as_str()),
         (2, 1, "copy")
     );
     let plans = door.agents.plans().unwrap();

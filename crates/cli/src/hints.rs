@@ -61,10 +61,13 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
             Error::NotJson(_) => "a text needs quotes in JSON: '\"text\"'".to_owned(),
             Error::NoValue { .. } => "a pointer is like `/a/b`, or `/list/0`".to_owned(),
             Error::RunGone { .. } => {
-                "outside of the sandbox, `agents run --resume PLAN` goes on with a run that was cut off".to_owned()
+                "outside the sandbox, `agents run --resume PLAN` continues an interrupted run".to_owned()
+            }
+            Error::RunVersion { .. } => {
+                "use the program that started the run, or `agents run --resume PLAN` with this one".to_owned()
             }
             Error::NoReply { .. } => {
-                "outside of the sandbox, `agents plan show PLAN` tells what was recorded".to_owned()
+                "outside the sandbox, `agents plan show PLAN` shows what was recorded".to_owned()
             }
             Error::Refused { problem } => return problem.hint.first().cloned(),
             Error::InSandbox { .. } => {

@@ -1,4 +1,4 @@
-//! What can go wrong, by what a caller may do about it.
+//! Errors of this crate, one variant per reaction of a caller.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,34 +9,34 @@ use filetx::{ErrorKind, io_code};
 use crate::FileError;
 use crate::Problem;
 
-/// Why a call failed. The cause, where the system gave one, is the `source`.
+/// The cause of a failed call. The system's error, if there is one, is the `source`.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A plan or changeset refused or failed.
+    /// An error of a plan or changeset.
     #[error(transparent)]
     Plan(#[from] plan::Error),
-    /// Somebody else runs the plan.
+    /// Another process runs the plan.
     #[error("plan {plan} is being run by {owner}")]
-    Held {
+    LeaseHeld {
         /// The plan.
         plan: plan::PlanId,
-        /// Who.
+        /// The owner of the lease.
         owner: String,
     },
-    /// Somebody else took the plan over while this run was suspended or slow.
-    #[error("plan {plan} was taken over by somebody else; this run has stopped")]
-    Lost {
+    /// Another process took the lease while this run was suspended or slow.
+    #[error("another process took over plan {plan}; this run has stopped")]
+    LeaseLost {
         /// The plan.
         plan: plan::PlanId,
     },
-    /// The plan has no nodes to run.
-    #[error("plan {plan} is not one that `agents run` made")]
-    NotRun {
+    /// The plan has no nodes.
+    #[error("plan {plan} was not made by `agents run`")]
+    NoRun {
         /// The plan.
         plan: plan::PlanId,
     },
-    /// The plan's run is over.
-    #[error("plan {plan} is {state}: there is nothing to resume")]
+    /// All nodes of the plan have succeeded, or the plan is closed.
+    #[error("plan {plan} is {state}: nothing to resume")]
     NothingToResume {
         /// The plan.
         plan: plan::PlanId,
@@ -48,143 +48,152 @@ pub enum Error {
     NoNode {
         /// The plan.
         plan: plan::PlanId,
-        /// As it was asked for.
+        /// The requested name.
         node: String,
-        /// The nodes that it has.
+        /// The names of its nodes.
         nodes: Vec<String>,
     },
-    /// No folder was named, and none was found.
-    #[error("no folder was named to work on, and there is no project around the current folder")]
+    /// No root was given, and there is no project.
+    #[error("no folder to work on: none was given, and the current folder is in no project")]
     NoRoot,
     /// Actors run on Linux only.
-    #[error("actors cannot be run on this system, only on Linux")]
-    NotHere,
+    #[error("`agents run` needs Linux")]
+    UnsupportedPlatform,
     /// A plan file cannot be read.
     #[error("cannot read plan file `{}`", file.display())]
     ReadPlanFile {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A plan file says something that does not make sense. Nothing was run.
-    #[error("plan file `{}` has {}", file.display(), listed(problems))]
+    /// A plan file is invalid. Nothing was run.
+    #[error("{}", listed(file, problems))]
     PlanFile {
         /// The file.
         file: PathBuf,
-        /// All that is wrong, in the order of the file.
+        /// All problems, in the order of the file.
         problems: Vec<Problem>,
     },
-    /// What was said on the socket of a run makes no sense.
-    #[error("the request to the run cannot be taken: {reason}")]
+    /// A request to the socket of a run is invalid.
+    #[error("invalid request to the run: {reason}")]
     BadRequest {
-        /// What is wrong with it.
+        /// The violated rule.
         reason: String,
     },
-    /// Too many speak to a run at the same time.
+    /// The socket of a run has no free connection.
     #[error("more than {limit} connections to the run are open")]
     TooManyRequests {
-        /// How many there may be.
+        /// The largest number of connections.
         limit: usize,
     },
-    /// Who asks is no actor of the run, or not any more.
-    #[error("no node that runs now has this token")]
-    NoSeat,
-    /// A node asked for the changeset of another.
-    #[error("changeset {changeset} is not the one of node `{node}`")]
+    /// The token of a request belongs to no running node.
+    #[error("no running node has this token")]
+    InvalidToken,
+    /// A node named the changeset of another.
+    #[error("changeset {changeset} does not belong to node `{node}`")]
     ForeignChangeset {
         /// The node.
         node: String,
-        /// As it was asked for.
+        /// The named changeset.
         changeset: String,
     },
-    /// A node asked for a folder that it does not work on.
-    #[error("`{}` is not the folder that node `{node}` works on", root.display())]
+    /// A node named a root that is not its own.
+    #[error("`{}` is not the root of node `{node}`", root.display())]
     ForeignRoot {
         /// The node.
         node: String,
-        /// As it was asked for.
+        /// The named root.
         root: PathBuf,
     },
-    /// A node asked for a change that it may not make.
-    #[error("node `{node}` may not change `{path}`: its `writes` do not allow that")]
-    RefusedWrites {
+    /// A node requested a change outside its `paths`.
+    #[error("node `{node}` may not change `{path}`, which is outside its `paths`")]
+    RefusedPaths {
         /// The node.
         node: String,
         /// The path.
         path: String,
     },
-    /// The socket of a run cannot be made.
+    /// The socket of a run cannot be created.
     #[cfg(target_os = "linux")]
-    #[error("cannot make socket `{}`, by which actors speak to the run", path.display())]
+    #[error("cannot create `{}`, the socket of the run", path.display())]
     Socket {
         /// The socket.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: Box<FileError>,
     },
-    /// A sandbox cannot be made, looked through or removed.
+    /// A sandbox cannot be made, changed, read or removed.
     #[cfg(target_os = "linux")]
-    #[error("cannot {doing} sandbox `{}`", folder.display())]
-    Files {
-        /// Which of these.
-        doing: &'static str,
-        /// The folder concerned.
+    #[error("cannot {action} sandbox `{}`", folder.display())]
+    Sandbox {
+        /// The action, as a verb.
+        action: &'static str,
+        /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The cause.
         source: Box<FileError>,
     },
-    /// An actor changed more paths than are recorded.
+    /// An actor changed more paths than one node may.
     #[cfg(target_os = "linux")]
-    #[error("it changed more than {limit} paths, the most that are recorded of one node")]
+    #[error("it changed more than {limit} paths, the limit of one node")]
     TooManyChanges {
-        /// How many are.
+        /// The limit.
         limit: usize,
     },
-    /// A folder that an actor may write to is not there.
+    /// Actors cannot be allowed to write to a folder, because it does not exist or cannot be opened.
     #[cfg(target_os = "linux")]
-    #[error("`{}` cannot be made writable for actors", path.display())]
-    NotWritable {
+    #[error("cannot allow actors to write to `{}`", path.display())]
+    AllowWrite {
         /// The folder.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The kernel refused the rules.
+    /// The kernel refused the rules of confinement.
     #[cfg(target_os = "linux")]
     #[error("cannot confine an actor")]
     Confine {
-        /// Why.
+        /// The cause.
         source: Box<landlock::RulesetError>,
     },
-    /// The kernel cannot do what is required. Nothing was started.
+    /// The kernel cannot confine actors fully, which is required. Nothing was started.
     #[cfg(target_os = "linux")]
-    #[error("the kernel cannot confine actors fully, as `sandbox.confine = require` asks")]
+    #[error("the kernel cannot fully confine actors, which `sandbox.confine = require` demands")]
     NotConfined {
-        /// What it can do.
-        enforced: crate::Enforced,
+        /// The possible confinement.
+        confinement: crate::sandbox::Confinement,
     },
-    /// A program cannot be started.
+    /// The program of an actor does not exist.
     #[cfg(target_os = "linux")]
-    #[error("cannot start `{}`", program.display())]
-    Start {
+    #[error("{}: command not found", program.display())]
+    CommandNotFound {
         /// The program.
         program: std::ffi::OsString,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// What an actor reads or prints cannot be passed on.
+    /// The program of an actor cannot be started.
     #[cfg(target_os = "linux")]
-    #[error("cannot use `{}` for what an actor reads or prints", file.display())]
+    #[error("cannot start `{}`", program.display())]
+    Spawn {
+        /// The program.
+        program: std::ffi::OsString,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The input or output of an actor cannot be passed on.
+    #[cfg(target_os = "linux")]
+    #[error("cannot use `{}` as input or output of an actor", file.display())]
     Output {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Processes of an actor were killed and are still there.
+    /// Processes of an actor survived SIGKILL.
     #[cfg(target_os = "linux")]
-    #[error("processes {pids:?} of an actor were killed and are still there")]
+    #[error("processes {pids:?} of an actor are still running after SIGKILL")]
     StillRunning {
         /// Their ids.
         pids: Vec<u32>,
@@ -218,42 +227,43 @@ impl Error {
                 (ErrorKind::NotFound, "no-file")
             }
             Self::ReadPlanFile { source, .. } => (ErrorKind::Error, io_code(source)),
-            Self::PlanFile { .. } => (ErrorKind::Usage, "plan-file"),
+            Self::PlanFile { .. } => (ErrorKind::Usage, "invalid-plan-file"),
             Self::NoRoot => (ErrorKind::NotFound, "no-root"),
-            Self::NotRun { .. } => (ErrorKind::NotFound, "not-run"),
+            Self::NoRun { .. } => (ErrorKind::NotFound, "no-run"),
             Self::NoNode { .. } => (ErrorKind::NotFound, "no-node"),
             Self::NothingToResume { .. } => (ErrorKind::Conflict, "nothing-to-resume"),
-            Self::Held { .. } => (ErrorKind::Busy, "run-held"),
-            Self::Lost { .. } => (ErrorKind::Conflict, "run-lost"),
+            Self::LeaseHeld { .. } => (ErrorKind::Busy, "run-held"),
+            Self::LeaseLost { .. } => (ErrorKind::Conflict, "run-lost"),
             Self::BadRequest { .. } => (ErrorKind::Usage, "bad-request"),
             Self::TooManyRequests { .. } => (ErrorKind::Busy, "too-many-requests"),
-            Self::NoSeat => (ErrorKind::Conflict, "node-ended"),
+            Self::InvalidToken => (ErrorKind::Conflict, "invalid-token"),
             Self::ForeignChangeset { .. } => (ErrorKind::Conflict, "foreign-changeset"),
             Self::ForeignRoot { .. } => (ErrorKind::Usage, "foreign-root"),
-            Self::RefusedWrites { .. } => (ErrorKind::Error, "refused-writes"),
-            Self::NotHere => (ErrorKind::Usage, "not-here"),
+            Self::RefusedPaths { .. } => (ErrorKind::Error, "refused-paths"),
+            Self::UnsupportedPlatform => (ErrorKind::Usage, "unsupported-platform"),
             #[cfg(target_os = "linux")]
             Self::Socket { source, .. } => (ErrorKind::Error, source.code()),
             #[cfg(target_os = "linux")]
-            Self::Files { .. }
+            Self::Sandbox { .. }
             | Self::TooManyChanges { .. }
-            | Self::NotWritable { .. }
+            | Self::AllowWrite { .. }
             | Self::Confine { .. }
             | Self::NotConfined { .. }
-            | Self::Start { .. }
+            | Self::CommandNotFound { .. }
+            | Self::Spawn { .. }
             | Self::Output { .. }
             | Self::StillRunning { .. } => (ErrorKind::Error, "run"),
         }
     }
 }
 
-/// One problem as it is; several one per line.
-fn listed(problems: &[Problem]) -> String {
+/// `plan.toml:3:8: …` for one problem; a list for several.
+fn listed(file: &std::path::Path, problems: &[Problem]) -> String {
     match problems {
-        [only] => format!("a problem at {only}"),
+        [only] => format!("{}:{only}", file.display()),
         several => {
             let lines: String = several.iter().map(|problem| format!("\n  {problem}")).collect();
-            format!("{} problems:{lines}", several.len())
+            format!("{} has {} problems:{lines}", file.display(), several.len())
         }
     }
 }
@@ -263,22 +273,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_of_runs_have_plain_texts() {
+    fn messages_are_sentences_without_a_dot() {
         let plan = plan::PlanId::new();
         let all = [
             Error::Plan(plan::Error::Unapplied { plan, state: plan::State::Ready, changesets: 1 }),
-            Error::Held { plan, owner: "process 7".to_owned() },
-            Error::Lost { plan },
-            Error::NotRun { plan },
+            Error::LeaseHeld { plan, owner: "process 7".to_owned() },
+            Error::LeaseLost { plan },
+            Error::NoRun { plan },
             Error::NothingToResume { plan, state: plan::State::Applied },
             Error::NoNode { plan, node: "a".to_owned(), nodes: vec!["b".to_owned()] },
             Error::NoRoot,
             Error::BadRequest { reason: String::new() },
             Error::TooManyRequests { limit: 1 },
-            Error::NoSeat,
+            Error::InvalidToken,
             Error::ForeignChangeset { node: "a".to_owned(), changeset: "b".to_owned() },
             Error::ForeignRoot { node: "a".to_owned(), root: "/b".into() },
-            Error::RefusedWrites { node: "a".to_owned(), path: "b".to_owned() },
+            Error::RefusedPaths { node: "a".to_owned(), path: "b".to_owned() },
         ];
         for error in &all {
             assert!(!error.to_string().ends_with('.'), "{error}");

@@ -1,6 +1,6 @@
 //! Runs graphs of actors, each in its own sandbox.
 //!
-//! `docs/design/executor.md` argues how a run goes on after any kill.
+//! `docs/design/executor.md` argues how a run continues after any kill.
 //!
 //! - [`run`]: the service, its options, events and summary.
 //! - `rpc`, on Linux: requests of actors to their run, over a Unix socket.
@@ -8,7 +8,8 @@
 //!   [`plan_file_schema`] for editors.
 //! - [`Graph`] and [`Ready`]: the checks before a run, and the nodes that may start.
 //! - [`sandbox`]: one private tree per actor, its manifest, and its confinement.
-//! - `process`, on Linux: an actor as a process.
+//! - `ActorCommand` and `spawn`, on Linux: an actor as a process; `ActorIdentity` finds it again from
+//!   any process.
 
 mod error;
 mod graph;
@@ -25,16 +26,18 @@ pub mod sandbox;
 pub use error::{Error, Result};
 pub use graph::{Graph, NodeIndex, root_problems};
 pub use planfile::{
-    FILE_BYTES_MAX, Merge, NAME_BYTES_MAX, NODES_MAX, Need, NodeSpec, OneCommand, PlanFile, RootSpec, Run,
-    plan_file_schema, plan_of_command,
+    COMMAND_LINE, FILE_BYTES_MAX, Merge, NAME_BYTES_MAX, NODES_MAX, Need, NodeCommand, NodeSpec, PlanFile,
+    RootSpec, SingleCommand, plan_file_for_command, plan_file_schema,
 };
-pub use problem::{Place, Problem};
+pub use problem::{Position, Problem};
 #[cfg(target_os = "linux")]
-pub use process::{Ended, Identity, LINE_BYTES_MAX, Limits, Outcome, Running, Start, start};
+pub use process::{
+    ActorCommand, ActorIdentity, ActorProcess, Exit, ExitReport, LINE_BYTES_MAX, Limits, spawn,
+};
 pub use ready::Ready;
 #[cfg(target_os = "linux")]
 pub use sandbox::{
-    CHANGES_MAX, Changes, CopyTree, Edit, Enforced, FileError, Manifest, Sandbox, State, Strategy, Wanted,
-    What, enforceable, spawn_confined,
+    CHANGES_MAX, CopyStrategy, FileError, FileState, Manifest, Sandbox, SandboxOptions, SandboxStrategy,
+    TreeChange, TreeChangeKind, TreeChanges, probe_confinement, spawn_confined,
 };
-pub use sandbox::{Confine, Ignored};
+pub use sandbox::{Confine, Confinement, Ignored};

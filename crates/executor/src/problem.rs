@@ -1,30 +1,30 @@
-//! What is wrong with a plan file, and where.
+//! Problems of a plan file, with their positions.
 
 use std::fmt;
 
-/// One thing that is wrong with a plan file, or that looks wrong.
+/// An error or warning about a plan file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// Where.
-    pub place: Place,
-    /// What.
-    pub what: String,
-    /// What was probably meant, or what to do.
+    /// Position in the text.
+    pub position: Position,
+    /// Description of the problem.
+    pub message: String,
+    /// Correction, such as the likely name.
     pub hint: Option<String>,
 }
 
-/// A place in a text, both counted from 1; columns are characters.
+/// A position in a text. Lines and columns count from 1; columns are characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The line.
+pub struct Position {
+    /// Line number.
     pub line: usize,
-    /// The character in it.
+    /// Column number.
     pub column: usize,
 }
 
 impl Problem {
-    pub(crate) fn new(place: Place, what: impl Into<String>) -> Self {
-        Self { place, what: what.into(), hint: None }
+    pub(crate) fn new(position: Position, message: impl Into<String>) -> Self {
+        Self { position, message: message.into(), hint: None }
     }
 
     pub(crate) fn hint(self, hint: Option<String>) -> Self {
@@ -32,43 +32,43 @@ impl Problem {
     }
 }
 
-/// A text in which places are asked for.
-pub(crate) struct Text<'a> {
+/// Converts byte offsets of a text to positions.
+pub(crate) struct LineIndex<'a> {
     text: &'a str,
-    /// Where lines begin: found once, as a long file has many places.
+    /// Offsets of the starts of lines.
     line_starts: Vec<usize>,
 }
 
-impl<'a> Text<'a> {
+impl<'a> LineIndex<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         let after_ends = text.match_indices('\n').map(|(end, _)| end + 1);
         Self { text, line_starts: std::iter::once(0).chain(after_ends).collect() }
     }
 
-    /// The place of a byte.
-    pub(crate) fn place(&self, offset: usize) -> Place {
+    /// The position of a byte offset.
+    pub(crate) fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
         let line = self.line_starts.partition_point(|start| *start <= offset);
         let before = self.text.get(self.line_starts[line - 1]..offset).unwrap_or_default();
-        Place { line, column: 1 + before.chars().count() }
+        Position { line, column: 1 + before.chars().count() }
     }
 }
 
-/// How alike the nearest name must be to be suggested: 1 is the same, 0 nothing in common.
-const LIKENESS_MIN: f64 = 0.6;
+/// Least similarity of a suggested name, from 0 to 1 (equal).
+const SIMILARITY_MIN: f64 = 0.6;
 
-/// Asks whether the known name that is most like this one was meant.
+/// Suggests the most similar of the known names.
 pub(crate) fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    // An underscore for a dash is the commonest slip, and no slip in many other tools.
+    // An underscore for a dash is the most common mistake.
     let name = name.to_lowercase().replace('_', "-");
-    let likeness =
+    let similarity =
         |known: &str| strsim::normalized_damerau_levenshtein(&name, &known.to_lowercase().replace('_', "-"));
-    let best = known.map(|known| (likeness(known), known)).max_by(|(a, _), (b, _)| a.total_cmp(b));
-    best.filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
+    let best = known.map(|known| (similarity(known), known)).max_by(|(a, _), (b, _)| a.total_cmp(b));
+    best.filter(|(similarity, _)| *similarity >= SIMILARITY_MIN)
         .map(|(_, known)| format!("did you mean `{known}`?"))
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -76,7 +76,7 @@ impl fmt::Display for Place {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)?;
+        write!(f, "{}: {}", self.position, self.message)?;
         self.hint.iter().try_for_each(|hint| write!(f, " ({hint})"))
     }
 }
@@ -86,18 +86,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_count_lines_and_characters() {
+    fn positions_count_lines_and_characters() {
         let text = "a\nbä = 1\n";
-        let place = |offset| Text::new(text).place(offset).to_string();
-        assert_eq!(place(0), "1:1");
-        assert_eq!(place(2), "2:1");
-        assert_eq!(place(5), "2:3");
-        assert_eq!(place(text.len()), "3:1");
-        assert_eq!(place(1000), "3:1", "beyond the end is the end");
+        let position = |offset| LineIndex::new(text).position(offset).to_string();
+        assert_eq!(position(0), "1:1");
+        assert_eq!(position(2), "2:1");
+        assert_eq!(position(5), "2:3");
+        assert_eq!(position(text.len()), "3:1");
+        assert_eq!(position(1000), "3:1", "beyond the end is the end");
     }
 
     #[test]
-    fn the_nearest_name_is_suggested_when_it_is_near() {
+    fn only_a_similar_name_is_suggested() {
         let known = ["fail-fast", "merge", "Build_All"];
         let suggested = |name| suggestion(name, known.into_iter());
         assert_eq!(suggested("fail_fast").as_deref(), Some("did you mean `fail-fast`?"));

@@ -1,63 +1,64 @@
-//! Which nodes may start: counters of what each still waits for.
+//! The nodes that may start, by counters of unfinished needs.
 
 use std::collections::VecDeque;
 
 use crate::{Graph, NodeIndex};
 
-/// How far the nodes of a graph are. Pure: whoever runs them says what happened.
+/// The progress of a graph. Pure: the caller reports the ends of nodes.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// How many needs of a node are not done.
-    waiting: Vec<usize>,
+    /// Number of unfinished needs of each node.
+    unfinished_needs: Vec<usize>,
     ready: VecDeque<NodeIndex>,
-    /// Neither done nor given up.
+    /// Number of nodes that are neither done, failed nor skipped.
     open: usize,
-    given_up: Vec<bool>,
+    skipped: Vec<bool>,
 }
 
 impl Ready {
-    /// Nothing is done yet.
+    /// The start of a graph.
     pub fn new(graph: &Graph) -> Self {
-        let waiting: Vec<_> = (0..graph.len()).map(|node| graph.needs(node).len()).collect();
-        let ready = graph.order().iter().copied().filter(|node| waiting[*node] == 0).collect();
-        Self { waiting, ready, open: graph.len(), given_up: vec![false; graph.len()] }
+        let unfinished_needs: Vec<_> = (0..graph.len()).map(|node| graph.needs(node).len()).collect();
+        let ready = graph.order().iter().copied().filter(|node| unfinished_needs[*node] == 0).collect();
+        Self { unfinished_needs, ready, open: graph.len(), skipped: vec![false; graph.len()] }
     }
 
-    /// The next node that may start, first come first served. It is handed out once.
+    /// Takes the next node that may start, in order of readiness.
     pub fn take(&mut self) -> Option<NodeIndex> {
         self.ready.pop_front()
     }
 
-    /// A node that was taken is done, so others may have become ready.
+    /// Marks a taken node as done, which may make others ready.
     pub fn done(&mut self, graph: &Graph, node: NodeIndex) {
         self.open -= 1;
         for next in graph.needed_by(node) {
-            self.waiting[*next] -= 1;
-            if self.waiting[*next] == 0 && !self.given_up[*next] {
+            self.unfinished_needs[*next] -= 1;
+            if self.unfinished_needs[*next] == 0 && !self.skipped[*next] {
                 self.ready.push_back(*next);
             }
         }
     }
 
-    /// A node that was taken failed: all that wait for it, directly or not, are given up and returned, each once.
+    /// Marks a taken node as failed. Returns the nodes that depend on it, directly or not, and were not
+    /// skipped before.
     pub fn failed(&mut self, graph: &Graph, node: NodeIndex) -> Vec<NodeIndex> {
         self.open -= 1;
-        let mut given_up = Vec::new();
-        let mut behind = vec![node];
-        while let Some(node) = behind.pop() {
+        let mut skipped = Vec::new();
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
             for next in graph.needed_by(node) {
-                if !std::mem::replace(&mut self.given_up[*next], true) {
+                if !std::mem::replace(&mut self.skipped[*next], true) {
                     self.open -= 1;
-                    given_up.push(*next);
-                    behind.push(*next);
+                    skipped.push(*next);
+                    open.push(*next);
                 }
             }
         }
-        given_up.sort_unstable();
-        given_up
+        skipped.sort_unstable();
+        skipped
     }
 
-    /// Whether every node is done or given up.
+    /// Returns true if every node is done, failed or skipped.
     pub fn is_finished(&self) -> bool {
         self.open == 0
     }

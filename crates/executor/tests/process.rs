@@ -10,7 +10,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use executor::{
-    Confine, Ended, Enforced, Error, Identity, LINE_BYTES_MAX, Limits, Outcome, Running, Start, start,
+    ActorCommand, ActorIdentity, ActorProcess, Confine, Confinement, Error, Exit, ExitReport, LINE_BYTES_MAX,
+    Limits, spawn,
 };
 use tempfile::TempDir;
 
@@ -20,7 +21,7 @@ const LONG: Duration = Duration::from_secs(120);
 
 struct Actor {
     folder: TempDir,
-    mark: String,
+    tag: String,
     output_bytes_max: u64,
 }
 
@@ -28,7 +29,7 @@ impl Actor {
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().expect("a folder is made"),
-            mark: format!("test-{:x}", fastrand::u128(..)),
+            tag: format!("test-{:x}", fastrand::u128(..)),
             output_bytes_max: 1 << 20,
         }
     }
@@ -37,28 +38,28 @@ impl Actor {
         self.folder.path().join("output")
     }
 
-    fn start(&self, line: &str) -> (Running, mpsc::Receiver<String>) {
-        let words = ["sh", "-c", line].map(Into::into).to_vec();
-        self.start_words(words, None).expect("a shell starts")
+    fn start(&self, line: &str) -> (ActorProcess, mpsc::Receiver<String>) {
+        let argv = ["sh", "-c", line].map(Into::into).to_vec();
+        self.start_argv(argv, None).expect("a shell starts")
     }
 
-    fn start_words(
+    fn start_argv(
         &self,
-        words: Vec<std::ffi::OsString>,
+        argv: Vec<std::ffi::OsString>,
         stdin: Option<&Path>,
-    ) -> executor::Result<(Running, mpsc::Receiver<String>)> {
+    ) -> executor::Result<(ActorProcess, mpsc::Receiver<String>)> {
         let (lines, received) = mpsc::channel();
-        let started = start(
-            &Start {
-                words,
+        let started = spawn(
+            &ActorCommand {
+                argv,
                 folder: self.folder.path(),
                 env: vec![("GIVEN".into(), Some("given".into())), ("HOME".into(), None)],
                 stdin,
                 output: &self.output(),
                 output_bytes_max: self.output_bytes_max,
                 confine: Confine::Auto,
-                writable: &[self.folder.path().to_owned()],
-                mark: &self.mark,
+                allow_write: &[self.folder.path().to_owned()],
+                process_tag: &self.tag,
                 terminal: false,
             },
             move |line| drop(lines.send(String::from_utf8_lossy(line).into_owned())),
@@ -67,7 +68,7 @@ impl Actor {
     }
 }
 
-fn wait(running: Running) -> Outcome {
+fn wait(running: ActorProcess) -> ExitReport {
     running.wait(&Limits { timeout: Some(LONG), grace: LONG, cancel: &NEVER, kill: &NEVER }).expect("it ends")
 }
 
@@ -75,24 +76,24 @@ fn wait(running: Running) -> Outcome {
 fn output_and_exit_code_are_kept() {
     let actor = Actor::new();
     let (running, lines) = actor.start("echo one; echo two >&2; printf '%s' \"$GIVEN${HOME-none}\"; exit 3");
-    let outcome = wait(running);
+    let report = wait(running);
     assert_eq!(
-        outcome,
-        Outcome { ended: Ended::Exited(3), printed_bytes: 17, kept_bytes: 17, not_kept: None }
+        report,
+        ExitReport { exit: Exit::Exited(3), printed_bytes: 17, kept_bytes: 17, write_error: None }
     );
     assert_eq!(lines.iter().collect::<Vec<_>>(), ["one", "two", "givennone"]);
     assert_eq!(fs::read_to_string(actor.output()).unwrap(), "one\ntwo\ngivennone");
     let (running, _lines) = Actor::new().start("kill -9 $$");
-    assert_eq!(wait(running).ended, Ended::Signalled(9));
+    assert_eq!(wait(running).exit, Exit::Signalled(9));
 }
 
 #[test]
 fn much_output_is_bounded_and_never_stops_the_actor() {
     let actor = Actor { output_bytes_max: 1000, ..Actor::new() };
     let (running, lines) = actor.start("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end");
-    let outcome = wait(running);
-    assert_eq!((outcome.ended, outcome.printed_bytes), (Ended::Exited(0), 3_000_005));
-    assert_eq!((outcome.kept_bytes, outcome.not_kept), (1000, None));
+    let report = wait(running);
+    assert_eq!((report.exit, report.printed_bytes), (Exit::Exited(0), 3_000_005));
+    assert_eq!((report.kept_bytes, report.write_error), (1000, None));
     assert_eq!(fs::metadata(actor.output()).unwrap().len(), 1000);
     let lines: Vec<_> = lines.iter().collect();
     assert!(lines.iter().all(|line| line.len() <= LINE_BYTES_MAX));
@@ -104,8 +105,8 @@ fn much_output_is_bounded_and_never_stops_the_actor() {
 fn input_comes_from_a_file() {
     let actor = Actor::new();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let (running, _lines) = actor.start_words(vec!["cat".into()], Some(&file)).unwrap();
-    assert_eq!(wait(running).ended, Ended::Exited(0));
+    let (running, _lines) = actor.start_argv(vec!["cat".into()], Some(&file)).unwrap();
+    assert_eq!(wait(running).exit, Exit::Exited(0));
     assert_eq!(fs::read(actor.output()).unwrap(), fs::read(file).unwrap());
 }
 
@@ -113,15 +114,15 @@ fn input_comes_from_a_file() {
 fn what_cannot_be_started_is_named() {
     let actor = Actor::new();
     let missing = actor.folder.path().join("missing");
-    let error = actor.start_words(vec!["cat".into()], Some(&missing)).unwrap_err();
+    let error = actor.start_argv(vec!["cat".into()], Some(&missing)).unwrap_err();
     assert!(matches!(&error, Error::Output { file, .. } if *file == missing), "{error}");
-    let error = actor.start_words(vec!["true".into()], None).unwrap_err();
+    let error = actor.start_argv(vec!["true".into()], None).unwrap_err();
     assert!(
         error.to_string().starts_with("cannot use `"),
         "the output of another is not overwritten: {error}"
     );
-    let error = Actor::new().start_words(Vec::new(), None).unwrap_err();
-    assert!(matches!(error, Error::Start { .. }), "{error}");
+    let error = Actor::new().start_argv(Vec::new(), None).unwrap_err();
+    assert!(matches!(error, Error::CommandNotFound { .. }), "{error}");
     let still = Error::StillRunning { pids: vec![1, 2] };
     assert!(still.to_string().contains("[1, 2]"));
 }
@@ -134,12 +135,12 @@ fn wait_for_lines(lines: &mpsc::Receiver<String>, count: usize) {
     (0..count).for_each(|_| drop(lines.recv_timeout(LONG).expect("the actor gets going")));
 }
 
-fn check_gone(identity: &Identity, actor: &Actor) {
+fn check_gone(identity: &ActorIdentity, actor: &Actor) {
     assert!(!identity.is_running());
-    // By another way than the code under test: nobody has the mark.
+    // By another way than the code under test: nobody has the tag.
     for entry in fs::read_dir("/proc").expect("it lists").flatten() {
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        assert!(!String::from_utf8_lossy(&environment).contains(&actor.mark), "{:?}", entry.path());
+        assert!(!String::from_utf8_lossy(&environment).contains(&actor.tag), "{:?}", entry.path());
     }
 }
 
@@ -150,14 +151,14 @@ fn a_timeout_ends_everything_the_actor_started() {
     wait_for_lines(&lines, 2);
     let identity = running.identity().clone();
     assert!(identity.is_running());
-    assert_ne!(running.enforced(), Enforced::Partly);
+    assert_ne!(running.confinement(), Confinement::Partial);
     let limits = Limits {
         timeout: Some(Duration::ZERO),
         grace: Duration::from_millis(50),
         cancel: &NEVER,
         kill: &NEVER,
     };
-    assert_eq!(running.wait(&limits).unwrap().ended, Ended::TimedOut);
+    assert_eq!(running.wait(&limits).unwrap().exit, Exit::TimedOut);
     check_gone(&identity, &actor);
 }
 
@@ -170,9 +171,8 @@ fn a_cancelled_actor_may_clean_up_first() {
     let identity = running.identity().clone();
     let cancel = AtomicBool::new(false);
     cancel.store(true, Ordering::Relaxed);
-    let outcome =
-        running.wait(&Limits { timeout: None, grace: LONG, cancel: &cancel, kill: &NEVER }).unwrap();
-    assert_eq!(outcome.ended, Ended::Cancelled);
+    let report = running.wait(&Limits { timeout: None, grace: LONG, cancel: &cancel, kill: &NEVER }).unwrap();
+    assert_eq!(report.exit, Exit::Cancelled);
     // Some shells say as well that what they ran was ended.
     assert_eq!(lines.iter().last().as_deref(), Some("cleaned"));
     check_gone(&identity, &actor);
@@ -186,7 +186,7 @@ fn what_an_actor_leaves_behind_is_ended() {
         actor.start("sleep 600 & setsid sh -c 'echo away; exec sleep 600' & read x; exit 0");
     wait_for_lines(&lines, 1);
     let identity = running.identity().clone();
-    assert_eq!(wait(running).ended, Ended::Exited(0));
+    assert_eq!(wait(running).exit, Exit::Exited(0));
     check_gone(&identity, &actor);
 }
 
@@ -197,9 +197,9 @@ fn another_process_finds_an_actor_again_and_ends_it() {
     let (running, lines) = actor.start(STUBBORN);
     wait_for_lines(&lines, 2);
     let recorded = running.identity().clone();
-    let recorded = Identity { pid: recorded.pid, ..recorded };
+    let recorded = ActorIdentity { pid: recorded.pid, ..recorded };
     recorded.end(Duration::from_millis(50)).unwrap();
     check_gone(&recorded, &actor);
-    assert_eq!(wait(running).ended, Ended::Signalled(9));
+    assert_eq!(wait(running).exit, Exit::Signalled(9));
     recorded.end(LONG).unwrap();
 }

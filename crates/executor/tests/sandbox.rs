@@ -11,13 +11,13 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use executor::{
-    Changes, Confine, CopyTree, Edit, Enforced, Error, FileError, Ignored, Manifest, Sandbox, Strategy,
-    Wanted, What, spawn_confined,
+    Confine, Confinement, CopyStrategy, Error, FileError, Ignored, Manifest, Sandbox, SandboxOptions,
+    SandboxStrategy, TreeChange, TreeChangeKind, TreeChanges, spawn_confined,
 };
 use tempfile::TempDir;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
-const COPY: CopyTree = CopyTree { threads: 2 };
+const COPY: CopyStrategy = CopyStrategy { threads: 2 };
 
 struct Ground {
     folder: TempDir,
@@ -52,10 +52,15 @@ impl Ground {
     }
 
     fn sandbox(&self, ignored: Ignored) -> Sandbox {
-        let left_out = [self.root().join("home")];
+        let excluded = [self.root().join("home")];
         let folder = self.folder.path().join("sandboxes/a");
-        let wanted =
-            Wanted { root: &self.root(), folder: &folder, ignored, left_out: &left_out, cancel: &NEVER };
+        let wanted = SandboxOptions {
+            root: &self.root(),
+            folder: &folder,
+            ignored,
+            excluded: &excluded,
+            cancel: &NEVER,
+        };
         COPY.make(&wanted).expect("the ground is prepared")
     }
 }
@@ -95,7 +100,7 @@ fn a_sandbox_has_the_tree_as_it_is_now_and_git_of_its_own() {
     }
     assert_eq!(sandbox.notes, [""; 0]);
 
-    let manifest = Manifest::take(&sandbox.tree).unwrap();
+    let manifest = Manifest::scan(&sandbox.tree).unwrap();
     let commit = Command::new("git")
         .arg("-C")
         .arg(&sandbox.tree)
@@ -103,7 +108,7 @@ fn a_sandbox_has_the_tree_as_it_is_now_and_git_of_its_own() {
         .status();
     assert!(commit.unwrap().success());
     assert_eq!(
-        manifest.changes(&sandbox.tree).unwrap().edits,
+        manifest.changes(&sandbox.tree).unwrap().changes,
         [],
         "what an actor commits is its own business"
     );
@@ -125,7 +130,7 @@ fn ignored_files_are_linked_or_left_out_by_choice() {
     COPY.remove(&sandbox.folder, &NEVER).unwrap();
     assert!(root.join("target/debug/big").exists());
 
-    let sandbox = ground.sandbox(Ignored::LeaveOut);
+    let sandbox = ground.sandbox(Ignored::Exclude);
     assert!(!sandbox.tree.join("target").exists() && !sandbox.tree.join("x.log").exists());
     assert!(sandbox.tree.join("untracked").is_file());
 }
@@ -136,7 +141,7 @@ fn what_is_not_as_expected_is_noted() {
     ground.write("file", "x");
     ground.write(".git", "gitdir: /elsewhere\n");
     let _socket = std::os::unix::net::UnixListener::bind(ground.root().join("socket")).unwrap();
-    let sandbox = ground.sandbox(Ignored::LeaveOut);
+    let sandbox = ground.sandbox(Ignored::Exclude);
     assert_eq!(
         sandbox.notes,
         [
@@ -155,16 +160,23 @@ fn a_sandbox_that_cannot_be_made_leaves_nothing_and_never_replaces_another() {
     let folder = ground.folder.path().join("sandboxes/a");
     let cancelled = AtomicBool::new(true);
     let root = ground.root();
-    let wanted =
-        Wanted { root: &root, folder: &folder, ignored: Ignored::Copy, left_out: &[], cancel: &cancelled };
+    let wanted = SandboxOptions {
+        root: &root,
+        folder: &folder,
+        ignored: Ignored::Copy,
+        excluded: &[],
+        cancel: &cancelled,
+    };
     let error = COPY.make(&wanted).unwrap_err();
-    assert!(matches!(&error, Error::Files { source, .. } if matches!(**source, FileError::Cancelled { .. })));
+    assert!(
+        matches!(&error, Error::Sandbox { source, .. } if matches!(**source, FileError::Cancelled { .. }))
+    );
     assert!(!folder.exists());
     let missing = ground.folder.path().join("missing");
-    assert!(COPY.make(&Wanted { root: &missing, cancel: &NEVER, ..wanted }).is_err());
+    assert!(COPY.make(&SandboxOptions { root: &missing, cancel: &NEVER, ..wanted }).is_err());
     assert!(!folder.exists());
 
-    let wanted = Wanted { cancel: &NEVER, ..wanted };
+    let wanted = SandboxOptions { cancel: &NEVER, ..wanted };
     COPY.make(&wanted).unwrap();
     fs::write(folder.join("tree/work"), "finished").unwrap();
     let error = COPY.make(&wanted).unwrap_err();
@@ -173,17 +185,21 @@ fn a_sandbox_that_cannot_be_made_leaves_nothing_and_never_replaces_another() {
     assert!(COPY.remove(&folder.join("tree/work"), &NEVER).is_err(), "not a folder");
 }
 
-fn show(changes: &Changes) -> Vec<String> {
-    let line = |Edit { path, what }: &Edit| match what {
-        What::Create(state) => format!("create {path} {:?} {:o} {}", state.kind, state.mode, state.bytes),
-        What::Modify { before, after } => {
+fn show(changes: &TreeChanges) -> Vec<String> {
+    let line = |TreeChange { path, kind }: &TreeChange| match kind {
+        TreeChangeKind::Create(state) => {
+            format!("create {path} {:?} {:o} {}", state.kind, state.mode, state.bytes)
+        }
+        TreeChangeKind::Modify { before, after } => {
             format!("modify {path} {:?} {} -> {:?} {}", before.kind, before.bytes, after.kind, after.bytes)
         }
-        What::Mode { before, after } => format!("mode {path} {:o} -> {:o}", before.mode, after.mode),
-        What::Delete(state) => format!("delete {path} {:?}", state.kind),
-        What::Rename { to, .. } => format!("rename {path} -> {to}"),
+        TreeChangeKind::Mode { before, after } => {
+            format!("mode {path} {:o} -> {:o}", before.mode, after.mode)
+        }
+        TreeChangeKind::Delete(state) => format!("delete {path} {:?}", state.kind),
+        TreeChangeKind::Rename { to, .. } => format!("rename {path} -> {to}"),
     };
-    changes.edits.iter().map(line).collect()
+    changes.changes.iter().map(line).collect()
 }
 
 fn set_mode(path: &Path, mode: u32) {
@@ -212,10 +228,10 @@ fn every_kind_of_change_is_found() {
     }
     fs::write(at("empty"), "").unwrap();
     symlink("same", at("link")).unwrap();
-    let manifest = Manifest::take(folder.path()).unwrap();
+    let manifest = Manifest::scan(folder.path()).unwrap();
     let same = filetx::RelPath::new("same").unwrap();
     assert_eq!(manifest.get(&same).unwrap().bytes, 15);
-    assert_eq!(manifest.changes(folder.path()).unwrap().edits, []);
+    assert_eq!(manifest.changes(folder.path()).unwrap().changes, []);
 
     fs::write(at("new"), "new").unwrap();
     set_mode(&at("new"), 0o755);
@@ -257,8 +273,8 @@ fn every_kind_of_change_is_found() {
             "modify to-link File 18 -> Symlink 9",
         ]
     );
-    assert_eq!(changes.special.iter().map(ToString::to_string).collect::<Vec<_>>(), ["to-fifo"]);
-    assert!(Manifest::take(&at("missing")).is_err() && manifest.changes(&at("missing")).is_err());
+    assert_eq!(changes.special_files.iter().map(ToString::to_string).collect::<Vec<_>>(), ["to-fifo"]);
+    assert!(Manifest::scan(&at("missing")).is_err() && manifest.changes(&at("missing")).is_err());
 }
 
 /// An edit that keeps the length and sets the time of modification back. The control, which goes by that time as many tools do, misses it.
@@ -267,7 +283,7 @@ fn an_edit_that_hides_its_time_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "one").unwrap();
-    let manifest = Manifest::take(folder.path()).unwrap();
+    let manifest = Manifest::scan(folder.path()).unwrap();
     let seen = file.metadata().unwrap();
     fs::write(&file, "two").unwrap();
     let times = fs::FileTimes::new().set_modified(seen.modified().unwrap());
@@ -288,7 +304,7 @@ fn of_several_alike_the_one_with_the_same_name_is_the_renamed_one() {
         fs::create_dir(at(path)).unwrap();
         fs::write(at(path).join(format!("name-{path}")), "alike").unwrap();
     }
-    let manifest = Manifest::take(folder.path()).unwrap();
+    let manifest = Manifest::scan(folder.path()).unwrap();
     for (from, to) in [("a/name-a", "x"), ("b/name-b", "y"), ("c/name-c", "name-b")] {
         fs::rename(at(from), at(to)).unwrap();
     }
@@ -296,13 +312,13 @@ fn of_several_alike_the_one_with_the_same_name_is_the_renamed_one() {
     assert_eq!(show(&changes), ["rename a/name-a -> x", "rename b/name-b -> name-b", "rename c/name-c -> y"]);
 }
 
-/// Runs a line in a shell that may write to `writable` only, and tells whether it succeeded.
-fn confined(line: &str, confine: Confine, writable: &[PathBuf]) -> (bool, Enforced) {
+/// Runs a line in a shell that may write to `allow_write` only, and tells whether it succeeded.
+fn confined(line: &str, confine: Confine, allow_write: &[PathBuf]) -> (bool, Confinement) {
     let mut command = Command::new("sh");
     command.args(["-c", line]).stderr(std::process::Stdio::null());
-    let (mut child, enforced) =
-        spawn_confined(&mut command, confine, writable).expect("the ground is prepared");
-    (child.wait().expect("the ground is prepared").success(), enforced)
+    let (mut child, confinement) =
+        spawn_confined(&mut command, confine, allow_write).expect("the ground is prepared");
+    (child.wait().expect("the ground is prepared").success(), confinement)
 }
 
 #[test]
@@ -313,15 +329,15 @@ fn a_confined_actor_writes_in_its_sandbox_and_nowhere_else() {
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("precious"), "precious").unwrap();
     symlink(&outside, inside.join("out")).unwrap();
-    let writable = [inside.clone()];
+    let allow_write = [inside.clone()];
     let run =
-        |line: &str, confine| confined(&format!("cd {} && {line}", inside.display()), confine, &writable);
-    let (wrote, enforced) =
+        |line: &str, confine| confined(&format!("cd {} && {line}", inside.display()), confine, &allow_write);
+    let (wrote, confinement) =
         run("echo x > new && mkdir -p a/b && mv new a/b && echo x > /dev/null", Confine::Auto);
     assert!(wrote && inside.join("a/b/new").exists());
-    if enforced == Enforced::Not {
+    if confinement == Confinement::None {
         testkit::report::skipped("landlock", "this kernel has no Landlock");
-        let error = spawn_confined(&mut Command::new("true"), Confine::Require, &writable).unwrap_err();
+        let error = spawn_confined(&mut Command::new("true"), Confine::Require, &allow_write).unwrap_err();
         assert!(matches!(error, Error::NotConfined { .. }), "{error}");
         return;
     }
@@ -343,9 +359,9 @@ fn a_confined_actor_writes_in_its_sandbox_and_nowhere_else() {
     assert_eq!(fs::read(outside.join("precious")).unwrap(), b"precious");
 
     // The control: without confinement the same line gets through. And this process was not confined on the way.
-    assert_eq!(run("echo x > ../outside/new", Confine::Off), (true, Enforced::Not));
+    assert_eq!(run("echo x > ../outside/new", Confine::Off), (true, Confinement::None));
     fs::write(outside.join("by-us"), "x").unwrap();
-    assert_eq!(run("true", Confine::Require), (true, Enforced::Fully));
+    assert_eq!(run("true", Confine::Require), (true, Confinement::Full));
 }
 
 #[test]
@@ -353,7 +369,7 @@ fn folders_that_are_not_there_and_programs_that_do_not_start_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let missing = [folder.path().join("missing")];
     let error = spawn_confined(&mut Command::new("true"), Confine::Auto, &missing).unwrap_err();
-    assert!(error.to_string().ends_with("missing` cannot be made writable for actors"), "{error}");
+    assert!(error.to_string().ends_with("missing`"), "{error}");
     for confine in [Confine::Auto, Confine::Off] {
         let error = spawn_confined(&mut Command::new("no-such-program"), confine, &[]).unwrap_err();
         assert_eq!(error.to_string(), "cannot start `no-such-program`");

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use executor::{Confine, Ended, Limits, Start, start};
+use executor::{ActorCommand, Confine, Exit, Limits, spawn};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::tcgetpgrp;
 
@@ -25,9 +25,9 @@ fn child() {
         return;
     }
     let line = "read word; echo \"got $word\"; kill -STOP $$; echo awake; exit 5";
-    let running = start(
-        &Start {
-            words: ["sh", "-c", line].map(Into::into).to_vec(),
+    let running = spawn(
+        &ActorCommand {
+            argv: ["sh", "-c", line].map(Into::into).to_vec(),
             folder: Path::new("/"),
             env: Vec::new(),
             stdin: None,
@@ -35,8 +35,8 @@ fn child() {
             output: Path::new("/nowhere"),
             output_bytes_max: 0,
             confine: Confine::Auto,
-            writable: &[],
-            mark: &format!("terminal-{}", std::process::id()),
+            allow_write: &[],
+            process_tag: &format!("terminal-{}", std::process::id()),
         },
         |_| panic!("nothing is captured"),
     )
@@ -44,8 +44,8 @@ fn child() {
     let terminal = File::open("/dev/tty").expect("there is a terminal");
     assert_ne!(tcgetpgrp(&terminal).unwrap(), rustix::process::getpgrp());
     let limits = Limits { timeout: None, grace: Default::default(), cancel: &NEVER, kill: &NEVER };
-    let outcome = running.wait(&limits).expect("it ends");
-    assert_eq!((outcome.ended, outcome.printed_bytes), (Ended::Exited(5), 0));
+    let report = running.wait(&limits).expect("it ends");
+    assert_eq!((report.exit, report.printed_bytes), (Exit::Exited(5), 0));
     assert_eq!(tcgetpgrp(&terminal).unwrap(), rustix::process::getpgrp(), "it came back");
     testkit::children::send("taken back");
 }

@@ -13,19 +13,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use executor::sandbox::{
-    COPY_DEPTH_MAX, Choice, Copied, CopyOptions, FileError, FileResult, Survey, TreeEdit, connect_private,
-    copy_tree, create_private_file, listen_private, make_private_folder, remove_private_socket, remove_tree,
+    COPY_DEPTH_MAX, CopyAction, CopyOptions, CopyStats, FileError, FileResult, TreeEditor, TreeReader,
+    connect_private, copy_tree, create_private_file, listen_private, make_private_folder,
+    remove_private_socket, remove_tree,
 };
 use filetx::{FileKind, Hash, RelPath};
 use testkit::folder::tree;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-fn all(_: &RelPath, _: FileKind) -> Choice {
-    Choice::Copy
+fn all(_: &RelPath, _: FileKind) -> CopyAction {
+    CopyAction::Copy
 }
 
-fn copy(from: &Path, to: &Path, threads: usize) -> FileResult<Copied> {
+fn copy(from: &Path, to: &Path, threads: usize) -> FileResult<CopyStats> {
     copy_tree(from, to, &CopyOptions { threads, choose: &all, cancel: &NEVER })
 }
 
@@ -98,10 +99,10 @@ fn what_is_chosen_is_linked_or_left_out_and_special_files_are_named() {
     let _socket = UnixListener::bind(from.join("socket")).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, from.join("fifo"), rustix::fs::Mode::RUSR).unwrap();
     let choose = |path: &RelPath, _: FileKind| match path.as_path().to_str() {
-        Some("target") => Choice::Link,
-        Some("secret") => Choice::LeaveOut,
+        Some("target") => CopyAction::Link,
+        Some("secret") => CopyAction::Exclude,
         Some(below) if below.contains('/') => panic!("nothing below is asked for: {below}"),
-        _ => Choice::Copy,
+        _ => CopyAction::Copy,
     };
     let copied = copy_tree(&from, &to, &CopyOptions { threads: 2, choose: &choose, cancel: &NEVER }).unwrap();
     assert_eq!((copied.files, copied.links, copied.special), (1, 1, 2));
@@ -119,7 +120,7 @@ fn what_is_chosen_is_linked_or_left_out_and_special_files_are_named() {
 fn errors_name_path_and_step() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing");
-    let check = |result: FileResult<Copied>, path: &Path| {
+    let check = |result: FileResult<CopyStats>, path: &Path| {
         let error = result.unwrap_err();
         assert_eq!(error.to_string(), format!("cannot copy `{}`", path.display()));
     };
@@ -188,7 +189,7 @@ fn copying_and_removing_can_be_cancelled() {
     let cancel = AtomicBool::new(false);
     let choose = |_: &RelPath, _: FileKind| {
         cancel.store(true, Ordering::Relaxed);
-        Choice::Copy
+        CopyAction::Copy
     };
     let error = copy_tree(&from, &to, &CopyOptions { threads: 1, choose: &choose, cancel: &cancel });
     let copied = to.join("large").metadata().unwrap().len();
@@ -244,9 +245,9 @@ fn a_survey_tells_what_is_there_without_leaving_the_folder() {
     fs::create_dir_all(root.join("a/skipped")).unwrap();
     fs::write(root.join("a/file"), "content").unwrap();
     symlink("/etc", root.join("out")).unwrap();
-    let survey = Survey::open(&root).unwrap();
+    let reader = TreeReader::open(&root).unwrap();
     let skip = |path: &RelPath| path.as_path() == Path::new("a/skipped");
-    let entries = survey.entries(&skip).unwrap();
+    let entries = reader.entries(&skip).unwrap();
     let found: Vec<_> = entries.iter().map(|entry| (entry.path.to_string(), entry.kind)).collect();
     let expected = [("a", FileKind::Folder), ("a/file", FileKind::File), ("out", FileKind::Symlink)];
     assert_eq!(found, expected.map(|(path, kind)| (path.to_owned(), kind)));
@@ -255,13 +256,13 @@ fn a_survey_tells_what_is_there_without_leaving_the_folder() {
     assert_eq!((file.len, file.id.inode, file.mode), (7, metadata.ino(), metadata.mode() & 0o7777));
     let changed = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
     assert_eq!(file.changed_ns, changed);
-    assert_eq!(survey.hash(&file.path).unwrap(), Hash::of(b"content"));
-    assert_eq!(survey.hash_of_symlink(&entries[2].path).unwrap(), Hash::of(b"/etc"));
-    assert!(survey.hash(&entries[2].path).is_err(), "a symlink is not followed");
-    assert!(survey.hash_of_symlink(&file.path).is_err());
-    assert!(Survey::open(&root.join("missing")).is_err());
+    assert_eq!(reader.hash(&file.path).unwrap(), Hash::of(b"content"));
+    assert_eq!(reader.hash_of_symlink(&entries[2].path).unwrap(), Hash::of(b"/etc"));
+    assert!(reader.hash(&entries[2].path).is_err(), "a symlink is not followed");
+    assert!(reader.hash_of_symlink(&file.path).is_err());
+    assert!(TreeReader::open(&root.join("missing")).is_err());
     fs::remove_dir_all(&root).unwrap();
-    assert!(survey.entries(&|_| false).unwrap().is_empty(), "the folder itself is held open");
+    assert!(reader.entries(&|_| false).unwrap().is_empty(), "the folder itself is held open");
 }
 
 #[test]
@@ -273,7 +274,7 @@ fn single_files_of_a_copy_are_changed() {
     fs::write(root.join("a/b/gone"), "1").unwrap();
     fs::write(root.join("old"), "1").unwrap();
     symlink(&outside, root.join("out")).unwrap();
-    let edit = TreeEdit::open(&root).unwrap();
+    let edit = TreeEditor::open(&root).unwrap();
     let path = |text: &str| RelPath::new(text).unwrap();
     edit.put(&path("old"), 0o640, &mut "2".as_bytes()).unwrap();
     edit.put(&path("new/deep"), 0o777, &mut "3".as_bytes()).unwrap();
@@ -284,11 +285,11 @@ fn single_files_of_a_copy_are_changed() {
     assert!(!root.join("a").exists(), "what is empty then goes too");
     fs::create_dir(root.join("empty")).unwrap();
     edit.put(&path("empty"), 0o600, &mut "4".as_bytes()).unwrap();
-    let survey = Survey::open(&root).unwrap();
-    let read = |text: &str| std::io::read_to_string(survey.read(&path(text)).unwrap()).unwrap();
+    let reader = TreeReader::open(&root).unwrap();
+    let read = |text: &str| std::io::read_to_string(reader.read(&path(text)).unwrap()).unwrap();
     assert_eq!((read("old"), read("new/deep"), read("empty")), ("2".into(), "3".into(), "4".into()));
-    assert_eq!(survey.read_link(&path("new/link")).unwrap(), "old");
-    assert!(survey.read(&path("nothing")).is_err() && survey.read_link(&path("old")).is_err());
+    assert_eq!(reader.read_link(&path("new/link")).unwrap(), "old");
+    assert!(reader.read(&path("nothing")).is_err() && reader.read_link(&path("old")).is_err());
     let mode = |text: &str| fs::metadata(root.join(text)).unwrap().mode() & 0o7777;
     assert_eq!((mode("old"), mode("new/deep")), (0o640, 0o777), "whatever the umask");
     // Nothing is changed outside, nor where something is in the way.
@@ -298,5 +299,5 @@ fn single_files_of_a_copy_are_changed() {
     }
     assert!(edit.remove(&path("new")).is_err() && edit.remove(&RelPath::root()).is_err());
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
-    assert!(TreeEdit::open(&root.join("old")).is_err());
+    assert!(TreeEditor::open(&root.join("old")).is_err());
 }

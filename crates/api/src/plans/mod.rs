@@ -28,7 +28,7 @@ pub use store::{ChangeEntry, Changeset, Operation, PathBytes};
 
 use crate::admin::stores::StoreLocation;
 use crate::plans::report::{Rename, files};
-use crate::{Agents, Error, Kind, Problem, RunTerms, Wait};
+use crate::{Agents, Error, Kind, Problem, RunSettings, Wait};
 
 /// How alike the nearest name must be to be suggested.
 const ALIKE_MIN: f64 = 0.6;
@@ -121,7 +121,7 @@ impl Plans {
     /// A plan with its changesets.
     pub fn show(&self, plan: &Plan) -> Result<PlanDetail, Error> {
         let changesets = self.inner.changesets_of_actors(plan.id)?;
-        Ok(PlanDetail { plan: plan.clone(), changesets, run: RunTerms::of(&plan.detail) })
+        Ok(PlanDetail { plan: plan.clone(), changesets, run: RunSettings::of(&plan.detail) })
     }
 
     /// Applies a plan, or a part of it: every file of every folder, or none.
@@ -152,7 +152,7 @@ impl Plans {
     /// Gives a plan up. What was recorded is kept.
     pub fn cancel(&self, plan: &Plan, reason: &str) -> Result<Plan, Error> {
         let cancelled = self.inner.cancel(plan, &self.who, reason)?;
-        self.runs()?.give_up_nodes(plan.id, &self.who)?;
+        self.runs()?.cancel_nodes(plan.id, &self.who)?;
         Ok(cancelled)
     }
 

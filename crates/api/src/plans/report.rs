@@ -7,7 +7,7 @@ use plan::{
 use serde::{Deserialize, Serialize};
 use store::{ChangeEntry, Changeset};
 
-use crate::RunTerms;
+use crate::RunSettings;
 use crate::problem::text;
 
 /// A plan with its changesets.
@@ -20,7 +20,7 @@ pub struct PlanDetail {
     pub changesets: Vec<Changeset>,
     /// How its actors are run, of a plan that is run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<RunTerms>,
+    pub run: Option<RunSettings>,
 }
 
 /// A changeset with its entries.

@@ -1,12 +1,13 @@
-//! A command in a sandbox asks the run that started it, and nobody else: neither the store nor the home folder is touched.
+//! Sends requests from a sandbox to the run that started it. Touches neither the store nor the home
+//! folder.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use executor::rpc::{
-    Append, Call, CallError, Content, Deed, Get, Given, Outcome, Record, SOCKET_VARIABLE, TOKEN_VARIABLE,
-    call,
+    AppendParams, BaseParam, CallError, EditParam, GetParams, Method, Outcome, RecordParams, RequestBody,
+    SOCKET_VARIABLE, TOKEN_VARIABLE, VERSION, call,
 };
 use serde::de::DeserializeOwned;
 
@@ -16,12 +17,12 @@ use crate::{
     Revision, SaveSummary,
 };
 
-/// The most that is read of a content that is no file, and so has no length.
+/// The longest content from a stream, which has no length in advance.
 const STREAM_BYTES_MAX: u64 = 256 << 20;
-/// How many folders above a socket its home is: in `runs`, in the folder of a plan.
+/// Folders between a socket and its home: `runs`, and that of the plan.
 const HOME_ABOVE: usize = 3;
 
-/// The run that this process is in a sandbox of.
+/// A client of the run in whose sandbox this process is.
 #[derive(Clone)]
 pub struct RunClient {
     socket: PathBuf,
@@ -30,7 +31,8 @@ pub struct RunClient {
 }
 
 impl RunClient {
-    /// The run around, if there is one. A home folder that was named and is not that of the run is none of its business.
+    /// Finds the run in the environment. Returns `None` outside a sandbox, and if the invocation names
+    /// another home folder than that of the run.
     pub fn from_env(invocation: &Invocation) -> Option<RunClient> {
         let socket = invocation.variable(SOCKET_VARIABLE).filter(|socket| !socket.is_empty())?;
         let socket = PathBuf::from(socket);
@@ -47,29 +49,31 @@ impl RunClient {
         Some(RunClient { socket, token, current: invocation.current.clone() })
     }
 
-    /// Records a change in the changeset of this node. When this returns it is durable.
+    /// Records a change, durably, in the changeset of this node.
     pub fn record(&self, changeset: &str, entry: &NewEntry) -> Result<RecordedEntry, Error> {
-        let (deed, content) = match &entry.edit {
-            Edit::Content(file, mode) => (Deed::Content { mode: *mode }, Some(self.file(file)?)),
-            Edit::Bytes(bytes, mode) => (Deed::Content { mode: *mode }, Some(Content::Bytes(bytes.clone()))),
-            Edit::Patch(patch) => (Deed::Patch, Some(Content::Bytes(patch.clone()))),
-            Edit::Delete => (Deed::Delete, None),
-            Edit::RenameTo(to) => (Deed::RenameTo(to.clone()), None),
-            Edit::Mode(mode) => (Deed::Mode(*mode), None),
-            Edit::Symlink(target) => (Deed::Symlink(target.clone()), None),
+        let (edit, content) = match &entry.edit {
+            Edit::Content(file, mode) => (EditParam::Content { mode: *mode }, Some(self.file(file)?)),
+            Edit::Bytes(bytes, mode) => {
+                (EditParam::Content { mode: *mode }, Some(RequestBody::Bytes(bytes.clone())))
+            }
+            Edit::Patch(patch) => (EditParam::Patch, Some(RequestBody::Bytes(patch.clone()))),
+            Edit::Delete => (EditParam::Delete, None),
+            Edit::RenameTo(to) => (EditParam::RenameTo(to.clone()), None),
+            Edit::Mode(mode) => (EditParam::Mode(*mode), None),
+            Edit::Symlink(target) => (EditParam::Symlink(target.clone()), None),
         };
         let (base, before) = match &entry.base {
             None => (None, None),
-            Some(file) if file == Path::new("/dev/null") => (Some(Given::Nothing), None),
-            Some(file) => (Some(Given::Content), Some(self.file(file)?)),
+            Some(file) if file == Path::new("/dev/null") => (Some(BaseParam::Nothing), None),
+            Some(file) => (Some(BaseParam::Content), Some(self.file(file)?)),
         };
         let root = entry.root.as_ref().map(|root| self.absolute(root).to_string_lossy().into_owned());
         let (changeset, path, tool) = (changeset.to_owned(), entry.path.clone(), entry.tool.clone());
-        let ask = Record { changeset, root, path, deed, base, tool };
-        self.ask(Call::Record(ask), content.into_iter().chain(before).collect())
+        let params = RecordParams { changeset, root, path, edit, base, tool };
+        self.call(Method::Record(params), content.into_iter().chain(before).collect())
     }
 
-    /// Appends messages to a context of the run's home, all or none.
+    /// Appends messages to a context of the run's home, all or nothing.
     pub fn append(
         &self,
         name: &ContextName,
@@ -78,49 +82,54 @@ impl RunClient {
     ) -> Result<SaveSummary, Error> {
         let drafts = serde_json::to_vec(drafts).expect("messages are JSON");
         let if_revision = if_revision.map(|revision| revision.0);
-        let ask = Append { name: name.to_string(), if_revision };
-        self.ask(Call::Append(ask), vec![Content::Bytes(drafts)])
+        let params = AppendParams { name: name.to_string(), if_revision };
+        self.call(Method::Append(params), vec![RequestBody::Bytes(drafts)])
     }
 
-    /// The value of a key, as the run sees it. Secrets are not told.
+    /// Gets the value of a key, as the run sees it. Secrets are redacted.
     pub fn get(&self, key: &Key, reveal: Reveal) -> Result<Lookup, Error> {
-        let ask = Get { key: key.to_string(), reveal: reveal == Reveal::Yes };
-        match self.ask(Call::Get(ask), Vec::new()) {
-            // Nothing was to be changed, so nothing is unknown.
+        let params = GetParams { key: key.to_string(), reveal: reveal == Reveal::Yes };
+        match self.call(Method::Get(params), Vec::new()) {
+            // Reading has no unknown outcome.
             Err(Error::NoReply { socket, source }) => Err(Error::RunGone { socket, source }),
             got => got,
         }
     }
 
-    fn ask<T: DeserializeOwned>(&self, ask: Call, contents: Vec<Content>) -> Result<T, Error> {
-        let unanswered = |source| Error::NoReply { socket: self.socket.clone(), source };
-        let of_json = |error: serde_json::Error| unanswered(error.into());
-        match call(&self.socket, &self.token, ask, contents) {
-            Ok(Outcome::Ok(answer)) => serde_json::from_value(answer).map_err(of_json),
+    fn call<T: DeserializeOwned>(&self, method: Method, bodies: Vec<RequestBody>) -> Result<T, Error> {
+        let no_reply = |source| Error::NoReply { socket: self.socket.clone(), source };
+        let not_json = |error: serde_json::Error| no_reply(error.into());
+        match call(&self.socket, &self.token, method, bodies) {
+            Ok(Outcome::Result(result)) => serde_json::from_value(result).map_err(not_json),
             Ok(Outcome::Error(problem)) => {
-                Err(Error::Refused { problem: serde_json::from_value(problem).map_err(of_json)? })
+                Err(Error::Refused { problem: serde_json::from_value(problem).map_err(not_json)? })
             }
-            Err(CallError::Gone(source)) => Err(Error::RunGone { socket: self.socket.clone(), source }),
-            Err(CallError::NoReply(source)) => Err(unanswered(source)),
-            Err(CallError::Content(path, source)) => Err(Error::File { action: "read", path, source }),
+            Err(CallError::Unreachable(source)) => {
+                Err(Error::RunGone { socket: self.socket.clone(), source })
+            }
+            Err(CallError::OtherVersion(version)) => {
+                Err(Error::RunVersion { socket: self.socket.clone(), version, expected: VERSION })
+            }
+            Err(CallError::NoResponse(source)) => Err(no_reply(source)),
+            Err(CallError::Body(path, source)) => Err(Error::File { action: "read", path, source }),
         }
     }
 
-    /// A file that is to be sent.
-    fn file(&self, file: &Path) -> Result<Content, Error> {
+    /// Opens a file as the body of a request.
+    fn file(&self, file: &Path) -> Result<RequestBody, Error> {
         let path = self.absolute(file);
         let failed = |source| Error::File { action: "read", path: path.clone(), source };
         let file = File::open(&path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
         if found.is_file() {
-            return Ok(Content::File { file, bytes: found.len(), path });
+            return Ok(RequestBody::File { file, bytes: found.len(), path });
         }
         let mut bytes = Vec::new();
         file.take(STREAM_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > STREAM_BYTES_MAX {
             return Err(failed(io::ErrorKind::FileTooLarge.into()));
         }
-        Ok(Content::Bytes(bytes))
+        Ok(RequestBody::Bytes(bytes))
     }
 
     fn absolute(&self, path: &Path) -> PathBuf {

@@ -11,6 +11,6 @@ mod unsupported;
 #[cfg(target_os = "linux")]
 pub use client::RunClient;
 #[cfg(target_os = "linux")]
-pub(crate) use server::Answering;
+pub(crate) use server::Handler;
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::RunClient;

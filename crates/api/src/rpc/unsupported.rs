@@ -1,16 +1,16 @@
-//! Actors run on Linux only, so elsewhere nobody is in a sandbox.
+//! The client on systems without runs.
 
 use crate::{
     ContextName, Draft, Error, Invocation, Key, Lookup, NewEntry, RecordedEntry, Reveal, Revision,
     SaveSummary,
 };
 
-/// The run that this process is in a sandbox of: there is none.
+/// A client of the run in whose sandbox this process is. Has no values: actors run on Linux only.
 #[derive(Clone, Copy)]
 pub enum RunClient {}
 
 impl RunClient {
-    /// There is none.
+    /// Returns `None`.
     pub fn from_env(_invocation: &Invocation) -> Option<RunClient> {
         None
     }

@@ -27,8 +27,8 @@ fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {
         }
         let (client, changeset) = first.lock().unwrap().take().unwrap();
         let late = entry("late", Edit::Bytes(b"late".to_vec(), None));
-        assert_eq!(code(client.record(&changeset, &late)), ("node-ended", Kind::Conflict));
-        assert_eq!(code(client.get(&key("plan.concurrency"), Reveal::No)), ("node-ended", Kind::Conflict));
+        assert_eq!(code(client.record(&changeset, &late)), ("invalid-token", Kind::Conflict));
+        assert_eq!(code(client.get(&key("plan.concurrency"), Reveal::No)), ("invalid-token", Kind::Conflict));
         // Nor does it help to name the changeset of another node.
         assert_eq!(code(actor.client.record(&changeset, &late)), ("foreign-changeset", Kind::Conflict));
         // It sees what the first recorded.
@@ -82,7 +82,7 @@ fn a_failed_attempt_takes_what_it_recorded_with_it() {
     let seen = seen.into_inner().unwrap();
     assert!(seen[0].0 != seen[1].0 && seen[0].1 != seen[1].1, "{seen:?}");
     assert_eq!(stage.entries(&summary, "work"), ["create made-2 - 3"]);
-    assert_eq!(summary.files, 1);
+    assert_eq!(summary.files_changed, 1);
 }
 
 #[test]

@@ -181,9 +181,10 @@ impl Actor {
 
     /// A request to record a file's content of so many bytes.
     pub(crate) fn request(&self, path: &str, bytes: u64) -> String {
-        let with = json!({ "changeset": self.variable("AGENTS_CHANGESET"), "path": path, "deed": { "content": { "mode": null } } });
+        let params = json!({ "changeset": self.variable("AGENTS_CHANGESET"), "path": path, "edit": { "content": { "mode": null } } });
         let token = self.variable("AGENTS_TOKEN");
-        json!({ "version": 1, "token": token, "ask": "record", "with": with, "bodies": [bytes] }).to_string()
+        json!({ "version": 2, "token": token, "method": "record", "params": params, "body_lengths": [bytes] })
+            .to_string()
             + "\n"
     }
 }

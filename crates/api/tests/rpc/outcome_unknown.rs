@@ -1,4 +1,5 @@
-//! Runs that end while they are asked, played by the test: what is not known is told as such, and nothing is done instead.
+//! Runs that end during a request, played by the test: the client reports an unknown outcome, and does
+//! nothing instead.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +10,7 @@ use cleveragents::{Draft, Edit, Error, Kind, Reveal, Role, RunClient};
 
 use crate::fixture::{client, code, entry, key};
 
-/// What a call comes to when the run does this with the connection.
+/// The result of a call when the run does this with the connection.
 fn with_run<T: Send>(run: impl FnOnce(UnixStream) + Send, call: impl FnOnce(&RunClient) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("runs/plan/socket-1");
@@ -35,7 +36,7 @@ fn record(client: &RunClient) -> Result<cleveragents::RecordedEntry, Error> {
 }
 
 #[test]
-fn an_answer_that_never_comes_is_a_doubt() {
+fn a_missing_response_is_an_unknown_outcome() {
     let hangs_up = |stream: UnixStream| drop(read_request(&stream));
     assert_eq!(code(with_run(hangs_up, record)), ("no-reply", Kind::OutcomeUnknown));
     let message = [Draft::text(Role::User, "hello")];
@@ -43,9 +44,9 @@ fn an_answer_that_never_comes_is_a_doubt() {
     assert_eq!(code(with_run(hangs_up, append)), ("no-reply", Kind::OutcomeUnknown));
     for answer in [
         "what?\n",
-        "{\"version\":1}\n",
-        "{\"version\":1,\"ok\":{}}\n",
-        "{\"version\":1,\"error\":{}}\n",
+        "{\"version\":2}\n",
+        "{\"version\":2,\"result\":{}}\n",
+        "{\"version\":2,\"error\":{}}\n",
         "{\"vers",
     ] {
         let says = |mut stream: UnixStream| {
@@ -54,21 +55,33 @@ fn an_answer_that_never_comes_is_a_doubt() {
         };
         assert_eq!(code(with_run(says, record)), ("no-reply", Kind::OutcomeUnknown), "{answer}");
     }
-    // Of what only reads there is no doubt.
+    // A read has no unknown outcome.
     let get = |client: &RunClient| client.get(&key("x.word"), Reveal::No);
     assert_eq!(code(with_run(hangs_up, get)), ("run-gone", Kind::NotFound));
 }
 
 #[test]
-fn half_of_a_request_is_none() {
+fn a_run_of_another_version_is_named() {
+    let of_0_1 = |mut stream: UnixStream| {
+        read_request(&stream);
+        let error = "{\"kind\":\"usage\",\"code\":\"bad-request\",\"text\":\"it is of version 2\"}";
+        stream.write_all(format!("{{\"version\":1,\"error\":{error}}}\n").as_bytes()).unwrap();
+    };
+    let error = with_run(of_0_1, record).unwrap_err();
+    assert_eq!((error.code(), error.kind()), ("run-version", Kind::Usage));
+    assert!(error.to_string().contains("protocol version 1, this program has version 2"), "{error}");
+}
+
+#[test]
+fn an_incomplete_request_changes_nothing() {
     let long = || entry("file", Edit::Bytes(vec![b'x'; 8 << 20], None));
     let call = |client: &RunClient| client.record("changeset", &long());
     assert_eq!(code(with_run(drop, call)), ("run-gone", Kind::NotFound));
-    // A refusal that comes before all was sent is heard.
+    // The client reads a refusal that comes before all was sent.
     let refuses = |mut stream: UnixStream| {
         read_request(&stream);
         let error = "{\"kind\":\"busy\",\"code\":\"of-tomorrow\",\"message\":\"later\"}";
-        stream.write_all(format!("{{\"version\":1,\"error\":{error}}}\n").as_bytes()).unwrap();
+        stream.write_all(format!("{{\"version\":2,\"error\":{error}}}\n").as_bytes()).unwrap();
     };
     for _ in 0..2 {
         assert_eq!(code(with_run(refuses, call)), ("of-tomorrow", Kind::Busy));
@@ -76,7 +89,7 @@ fn half_of_a_request_is_none() {
 }
 
 #[test]
-fn a_file_that_becomes_shorter_is_not_sent_as_a_whole() {
+fn a_file_that_becomes_shorter_is_not_sent_as_complete() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, vec![b'x'; 8 << 20]).unwrap();

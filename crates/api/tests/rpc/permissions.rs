@@ -72,7 +72,7 @@ fn everything_that_can_be_recorded_is() {
         "create x - 0",
     ];
     assert_eq!(stage.entries(&summary, "work"), expected);
-    assert_eq!(summary.nodes[0].files, 9, "old and new are two");
+    assert_eq!(summary.nodes[0].files_changed, 9, "old and new are two");
 }
 
 #[test]
@@ -100,10 +100,10 @@ fn what_a_node_may_not_do_is_refused() {
     let plan = other.create(Some("other"), &[stage.path("project")]).unwrap();
     let foreign =
         other.start_changeset(&plan.plan, &cleveragents::actor("somebody").unwrap()).unwrap().id.to_string();
-    let summary = stage.play(&["work"], "writes = ['src/**']", |actor| {
+    let summary = stage.play(&["work"], "paths = ['src/**']", |actor| {
         let id = actor.variable("AGENTS_CHANGESET");
         actor.record_text("src/new", "new").unwrap();
-        let refused = ("refused-writes", Kind::Error);
+        let refused = ("refused-paths", Kind::Error);
         assert_eq!(code(actor.record_text("file", "no")), refused);
         assert_eq!(code(actor.record("src/new", Edit::RenameTo("new".to_owned()))), refused);
         for path in ["../file", "/etc/passwd", "src/.git/config", ".cleveragents/config.toml"] {
@@ -127,7 +127,10 @@ fn what_a_node_may_not_do_is_refused() {
         let mut variables = actor.variables.clone();
         variables.insert("AGENTS_TOKEN".to_owned(), "another".to_owned());
         let stranger = crate::fixture::client(&variables);
-        assert_eq!(code(stranger.get(&key("plan.concurrency"), Reveal::No)), ("node-ended", Kind::Conflict));
+        assert_eq!(
+            code(stranger.get(&key("plan.concurrency"), Reveal::No)),
+            ("invalid-token", Kind::Conflict)
+        );
     });
     assert_eq!(stage.entries(&summary, "work"), ["create src/new - 3", "create src/empty - 0"]);
     assert!(other.changeset(&foreign).unwrap().entries.is_empty());

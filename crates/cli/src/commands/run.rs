@@ -1,7 +1,7 @@
-//! `agents run`: actors in parallel, each in a copy of its own.
+//! `agents run`: runs actors in parallel, each in its own sandbox.
 //!
-//! The run goes on in a thread of its own; what happens in it comes here as events, through a bounded channel, and is shown
-//! ([`show`]); what it came to is told at the end ([`end`]).
+//! A thread runs the plan and sends its events through a bounded channel. [`show`] shows them, [`end`]
+//! prints the result.
 
 pub(super) mod draw;
 mod end;
@@ -24,92 +24,93 @@ use crate::session::Session;
 use live::Live;
 use show::Showing;
 
-/// Run actors in parallel, each in its own copy of the project
+/// Run actors, each in its own sandbox
 ///
-/// An actor is any command: a coding agent, a script, a formatter. It works in a copy of the project as it is now, uncommitted and untracked
-/// files included; your folder is not touched. What each one changed is credited to it and merged with the others; then the plan is ready
-/// to be reviewed (`agents plan diff`), applied all or nothing (`agents plan apply`) and undone (`agents plan undo`).
+/// An actor is any command: a coding agent, a script, a formatter. It works in a copy of the project, with
+/// uncommitted and untracked files; your folder stays unchanged. The changes of all actors are merged,
+/// each attributed to its actor. Then you can review the plan (`agents plan diff`), apply it, all or
+/// nothing (`agents plan apply`), and undo it (`agents plan undo`).
 ///
-/// `agents run -- CMD` runs one actor, on a terminal with the terminal in its hands. `agents run PLAN_FILE` runs a graph of them. On a terminal
-/// there is a line for each node; in a pipe lines of output begin with the node's name; with `--format json` each line is an event, and the last
-/// one the usual envelope, with the event `end`.
+/// `agents run -- CMD` runs one actor; on a terminal, the actor gets the terminal. `agents run PLAN_FILE`
+/// runs a graph of actors. On a terminal each node has a line; in a pipe, lines of output start with the
+/// name of the node. With `--format json` each line is an event; the last one, `end`, is the envelope.
 ///
-/// Ctrl-C ends the actors and keeps what finished, twice kills them. A run that was stopped, killed or failed goes on with `--resume`; what had
-/// finished is not run again.
+/// Ctrl-C ends the actors and keeps finished nodes; a second Ctrl-C kills them. `--resume` continues a
+/// run that was interrupted or failed, without repeating nodes that succeeded.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The plan: a TOML file, see docs/running.md or `--schema`
+    /// Plan file in TOML, see `--schema`
     #[arg(value_name = "PLAN_FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
-    /// One actor: a program with its arguments
+    /// Single actor: a program and its arguments
     #[arg(last = true, value_name = "CMD", conflicts_with = "file", value_hint = clap::ValueHint::CommandWithArguments)]
     command: Vec<String>,
 
-    /// What the plan is called
+    /// Name of the plan
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// The folder to work on, for a plan that declares none [default: the project's, or the git repository around]
+    /// Folder to work on, if the plan file declares none [default: the project, or the git repository]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     root: Option<PathBuf>,
-    /// How many actors at once [key: plan.concurrency]
+    /// Maximum number of concurrent actors [key: plan.concurrency]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     concurrency: Option<u32>,
-    /// Stop the others when one fails
+    /// Stop all nodes after the first failure
     #[arg(long, overrides_with = "no_fail_fast")]
     fail_fast: bool,
-    /// Let the others finish when one fails
+    /// Let other nodes finish after a failure
     #[arg(long)]
     no_fail_fast: bool,
-    /// What is made of a path that several changed [key: plan.merge]
-    #[arg(long, value_enum, value_name = "HOW")]
-    merge: Option<MergeWord>,
+    /// Merge strategy for files that several actors change [key: plan.merge]
+    #[arg(long, value_enum, value_name = "STRATEGY")]
+    merge: Option<MergeArg>,
 
-    /// Apply at once when all nodes succeeded and nothing conflicts
+    /// Apply the plan if all nodes succeed and nothing conflicts
     #[arg(long)]
     apply: bool,
-    /// Run nothing: check the plan and print its graph
+    /// Check the plan and print its graph; run nothing
     #[arg(long)]
     dry_run: bool,
-    /// Run nothing: print the graph as text, or as a Mermaid picture for documents
-    #[arg(long, value_enum, value_name = "FORM")]
-    graph: Option<GraphWord>,
+    /// Print the graph in this format; run nothing
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    graph: Option<GraphArg>,
     /// Print the JSON Schema of plan files, for editors
     #[arg(long, conflicts_with_all = ["file", "command", "resume"])]
     schema: bool,
-    /// Go on with a run that was cut off, or in which nodes failed: an id, the beginning of one, a name, or @latest
-    #[arg(long, value_name = "PLAN", conflicts_with_all = RUN_ALREADY)]
+    /// Continue an interrupted or failed run: a plan's id, prefix of an id, name, or @latest
+    #[arg(long, value_name = "PLAN", conflicts_with_all = RECORDED)]
     resume: Option<String>,
-    /// Capture what the actor prints, also on a terminal
+    /// Capture the output of the actor even on a terminal
     #[arg(long)]
     no_tty: bool,
 
-    /// Whether actors are kept from writing outside of their copy [key: sandbox.confine]
-    #[arg(long, value_enum, value_name = "HOW")]
-    confine: Option<ConfineWord>,
-    /// A folder that actors may write to as well, such as ~/.claude; may be repeated [key: sandbox.allow-write]
+    /// Confine writes of actors to their sandbox [key: sandbox.confine]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    confine: Option<ConfineArg>,
+    /// Let actors write to this folder too, such as ~/.claude (repeatable) [key: sandbox.allow-write]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::AnyPath)]
-    writable: Vec<PathBuf>,
-    /// What becomes of files that git ignores [default: copy]
-    #[arg(long, value_enum, value_name = "HOW")]
-    ignored: Option<IgnoredWord>,
+    allow_write: Vec<PathBuf>,
+    /// Treatment of files that git ignores [default: copy]
+    #[arg(long, value_enum, value_name = "ACTION")]
+    ignored: Option<IgnoredArg>,
 
-    /// How long the actor may take, such as 90s or 1h30m
+    /// Timeout of the actor, such as 90s or 1h30m
     #[arg(long, value_name = "DURATION", conflicts_with_all = ["file", "resume"])]
     timeout: Option<String>,
-    /// How often a failed actor is started again, from a clean copy
+    /// Number of retries after a failure, each in a new sandbox
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100), conflicts_with_all = ["file", "resume"])]
     retries: Option<u32>,
-    /// A pattern of the paths that the actor may change; may be repeated [default: all]
+    /// Pattern of paths that the actor may change (repeatable) [default: all]
     #[arg(long, value_name = "GLOB", conflicts_with_all = ["file", "resume"])]
-    writes: Vec<String>,
-    /// Add to the environment of the actor; may be repeated
+    paths: Vec<String>,
+    /// Add a variable to the environment of the actor (repeatable)
     #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["file", "resume"])]
     env: Vec<String>,
 }
 
-/// What a run that goes on has in its record.
-const RUN_ALREADY: [&str; 13] = [
+/// Options that the record of a resumed run has.
+const RECORDED: [&str; 13] = [
     "file",
     "command",
     "root",
@@ -121,15 +122,15 @@ const RUN_ALREADY: [&str; 13] = [
     "dry_run",
     "graph",
     "confine",
-    "writable",
+    "allow_write",
     "ignored",
 ];
 
 const EXAMPLES: &str = "\
 Examples:
   agents run -- sh -c 'sed -i s/foo/bar/ src/*.rs'
-  agents run -- claude                                    # its own interface, in a copy
-  agents run --no-tty --timeout 10m --writes 'docs/**' -- my-agent --task docs
+  agents run -- claude                                    # interactive, in a sandbox
+  agents run --no-tty --timeout 10m --paths 'docs/**' -- my-agent --task docs
   agents run plan.toml
   agents run plan.toml --dry-run
   agents run plan.toml --apply && git diff
@@ -138,43 +139,42 @@ Examples:
 
 Exit codes: 0 ready or applied, 1 a node failed, 4 conflict, 130 interrupted.";
 
-/// What is made of a path that several changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum MergeWord {
-    /// Edits of different lines are merged, others are conflicts
+enum MergeArg {
+    /// Merge edits of different lines; others are conflicts
     ThreeWay,
-    /// Every path that several changed is a conflict
+    /// Every file that several actors change is a conflict
     FailOnConflict,
-    /// The last change counts
+    /// The last change wins
     LastWins,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum GraphWord {
-    /// A line per node
+enum GraphArg {
+    /// One line per node
     Text,
-    /// A flowchart
+    /// Mermaid flowchart
     Mermaid,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum ConfineWord {
-    /// As far as the system can
+enum ConfineArg {
+    /// As far as the kernel can
     Auto,
-    /// Fully, or nothing is run
+    /// Fully, or run nothing
     Require,
     /// Not at all
     Off,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum IgnoredWord {
-    /// They are copied like the others
+enum IgnoredArg {
+    /// Copy them like other files
     Copy,
-    /// Links to the originals stand for them, read-only as far as actors are confined
+    /// Link to the originals, which are read-only for confined actors
     Link,
-    /// They are not there
-    LeaveOut,
+    /// Exclude them
+    Exclude,
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
@@ -197,11 +197,11 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         warn_of(args.file.as_ref(), &checked.warnings, output);
     }
     let plans = session.writer().plans()?;
-    tell_of_unfinished(&plans, output)?;
+    warn_of_interrupted(&plans, output)?;
     follow(args, &plans, output, |cancel, on_event| plans.run(checked, &options, cancel, on_event))
 }
 
-/// Runs something, shows what happens meanwhile, and tells how it ended.
+/// Starts a run, shows its progress, and prints its result.
 fn follow(
     args: &Args,
     plans: &Plans,
@@ -209,13 +209,13 @@ fn follow(
     run: impl FnOnce(&Cancel, &(dyn Fn(RunEvent) + Sync)) -> std::result::Result<RunSummary, api::Error> + Send,
 ) -> Result<Answer> {
     let cancel = Cancel::default();
-    let listening = cancel.clone();
-    let interrupt = Interrupt::listen_twice(move || listening.cancel())?;
+    let on_interrupt = cancel.clone();
+    let interrupt = Interrupt::listen_twice(move || on_interrupt.cancel())?;
     let showing = args.showing(output);
     let on_terminal = matches!(showing, Showing::Nothing);
     let summary = show::follow(|on_event| run(&cancel, on_event), showing, output)?;
     drop(interrupt);
-    end::tell(summary, args.apply, on_terminal, plans, output)
+    end::report(summary, args.apply, on_terminal, plans, output)
 }
 
 impl Args {
@@ -233,20 +233,20 @@ impl Args {
             fail_fast: (self.fail_fast || self.no_fail_fast).then_some(self.fail_fast),
             merge: self.merge.map(word),
             confine: self.confine.map(word),
-            writable: self.writable.clone(),
+            allow_write: self.allow_write.clone(),
             ignored: self.ignored.map(word),
             terminal: self.has_terminal(output),
             timeout: self.timeout.clone(),
             retries: self.retries.unwrap_or(0),
-            writes: self.writes.clone(),
+            paths: self.paths.clone(),
             env: env.collect::<Result<_>>()?,
         })
     }
 
-    /// Whether the one actor is given the terminal.
+    /// Returns true if the single actor gets the terminal.
     fn has_terminal(&self, output: &Output) -> bool {
-        let is_wanted = !self.command.is_empty() && !self.no_tty && !output.is_json();
-        is_wanted && io::stdin().is_terminal() && io::stdout().is_terminal()
+        let is_interactive = !self.command.is_empty() && !self.no_tty && !output.is_json();
+        is_interactive && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
     fn showing(&self, output: &Output) -> Showing {
@@ -258,7 +258,7 @@ impl Args {
     }
 }
 
-/// The name of one of some words, as the command line has it.
+/// The word of a value on the command line.
 fn word(word: impl ValueEnum) -> String {
     word.to_possible_value().expect("every word has a name").get_name().to_owned()
 }
@@ -269,10 +269,10 @@ fn schema(output: &mut Output) -> Result<Answer> {
     Ok(Answer::ok(schema))
 }
 
-/// Prints the graph of what would be run.
+/// Prints the graph of the plan file.
 fn graph(args: &Args, checked: &CheckedPlan, output: &mut Output) -> Result<Answer> {
     let graph = match args.graph {
-        Some(GraphWord::Mermaid) => &checked.mermaid,
+        Some(GraphArg::Mermaid) => &checked.mermaid,
         _ => &checked.graph,
     };
     output.say_text(graph.trim_end())?;
@@ -287,12 +287,12 @@ fn warn_of(file: Option<&PathBuf>, warnings: &[String], output: &mut Output) {
     }
 }
 
-/// Tells of runs that were cut off, so that nobody has to remember them.
-fn tell_of_unfinished(plans: &Plans, output: &mut Output) -> Result<()> {
-    for run in plans.unfinished_runs()?.into_iter().filter(|run| run.held_by.is_none()) {
+/// Warns of interrupted runs, so that nobody has to remember them.
+fn warn_of_interrupted(plans: &Plans, output: &mut Output) -> Result<()> {
+    for run in plans.unfinished_runs()?.into_iter().filter(|run| run.owner.is_none()) {
         let name = run.name.unwrap_or_else(|| run.plan.to_string());
-        let hint = format!("`agents run --resume {name}` goes on with it");
-        output.warn("unfinished", format!("the run of plan {name} was cut off"), Some(hint));
+        let hint = format!("agents run --resume {name}");
+        output.warn("interrupted-run", format!("the run of plan {name} was interrupted"), Some(hint));
     }
     Ok(())
 }

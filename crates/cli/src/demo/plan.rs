@@ -138,7 +138,7 @@ impl Demo<'_> {
         self.output.say("")?;
         for node in &nodes {
             if let Some(end) = End::of(node) {
-                let told = ended(&end, node.seconds.unwrap_or_default(), node.files);
+                let told = ended(&end, node.seconds.unwrap_or_default(), node.files_changed);
                 self.output.say(format_args!("   {:LABEL$}{told}", node.name))?;
             }
         }

@@ -6,44 +6,44 @@ use api::errors::RunError as E;
 pub(super) fn hint(error: &E) -> Option<String> {
     let hint = match error {
         E::Plan(error) => return super::plan::hint(error),
-        E::Held { .. } => Some("`agents plan show PLAN` shows how far it is"),
-        E::Lost { .. } => Some("`agents plan show PLAN` shows who runs it now"),
-        E::NotRun { .. } => Some("`agents plan list` shows the plans there are"),
+        E::LeaseHeld { .. } => Some("`agents plan show PLAN` shows its progress"),
+        E::LeaseLost { .. } => Some("`agents plan show PLAN` shows who runs it"),
+        E::NoRun { .. } => Some("`agents plan list` lists all plans"),
         E::NothingToResume { .. } => {
-            Some("`agents plan show PLAN` shows what became of it; running the file again makes a new plan")
+            Some("`agents plan show PLAN` shows its outcome; running the file again makes a new plan")
         }
         E::NoNode { nodes, .. } => return Some(format!("its nodes are {}", nodes.join(", "))),
-        E::NoRoot => Some("name one with `agents run --root DIR`, or make a project: `mkdir .cleveragents`"),
-        E::NotHere => None,
-        E::ReadPlanFile { .. } => Some("name an existing TOML file: `agents run PLAN.toml`"),
+        E::NoRoot => Some("give one with `agents run --root DIR`, or make a project: `mkdir .cleveragents`"),
+        E::UnsupportedPlatform => None,
+        E::ReadPlanFile { .. } => Some("give an existing TOML file: `agents run PLAN.toml`"),
         E::PlanFile { .. } => {
             Some("correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing")
         }
         E::BadRequest { .. } => Some("use the program that started the run: `agents --version`"),
-        E::TooManyRequests { .. } => Some("try again when others are done"),
-        E::NoSeat => Some("start the command in a node of a plan: `agents run PLAN.toml`"),
+        E::TooManyRequests { .. } => Some("retry when other requests have ended"),
+        E::InvalidToken => Some("start the command in a node of a plan: `agents run PLAN.toml`"),
         E::ForeignChangeset { .. } => {
             Some("use the node's own: `agents changeset record \"$AGENTS_CHANGESET\" …`")
         }
-        E::ForeignRoot { .. } => Some("leave `--root` out: a node works on one folder"),
-        E::RefusedWrites { .. } => {
-            Some("add a pattern to `writes` of the node; `agents run --dry-run PLAN.toml` checks the file")
+        E::ForeignRoot { .. } => Some("omit `--root`: a node works on one folder"),
+        E::RefusedPaths { .. } => {
+            Some("add a pattern to `paths` of the node; `agents run --dry-run PLAN.toml` checks the file")
         }
         #[cfg(target_os = "linux")]
         E::Socket { .. } => Some(
-            "`ls -ld` on the folder shows who may write there; `--home DIR` names another home folder, on a file system that has sockets",
+            "`ls -ld` on the folder shows who may write there; `--home DIR` uses another home folder, on a file system with sockets",
         ),
         #[cfg(target_os = "linux")]
-        E::Files { .. } => {
+        E::Sandbox { .. } => {
             Some("`df -h` shows whether the disk is full; `ls -ld` on the folder shows who may write there")
         }
         #[cfg(target_os = "linux")]
-        E::TooManyChanges { .. } => Some(
-            "let it write to `$TMPDIR` what is not part of the change, or split the work into several nodes",
-        ),
+        E::TooManyChanges { .. } => {
+            Some("let it write temporary files to `$TMPDIR`, or split the work into several nodes")
+        }
         #[cfg(target_os = "linux")]
-        E::NotWritable { .. } => {
-            Some("make the folder, or take it out: `agents config get sandbox.allow-write`")
+        E::AllowWrite { .. } => {
+            Some("create the folder, or remove it from the list: `agents config get sandbox.allow-write`")
         }
         #[cfg(target_os = "linux")]
         E::Confine { .. } | E::NotConfined { .. } => {
@@ -56,7 +56,9 @@ pub(super) fn hint(error: &E) -> Option<String> {
         #[cfg(target_os = "linux")]
         E::StillRunning { .. } => Some("`ps -o pid,stat,wchan,args -p PID` shows what they wait for"),
         #[cfg(target_os = "linux")]
-        E::Start { .. } => Some("check that the program is installed and named as on the command line"),
+        E::CommandNotFound { .. } => Some("check that the program is installed and in `PATH`"),
+        #[cfg(target_os = "linux")]
+        E::Spawn { .. } => Some("`ls -l` on the program shows who may execute it"),
     };
     hint.map(str::to_owned)
 }

@@ -231,23 +231,24 @@ fn runs() {
     let text = || "t".to_owned();
     check_hinted(R::BadRequest { reason: text() }, Kind::Usage, "bad-request");
     check_hinted(R::TooManyRequests { limit: 1 }, Kind::Busy, "too-many-requests");
-    check_hinted(R::NoSeat, Kind::Conflict, "node-ended");
+    check_hinted(R::InvalidToken, Kind::Conflict, "invalid-token");
     check_hinted(
         R::ForeignChangeset { node: text(), changeset: text() },
         Kind::Conflict,
         "foreign-changeset",
     );
     check_hinted(R::ForeignRoot { node: text(), root: path() }, Kind::Usage, "foreign-root");
-    check_hinted(R::RefusedWrites { node: text(), path: text() }, Kind::Error, "refused-writes");
+    check_hinted(R::RefusedPaths { node: text(), path: text() }, Kind::Error, "refused-paths");
     let broken = || io::ErrorKind::BrokenPipe.into();
     check_hinted(Error::RunGone { socket: path(), source: broken() }, Kind::NotFound, "run-gone");
+    check_hinted(Error::RunVersion { socket: path(), version: 1, expected: 2 }, Kind::Usage, "run-version");
     check_hinted(Error::NoReply { socket: path(), source: broken() }, Kind::OutcomeUnknown, "no-reply");
     check_hinted(Error::InSandbox { command: "run" }, Kind::Usage, "in-sandbox");
     check_hinted(Error::SecretInSandbox { key: text() }, Kind::Usage, "secret-in-sandbox");
-    let problem = Problem::hinted(&R::NoSeat.into(), Some(super::hints));
+    let problem = Problem::hinted(&R::InvalidToken.into(), Some(super::hints));
     let refused = Error::Refused { problem: Box::new(problem.clone()) };
     assert_eq!((refused.to_string(), Problem::of(&refused)), (problem.message.clone(), problem));
-    check_hinted(refused, Kind::Conflict, "node-ended");
+    check_hinted(refused, Kind::Conflict, "invalid-token");
 }
 
 #[test]
@@ -454,15 +455,15 @@ fn hints_of_stores() {
 fn hints_of_runs() {
     use executor::Error as R;
     let (plan, text) = (plan::PlanId::new(), || "t".to_owned());
-    says(R::Held { plan, owner: text() }, "agents plan show");
-    says(R::Lost { plan }, "agents plan show");
-    says(R::NotRun { plan }, "agents plan list");
+    says(R::LeaseHeld { plan, owner: text() }, "agents plan show");
+    says(R::LeaseLost { plan }, "agents plan show");
+    says(R::NoRun { plan }, "agents plan list");
     says(R::NothingToResume { plan, state: plan::State::Applied }, "makes a new plan");
     says(R::NoNode { plan, node: text(), nodes: vec!["a".into(), "b".into()] }, "its nodes are a, b");
     says(R::NoRoot, "--root DIR");
     says(R::ReadPlanFile { file: path(), source: io::ErrorKind::NotFound.into() }, "agents run");
     says(R::PlanFile { file: path(), problems: Vec::new() }, "--dry-run");
-    assert_eq!(super::hint(&R::NotHere.into()), None);
+    assert_eq!(super::hint(&R::UnsupportedPlatform.into()), None);
     says(Error::InvalidChoice { option: "merge", value: text(), choices: vec!["a", "b"] }, "use one of a, b");
 }
 
@@ -473,11 +474,15 @@ fn hints_of_sandboxes() {
     let broken = || Box::new(executor::FileError::Exists { path: path() });
     let io = || io::ErrorKind::Other.into();
     says(R::Socket { path: path(), source: broken() }, "--home DIR");
-    says(R::Files { doing: "make", folder: path(), source: broken() }, "df -h");
+    says(R::Sandbox { action: "make", folder: path(), source: broken() }, "df -h");
     says(R::TooManyChanges { limit: 1 }, "$TMPDIR");
-    says(R::NotWritable { path: path(), source: io() }, "sandbox.allow-write");
-    says(R::NotConfined { enforced: executor::Enforced::Not }, "agents config set sandbox.confine auto");
+    says(R::AllowWrite { path: path(), source: io() }, "sandbox.allow-write");
+    says(
+        R::NotConfined { confinement: executor::Confinement::None },
+        "agents config set sandbox.confine auto",
+    );
     says(R::Output { file: path(), source: io() }, "df -h");
     says(R::StillRunning { pids: vec![1] }, "`ps ");
-    says(R::Start { program: "p".into(), source: io() }, "is installed");
+    says(R::Spawn { program: "p".into(), source: io() }, "ls -l");
+    says(R::CommandNotFound { program: "p".into(), source: io() }, "installed");
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use cleveragents_executor::{CopyTree, Ignored, Manifest, Strategy, Wanted};
+use cleveragents_executor::{CopyStrategy, Ignored, Manifest, SandboxOptions, SandboxStrategy};
 use testkit::bench::{Report, Result, Target, compare, sync_file_system, timed};
 
 use crate::trees;
@@ -20,12 +20,17 @@ pub(crate) fn measure_making(place: &Path, report: &mut Report) -> Result<()> {
     let root = place.join("root");
     trees::make(&root, FILES)?;
     let (sandbox, by_hand) = (place.join("sandbox"), place.join("by-hand"));
-    let strategy = CopyTree { threads: std::thread::available_parallelism()?.get() };
+    let strategy = CopyStrategy { threads: std::thread::available_parallelism()?.get() };
     let go_on = AtomicBool::new(false);
     let ours = || {
         sync_file_system(place)?;
-        let wanted =
-            Wanted { root: &root, folder: &sandbox, ignored: Ignored::Copy, left_out: &[], cancel: &go_on };
+        let wanted = SandboxOptions {
+            root: &root,
+            folder: &sandbox,
+            ignored: Ignored::Copy,
+            excluded: &[],
+            cancel: &go_on,
+        };
         let begun = Instant::now();
         strategy.make(&wanted)?;
         let took = begun.elapsed();
@@ -48,14 +53,15 @@ pub(crate) fn measure_making(place: &Path, report: &mut Report) -> Result<()> {
 pub(crate) fn measure_changes(place: &Path, report: &mut Report) -> Result<()> {
     let root = place.join("root");
     trees::make(&root, FILES)?;
-    let sandbox = CopyTree { threads: std::thread::available_parallelism()?.get() }.make(&Wanted {
-        root: &root,
-        folder: &place.join("sandbox"),
-        ignored: Ignored::Copy,
-        left_out: &[],
-        cancel: &AtomicBool::new(false),
-    })?;
-    let manifest = Manifest::take(&sandbox.tree)?;
+    let sandbox =
+        CopyStrategy { threads: std::thread::available_parallelism()?.get() }.make(&SandboxOptions {
+            root: &root,
+            folder: &place.join("sandbox"),
+            ignored: Ignored::Copy,
+            excluded: &[],
+            cancel: &AtomicBool::new(false),
+        })?;
+    let manifest = Manifest::scan(&sandbox.tree)?;
     // git has an index of its own there, with the times of the original; this brings it up to date.
     let status = || {
         let mut command = Command::new("git");
@@ -70,7 +76,7 @@ pub(crate) fn measure_changes(place: &Path, report: &mut Report) -> Result<()> {
     let ours = || {
         let begun = Instant::now();
         let changes = manifest.changes(&sandbox.tree)?;
-        assert_eq!(changes.edits.len(), EDITS);
+        assert_eq!(changes.changes.len(), EDITS);
         Ok(begun.elapsed())
     };
     let git = || {

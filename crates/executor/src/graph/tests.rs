@@ -7,7 +7,7 @@ fn plan(text: &str) -> PlanFile {
     PlanFile::parse(Path::new("plan.toml"), text).unwrap()
 }
 
-/// A plan of nodes, each with what it needs.
+/// A plan of nodes and their needs.
 fn plan_of(nodes: &[(&str, &[&str])]) -> PlanFile {
     let text: String =
         nodes.iter().map(|(name, needs)| format!("[nodes.{name}]\nrun = 'x'\nneeds = {needs:?}\n")).collect();
@@ -25,15 +25,15 @@ fn unknown_and_repeated_needs_are_named() {
     check(
         &[("build", &["lnt", "zzzzz"]), ("lint", &[]), ("test", &["lint", "lint"])],
         &[
-            "3:10: node `build` needs `lnt`, which is no node (did you mean `lint`?)",
-            "3:17: node `build` needs `zzzzz`, which is no node",
+            "3:10: node `build` needs `lnt`, which is not a node (did you mean `lint`?)",
+            "3:17: node `build` needs `zzzzz`, which is not a node",
             "9:18: node `test` needs `lint` twice",
         ],
     );
 }
 
 #[test]
-fn cycles_are_named_in_full_and_what_waits_for_them() {
+fn cycles_and_the_nodes_behind_them_are_named() {
     check(
         &[
             ("a", &["c"]),
@@ -44,24 +44,24 @@ fn cycles_are_named_in_full_and_what_waits_for_them() {
             ("free", &[]),
         ],
         &[
-            "1:8: nodes need each other in a cycle: `a` needs `c` needs `b` needs `a`",
+            "1:8: cycle: a -> c -> b -> a",
             "10:8: node `behind` can never run: it waits for a cycle",
             "13:8: node `further` can never run: it waits for a cycle",
         ],
     );
-    check(&[("a", &["a"])], &["1:8: nodes need each other in a cycle: `a` needs `a`"]);
+    check(&[("a", &["a"])], &["1:8: cycle: a -> a"]);
     check(
         &[("first", &["a"]), ("a", &["b"]), ("b", &["a"]), ("c", &["d"]), ("d", &["c"])],
         &[
             "1:8: node `first` can never run: it waits for a cycle",
-            "4:8: nodes need each other in a cycle: `a` needs `b` needs `a`",
-            "10:8: nodes need each other in a cycle: `c` needs `d` needs `c`",
+            "4:8: cycle: a -> b -> a",
+            "10:8: cycle: c -> d -> c",
         ],
     );
 }
 
 #[test]
-fn the_order_is_that_of_the_file_as_far_as_needs_allow() {
+fn nodes_keep_the_order_of_the_file_where_needs_allow() {
     let graph = Graph::of(&plan_of(&[("test", &["lint", "build"]), ("build", &[]), ("lint", &[])])).unwrap();
     assert_eq!((graph.len(), graph.is_empty()), (3, false));
     assert_eq!(graph.order(), [1, 2, 0]);
@@ -73,33 +73,32 @@ fn the_order_is_that_of_the_file_as_far_as_needs_allow() {
 }
 
 #[test]
-fn overlapping_writes_of_unordered_nodes_are_a_warning() {
+fn overlapping_paths_of_unordered_nodes_are_a_warning() {
     let plan = plan(
-        "[nodes.a]\nrun='x'\nwrites=['src/**']\n[nodes.b]\nrun='x'\nwrites=['docs/*', 'src/*.rs']\n\
-         [nodes.c]\nrun='x'\nneeds=['a', 'b']\nwrites=['src/a.rs']\n[nodes.d]\nrun='x'\nwrites=['out']\n\
-         [nodes.e]\nrun='x'\n[nodes.f]\nrun='x'\nroot='other'\nwrites=['src']\n",
+        "[nodes.a]\nrun='x'\npaths=['src/**']\n[nodes.b]\nrun='x'\npaths=['docs/*', 'src/*.rs']\n\
+         [nodes.c]\nrun='x'\nneeds=['a', 'b']\npaths=['src/a.rs']\n[nodes.d]\nrun='x'\npaths=['out']\n\
+         [nodes.e]\nrun='x'\n[nodes.f]\nrun='x'\nroot='other'\npaths=['src']\n",
     );
-    let found: Vec<_> = Graph::of(&plan).unwrap().overlaps(&plan).iter().map(ToString::to_string).collect();
+    let found: Vec<_> =
+        Graph::of(&plan).unwrap().overlap_warnings(&plan).iter().map(ToString::to_string).collect();
     assert_eq!(
         found,
-        [
-            "4:8: nodes `a` and `b` may run at the same time and write the same files: `src/**` and `src/*.rs` \
-          (let one need the other, or narrow `writes` of `b`)"
-        ]
+        ["4:8: nodes `a` and `b` may run concurrently and change the same files: `src/**` and `src/*.rs` \
+          (let one need the other, or narrow `paths` of `b`)"]
     );
 }
 
 #[test]
 fn warnings_are_bounded() {
-    let text: String = (0..15).map(|number| format!("[nodes.n{number}]\nrun='x'\nwrites=['a']\n")).collect();
+    let text: String = (0..15).map(|number| format!("[nodes.n{number}]\nrun='x'\npaths=['a']\n")).collect();
     let plan = plan(&text);
-    let found = Graph::of(&plan).unwrap().overlaps(&plan);
+    let found = Graph::of(&plan).unwrap().overlap_warnings(&plan);
     assert_eq!(found.len(), WARNINGS_MAX);
-    assert!(found[WARNINGS_MAX - 1].what.ends_with("; and 55 more pairs like this"), "{}", found[49]);
+    assert!(found[WARNINGS_MAX - 1].message.ends_with("; and 55 more pairs like this"), "{}", found[49]);
 }
 
 #[test]
-fn roots_must_be_declared_chosen_and_there() {
+fn roots_must_be_declared_chosen_and_existing() {
     let folder = tempfile::tempdir().unwrap();
     let root = |name: &str, path: &str| format!("[roots.{name}]\npath = '{path}'\n");
     let nodes = "[nodes.a]\nrun='x'\nroot='ap'\n[nodes.b]\nrun='x'\n[nodes.c]\nrun='x'\nroot='app'\n";
@@ -114,8 +113,8 @@ fn roots_must_be_declared_chosen_and_there() {
         found(root("app", ".") + &root("site", "missing") + nodes),
         [
             "3:8: root `site`: `HERE/missing` is not a folder",
-            "5:8: node `a` works on root `ap`, which is not declared (did you mean `app`?)",
-            "8:8: node `b` does not say which of 2 roots it works on (give it a `root`)",
+            "5:8: node `a` uses root `ap`, which is not declared (did you mean `app`?)",
+            "8:8: node `b` does not choose one of 2 roots (give it a `root`)",
         ]
     );
     assert_eq!(found("[nodes.a]\nrun='x'\n".to_owned()), [""; 0]);
@@ -148,19 +147,19 @@ fn dags() -> impl Strategy<Value = (PlanFile, Vec<Vec<usize>>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if testkit::report::is_proof() { 5000 } else { 150 }))]
 
-    /// Whatever fails and in whichever order nodes end: each is started at most once and only after all it needs, and in the end each
-    /// is done, failed, or behind a failure.
+    /// Whatever fails, in any order: each node starts at most once, after all its needs, and in the end is
+    /// done, failed, or behind a failure.
     #[test]
     fn nodes_start_once_after_all_they_need((plan, needs) in dags(), seed in any::<u64>()) {
         let graph = Graph::of(&plan).unwrap();
-        let place = |node: usize| graph.order().iter().position(|other| *other == node).unwrap();
+        let rank = |node: usize| graph.order().iter().position(|other| *other == node).unwrap();
         for (node, needs) in needs.iter().enumerate() {
             prop_assert_eq!(graph.needs(node), needs.as_slice());
-            prop_assert!(needs.iter().all(|need| place(*need) < place(node)));
+            prop_assert!(needs.iter().all(|need| rank(*need) < rank(node)));
         }
         let mut random = fastrand::Rng::with_seed(seed);
         let mut ready = Ready::new(&graph);
-        let (mut running, mut done, mut failed, mut given_up) = (vec![], vec![], vec![], vec![]);
+        let (mut running, mut done, mut failed, mut skipped) = (vec![], vec![], vec![], vec![]);
         let mut started = BTreeSet::new();
         loop {
             while random.u8(..) > 100 && let Some(node) = ready.take() {
@@ -177,33 +176,33 @@ proptest! {
             let node = running.swap_remove(random.usize(..running.len()));
             if random.u8(..) < 40 {
                 failed.push(node);
-                given_up.extend(ready.failed(&graph, node));
+                skipped.extend(ready.failed(&graph, node));
             } else {
                 done.push(node);
                 ready.done(&graph, node);
             }
         }
         prop_assert!(running.is_empty() && ready.take().is_none());
-        let mut all: Vec<_> = [done.clone(), failed.clone(), given_up.clone()].concat();
+        let mut all: Vec<_> = [done.clone(), failed.clone(), skipped.clone()].concat();
         all.sort_unstable();
         prop_assert_eq!(all, (0..graph.len()).collect::<Vec<_>>());
-        for node in given_up {
+        for node in skipped {
             prop_assert!(needs[node].iter().any(|need| !done.contains(need)));
         }
     }
 
-    /// A cycle that is put in is found, and its nodes do need each other.
+    /// An inserted cycle is found, and its nodes need each other.
     #[test]
     fn a_cycle_is_always_found((mut plan, needs) in dags(), pick in any::<prop::sample::Index>()) {
         let node = pick.index(needs.len());
-        // The node needs itself, by way of anything that comes after it.
+        // The node needs itself, through one that needs it.
         let last = (0..needs.len()).rev().find(|other| needs[*other].contains(&node)).unwrap_or(node);
         let name = plan.nodes[last].name.clone();
-        let place = plan.nodes[node].place;
-        plan.nodes[node].needs.push(crate::Need { name, place });
+        let position = plan.nodes[node].position;
+        plan.nodes[node].needs.push(crate::Need { name, position });
         let problems = Graph::of(&plan).unwrap_err();
-        let cycle = problems.iter().find(|problem| problem.what.contains("in a cycle: ")).unwrap();
-        let names: Vec<_> = cycle.what.split('`').skip(1).step_by(2).collect();
+        let names = problems.iter().find_map(|problem| problem.message.strip_prefix("cycle: ")).unwrap();
+        let names: Vec<_> = names.split(" -> ").collect();
         prop_assert_eq!(names.first(), names.last());
         for pair in names.windows(2) {
             let one = plan.nodes.iter().find(|node| node.name == pair[0]).unwrap();

@@ -1,4 +1,4 @@
-//! What may stand in a plan file: one table, from which come the check and the JSON Schema.
+//! The fields of a plan file: one table, from which come the check and the JSON Schema.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -6,18 +6,21 @@ use super::Merge;
 
 /// The longest name of a node or root: it becomes the name of a folder.
 pub const NAME_BYTES_MAX: usize = 64;
-/// As a regular expression, for the schema.
+/// Names as a regular expression, for the schema.
 const NAME_PATTERN: &str = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$";
 
 /// One field of a table.
+#[derive(Clone, Copy)]
 pub(super) struct Field {
     pub(super) name: &'static str,
+    /// The name in version 0.1. Parsed, and not in the schema.
+    pub(super) alias: Option<&'static str>,
     pub(super) shape: Shape,
     pub(super) help: &'static str,
     pub(super) required: bool,
 }
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
     Text,
@@ -30,74 +33,70 @@ pub(super) enum Shape {
     /// One of some words.
     Word(fn() -> Vec<&'static str>),
     Texts,
-    /// A line for the shell, or a program with its arguments.
-    Run,
-    /// Names with texts.
+    /// A line for the shell, or a program and its arguments.
+    Command,
+    /// A table of texts.
     Variables,
     Table(&'static [Field]),
-    /// Tables by names that people choose.
+    /// A table of tables with names chosen by people.
     Tables(&'static [Field]),
 }
 
 const fn field(name: &'static str, shape: Shape, help: &'static str) -> Field {
-    Field { name, shape, help, required: false }
+    Field { name, alias: None, shape, help, required: false }
 }
 
 const fn required(name: &'static str, shape: Shape, help: &'static str) -> Field {
-    Field { name, shape, help, required: true }
+    Field { required: true, ..field(name, shape, help) }
 }
 
-/// The file.
+/// The fields of the file.
 pub(super) const PLAN: &[Field] = &[
-    field("name", Shape::Text, "what people call the plan"),
-    field("concurrency", Shape::Count { min: 1, max: 1024 }, "how many nodes run at once"),
-    field("fail-fast", Shape::Flag, "whether the first failure stops the others"),
-    field("merge", Shape::Word(merges), "what is made of a path that several nodes changed"),
-    field("roots", Shape::Tables(ROOT), "the folders the plan works on; the project when there are none"),
-    field("defaults", Shape::Table(DEFAULTS), "for nodes that say nothing else"),
+    field("name", Shape::Text, "name of the plan"),
+    field("concurrency", Shape::Count { min: 1, max: 1024 }, "maximum number of concurrent nodes"),
+    field("fail-fast", Shape::Flag, "stop all nodes after the first failure"),
+    field("merge", Shape::Word(merges), "merge strategy for files that several nodes change"),
+    field("roots", Shape::Tables(ROOT), "folders that the plan may change [default: the project]"),
+    field("defaults", Shape::Table(DEFAULTS), "defaults of node fields"),
     required("nodes", Shape::Tables(NODE), "the actors"),
 ];
 
 const ROOT: &[Field] =
-    &[required("path", Shape::Text, "the folder, absolute or from the folder of this file")];
+    &[required("path", Shape::Text, "the folder, absolute or relative to the folder of this file")];
 
+/// The fields that nodes and defaults share.
 const DEFAULTS: &[Field] = &[
-    WORK[0].again(),
-    WORK[1].again(),
-    WORK[2].again(),
-    WORK[3].again(),
-    WORK[4].again(),
-    WORK[5].again(),
-    WORK[6].again(),
+    field("root", Shape::Text, "root to work on"),
+    field("workdir", Shape::Text, "folder to start in, relative to the root"),
+    field("env", Shape::Variables, "additions to the environment"),
+    field("timeout", Shape::Duration, "longest duration, such as 90s or 1h30m"),
+    field("retries", Shape::Count { min: 0, max: 100 }, "number of retries after a failure"),
+    PATHS,
+    field("continue-on-error", Shape::Flag, "start the nodes that need it even if it fails"),
 ];
 
-/// What nodes and defaults share.
-const WORK: &[Field] = &[
-    field("root", Shape::Text, "the root it works on"),
-    field("workdir", Shape::Text, "the folder below the root that it starts in"),
-    field("env", Shape::Variables, "what is added to the environment"),
-    field("timeout", Shape::Duration, "how long it may take, such as 90s or 1h30m"),
-    field("retries", Shape::Count { min: 0, max: 100 }, "how often it is started again when it fails"),
-    field("writes", Shape::Texts, "patterns of the paths that it may change: *, ?, **, [...], {a,b}"),
-    field("continue-on-error", Shape::Flag, "whether nodes that need it run although it failed"),
-];
+pub(super) const PATHS: Field = Field {
+    alias: Some("writes"),
+    ..field("paths", Shape::Texts, "patterns of paths that it may change: *, ?, **, [...], {a,b}")
+};
 
 const NODE: &[Field] = &[
-    required("run", Shape::Run, "a line for the shell, or a program and its arguments"),
-    field("needs", Shape::Texts, "the nodes that come before it"),
-    field("stdin", Shape::Text, "what it reads from standard input"),
-    WORK[0].again(),
-    WORK[1].again(),
-    WORK[2].again(),
-    WORK[3].again(),
-    WORK[4].again(),
-    WORK[5].again(),
-    WORK[6].again(),
+    required("run", Shape::Command, "a line for the shell, or a program and its arguments"),
+    field("needs", Shape::Texts, "nodes that must succeed first"),
+    field("stdin", Shape::Text, "text for standard input"),
+    DEFAULTS[0],
+    DEFAULTS[1],
+    DEFAULTS[2],
+    DEFAULTS[3],
+    DEFAULTS[4],
+    DEFAULTS[5],
+    DEFAULTS[6],
 ];
 
 impl Field {
-    const fn again(&self) -> Field {
-        Field { name: self.name, shape: self.shape, help: self.help, required: self.required }
+    /// Its name and its alias.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.alias)
     }
 }
 
@@ -105,7 +104,7 @@ fn merges() -> Vec<&'static str> {
     Merge::ALL.map(Merge::name).to_vec()
 }
 
-/// Whether a node or root may have this name.
+/// Returns true if a node or root may have this name.
 pub(super) fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     name.len() <= NAME_BYTES_MAX
@@ -113,7 +112,7 @@ pub(super) fn is_name(name: &str) -> bool {
         && name.bytes().all(|byte| plain(byte) || byte == b'.' || byte == b'-')
 }
 
-/// A JSON Schema of plan files, for editors that complete and check TOML.
+/// The JSON Schema of plan files, for editors that complete and check TOML.
 pub fn plan_file_schema() -> Json {
     let mut schema = table(PLAN);
     schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
@@ -141,7 +140,7 @@ fn rule(shape: Shape) -> Json {
         Shape::Duration => json!({ "type": "string", "pattern": config::DURATION_PATTERN }),
         Shape::Word(words) => json!({ "type": "string", "enum": words() }),
         Shape::Texts => texts,
-        Shape::Run => json!({ "anyOf": [
+        Shape::Command => json!({ "anyOf": [
             { "type": "string", "minLength": 1 },
             { "type": "array", "items": { "type": "string" }, "minItems": 1 },
         ] }),

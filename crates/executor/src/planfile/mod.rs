@@ -2,28 +2,29 @@
 //!
 //! ```toml
 //! name = "rename everywhere"
-//! concurrency = 4                  # nodes at once; without it as many as there are processors
-//! fail-fast = true                 # the first failure stops the others
+//! concurrency = 4                  # most concurrent nodes; default: the key plan.concurrency
+//! fail-fast = true                 # stop all nodes after the first failure
 //! merge = "three-way"              # or fail-on-conflict, last-wins
 //!
-//! [roots.app]                      # without roots there is one, the project
-//! path = "."                       # from the folder of this file
+//! [roots.app]                      # default: one root, the project
+//! path = "."                       # relative to the folder of this file
 //!
-//! [defaults]                       # for nodes that say nothing else
+//! [defaults]                       # defaults of node fields
 //! timeout = "10m"
 //!
 //! [nodes.rename]
 //! run = "sed -i s/foo/bar/ src/*.rs"
-//! writes = ["src/**"]
+//! paths = ["src/**"]
 //!
 //! [nodes.test]
 //! run = ["cargo", "test"]
 //! needs = ["rename"]
 //! ```
 //!
-//! A file is checked as a whole: every mistake is reported with its line and column. What the fields are stands in one table
-//! (`planfile/fields.rs`); the check and the JSON Schema both come from it. How nodes depend on each other is not checked here but in
-//! `graph`.
+//! The check reports every mistake of a file, with line and column. The table of fields in `fields` is
+//! the source of both the check and the JSON Schema. `graph` checks the dependencies of nodes.
+//!
+//! The store keeps the texts of plan files, so fields keep their names of version 0.1 as aliases.
 
 mod check;
 mod command;
@@ -31,9 +32,9 @@ mod fields;
 mod read;
 mod spec;
 
-pub use command::{OneCommand, plan_of_command};
+pub use command::{COMMAND_LINE, SingleCommand, plan_file_for_command};
 pub use fields::{NAME_BYTES_MAX, plan_file_schema};
-pub use spec::{FILE_BYTES_MAX, Merge, NODES_MAX, Need, NodeSpec, PlanFile, RootSpec, Run};
+pub use spec::{FILE_BYTES_MAX, Merge, NODES_MAX, Need, NodeCommand, NodeSpec, PlanFile, RootSpec};
 
 #[cfg(test)]
 mod tests;

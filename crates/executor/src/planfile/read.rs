@@ -1,26 +1,27 @@
-//! From a checked file to what it says.
+//! Converts a checked document to types.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Item, TableLike, Value};
 
-use super::check::{place_of_key, start};
+use super::check::{key_position, start};
+use super::fields::PATHS;
 use super::spec::parse_timeout;
-use super::{Merge, Need, NodeSpec, PlanFile, RootSpec, Run};
-use crate::Place;
-use crate::problem::Text;
+use super::{Merge, Need, NodeCommand, NodeSpec, PlanFile, RootSpec};
+use crate::Position;
+use crate::problem::LineIndex;
 
-/// What a file says that has no problems.
-pub(super) fn plan(file: &Path, text: &Text<'_>, plan: &dyn TableLike) -> PlanFile {
+/// Converts a document without problems.
+pub(super) fn plan(file: &Path, index: &LineIndex<'_>, plan: &dyn TableLike) -> PlanFile {
     let defaults = plan.get("defaults").and_then(Item::as_table_like);
     let tables = |name| plan.get(name).and_then(Item::as_table_like);
     let roots = tables("roots")
-        .map(|roots| roots.iter().map(|(name, item)| (name.to_owned(), root(text, roots, name, item))));
+        .map(|roots| roots.iter().map(|(name, item)| (name.to_owned(), root(index, roots, name, item))));
     let nodes = tables("nodes").map(|nodes| {
         nodes.iter().filter_map(|(name, item)| {
-            let fields = Fields { text, own: item.as_table_like()?, defaults };
-            Some(fields.node(name, place_of_key(text, nodes, name)))
+            let fields = Fields { index, own: item.as_table_like()?, defaults };
+            Some(fields.node(name, key_position(index, nodes, name)))
         })
     });
     let merge = plan.get("merge").and_then(Item::as_str);
@@ -35,40 +36,40 @@ pub(super) fn plan(file: &Path, text: &Text<'_>, plan: &dyn TableLike) -> PlanFi
     }
 }
 
-/// The order of the file, which the parser's tables need not have.
+/// Sorts nodes by position: the parser's tables may have another order.
 fn in_order(mut nodes: Vec<NodeSpec>) -> Vec<NodeSpec> {
-    nodes.sort_by_key(|node| node.place);
+    nodes.sort_by_key(|node| node.position);
     nodes
 }
 
-fn root(text: &Text<'_>, roots: &dyn TableLike, name: &str, item: &Item) -> RootSpec {
+fn root(index: &LineIndex<'_>, roots: &dyn TableLike, name: &str, item: &Item) -> RootSpec {
     let path = item.get("path").and_then(Item::as_str).unwrap_or_default();
-    RootSpec { path: PathBuf::from(path), place: place_of_key(text, roots, name) }
+    RootSpec { path: PathBuf::from(path), position: key_position(index, roots, name) }
 }
 
-/// The fields of a node, over the defaults.
+/// The fields of a node and their defaults.
 struct Fields<'a> {
-    text: &'a Text<'a>,
+    index: &'a LineIndex<'a>,
     own: &'a dyn TableLike,
     defaults: Option<&'a dyn TableLike>,
 }
 
 impl Fields<'_> {
-    fn node(&self, name: &str, place: Place) -> NodeSpec {
+    fn node(&self, name: &str, position: Position) -> NodeSpec {
         let text = |name| self.get(name).and_then(Item::as_str).map(str::to_owned);
         NodeSpec {
             name: name.to_owned(),
-            place,
+            position,
             run: self.run(),
             needs: self.needs(),
             root: text("root"),
-            // The root itself is written as people write it, and kept as nothing.
+            // `.` is the root itself.
             workdir: text("workdir").filter(|path| path != ".").map(PathBuf::from),
             env: self.env(),
             stdin: text("stdin"),
             timeout: text("timeout").as_deref().and_then(parse_timeout),
             retries: self.get("retries").and_then(Item::as_integer).unwrap_or(0) as u32,
-            writes: self.get("writes").map(texts),
+            paths: self.paths().map(texts),
             continue_on_error: self.get("continue-on-error").and_then(Item::as_bool).unwrap_or(false),
         }
     }
@@ -77,10 +78,16 @@ impl Fields<'_> {
         self.own.get(name).or_else(|| self.defaults?.get(name))
     }
 
-    fn run(&self) -> Run {
+    /// The `paths`, also under their old name.
+    fn paths(&self) -> Option<&Item> {
+        let tables = [Some(self.own), self.defaults].into_iter().flatten();
+        tables.flat_map(|table| PATHS.names().map(move |name| table.get(name))).flatten().next()
+    }
+
+    fn run(&self) -> NodeCommand {
         match self.own.get("run").and_then(Item::as_str) {
-            Some(line) => Run::Shell(line.to_owned()),
-            None => Run::Program(self.own.get("run").map(texts).unwrap_or_default()),
+            Some(line) => NodeCommand::Shell(line.to_owned()),
+            None => NodeCommand::Program(self.own.get("run").map(texts).unwrap_or_default()),
         }
     }
 
@@ -90,12 +97,12 @@ impl Fields<'_> {
         needs
             .map(|value| Need {
                 name: value.as_str().unwrap_or_default().to_owned(),
-                place: self.text.place(start(value.span())),
+                position: self.index.position(start(value.span())),
             })
             .collect()
     }
 
-    /// The variables of both, a node's own over the defaults.
+    /// The variables of both; those of the node override the defaults.
     fn env(&self) -> BTreeMap<String, String> {
         let tables = self.defaults.into_iter().chain([self.own]);
         let variables = tables.filter_map(|table| table.get("env")?.as_table_like());

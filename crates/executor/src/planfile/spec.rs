@@ -1,4 +1,4 @@
-//! A plan file as types, and reading it.
+//! A plan file as types, and its parsing.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -8,8 +8,8 @@ use std::time::Duration;
 pub use plan::Strategy as Merge;
 
 use super::{check, read};
-use crate::problem::Text;
-use crate::{Error, Place, Problem, Result};
+use crate::problem::LineIndex;
+use crate::{Error, Position, Problem, Result};
 
 /// The largest plan file.
 pub const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -18,93 +18,93 @@ pub const NODES_MAX: usize = 10_000;
 /// The longest timeout of a node.
 const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// A plan file that makes sense as far as it can be told from its text.
+/// A valid plan file, as far as its text shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanFile {
-    /// The file it was read from.
+    /// The path of the file.
     pub file: PathBuf,
-    /// What people call the plan.
+    /// Name of the plan.
     pub name: Option<String>,
-    /// The folders it works on; none means the project.
+    /// The roots. None means the project.
     pub roots: BTreeMap<String, RootSpec>,
-    /// The actors, in the order of the file, with the defaults filled in.
+    /// The nodes, in the order of the file, with defaults filled in.
     pub nodes: Vec<NodeSpec>,
-    /// How many nodes run at once.
+    /// Maximum number of concurrent nodes.
     pub concurrency: Option<usize>,
-    /// Whether the first failure stops the others.
+    /// Stop all nodes after the first failure.
     pub fail_fast: bool,
-    /// What is made of a path that several changed, if it says so.
+    /// Merge strategy.
     pub merge: Option<Merge>,
 }
 
-/// A folder that a plan works on.
+/// A root of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootSpec {
-    /// As it stands in the file: absolute, or from the folder of the file.
+    /// Absolute, or relative to the folder of the file.
     pub path: PathBuf,
-    /// Where that stands.
-    pub place: Place,
+    /// Position of its name.
+    pub position: Position,
 }
 
-/// One actor.
+/// A node of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeSpec {
     /// Its name.
     pub name: String,
-    /// Where that stands.
-    pub place: Place,
-    /// What is run.
-    pub run: Run,
-    /// The nodes that come before it.
+    /// Position of its name.
+    pub position: Position,
+    /// The command of its actor.
+    pub run: NodeCommand,
+    /// The nodes that must succeed before it starts.
     pub needs: Vec<Need>,
-    /// The root it works on; the only one when not given.
+    /// Name of its root; optional if there is one root.
     pub root: Option<String>,
-    /// The folder below the root that it starts in.
+    /// The folder to start in, relative to the root.
     pub workdir: Option<PathBuf>,
-    /// What is added to the environment.
+    /// Additions to the environment.
     pub env: BTreeMap<String, String>,
-    /// What it reads from standard input.
+    /// Text for standard input.
     pub stdin: Option<String>,
-    /// How long it may take.
+    /// Longest duration of an attempt.
     pub timeout: Option<Duration>,
-    /// How often it is started again when it fails.
+    /// Number of retries after a failure.
     pub retries: u32,
-    /// Patterns of the paths that it may change; all when not given.
-    pub writes: Option<Vec<String>>,
-    /// Whether nodes that need it run although it failed.
+    /// Patterns of paths that it may change; all if `None`.
+    pub paths: Option<Vec<String>>,
+    /// Start the nodes that need it even if it fails.
     pub continue_on_error: bool,
 }
 
-/// What a node runs.
+/// The command of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Run {
-    /// A line for the shell.
+pub enum NodeCommand {
+    /// A line for `sh -c`.
     Shell(String),
-    /// A program and its arguments, as they are.
+    /// A program and its arguments.
     Program(Vec<String>),
 }
 
-/// A node that another one waits for.
+/// A dependency of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     /// Its name.
     pub name: String,
-    /// Where that stands.
-    pub place: Place,
+    /// Position of its name.
+    pub position: Position,
 }
 
-/// A timeout: a duration that is not zero, of a year at most.
+/// Parses a timeout: more than zero, at most a year.
 pub(super) fn parse_timeout(text: &str) -> Option<Duration> {
     config::parse_duration(text).filter(|duration| !duration.is_zero() && *duration <= TIMEOUT_MAX)
 }
 
 impl PlanFile {
-    /// Reads a file.
+    /// Reads and parses a file.
     pub fn open(file: &Path) -> Result<PlanFile> {
         Self::parse(file, &Self::read(file)?)
     }
 
-    /// The text of a file; of one that is too long the beginning, which is refused as well.
+    /// Reads the text of a file. Reads one byte beyond the limit, which `parse` then refuses.
     pub fn read(file: &Path) -> Result<String> {
         let failed = |source| Error::ReadPlanFile { file: file.to_owned(), source };
         let mut text = String::new();
@@ -113,27 +113,27 @@ impl PlanFile {
         Ok(text)
     }
 
-    /// Reads the text of a file. `file` is what errors name.
+    /// Parses the text of a file. Errors name `file`.
     pub fn parse(file: &Path, text: &str) -> Result<PlanFile> {
         let refuse = |mut problems: Vec<Problem>| {
             problems.sort();
             Error::PlanFile { file: file.to_owned(), problems }
         };
         if text.len() as u64 > FILE_BYTES_MAX {
-            let what = format!("the file is longer than {FILE_BYTES_MAX} bytes");
-            return Err(refuse(vec![Problem::new(Place { line: 1, column: 1 }, what)]));
+            let message = format!("the file is longer than {FILE_BYTES_MAX} bytes");
+            return Err(refuse(vec![Problem::new(Position { line: 1, column: 1 }, message)]));
         }
-        let places = Text::new(text);
+        let index = LineIndex::new(text);
         let document = toml_edit::Document::parse(text).map_err(|error| {
-            let place = places.place(error.span().unwrap_or_default().start);
-            refuse(vec![Problem::new(place, error.message().replace('\n', ", "))])
+            let position = index.position(error.span().unwrap_or_default().start);
+            refuse(vec![Problem::new(position, error.message().replace('\n', ", "))])
         })?;
-        let problems = check::problems(&places, document.as_table());
+        let problems = check::shape_problems(&index, document.as_table());
         if !problems.is_empty() {
             return Err(refuse(problems));
         }
-        let plan = read::plan(file, &places, document.as_table());
-        let problems = check::senseless(&plan);
+        let plan = read::plan(file, &index, document.as_table());
+        let problems = check::value_problems(&plan);
         if problems.is_empty() { Ok(plan) } else { Err(refuse(problems)) }
     }
 }

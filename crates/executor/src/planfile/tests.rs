@@ -42,7 +42,7 @@ workdir = "src"
 stdin = "yes\n"
 timeout = "1s"
 retries = 2
-writes = ["src/**", "log"]
+paths = ["src/**", "log"]
 continue-on-error = true
 env.A = "own"
 
@@ -57,13 +57,13 @@ fn every_field_is_read_and_defaults_are_filled_in() {
     assert_eq!(plan.name.as_deref(), Some("all fields"));
     assert_eq!((plan.concurrency, plan.fail_fast, plan.merge), (Some(3), true, Some(Merge::LastWins)));
     assert_eq!(plan.roots["app"].path, Path::new("../app"));
-    assert_eq!(plan.roots["app"].place.to_string(), "7:8");
+    assert_eq!(plan.roots["app"].position.to_string(), "7:8");
     let [second, first] = plan.nodes.as_slice() else { panic!("the order of the file") };
     assert_eq!((first.name.as_str(), second.name.as_str()), ("first", "second"));
-    assert_eq!(second.run, Run::Shell("make | tee log".to_owned()));
-    assert_eq!(first.run, Run::Program(vec!["make".to_owned(), "-k".to_owned()]));
+    assert_eq!(second.run, NodeCommand::Shell("make | tee log".to_owned()));
+    assert_eq!(first.run, NodeCommand::Program(vec!["make".to_owned(), "-k".to_owned()]));
     assert_eq!(second.needs[0].name, "first");
-    assert_eq!(second.needs[0].place.to_string(), "17:10");
+    assert_eq!(second.needs[0].position.to_string(), "17:10");
     assert_eq!(second.root.as_deref(), Some("app"));
     assert_eq!(second.workdir.as_deref(), Some(Path::new("src")));
     assert_eq!(first.workdir, None);
@@ -71,16 +71,30 @@ fn every_field_is_read_and_defaults_are_filled_in() {
     assert_eq!(second.timeout, Some(Duration::from_secs(1)));
     assert_eq!(first.timeout, Some(Duration::from_secs(600)));
     assert_eq!((second.retries, first.retries), (2, 1));
-    assert_eq!(second.writes.as_deref(), Some(&["src/**".to_owned(), "log".to_owned()][..]));
-    assert_eq!(first.writes, None);
+    assert_eq!(second.paths.as_deref(), Some(&["src/**".to_owned(), "log".to_owned()][..]));
+    assert_eq!(first.paths, None);
     assert_eq!((second.continue_on_error, first.continue_on_error), (true, false));
     let variables = |node: &NodeSpec| format!("{:?}", node.env);
     assert_eq!(variables(second), r#"{"A": "own", "B": "default"}"#);
     assert_eq!(variables(first), r#"{"A": "default", "B": "default"}"#);
 }
 
+/// The store of version 0.1 has texts with `writes`.
 #[test]
-fn unknown_fields_are_named_with_what_was_meant() {
+fn the_old_name_of_paths_is_read() {
+    let node = |text: &str| parse(text).unwrap().nodes[0].paths.clone();
+    let own = "[nodes.a]\nrun = 'x'\nwrites = ['src/**']\n";
+    assert_eq!(node(own).unwrap(), ["src/**"]);
+    assert_eq!(node(&format!("[defaults]\npaths = ['docs']\n{own}")).unwrap(), ["src/**"]);
+    assert_eq!(node("[defaults]\nwrites = ['docs']\n[nodes.a]\nrun = 'x'\n").unwrap(), ["docs"]);
+    check(
+        "[nodes.a]\nrun = 'x'\npaths = ['a']\nwrites = ['b']\n",
+        &["4:1: `writes` is the old name of `paths`: give one of them"],
+    );
+}
+
+#[test]
+fn unknown_fields_are_named_with_a_suggestion() {
     check(
         "fail_fast = true\n[nodes.a]\nrun = 'x'\n  tiemout = '1s'\nzzzzzz = 1\n",
         &[
@@ -92,9 +106,9 @@ fn unknown_fields_are_named_with_what_was_meant() {
 }
 
 #[test]
-fn wrong_values_are_named_with_what_is_wanted() {
+fn wrong_values_are_named_with_the_expected_type() {
     check(
-        "name = 1\nconcurrency = 0\nfail-fast = 'yes'\nmerge = 'ours'\nroots = 1\ndefaults = 2\n[nodes]\nb = 3\n[nodes.a]\nrun = []\nneeds = [1]\nenv = { A = 1 }\ntimeout = '5 minutes'\nretries = -1\nwrites = 'src'\n",
+        "name = 1\nconcurrency = 0\nfail-fast = 'yes'\nmerge = 'ours'\nroots = 1\ndefaults = 2\n[nodes]\nb = 3\n[nodes.a]\nrun = []\nneeds = [1]\nenv = { A = 1 }\ntimeout = '5 minutes'\nretries = -1\npaths = 'src'\n",
         &[
             "1:8: `name` is not a text",
             "2:15: `concurrency` is not a number from 1 to 1024",
@@ -108,21 +122,21 @@ fn wrong_values_are_named_with_what_is_wanted() {
             "12:7: `env` is not a table of texts",
             "13:11: `timeout` is not a duration such as \"90s\" or \"1h30m\", of a year at most",
             "14:11: `retries` is not a number from 0 to 100",
-            "15:10: `writes` is not an array of texts",
+            "15:9: `paths` is not an array of texts",
         ],
     );
 }
 
 #[test]
-fn what_has_the_right_shape_must_make_sense() {
+fn values_of_the_right_shape_are_checked() {
     check(
-        "[roots.r]\npath = ''\n[nodes.a]\nrun = ['']\nworkdir = '../x'\nwrites = ['/etc']\nenv = { 'A=B' = 'x' }\n[nodes.b]\nrun = \"a\\u0000\"\n",
+        "[roots.r]\npath = ''\n[nodes.a]\nrun = ['']\nworkdir = '../x'\npaths = ['/etc']\nenv = { 'A=B' = 'x' }\n[nodes.b]\nrun = \"a\\u0000\"\n",
         &[
             "1:8: the path of root `r` is empty",
-            "3:8: node `a`: `env`: `A=B` cannot be a variable",
-            "3:8: node `a`: `run` names no program",
+            "3:8: node `a`: `env`: `A=B` is not a variable name, or its value contains NUL",
+            "3:8: node `a`: `paths`: invalid pattern `/etc`: it is not below the root",
+            "3:8: node `a`: `run` has no program",
             "3:8: node `a`: `workdir`: `../x` is not a path below a root: it is absolute, or has an empty, `.` or `..` part",
-            "3:8: node `a`: `writes`: invalid pattern `/etc`: it is not below the root",
             "8:8: node `b`: `run` contains a NUL character",
         ],
     );
@@ -136,24 +150,24 @@ fn nodes_are_needed_named_and_not_too_many() {
     check(
         "[nodes.'../a']\nrun = 'x'\n",
         &[
-            "1:8: `../a` is not a name: letters, digits, `_`, `-` and `.`, up to 64, not beginning with `-` or `.`",
+            "1:8: `../a` is not a name: use up to 64 letters, digits, `_`, `-` and `.`, and do not start with `-` or `.`",
         ],
     );
     let many: String = (0..=NODES_MAX).map(|number| format!("[nodes.n{number}]\nrun='x'\n")).collect();
-    check(&many, &["1:2: 10001 nodes are more than 10000"]);
+    check(&many, &["1:2: 10001 nodes exceed the limit of 10000"]);
 }
 
 #[test]
-fn text_that_is_no_toml_is_placed_and_so_is_a_node_that_stands_twice() {
+fn syntax_errors_and_duplicate_nodes_have_a_position() {
     check("[nodes.a]\nrun = 'x'\n[nodes.a]\nrun = 'y'\n", &["3:8: duplicate key"]);
     let Error::PlanFile { problems, .. } = parse("name = \n").unwrap_err() else { panic!() };
-    assert_eq!(problems[0].place.line, 1);
+    assert_eq!(problems[0].position.line, 1);
     let long = format!("# {}", "x".repeat(FILE_BYTES_MAX as usize));
     check(&long, &["1:1: the file is longer than 4194304 bytes"]);
 }
 
-/// The schema and the parser know the same fields: each field of the schema is read (a wrong value is noticed at it), and what the
-/// schema does not have is refused.
+/// The schema and the parser know the same fields: the parser notices a wrong value in each field of the
+/// schema, and refuses other fields.
 #[test]
 fn the_schema_has_the_fields_of_the_parser() {
     let schema = plan_file_schema();
@@ -166,10 +180,10 @@ fn the_schema_has_the_fields_of_the_parser() {
     let mut wrong = |text: String, name: &str| {
         let Error::PlanFile { problems, .. } = parse(&text).unwrap_err() else { panic!() };
         assert!(
-            problems.iter().any(|problem| problem.what.starts_with(&format!("`{name}` is not"))),
+            problems.iter().any(|problem| problem.message.starts_with(&format!("`{name}` is not"))),
             "{text}"
         );
-        assert!(!problems.iter().any(|problem| problem.what.starts_with("unknown")), "{text}");
+        assert!(!problems.iter().any(|problem| problem.message.starts_with("unknown")), "{text}");
         noticed += 1;
     };
     let date = "1979-05-27";
@@ -192,7 +206,7 @@ fn the_schema_has_the_fields_of_the_parser() {
 }
 
 #[test]
-fn a_file_is_read_from_disk_and_errors_say_what_to_do() {
+fn a_file_is_read_from_disk_and_errors_name_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("plan.toml");
     let missing = PlanFile::open(&file).unwrap_err();
@@ -203,12 +217,9 @@ fn a_file_is_read_from_disk_and_errors_say_what_to_do() {
     assert_eq!(PlanFile::open(&file).unwrap().nodes.len(), 2);
 
     let one = parse("[nodes.a]\n").unwrap_err();
-    assert!(
-        one.to_string().starts_with("plan file `plan.toml` has a problem at 1:8: `a` has no `run`"),
-        "{one}"
-    );
+    assert!(one.to_string().starts_with("plan.toml:1:8: `a` has no `run`"), "{one}");
     let two = parse("x = 1\n[nodes.a]\n").unwrap_err();
-    assert!(two.to_string().starts_with("plan file `plan.toml` has 2 problems:\n  1:1: unknown"), "{two}");
+    assert!(two.to_string().starts_with("plan.toml has 2 problems:\n  1:1: unknown"), "{two}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Output of an actor, on its way to a file and to a callback.
+//! Copies the output of an actor to a file and to a callback.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::child::{LOOK, span};
+use super::child::{POLL_INTERVAL, timespec};
 
-/// The longest line that is handed to the callback in one piece.
+/// The longest line passed to the callback in one piece.
 pub const LINE_BYTES_MAX: usize = 16 * 1024;
-/// What is still read after the end: more than a pipe holds, so that all that was printed before it is there.
+/// Bytes read after the end of the actor: more than a pipe holds, so that no output is lost.
 const DRAIN_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Output on its way to the file and the callback.
+/// The reader of an actor's output.
 pub(super) struct Capture<F> {
     pub(super) reader: io::PipeReader,
     pub(super) file: File,
@@ -24,23 +24,24 @@ pub(super) struct Capture<F> {
     pub(super) on_line: F,
 }
 
-/// What came of it.
+/// The amount of output read.
 #[derive(Debug, Default)]
 pub(super) struct Captured {
     pub(super) printed_bytes: u64,
     pub(super) kept_bytes: u64,
-    pub(super) not_kept: Option<io::ErrorKind>,
+    pub(super) write_error: Option<io::ErrorKind>,
 }
 
 impl<F: FnMut(&[u8])> Capture<F> {
-    /// Reads to the end, or until it is stopped and what was printed before is read: somebody who got away may hold the pipe for ever.
+    /// Reads to the end of the pipe. Once stopped, reads only what the pipe holds: an escaped process
+    /// may keep it open for ever.
     pub(super) fn run(mut self) -> io::Result<Captured> {
         let (mut captured, mut drained) = (Captured::default(), 0);
         let mut line = Vec::new();
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let stopping = self.stop.load(Ordering::Relaxed);
-            if !self.is_readable(if stopping { Duration::ZERO } else { LOOK })? {
+            if !self.is_readable(if stopping { Duration::ZERO } else { POLL_INTERVAL })? {
                 if stopping {
                     break;
                 }
@@ -61,7 +62,7 @@ impl<F: FnMut(&[u8])> Capture<F> {
         Ok(captured)
     }
 
-    /// Writes what there is room for. A file that takes no more, on a full disk say, is as if its bound were reached.
+    /// Writes as far as the limit allows. A failed write, for example on a full disk, ends writing.
     fn keep(&mut self, bytes: &[u8], captured: &mut Captured) {
         let room = (bytes.len() as u64).min(self.room);
         match self.file.write_all(&bytes[..room as usize]) {
@@ -70,7 +71,7 @@ impl<F: FnMut(&[u8])> Capture<F> {
                 self.room -= room;
             }
             Err(error) => {
-                captured.not_kept = Some(error.kind());
+                captured.write_error = Some(error.kind());
                 captured.kept_bytes = self.file.metadata().map_or(captured.kept_bytes, |file| file.len());
                 self.room = 0;
             }
@@ -79,13 +80,13 @@ impl<F: FnMut(&[u8])> Capture<F> {
 
     fn is_readable(&self, wait: Duration) -> io::Result<bool> {
         let mut fds = [PollFd::new(&self.reader, PollFlags::IN)];
-        match poll(&mut fds, Some(&span(wait))) {
+        match poll(&mut fds, Some(&timespec(wait))) {
             Err(rustix::io::Errno::INTR) => Ok(false),
             ready => Ok(ready? > 0),
         }
     }
 
-    /// Hands out whole lines; a very long one in pieces of [`LINE_BYTES_MAX`] and what is left.
+    /// Passes complete lines on; a long one in pieces of at most [`LINE_BYTES_MAX`].
     fn lines(&mut self, line: &mut Vec<u8>, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let room = &bytes[..bytes.len().min(LINE_BYTES_MAX - line.len())];

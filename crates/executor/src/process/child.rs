@@ -15,219 +15,219 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
 
 use super::capture::{Capture, Captured};
-use super::tags::MARK_VARIABLE;
+use super::tags::{ActorIdentity, TAG_VARIABLE};
 use super::terminal::Terminal;
-use crate::sandbox::create_private_file;
-use crate::{Confine, Enforced, Error, Identity, Result, spawn_confined};
+use crate::sandbox::{Confine, Confinement, create_private_file, spawn_confined};
+use crate::{Error, Result};
 
-/// How often it is looked whether to stop. Output and the actor's end are seen at once.
-pub(super) const LOOK: Duration = Duration::from_millis(20);
+/// Interval of checks for cancellation. Output and the end of the actor are noticed at once.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What is to be started.
+/// The command of an actor.
 #[derive(Clone, Debug)]
-pub struct Start<'a> {
+pub struct ActorCommand<'a> {
     /// The program and its arguments.
-    pub words: Vec<OsString>,
-    /// The folder it starts in.
+    pub argv: Vec<OsString>,
+    /// The folder to start in.
     pub folder: &'a Path,
-    /// What its environment has beside ours; nothing takes a variable away.
+    /// Differences to the environment of this process; `None` removes a variable.
     pub env: Vec<(OsString, Option<OsString>)>,
-    /// What it reads from standard input: a file, or nothing.
+    /// File for standard input; none is `/dev/null`.
     pub stdin: Option<&'a Path>,
-    /// Whether it has the terminal: it reads and prints there, and nothing is captured.
+    /// Give the terminal to the actor, and capture no output.
     pub terminal: bool,
-    /// The file that its output goes to, which must not be there.
+    /// New file for the output.
     pub output: &'a Path,
-    /// How much of the output is kept.
+    /// Limit of the output file.
     pub output_bytes_max: u64,
-    /// Whether it is confined.
+    /// Confinement.
     pub confine: Confine,
-    /// Where it may write.
-    pub writable: &'a [PathBuf],
-    /// What nobody else has: all that the actor starts is known by it.
-    pub mark: &'a str,
+    /// Folders that it may write to.
+    pub allow_write: &'a [PathBuf],
+    /// Unique text in the environment of the actor and of all processes that it starts.
+    pub process_tag: &'a str,
 }
 
-/// When an actor is ended.
+/// Conditions that end an actor.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
-    /// How long it may take.
+    /// Longest duration.
     pub timeout: Option<Duration>,
-    /// How long it has between being asked to end and being ended.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// Ends it once it is set.
+    /// Ends the actor once set.
     pub cancel: &'a AtomicBool,
-    /// Does not wait for it to end by itself once it is set.
+    /// Sends SIGKILL without waiting once set.
     pub kill: &'a AtomicBool,
 }
 
-/// How an actor ended.
+/// The way in which an actor ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// By itself, with this code.
+pub enum Exit {
+    /// Exited with this code.
     Exited(i32),
-    /// By a signal that was not ours.
+    /// Killed by this signal, which this process did not send.
     Signalled(i32),
-    /// It took too long.
+    /// Exceeded its timeout.
     TimedOut,
-    /// It was cancelled.
+    /// Cancelled.
     Cancelled,
 }
 
-/// What is known of an actor that ended.
+/// The end of an actor and the amount of its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// How it ended.
-    pub ended: Ended,
-    /// How many bytes it printed.
+pub struct ExitReport {
+    /// The way in which it ended.
+    pub exit: Exit,
+    /// Bytes that it printed.
     pub printed_bytes: u64,
-    /// How many of them are in the file.
+    /// Bytes in the output file.
     pub kept_bytes: u64,
-    /// Why not more are, when the file did not take them.
-    pub not_kept: Option<io::ErrorKind>,
+    /// The error that stopped writing the output file.
+    pub write_error: Option<io::ErrorKind>,
 }
 
-/// An actor that was started. Dropping it does not end it.
+/// The process of an actor. Dropping it does not end it.
 #[derive(Debug)]
-pub struct Running {
+pub struct ActorProcess {
     child: Child,
-    identity: Identity,
-    enforced: Enforced,
-    /// None of an actor that has the terminal.
+    identity: ActorIdentity,
+    confinement: Confinement,
+    /// None for an actor that has the terminal.
     reader: Option<JoinHandle<io::Result<Captured>>>,
     terminal: Option<Terminal>,
-    stop: Arc<AtomicBool>,
+    stop_reading: Arc<AtomicBool>,
     output: PathBuf,
     started: Instant,
 }
 
-/// Starts an actor. `on_line` is called from another thread with each line it prints, without the line end.
-pub fn start(start: &Start<'_>, on_line: impl FnMut(&[u8]) + Send + 'static) -> Result<Running> {
-    let mut command = command(start);
-    if start.terminal {
-        let (child, enforced) = spawn_confined(&mut command, start.confine, start.writable)?;
+/// Starts an actor. Another thread calls `on_line` with each line of output, without its end.
+pub fn spawn(actor: &ActorCommand<'_>, on_line: impl FnMut(&[u8]) + Send + 'static) -> Result<ActorProcess> {
+    let mut command = command(actor);
+    if actor.terminal {
+        let (child, confinement) = spawn_confined(&mut command, actor.confine, actor.allow_write)?;
         let terminal = Terminal::hand_to(child.id());
-        return Ok(Running::new(start, child, enforced, None, terminal, Arc::default()));
+        return Ok(ActorProcess::new(actor, child, confinement, None, terminal, Arc::default()));
     }
-    let failed = |source| Error::Output { file: start.output.to_owned(), source };
-    let file = create_private_file(start.output).map_err(|error| failed(io::Error::other(error)))?;
+    let failed = |source| Error::Output { file: actor.output.to_owned(), source };
+    let file = create_private_file(actor.output).map_err(|error| failed(io::Error::other(error)))?;
     let (reader, writer) = io::pipe().map_err(failed)?;
-    let stdin = match start.stdin {
+    let stdin = match actor.stdin {
         Some(path) => {
             Stdio::from(File::open(path).map_err(|source| Error::Output { file: path.to_owned(), source })?)
         }
         None => Stdio::null(),
     };
     command.stdin(stdin).stdout(writer.try_clone().map_err(failed)?).stderr(writer);
-    let (child, enforced) = spawn_confined(&mut command, start.confine, start.writable)?;
-    // Our own ends of the pipe go with the command: else its end would never be seen.
+    let (child, confinement) = spawn_confined(&mut command, actor.confine, actor.allow_write)?;
+    // Close our ends of the pipe, or the reader would never see its end.
     drop(command);
     let stop = Arc::new(AtomicBool::new(false));
-    let capture = Capture { reader, file, room: start.output_bytes_max, stop: Arc::clone(&stop), on_line };
+    let capture = Capture { reader, file, room: actor.output_bytes_max, stop: Arc::clone(&stop), on_line };
     let reader = std::thread::spawn(move || capture.run());
-    Ok(Running::new(start, child, enforced, Some(reader), None, stop))
+    Ok(ActorProcess::new(actor, child, confinement, Some(reader), None, stop))
 }
 
-fn command(start: &Start<'_>) -> Command {
-    let program = start.words.first().cloned().unwrap_or_default();
+fn command(actor: &ActorCommand<'_>) -> Command {
+    let program = actor.argv.first().cloned().unwrap_or_default();
     let mut command = Command::new(program);
-    command.args(start.words.iter().skip(1)).current_dir(start.folder).process_group(0);
-    for (name, value) in &start.env {
+    command.args(actor.argv.iter().skip(1)).current_dir(actor.folder).process_group(0);
+    for (name, value) in &actor.env {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
         };
     }
-    command.env(MARK_VARIABLE, start.mark);
+    command.env(TAG_VARIABLE, actor.process_tag);
     command
 }
 
-impl Running {
+impl ActorProcess {
     fn new(
-        start: &Start<'_>,
+        actor: &ActorCommand<'_>,
         child: Child,
-        enforced: Enforced,
+        confinement: Confinement,
         reader: Option<JoinHandle<io::Result<Captured>>>,
         terminal: Option<Terminal>,
-        stop: Arc<AtomicBool>,
+        stop_reading: Arc<AtomicBool>,
     ) -> Self {
         Self {
-            identity: Identity::of(child.id(), start.mark),
+            identity: ActorIdentity::of(child.id(), actor.process_tag),
             child,
-            enforced,
+            confinement,
             reader,
             terminal,
-            stop,
-            output: start.output.to_owned(),
+            stop_reading,
+            output: actor.output.to_owned(),
             started: Instant::now(),
         }
     }
 
-    /// By what another process finds it.
-    pub fn identity(&self) -> &Identity {
+    /// Its identity, by which another process finds it.
+    pub fn identity(&self) -> &ActorIdentity {
         &self.identity
     }
 
-    /// How it is confined.
-    pub fn enforced(&self) -> Enforced {
-        self.enforced
+    /// Its confinement.
+    pub fn confinement(&self) -> Confinement {
+        self.confinement
     }
 
-    /// Waits until it has ended, by itself or by the limits, and with it everything that it started.
-    pub fn wait(mut self, limits: &Limits<'_>) -> Result<Outcome> {
-        let cut_off = self.wait_or_cut_off(limits);
-        let grace = if cut_off.is_some() { limits.grace } else { Duration::ZERO };
-        // Before the child is waited for: until then nobody else can get its id.
+    /// Waits until the actor and all processes that it started have ended, by themselves or by a limit.
+    pub fn wait(mut self, limits: &Limits<'_>) -> Result<ExitReport> {
+        let limit = self.wait_for_exit_or_limit(limits);
+        let grace = if limit.is_some() { limits.grace } else { Duration::ZERO };
+        // Before waiting for the child: until then its pid cannot be reused.
         let gone = self.identity.end_or_kill(grace, limits.kill);
         drop(self.terminal.take());
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop_reading.store(true, Ordering::Relaxed);
         let failed = |source| Error::Output { file: self.output.clone(), source };
         let status = self.child.wait().map_err(failed)?;
         let read = self.reader.map(|reader| reader.join().expect("a callback does not panic"));
-        let Captured { printed_bytes, kept_bytes, not_kept } =
+        let Captured { printed_bytes, kept_bytes, write_error } =
             read.transpose().map_err(failed)?.unwrap_or_default();
         gone?;
         let by_itself = || match status.code() {
-            Some(code) => Ended::Exited(code),
-            None => Ended::Signalled(status.signal().unwrap_or_default()),
+            Some(code) => Exit::Exited(code),
+            None => Exit::Signalled(status.signal().unwrap_or_default()),
         };
-        Ok(Outcome { ended: cut_off.unwrap_or_else(by_itself), printed_bytes, kept_bytes, not_kept })
+        Ok(ExitReport { exit: limit.unwrap_or_else(by_itself), printed_bytes, kept_bytes, write_error })
     }
 
-    /// Waits until it ended by itself, or until it is to be ended, and why.
-    fn wait_or_cut_off(&self, limits: &Limits<'_>) -> Option<Ended> {
+    /// Waits until the actor has exited, or returns the limit that it reached.
+    fn wait_for_exit_or_limit(&self, limits: &Limits<'_>) -> Option<Exit> {
         let pid = Pid::from_raw(self.child.id() as i32).expect("a child has an id");
-        // It wakes up whoever waits for it when the actor ends. Where there are no more handles, that is seen at the next look.
-        let end = pidfd_open(pid, PidfdFlags::empty()).ok();
+        // Wakes the poll below. Without a free file descriptor the next interval notices the exit.
+        let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
         loop {
             if has_exited(pid) {
                 return None;
             }
             if limits.cancel.load(Ordering::Relaxed) {
-                return Some(Ended::Cancelled);
+                return Some(Exit::Cancelled);
             }
-            let left = limits.timeout.map(|timeout| timeout.saturating_sub(self.started.elapsed()));
-            if left.is_some_and(|left| left.is_zero()) {
-                return Some(Ended::TimedOut);
+            let remaining = limits.timeout.map(|timeout| timeout.saturating_sub(self.started.elapsed()));
+            if remaining.is_some_and(|remaining| remaining.is_zero()) {
+                return Some(Exit::TimedOut);
             }
             if let Some(terminal) = &self.terminal {
-                terminal.keep_going();
+                terminal.continue_if_stopped();
             }
-            let mut ends: Vec<PollFd<'_>> = end.iter().map(|end| PollFd::new(end, PollFlags::IN)).collect();
-            // Whatever it says, the next round looks.
-            let _ = poll(&mut ends, Some(&span(left.unwrap_or(LOOK).min(LOOK))));
+            let mut fds: Vec<PollFd<'_>> = pidfd.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+            // The next round checks, whatever the result.
+            let _ = poll(&mut fds, Some(&timespec(remaining.unwrap_or(POLL_INTERVAL).min(POLL_INTERVAL))));
         }
     }
 }
 
-/// Whether a child of ours has exited; it stays to be waited for.
+/// Returns true if a child has exited. It stays a zombie.
 fn has_exited(pid: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    // Nothing to wait for means that somebody else has waited.
+    // An error means that another thread has waited for it.
     !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
 }
 
-/// How long to wait, less than a second, as the system wants to have it.
-pub(super) fn span(wait: Duration) -> Timespec {
+/// Converts a duration of less than a second.
+pub(super) fn timespec(wait: Duration) -> Timespec {
     Timespec { tv_sec: 0, tv_nsec: wait.subsec_nanos().into() }
 }

@@ -1,10 +1,13 @@
-//! One actor as a process: in a group of its own, with its output captured, ended whole.
+//! An actor as a process, in its own process group.
 //!
-//! Promises: output goes to a file up to a bound and line by line to a callback, and reading goes on behind the bound, or when the file
-//! takes no more, so that an actor is never stuck on a full pipe; when the actor ends, is cancelled or takes too long, everything it started is ended with it before
-//! [`Running::wait`] returns, so nothing it writes later counts.
+//! # Promises
 //!
-//! What belongs to an actor is told by its [`Identity`], see `tags`.
+//! - Output goes to a file up to a limit, and line by line to a callback. Reading continues beyond the
+//!   limit and when the file cannot grow, so that a full pipe never blocks an actor.
+//! - When the actor ends, is cancelled or exceeds its timeout, [`ActorProcess::wait`] ends all processes
+//!   that it started before it returns. No later write counts.
+//!
+//! An [`ActorIdentity`] finds the processes of an actor, see `tags`.
 
 mod capture;
 mod child;
@@ -12,5 +15,5 @@ mod tags;
 mod terminal;
 
 pub use capture::LINE_BYTES_MAX;
-pub use child::{Ended, Limits, Outcome, Running, Start, start};
-pub use tags::Identity;
+pub use child::{ActorCommand, ActorProcess, Exit, ExitReport, Limits, spawn};
+pub use tags::ActorIdentity;

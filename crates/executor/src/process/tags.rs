@@ -1,8 +1,9 @@
-//! Which processes belong to an actor, told by any process, also after the one that started it is gone.
+//! Finds the processes of an actor from any process, also after the death of the one that started it.
 //!
-//! An actor is known by its process id together with the time it was started and the run of the system, as ids are used again. What it started
-//! is known by the process group and by a mark in the environment, which is inherited: so what left the group by `setsid` is found as
-//! well, unless it has cleared its environment. Signals go through handles on processes, each compared once more after it was opened.
+//! Pids are reused, so an actor is identified by pid, start time and boot id. Its descendants are
+//! identified by the process group and by a tag in the environment, which they inherit: a process that
+//! left the group by `setsid` is found too, unless it cleared its environment. Signals go through
+//! pidfds, each verified after opening.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,50 +14,50 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::{Error, Result};
 
-/// The variable that holds the mark.
-pub(crate) const MARK_VARIABLE: &str = "AGENTS_ACTOR";
-/// How long it may take until killed processes are gone.
+/// The variable with the process tag.
+pub(crate) const TAG_VARIABLE: &str = "AGENTS_ACTOR";
+/// Longest wait for killed processes to disappear.
 const KILLED_WAIT: Duration = Duration::from_secs(30);
-/// The pause between two looks.
+/// Pause between two checks.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// An actor's process. Plain data, to be kept in a record.
+/// The identity of an actor's processes. Plain data, to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// The process, and the group it leads.
+pub struct ActorIdentity {
+    /// Pid of the actor, which is also its process group.
     pub pid: u32,
-    /// When it was started, in ticks since the system was.
+    /// Start time, in clock ticks since boot.
     pub started_ticks: u64,
-    /// Which run of the system.
-    pub boot: String,
-    /// What nobody else has.
-    pub mark: String,
+    /// Boot id of the system.
+    pub boot_id: String,
+    /// The process tag: a unique text.
+    pub tag: String,
 }
 
-impl Identity {
-    /// Of a child that was not waited for yet.
-    pub(crate) fn of(pid: u32, mark: &str) -> Self {
+impl ActorIdentity {
+    /// The identity of a child that was not waited for yet.
+    pub(crate) fn of(pid: u32, tag: &str) -> Self {
         let started_ticks = ProcessStat::read(pid).map(|process| process.started_ticks).unwrap_or_default();
-        Self { pid, started_ticks, boot: boot_id(), mark: mark.to_owned() }
+        Self { pid, started_ticks, boot_id: boot_id(), tag: tag.to_owned() }
     }
 
-    /// Of whatever has a mark in this run of the system, when its process is not known.
-    pub(crate) fn by_mark(mark: &str) -> Self {
-        Self { pid: 0, started_ticks: 0, boot: boot_id(), mark: mark.to_owned() }
+    /// The identity of all processes of this boot with a tag, if the pid is unknown.
+    pub(crate) fn by_tag(tag: &str) -> Self {
+        Self { pid: 0, started_ticks: 0, boot_id: boot_id(), tag: tag.to_owned() }
     }
 
-    /// Whether anything of the actor is running.
+    /// Returns true if any process of the actor is running.
     pub fn is_running(&self) -> bool {
         !self.processes().is_empty()
     }
 
-    /// Ends all that belongs to the actor: asks first, and kills what is there after `grace`. Returns when all is gone, and at once when nothing
-    /// is there.
+    /// Ends all processes of the actor: sends SIGTERM, and after `grace` SIGKILL. Returns when all are
+    /// gone.
     pub fn end(&self, grace: Duration) -> Result<()> {
         self.end_or_kill(grace, &AtomicBool::new(false))
     }
 
-    /// The same, without waiting any longer once `kill` is set.
+    /// Like [`end`](Self::end), but sends SIGKILL at once when `kill` is set.
     pub(crate) fn end_or_kill(&self, grace: Duration, kill: &AtomicBool) -> Result<()> {
         if !grace.is_zero() {
             self.signal(Signal::TERM);
@@ -66,7 +67,7 @@ impl Identity {
             }
         }
         let until = Instant::now() + KILLED_WAIT;
-        // Again and again: what is about to be killed may just have started another.
+        // Repeat: a process may have started another just before it was killed.
         while self.signal(Signal::KILL) > 0 {
             if Instant::now() >= until {
                 let pids = self.processes().iter().map(|process| process.pid).collect();
@@ -77,42 +78,42 @@ impl Identity {
         Ok(())
     }
 
-    /// Sends a signal to all that belong to the actor; how many there were.
+    /// Sends a signal to all processes of the actor. Returns their number.
     fn signal(&self, signal: Signal) -> usize {
         let processes = self.processes();
         for process in &processes {
             let Some(pid) = Pid::from_raw(process.pid as i32) else { continue };
-            // A handle stays on its process; that it is the right one shows when it is the same after opening it.
+            // A pidfd stays on its process. The start time, read after opening, shows that it is the right one.
             if let Ok(handle) = pidfd_open(pid, PidfdFlags::empty())
                 && ProcessStat::read(process.pid)
                     .is_some_and(|now| now.started_ticks == process.started_ticks)
             {
-                // It may be gone by now, which is what is wanted.
+                // Fails if the process is gone.
                 let _ = pidfd_send_signal(&handle, signal);
             }
         }
         processes.len()
     }
 
-    /// All that belong to the actor and have not ended.
+    /// All running processes of the actor.
     fn processes(&self) -> Vec<ProcessStat> {
-        if boot_id() != self.boot {
+        if boot_id() != self.boot_id {
             return Vec::new();
         }
-        // The group's id means this actor only as long as its leader is there, be it as a zombie.
+        // The group id belongs to this actor only while its leader exists, at least as a zombie.
         let leader = ProcessStat::read(self.pid).filter(|leader| leader.started_ticks == self.started_ticks);
         let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
         let pids = names.filter_map(|name| name.to_str()?.parse().ok());
         pids.filter(|pid| *pid != std::process::id())
             .filter_map(ProcessStat::read)
-            // Nothing that an actor started is older than the actor, so of most processes no more is read.
+            // No descendant is older than the actor, so most processes are read no further.
             .filter(|process| !process.is_zombie && process.started_ticks >= self.started_ticks)
-            .filter(|process| leader.is_some() && process.group == self.pid || self.is_marked(process.pid))
+            .filter(|process| leader.is_some() && process.group == self.pid || self.is_tagged(process.pid))
             .collect()
     }
 
-    fn is_marked(&self, pid: u32) -> bool {
-        let wanted = format!("{MARK_VARIABLE}={}", self.mark);
+    fn is_tagged(&self, pid: u32) -> bool {
+        let wanted = format!("{TAG_VARIABLE}={}", self.tag);
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
     }
@@ -123,13 +124,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_process_with_the_same_id_is_left_alone() {
+    fn another_process_with_the_same_pid_is_not_ended() {
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
-        let right = Identity::of(child.id(), "a mark that nobody has");
-        assert!(!right.is_running(), "it leads no group and has no mark");
-        let earlier = Identity { started_ticks: right.started_ticks - 1, ..right.clone() };
-        let other_run = Identity { boot: "another".to_owned(), ..right };
-        for identity in [earlier, other_run] {
+        let right = ActorIdentity::of(child.id(), "an unused tag");
+        assert!(!right.is_running(), "it leads no group and has no tag");
+        let earlier = ActorIdentity { started_ticks: right.started_ticks - 1, ..right.clone() };
+        let other_boot = ActorIdentity { boot_id: "another".to_owned(), ..right };
+        for identity in [earlier, other_boot] {
             assert!(!identity.is_running());
             identity.end(Duration::from_secs(60)).unwrap();
         }

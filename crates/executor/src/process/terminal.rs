@@ -1,4 +1,5 @@
-//! The terminal in the hands of an actor: its process group is in the foreground, so that it reads keys and gets Ctrl-C itself.
+//! Hands the terminal to an actor: its process group becomes the foreground, so that it reads keys and
+//! receives Ctrl-C.
 
 use std::fs::File;
 
@@ -6,7 +7,7 @@ use nix::sys::signal::{SigSet, Signal as Name};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 
-/// The terminal is the actor's as long as this lives.
+/// The terminal of an actor, taken back on drop.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     terminal: File,
@@ -15,30 +16,31 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Hands it to a process group that was just started; nothing where there is no terminal, or where it is somebody else's.
+    /// Hands the terminal to a new process group. Returns `None` without a terminal, or if it is not
+    /// ours.
     pub(crate) fn hand_to(pid: u32) -> Option<Self> {
         let terminal = File::open("/dev/tty").ok()?;
         let (ours, actor) = (tcgetpgrp(&terminal).ok()?, Pid::from_raw(pid as i32)?);
-        // Whoever is in the background and changes the foreground is stopped by this signal, and that is what we are from now on.
+        // A background process that changes the foreground group gets SIGTTOU, and we are one from now on.
         let mut mask = SigSet::empty();
         mask.add(Name::SIGTTOU);
         mask.thread_block().ok()?;
         tcsetpgrp(&terminal, actor).ok()?;
         let handed = Self { terminal, ours, actor };
-        // It may have read before it was its turn, and was stopped for it.
-        handed.go_on();
+        // It may have been stopped for reading before it was in the foreground.
+        handed.send_continue();
         Some(handed)
     }
 
-    /// Nobody is there who could wake up an actor that was stopped from the keyboard.
-    pub(crate) fn keep_going(&self) {
+    /// Continues an actor that was stopped from the keyboard: there is no shell to do it.
+    pub(crate) fn continue_if_stopped(&self) {
         let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG;
         if let Ok(Some(_)) = waitid(WaitId::Pid(self.actor), options) {
-            self.go_on();
+            self.send_continue();
         }
     }
 
-    fn go_on(&self) {
+    fn send_continue(&self) {
         // It may have ended already.
         let _ = kill_process_group(self.actor, Signal::CONT);
     }
@@ -46,7 +48,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A terminal that was hung up cannot be taken back.
+        // Fails if the terminal was hung up.
         let _ = tcsetpgrp(&self.terminal, self.ours);
     }
 }

@@ -1,4 +1,4 @@
-//! The client's side: a request is sent with its contents, and the answer is waited for.
+//! The actor's end of the socket: sends a request with its bodies and waits for the response.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -6,63 +6,70 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::protocol::{Call, Outcome, Reply, Request, VERSION};
+use super::protocol::{Method, Outcome, Request, Response, VERSION};
 use crate::sandbox::connect_private;
 
-/// How long an answer may take: longer than anything that the run waits for.
-const ANSWER_MAX: Duration = Duration::from_secs(300);
-/// The longest line of an answer.
-const ANSWER_BYTES_MAX: u64 = 64 << 20;
-/// How much of a file is sent at a time.
-const PIECE_BYTES: usize = 64 << 10;
+/// Timeout of a response: longer than any wait of the run.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(300);
+/// The longest response.
+const RESPONSE_BYTES_MAX: u64 = 64 << 20;
+/// Bytes of a file sent at a time.
+const CHUNK_BYTES: usize = 64 << 10;
 
-/// A content that follows a request.
-pub enum Content {
-    /// Held in memory.
+/// A body of a request.
+pub enum RequestBody {
+    /// Bytes in memory.
     Bytes(Vec<u8>),
     /// The first bytes of a file.
     File {
-        /// Open for reading.
+        /// The open file.
         file: File,
         /// Its path, for errors.
         path: PathBuf,
-        /// How many.
+        /// Number of bytes to send.
         bytes: u64,
     },
 }
 
-/// Why there is no answer.
+/// The cause of a missing response.
 #[derive(Debug)]
 pub enum CallError {
-    /// The run is gone, or did not take all of the request: nothing was changed.
-    Gone(io::Error),
-    /// The request was sent and the answer did not come: it is unknown what came of it.
-    NoReply(io::Error),
-    /// A content cannot be read, or has become shorter: nothing was changed.
-    Content(PathBuf, io::Error),
+    /// The run is gone, or did not read the whole request. Nothing was changed.
+    Unreachable(io::Error),
+    /// The run speaks this other version of the protocol, and has refused the request.
+    OtherVersion(u32),
+    /// The request was sent, and no response came. Its outcome is unknown.
+    NoResponse(io::Error),
+    /// A body cannot be read, or has become shorter. Nothing was changed.
+    Body(PathBuf, io::Error),
 }
 
-/// Asks the run that has a socket, with the token of a node.
-pub fn call(socket: &Path, token: &str, call: Call, contents: Vec<Content>) -> Result<Outcome, CallError> {
-    let stream = connect_private(socket).map_err(CallError::Gone)?;
-    stream.set_read_timeout(Some(ANSWER_MAX)).map_err(CallError::Gone)?;
-    stream.set_write_timeout(Some(ANSWER_MAX)).map_err(CallError::Gone)?;
-    let bodies = contents.iter().map(Content::len).collect();
-    let request = Request { version: VERSION, token: token.to_owned(), call, bodies };
-    // A run that refuses does not read on: what it says counts, not that nobody listened.
-    let is_sent = send(&stream, &request, contents)?;
+/// Calls a method of the run that listens on a socket, with the token of a node.
+pub fn call(
+    socket: &Path,
+    token: &str,
+    method: Method,
+    bodies: Vec<RequestBody>,
+) -> Result<Outcome, CallError> {
+    let stream = connect_private(socket).map_err(CallError::Unreachable)?;
+    stream.set_read_timeout(Some(RESPONSE_TIMEOUT)).map_err(CallError::Unreachable)?;
+    stream.set_write_timeout(Some(RESPONSE_TIMEOUT)).map_err(CallError::Unreachable)?;
+    let body_lengths = bodies.iter().map(RequestBody::len).collect();
+    let request = Request { version: VERSION, token: token.to_owned(), method, body_lengths };
+    // A run that refuses stops reading: its response counts, not the failed write.
+    let is_sent = send(&stream, &request, bodies)?;
     let mut line = Vec::new();
-    let heard = match BufReader::new(&stream).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line) {
+    let received = match BufReader::new(&stream).take(RESPONSE_BYTES_MAX).read_until(b'\n', &mut line) {
         Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-        heard => heard,
+        received => received,
     };
-    // Half of a request changes nothing.
-    heard.map_err(if is_sent { CallError::NoReply } else { CallError::Gone })?;
-    let reply: Reply = serde_json::from_slice(&line).map_err(|error| CallError::NoReply(error.into()))?;
-    Ok(reply.outcome)
+    // An incomplete request changes nothing.
+    received.map_err(if is_sent { CallError::NoResponse } else { CallError::Unreachable })?;
+    let response = Response::parse(&line).map_err(|error| CallError::NoResponse(error.into()))?;
+    response.map_err(CallError::OtherVersion)
 }
 
-impl Content {
+impl RequestBody {
     fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
@@ -71,33 +78,33 @@ impl Content {
     }
 }
 
-/// Sends a request; whether all of it was taken. A file that became shorter meanwhile is an error, and the run sees that something is
-/// missing.
-fn send(mut stream: &UnixStream, request: &Request, contents: Vec<Content>) -> Result<bool, CallError> {
+/// Sends a request. Returns false if the run stopped reading. Fails if a file has become shorter; then
+/// the run sees an incomplete body.
+fn send(mut stream: &UnixStream, request: &Request, bodies: Vec<RequestBody>) -> Result<bool, CallError> {
     let mut line = serde_json::to_vec(request).expect("a request is made of text and numbers");
     line.push(b'\n');
     if stream.write_all(&line).is_err() {
         return Ok(false);
     }
-    for content in contents {
-        let is_taken = match content {
-            Content::Bytes(bytes) => stream.write_all(&bytes).is_ok(),
-            Content::File { file, path, bytes } => {
+    for body in bodies {
+        let is_sent = match body {
+            RequestBody::Bytes(bytes) => stream.write_all(&bytes).is_ok(),
+            RequestBody::File { file, path, bytes } => {
                 let sent = send_file(stream, &mut file.take(bytes), bytes);
-                sent.map_err(|source| CallError::Content(path, source))?
+                sent.map_err(|source| CallError::Body(path, source))?
             }
         };
-        if !is_taken {
+        if !is_sent {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// The same for a file of which so many bytes were announced.
-fn send_file(mut stream: &UnixStream, file: &mut dyn Read, mut left: u64) -> io::Result<bool> {
-    let mut buffer = vec![0; PIECE_BYTES];
-    while left > 0 {
+/// Sends the announced number of bytes of a file. Returns false if the run stopped reading.
+fn send_file(mut stream: &UnixStream, file: &mut dyn Read, mut unsent: u64) -> io::Result<bool> {
+    let mut buffer = vec![0; CHUNK_BYTES];
+    while unsent > 0 {
         let got = file.read(&mut buffer)?;
         if got == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -105,7 +112,7 @@ fn send_file(mut stream: &UnixStream, file: &mut dyn Read, mut left: u64) -> io:
         if stream.write_all(&buffer[..got]).is_err() {
             return Ok(false);
         }
-        left -= got as u64;
+        unsent -= got as u64;
     }
     Ok(true)
 }

@@ -1,31 +1,35 @@
-//! The socket of a run: by it, commands in a sandbox speak to the run that started them, with the rights of their node and no others.
+//! Requests of actors to the run that started them, over a Unix socket, with the permissions of their
+//! node and no others.
 //!
 //! # Promises
 //!
-//! - **Whose request it is** is told by a token, which each attempt of a node gets anew. A token is worth nothing once the attempt's actor
-//!   has ended.
-//! - **Nothing under way at the end.** When an actor has ended, its requests are answered or refused before its changes are looked for: what was
-//!   acknowledged is in its changeset, and nothing comes later.
-//! - **Bounded.** Connections, lines, what follows them and waits for either have limits; an actor that does not go on holds up nobody else.
+//! - **Authenticated.** Each attempt of a node has its own token, which is invalid once its actor has
+//!   ended.
+//! - **Complete at the end.** When an actor has ended, the run answers or refuses its requests before it
+//!   scans the sandbox: an acknowledged change is in the changeset, and no change arrives later.
+//! - **Bounded.** Connections, request lines, bodies and waits have limits. A stalled actor delays no
+//!   other.
 //!
-//! What is said is in `protocol`; what a node may do in `session`. What requests mean is for whoever implements [`Answers`].
+//! `protocol` has the messages, `server` and `client` the two ends of the socket, `session` the
+//! permissions of one attempt. A [`RequestHandler`] implements the methods.
 //!
-//! Locks: `seats`, `connections` and a seat's own are never held together, and none while a request is answered.
+//! Locks: those of `sessions`, of `connections` and of a session are never held together, and none is
+//! held while a request is handled.
 
 mod client;
 mod protocol;
 mod server;
 mod session;
 
-pub use client::{CallError, Content, call};
+pub use client::{CallError, RequestBody, call};
 pub use protocol::{
-    Append, Bodies, Body, Call, Deed, Get, Given, Outcome, REQUEST_BYTES_MAX, Record, SOCKET_VARIABLE,
-    TOKEN_VARIABLE,
+    AppendParams, BaseParam, Bodies, Body, EditParam, GetParams, Method, Outcome, REQUEST_BYTES_MAX,
+    RecordParams, SOCKET_VARIABLE, TOKEN_VARIABLE, VERSION,
 };
-pub use server::Answers;
-pub(crate) use server::{Socket, Taken};
-pub(crate) use session::Place;
-pub use session::{Seat, Turn};
+pub use server::RequestHandler;
+pub(crate) use server::{Server, SessionGuard};
+pub(crate) use session::AttemptContext;
+pub use session::{NodeSession, RecordGuard};
 
 #[cfg(test)]
 mod tests;

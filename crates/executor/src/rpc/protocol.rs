@@ -1,14 +1,15 @@
-//! What is said on the socket of a run: a line of JSON, and the bytes that it announces; a line of JSON comes back.
+//! Messages on the socket of a run: a line of JSON, and the bodies it announces; the response is a line
+//! of JSON.
 //!
 //! ```text
-//! -> {"version":1,"token":"…","ask":"record","with":{…},"bodies":[5]}
+//! -> {"version":2,"token":"…","method":"record","params":{…},"body_lengths":[5]}
 //! -> hello
-//! <- {"version":1,"ok":{…}}
-//! <- {"version":1,"error":{"kind":"usage","code":"…","message":"…","hint":["…"]}}
+//! <- {"version":2,"result":{…}}
+//! <- {"version":2,"error":{"kind":"usage","code":"…","message":"…"}}
 //! ```
 //!
-//! Contents follow the line as they are, so that a file of any length is passed on in pieces and never held in memory, and so that a
-//! request that is refused is refused before its content is read.
+//! Bodies follow the line as raw bytes: a file of any length is streamed, and a request is refused
+//! before its body is read. Both sides refuse messages of another version.
 
 use std::io::{self, BufRead, Read};
 
@@ -17,172 +18,185 @@ use serde_json::Value;
 
 use crate::{Error, Result};
 
-/// The variable that names the socket.
+/// The variable with the path of the socket.
 pub const SOCKET_VARIABLE: &str = "AGENTS_SOCKET";
-/// The variable that holds the token.
+/// The variable with the token.
 pub const TOKEN_VARIABLE: &str = "AGENTS_TOKEN";
-/// What both sides speak.
-pub(crate) const VERSION: u32 = 1;
+/// Version of the protocol. 1 is that of version 0.1 of the program.
+pub const VERSION: u32 = 2;
 /// The longest line of a request.
 pub const REQUEST_BYTES_MAX: usize = 256 << 10;
-/// How many contents may follow a line.
+/// The most bodies of a request.
 const BODIES_MAX: usize = 2;
 
-/// A request.
+/// A request, without its bodies.
 #[derive(Serialize)]
 pub(crate) struct Request {
-    /// What the client speaks.
+    /// Version of the client.
     pub version: u32,
-    /// Whose request it is.
+    /// Token of the node.
     pub token: String,
-    /// What is asked for.
+    /// Method and parameters.
     #[serde(flatten)]
-    pub call: Call,
-    /// How many bytes each of the contents has that follow the line.
-    pub bodies: Vec<u64>,
+    pub method: Method,
+    /// Length of each body, in bytes.
+    pub body_lengths: Vec<u64>,
 }
 
-/// What a command in a sandbox can ask for.
+/// A method with its parameters.
 #[derive(Serialize)]
-#[serde(tag = "ask", content = "with", rename_all = "lowercase")]
-pub enum Call {
-    /// To record a change. Its content follows, or its patch; then its base, if that is given as a content.
-    Record(Record),
-    /// To append messages. They follow, as a list in JSON.
-    Append(Append),
-    /// To get the value of a key.
-    Get(Get),
+#[serde(tag = "method", content = "params", rename_all = "lowercase")]
+pub enum Method {
+    /// Record a change. Bodies: content or patch, then the base if it is given as content.
+    Record(RecordParams),
+    /// Append messages. Body: a JSON array of messages.
+    Append(AppendParams),
+    /// Get the value of a configuration key.
+    Get(GetParams),
 }
 
 /// A change of one path.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Record {
-    /// The changeset: the node's own.
+pub struct RecordParams {
+    /// The changeset. Must be that of the node.
     pub changeset: String,
-    /// The root: the node's own, too.
+    /// The root. Must be that of the node.
     pub root: Option<String>,
     /// The path below the root.
     pub path: String,
-    /// What is done to it.
-    pub deed: Deed,
-    /// What was there, where that is given.
-    pub base: Option<Given>,
-    /// The tool with which it was done.
+    /// The edit of the path.
+    pub edit: EditParam,
+    /// The base; if missing, the content that the node last recorded or started from.
+    pub base: Option<BaseParam>,
+    /// The tool that made the change.
     pub tool: Option<String>,
 }
 
-/// What is done to a path.
+/// An edit of a path.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Deed {
-    /// Write the content that follows.
+pub enum EditParam {
+    /// Write the content in the body.
     Content {
-        /// The permission bits, if they change.
+        /// Permission bits, if they change.
         mode: Option<u32>,
     },
-    /// Apply the patch that follows.
+    /// Apply the patch in the body.
     Patch,
     /// Delete the path.
     Delete,
-    /// Rename it.
+    /// Rename the path.
     RenameTo(String),
     /// Set permission bits.
     Mode(u32),
-    /// Make it a symlink to this target.
+    /// Make the path a symlink to this target.
     Symlink(String),
 }
 
-/// What was at a path.
+/// The base of an edit.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Given {
-    /// Nothing.
+pub enum BaseParam {
+    /// The path did not exist.
     Nothing,
-    /// The content that follows.
+    /// The content in the body.
     Content,
 }
 
-/// The context that messages are appended to.
+/// Parameters of `append`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Append {
-    /// Its name.
+pub struct AppendParams {
+    /// Name of the context.
     pub name: String,
-    /// The revision that it must have.
+    /// Append only at this revision.
     pub if_revision: Option<u64>,
 }
 
-/// A key of configuration.
+/// Parameters of `get`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Get {
+pub struct GetParams {
     /// The key.
     pub key: String,
-    /// Whether a secret value is asked for, which is refused.
+    /// Ask for a secret value, which is refused.
     pub reveal: bool,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Reply {
-    /// What the run speaks.
+pub(crate) struct Response {
+    /// Version of the run.
     pub version: u32,
-    /// What came of it.
+    /// Result or error.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// What was asked for.
-    Ok(Value),
-    /// Why not.
+    /// The result of the method.
+    Result(Value),
+    /// A refusal.
     Error(Value),
+}
+
+/// The field that messages of all versions have.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
 }
 
 impl Request {
     pub(crate) fn parse(line: Line) -> Result<Self> {
-        /// All that another version has for sure.
-        #[derive(Deserialize)]
-        struct Versioned {
-            version: u32,
-        }
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Envelope {
             version: u32,
             token: String,
-            ask: String,
-            with: Value,
+            method: String,
+            params: Value,
             #[serde(default)]
-            bodies: Vec<u64>,
+            body_lengths: Vec<u64>,
         }
-        let Line::Whole(line) = line else {
-            return Err(bad(format!("it has more than {REQUEST_BYTES_MAX} bytes")));
+        let Line::Complete(line) = line else {
+            return Err(bad(format!("it is longer than {REQUEST_BYTES_MAX} bytes")));
         };
-        let of_json = |error: serde_json::Error| bad(error.to_string());
-        let Versioned { version } = serde_json::from_slice(&line).map_err(of_json)?;
+        let not_json = |error: serde_json::Error| bad(error.to_string());
+        let Versioned { version } = serde_json::from_slice(&line).map_err(not_json)?;
         if version != VERSION {
-            return Err(bad(format!("it is of version {version}, and this run speaks version {VERSION}")));
+            return Err(bad(format!("it has protocol version {version}, this run has version {VERSION}")));
         }
-        let Envelope { version, token, ask, with, bodies } =
-            serde_json::from_slice(&line).map_err(of_json)?;
-        if bodies.len() > BODIES_MAX {
-            return Err(bad(format!("more than {BODIES_MAX} contents follow it")));
+        let Envelope { version, token, method, params, body_lengths } =
+            serde_json::from_slice(&line).map_err(not_json)?;
+        if body_lengths.len() > BODIES_MAX {
+            return Err(bad(format!("it has more than {BODIES_MAX} bodies")));
         }
-        if bodies.iter().try_fold(0_u64, |sum, bytes| sum.checked_add(*bytes)).is_none() {
-            return Err(bad("what follows it is longer than any file".to_owned()));
+        if body_lengths.iter().try_fold(0_u64, |sum, bytes| sum.checked_add(*bytes)).is_none() {
+            return Err(bad("its bodies are longer than any file".to_owned()));
         }
-        let call = match ask.as_str() {
-            "record" => Call::Record(serde_json::from_value(with).map_err(of_json)?),
-            "append" => Call::Append(serde_json::from_value(with).map_err(of_json)?),
-            "get" => Call::Get(serde_json::from_value(with).map_err(of_json)?),
-            other => return Err(bad(format!("`{other}` is nothing that an actor can ask for"))),
+        let method = match method.as_str() {
+            "record" => Method::Record(serde_json::from_value(params).map_err(not_json)?),
+            "append" => Method::Append(serde_json::from_value(params).map_err(not_json)?),
+            "get" => Method::Get(serde_json::from_value(params).map_err(not_json)?),
+            other => return Err(bad(format!("unknown method `{other}`"))),
         };
-        Ok(Self { version, token, call, bodies })
+        Ok(Self { version, token, method, body_lengths })
+    }
+}
+
+impl Response {
+    /// Parses a response. Returns the version of a run that speaks another one.
+    pub(crate) fn parse(line: &[u8]) -> serde_json::Result<std::result::Result<Outcome, u32>> {
+        let Versioned { version } = serde_json::from_slice(line)?;
+        if version != VERSION {
+            return Ok(Err(version));
+        }
+        let response: Self = serde_json::from_slice(line)?;
+        Ok(Ok(response.outcome))
     }
 }
 
@@ -190,51 +204,50 @@ fn bad(reason: String) -> Error {
     Error::BadRequest { reason }
 }
 
-/// A line that was read.
+/// A line of a request.
 pub(crate) enum Line {
-    /// All of it, without its end.
-    Whole(Vec<u8>),
-    /// Only so much that it is known to be too long.
+    /// The line without its end.
+    Complete(Vec<u8>),
+    /// A line longer than [`REQUEST_BYTES_MAX`].
     TooLong,
 }
 
-/// The next line; nothing at the end. One that the end cut off is none.
+/// Reads the next line. Returns `None` at the end, also after an incomplete line.
 pub(crate) fn read_line(reader: &mut impl BufRead) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     reader.take(REQUEST_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line)?;
     Ok(match line.pop_if(|last| *last == b'\n') {
-        Some(_) => Some(Line::Whole(line)),
+        Some(_) => Some(Line::Complete(line)),
         None if line.len() > REQUEST_BYTES_MAX => Some(Line::TooLong),
         None => None,
     })
 }
 
-/// The contents that follow a line, to be read in order.
+/// The bodies of a request, to be read in order.
 pub struct Bodies<'a> {
     reader: &'a mut dyn Read,
     lengths: std::slice::Iter<'a, u64>,
-    left: &'a mut u64,
+    unread: &'a mut u64,
 }
 
 impl<'a> Bodies<'a> {
-    /// `left` is what all of them have, and counts down to nothing.
-    pub(crate) fn new(reader: &'a mut dyn Read, lengths: &'a [u64], left: &'a mut u64) -> Self {
-        Self { reader, lengths: lengths.iter(), left }
+    /// `unread` is the length of all bodies together, and counts down.
+    pub(crate) fn new(reader: &'a mut dyn Read, lengths: &'a [u64], unread: &'a mut u64) -> Self {
+        Self { reader, lengths: lengths.iter(), unread }
     }
 
-    /// The next one. Reading less than all of it, or a connection that ends before it does, is an error: half of a content is none.
+    /// The next body. A connection that ends within it is an error.
     #[expect(clippy::should_implement_trait, reason = "an iterator could hand out two at once")]
     pub fn next(&mut self) -> Result<Body<'_>> {
-        let length =
-            self.lengths.next().ok_or_else(|| bad("a content that belongs to it is missing".to_owned()))?;
-        Ok(Body { reader: &mut *self.reader, length: *length, left: self.left })
+        let length = self.lengths.next().ok_or_else(|| bad("a body is missing".to_owned()))?;
+        Ok(Body { reader: &mut *self.reader, length: *length, unread: self.unread })
     }
 
-    /// All of the next one.
+    /// Reads the next body into memory.
     pub fn next_whole(&mut self, bytes_max: u64) -> Result<Vec<u8>> {
         let mut body = self.next()?;
         if body.length > bytes_max {
-            return Err(bad(format!("what follows it has more than {bytes_max} bytes")));
+            return Err(bad(format!("a body is longer than {bytes_max} bytes")));
         }
         let mut bytes = Vec::new();
         body.read_to_end(&mut bytes).map_err(|error| bad(error.to_string()))?;
@@ -242,11 +255,11 @@ impl<'a> Bodies<'a> {
     }
 }
 
-/// A content that follows a line.
+/// One body of a request.
 pub struct Body<'a> {
     reader: &'a mut dyn Read,
     length: u64,
-    left: &'a mut u64,
+    unread: &'a mut u64,
 }
 
 impl Read for Body<'_> {
@@ -257,10 +270,10 @@ impl Read for Body<'_> {
         }
         let got = self.reader.read(&mut buffer[..wanted])?;
         if got == 0 {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "what follows it was cut off"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the body is incomplete"));
         }
         self.length -= got as u64;
-        *self.left -= got as u64;
+        *self.unread -= got as u64;
         Ok(got)
     }
 }

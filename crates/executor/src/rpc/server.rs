@@ -1,4 +1,4 @@
-//! The run's side: connections, tokens, and one request after the other.
+//! The run's end of the socket: connections, tokens, and the requests of each connection in order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -17,40 +17,47 @@ use filetx::Hash;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::Value;
 
-use super::protocol::{self, Bodies, Call, Outcome, Reply, Request, VERSION, read_line};
-use super::session::{Place, Seat};
+use super::protocol::{
+    Bodies, Line, Method, Outcome, Request, Response, SOCKET_VARIABLE, TOKEN_VARIABLE, VERSION, read_line,
+};
+use super::session::{AttemptContext, NodeSession};
 use crate::sandbox::{FileResult, listen_private, make_private_folder, remove_private_socket};
 use crate::{Error, FileError, Result};
 
-/// How many connections there may be at once.
+/// The most open connections.
 const CONNECTIONS_MAX: usize = 128;
-/// How long a client may take between two pieces of a request, or to take an answer.
+/// Timeout of a client between two parts of a request, and for reading a response.
 const IDLE_MAX: Duration = Duration::from_secs(60);
-/// What the names of sockets begin with.
+/// Prefix of socket names.
 const NAME: &str = "socket-";
-/// How many characters of a random text are enough for names.
+/// Characters of a random text in a socket name.
 const NAME_CHARS: usize = 8;
 
-/// What answers the requests of actors.
-pub trait Answers: fmt::Debug + Send + Sync {
-    /// Answers a request of a node; a refusal is in the form that clients know.
-    fn answer(&self, seat: &Seat, call: Call, bodies: Bodies<'_>) -> std::result::Result<Value, Value>;
+/// Handles the requests of actors.
+pub trait RequestHandler: fmt::Debug + Send + Sync {
+    /// Handles a request of a node. An error has the form that clients parse.
+    fn handle(
+        &self,
+        session: &NodeSession,
+        method: Method,
+        bodies: Bodies<'_>,
+    ) -> std::result::Result<Value, Value>;
 
-    /// A refusal for a reason of the socket's own.
-    fn refusal(&self, error: Error) -> Value;
+    /// Formats an error of the server itself as [`handle`](Self::handle) does.
+    fn error_response(&self, error: Error) -> Value;
 
-    /// What else actors find in their environment.
+    /// Further variables for the environment of actors.
     fn variables(&self) -> Vec<(OsString, OsString)>;
 }
 
-/// The socket of one life of a run. It is gone when this is.
-pub(crate) struct Socket {
+/// The socket of a running run, removed on drop.
+pub(crate) struct Server {
     path: PathBuf,
     listener: UnixListener,
     tokens: Tokens,
-    answers: Arc<dyn Answers>,
-    /// By the hash of their token: how long a comparison takes tells nothing about it.
-    seats: Mutex<HashMap<Hash, Arc<Seat>>>,
+    handler: Arc<dyn RequestHandler>,
+    /// By the hash of their token: the time of a comparison reveals nothing about a token.
+    sessions: Mutex<HashMap<Hash, Arc<NodeSession>>>,
     connections: Mutex<Connections>,
 }
 
@@ -61,10 +68,10 @@ struct Connections {
     ended: bool,
 }
 
-impl Socket {
-    /// Listens in a folder, which is made private; what earlier lives of the run left there is removed. The run's lease is held, so
-    /// nobody else is at it.
-    pub(crate) fn listen(folder: &Path, answers: Arc<dyn Answers>) -> Result<Self> {
+impl Server {
+    /// Listens in a private folder, and removes sockets that earlier processes of the run left there.
+    /// The lease of the run keeps all others away.
+    pub(crate) fn listen(folder: &Path, handler: Arc<dyn RequestHandler>) -> Result<Self> {
         let failed = |path: &Path, source| Error::Socket { path: path.to_owned(), source: Box::new(source) };
         let tokens = Tokens::new().map_err(|source| failed(folder, source))?;
         let path = folder.join(format!("{NAME}{}", &tokens.next()[..NAME_CHARS]));
@@ -75,34 +82,38 @@ impl Socket {
             remove_private_socket(&entry.path()).map_err(failed)?;
         }
         let listener = listen_private(&path).map_err(failed)?;
-        Ok(Self { path, listener, tokens, answers, seats: Mutex::default(), connections: Mutex::default() })
+        let (sessions, connections) = (Mutex::default(), Mutex::default());
+        Ok(Self { path, listener, tokens, handler, sessions, connections })
     }
 
-    /// Answers until what is returned is dropped.
-    pub(crate) fn serve<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Result<Serving<'scope>> {
+    /// Serves requests until the guard is dropped.
+    pub(crate) fn serve<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+    ) -> Result<ServerGuard<'scope>> {
         let failed = |error: io::Error| Error::Socket {
             path: self.path.clone(),
             source: Box::new(FileError::io("make", &self.path, error)),
         };
         let (ended, end) = pipe().map_err(failed)?;
         scope.spawn(move || {
-            while let Some(stream) = self.next_connection(&ended) {
-                self.begin(scope, stream);
+            while let Some(stream) = self.accept(&ended) {
+                self.start_connection(scope, stream);
             }
         });
-        Ok(Serving { socket: self, _end: end })
+        Ok(ServerGuard { server: self, _end: end })
     }
 
-    /// Gives a node's attempt its token, until what is returned is dropped.
-    pub(crate) fn take_place(&self, place: Place) -> Taken<'_> {
+    /// Gives an attempt its token, valid until the guard is dropped.
+    pub(crate) fn open_session(&self, attempt: AttemptContext) -> SessionGuard<'_> {
         let token = self.tokens.next();
-        let (key, seat) = (Hash::of(token.as_bytes()), Arc::new(Seat::new(place)));
-        self.seats().insert(key, Arc::clone(&seat));
-        Taken { socket: self, key, seat, token }
+        let (key, session) = (Hash::of(token.as_bytes()), Arc::new(NodeSession::new(attempt)));
+        self.sessions().insert(key, Arc::clone(&session));
+        SessionGuard { server: self, key, session, token }
     }
 
-    /// The next one who connects; nobody once `ended` has no other end.
-    fn next_connection(&self, ended: &PipeReader) -> Option<UnixStream> {
+    /// Waits for the next connection. Returns `None` once the other end of `ended` is closed.
+    fn accept(&self, ended: &PipeReader) -> Option<UnixStream> {
         loop {
             let mut fds =
                 [PollFd::new(&self.listener, PollFlags::IN), PollFd::new(ended, PollFlags::empty())];
@@ -112,7 +123,7 @@ impl Socket {
                     if let Ok((stream, _)) = self.listener.accept() {
                         return Some(stream);
                     }
-                    // Too many open files, say: it passes, and must not be asked for all the time.
+                    // Too many open files, for example. It passes; do not spin.
                     std::thread::sleep(Duration::from_millis(10));
                 }
                 Err(rustix::io::Errno::INTR) => {}
@@ -121,68 +132,69 @@ impl Socket {
         }
     }
 
-    fn begin<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, stream: UnixStream) {
+    fn start_connection<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, stream: UnixStream) {
         let limited = stream.set_read_timeout(Some(IDLE_MAX)).and(stream.set_write_timeout(Some(IDLE_MAX)));
-        let (Ok(()), Ok(kept)) = (limited, stream.try_clone()) else { return };
+        let (Ok(()), Ok(registered)) = (limited, stream.try_clone()) else { return };
         let mut connections = self.connections();
         if connections.ended {
             return;
         }
         if connections.open.len() >= CONNECTIONS_MAX {
             drop(connections);
-            let refusal = self.answers.refusal(Error::TooManyRequests { limit: CONNECTIONS_MAX });
-            return drop(say(&stream, Outcome::Error(refusal)));
+            let error = self.handler.error_response(Error::TooManyRequests { limit: CONNECTIONS_MAX });
+            return drop(respond(&stream, Outcome::Error(error)));
         }
         let number = connections.next;
         connections.next += 1;
-        connections.open.insert(number, kept);
+        connections.open.insert(number, registered);
         drop(connections);
         scope.spawn(move || {
-            // An error is the client's end; what it asked for was answered or refused.
-            drop(self.converse(number, &stream));
+            // The client went away; its requests were answered or refused.
+            drop(self.serve_connection(number, &stream));
             self.connections().open.remove(&number);
         });
     }
 
-    /// Answers one request after the other, until the client has no more.
-    fn converse(&self, number: u64, stream: &UnixStream) -> io::Result<()> {
+    /// Answers the requests of a connection in order.
+    fn serve_connection(&self, number: u64, stream: &UnixStream) -> io::Result<()> {
         let mut reader = BufReader::new(stream);
         while let Some(line) = read_line(&mut reader)? {
-            let (outcome, is_at_end) = self.reply(number, stream, line, &mut reader);
-            say(stream, outcome)?;
-            if !is_at_end {
-                // What follows is no request.
+            let (outcome, is_read) = self.answer(number, stream, line, &mut reader);
+            respond(stream, outcome)?;
+            if !is_read {
+                // The rest of a body is not a request.
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// The answer to one request, and whether all of it was read.
-    fn reply(
+    /// Handles one request. Returns its outcome, and whether all its bodies were read.
+    fn answer(
         &self,
         number: u64,
         stream: &UnixStream,
-        line: protocol::Line,
+        line: Line,
         reader: &mut BufReader<&UnixStream>,
     ) -> (Outcome, bool) {
-        let refused = |error| (Outcome::Error(self.answers.refusal(error)), false);
-        let Request { token, call, bodies, .. } = match Request::parse(line) {
+        let refused = |error| (Outcome::Error(self.handler.error_response(error)), false);
+        let Request { token, method, body_lengths, .. } = match Request::parse(line) {
             Ok(request) => request,
             Err(error) => return refused(error),
         };
-        let seat = self.seats().get(&Hash::of(token.as_bytes())).cloned();
-        // From here on, whoever closes the seat waits.
-        let Some(under_way) = seat.as_ref().and_then(|seat| seat.enter(number, stream)) else {
-            return refused(Error::NoSeat);
+        let session = self.sessions().get(&Hash::of(token.as_bytes())).cloned();
+        // From here on, closing the session waits for this request.
+        let Some(request) = session.as_ref().and_then(|session| session.begin_request(number, stream)) else {
+            return refused(Error::InvalidToken);
         };
-        let mut left = bodies.iter().sum();
-        let answered = self.answers.answer(under_way.seat(), call, Bodies::new(reader, &bodies, &mut left));
-        (answered.map_or_else(Outcome::Error, Outcome::Ok), left == 0)
+        let mut unread = body_lengths.iter().sum();
+        let bodies = Bodies::new(reader, &body_lengths, &mut unread);
+        let handled = self.handler.handle(request.session(), method, bodies);
+        (handled.map_or_else(Outcome::Error, Outcome::Result), unread == 0)
     }
 
-    fn seats(&self) -> MutexGuard<'_, HashMap<Hash, Arc<Seat>>> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sessions(&self) -> MutexGuard<'_, HashMap<Hash, Arc<NodeSession>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn connections(&self) -> MutexGuard<'_, Connections> {
@@ -190,67 +202,67 @@ impl Socket {
     }
 }
 
-impl Drop for Socket {
+impl Drop for Server {
     fn drop(&mut self) {
-        // One that stays is removed by whoever resumes the run, or cleans the plan.
+        // If this fails, resuming the run or pruning the plan removes it.
         drop(remove_private_socket(&self.path));
     }
 }
 
-/// Requests are answered as long as this lives.
-#[must_use = "nobody is answered when it is dropped"]
-pub(crate) struct Serving<'a> {
-    socket: &'a Socket,
+/// Keeps a server running.
+#[must_use = "dropping it ends the server"]
+pub(crate) struct ServerGuard<'a> {
+    server: &'a Server,
     _end: PipeWriter,
 }
 
-impl Drop for Serving<'_> {
+impl Drop for ServerGuard<'_> {
     fn drop(&mut self) {
-        let mut connections = self.socket.connections();
+        let mut connections = self.server.connections();
         connections.ended = true;
         for stream in connections.open.values() {
-            // Whoever waits for another request sees the end; it may have gone already.
+            // Ends the wait for another request; the client may have closed the connection.
             drop(stream.shutdown(Shutdown::Read));
         }
     }
 }
 
-/// A node's attempt may speak to the run as long as this lives. Dropping it waits until nothing of it is under way.
-#[must_use = "the token is worth nothing when it is dropped"]
-pub(crate) struct Taken<'a> {
-    socket: &'a Socket,
+/// Keeps the token of an attempt valid. Dropping it waits for requests in flight.
+#[must_use = "dropping it makes the token invalid"]
+pub(crate) struct SessionGuard<'a> {
+    server: &'a Server,
     key: Hash,
-    seat: Arc<Seat>,
+    session: Arc<NodeSession>,
     token: String,
 }
 
-impl Taken<'_> {
-    /// What the actor finds in its environment.
+impl SessionGuard<'_> {
+    /// Variables for the environment of the actor.
     pub(crate) fn variables(&self) -> Vec<(OsString, OsString)> {
-        let mut variables = self.socket.answers.variables();
-        variables.push((protocol::SOCKET_VARIABLE.into(), self.socket.path.as_os_str().to_owned()));
-        variables.push((protocol::TOKEN_VARIABLE.into(), (&self.token).into()));
+        let mut variables = self.server.handler.variables();
+        variables.push((SOCKET_VARIABLE.into(), self.server.path.as_os_str().to_owned()));
+        variables.push((TOKEN_VARIABLE.into(), (&self.token).into()));
         variables
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for SessionGuard<'_> {
     fn drop(&mut self) {
-        self.socket.seats().remove(&self.key);
-        self.seat.close();
+        self.server.sessions().remove(&self.key);
+        self.session.close();
     }
 }
 
-fn say(mut stream: &UnixStream, outcome: Outcome) -> io::Result<()> {
-    let mut line = serde_json::to_vec(&Reply { version: VERSION, outcome })?;
+fn respond(mut stream: &UnixStream, outcome: Outcome) -> io::Result<()> {
+    let mut line = serde_json::to_vec(&Response { version: VERSION, outcome })?;
     line.push(b'\n');
     stream.write_all(&line)
 }
 
-/// Where the system has random bytes.
+/// The system's source of random bytes.
 const RANDOM: &str = "/dev/urandom";
 
-/// Texts that nobody can guess: hashes of a random secret with a number.
+/// Makes tokens that cannot be guessed: hashes of a random secret and a counter.
 pub(super) struct Tokens {
     secret: [u8; 32],
     number: AtomicU64,
@@ -260,7 +272,7 @@ impl Tokens {
     pub(super) fn new() -> FileResult<Self> {
         let mut secret = [0; 32];
         let read = File::open(RANDOM).and_then(|mut file| file.read_exact(&mut secret));
-        read.map_err(|error| FileError::io("make", RANDOM, error))?;
+        read.map_err(|error| FileError::io("read", RANDOM, error))?;
         Ok(Self { secret, number: AtomicU64::new(0) })
     }
 

@@ -1,4 +1,4 @@
-//! What one attempt of a node may do through the socket: record changes of paths that its `writes` allow, into its own changeset.
+//! The session of one attempt: its node records changes of permitted paths into its own changeset.
 
 use std::collections::BTreeMap;
 use std::net::Shutdown;
@@ -11,171 +11,173 @@ use plan::{
 };
 use store::Store;
 
-use crate::run::{Front, Recorder};
+use crate::run::{Recorder, UpstreamChanges};
 use crate::{Error, Manifest, Result};
 
-/// What an attempt is about.
-pub(crate) struct Place {
+/// The attempt of a session.
+pub(crate) struct AttemptContext {
     pub store: Arc<dyn Store>,
     pub node: String,
     pub changeset: Changeset,
-    pub front: Arc<Front>,
+    pub upstream: Arc<UpstreamChanges>,
     pub manifest: Arc<Manifest>,
-    /// The tree of the base, and the actor's.
+    /// The tree of the base.
     pub base: PathBuf,
+    /// The tree of the actor.
     pub tree: PathBuf,
-    pub writes: Option<Patterns>,
+    /// Paths that the node may change; all if `None`.
+    pub paths: Option<Patterns>,
 }
 
-/// An attempt of a node, as whoever answers its requests sees it.
-pub struct Seat {
-    place: Place,
-    turn: Mutex<()>,
-    gate: Mutex<Gate>,
-    left: Condvar,
+/// The session of an attempt, as request handlers see it.
+pub struct NodeSession {
+    attempt: AttemptContext,
+    record: Mutex<()>,
+    in_flight: Mutex<InFlight>,
+    request_ended: Condvar,
 }
 
-/// Requests that are under way, by the number of their connection.
+/// Requests in flight, by the number of their connection.
 #[derive(Default)]
-struct Gate {
-    closed: bool,
-    under_way: BTreeMap<u64, UnixStream>,
+struct InFlight {
+    is_closed: bool,
+    requests: BTreeMap<u64, UnixStream>,
 }
 
-impl Seat {
-    pub(crate) fn new(place: Place) -> Self {
-        Self { place, turn: Mutex::default(), gate: Mutex::default(), left: Condvar::new() }
+impl NodeSession {
+    pub(crate) fn new(attempt: AttemptContext) -> Self {
+        Self { attempt, record: Mutex::default(), in_flight: Mutex::default(), request_ended: Condvar::new() }
     }
 
-    /// Where contents go that are too long to be held.
+    /// The store, for contents that are too long for memory.
     pub fn store(&self) -> &dyn Store {
-        self.place.store.as_ref()
+        self.attempt.store.as_ref()
     }
 
-    /// Refuses every changeset but the node's own.
+    /// Refuses every changeset but that of the node.
     pub fn check_changeset(&self, changeset: &str) -> Result<()> {
-        if changeset == self.place.changeset.id().to_string() {
+        if changeset == self.attempt.changeset.id().to_string() {
             return Ok(());
         }
-        Err(Error::ForeignChangeset { node: self.place.node.clone(), changeset: changeset.to_owned() })
+        Err(Error::ForeignChangeset { node: self.attempt.node.clone(), changeset: changeset.to_owned() })
     }
 
-    /// Refuses every folder but the one that the node works on, which is known by the name that it has outside, too.
+    /// Refuses every folder but the node's root, which may be named by its sandbox or its original.
     pub fn check_root(&self, root: &Path) -> Result<()> {
-        let outside = system_path(self.place.front.root());
-        let is_same = |known: &Path| {
-            known == root
-                || known.canonicalize().ok().is_some_and(|known| root.canonicalize().ok() == Some(known))
+        let original = system_path(self.attempt.upstream.root());
+        let is_same = |own: &Path| {
+            own == root || own.canonicalize().ok().is_some_and(|own| root.canonicalize().ok() == Some(own))
         };
-        if is_same(&outside) || is_same(&self.place.tree) {
+        if is_same(&original) || is_same(&self.attempt.tree) {
             return Ok(());
         }
-        Err(Error::ForeignRoot { node: self.place.node.clone(), root: root.to_owned() })
+        Err(Error::ForeignRoot { node: self.attempt.node.clone(), root: root.to_owned() })
     }
 
-    /// Refuses paths that lead out of the root or into protected folders, and those that the node's `writes` do not allow.
+    /// Refuses paths outside the root, in protected folders, or outside the node's `paths`.
     pub fn check_path(&self, path: &PathBytes) -> Result<()> {
         let below = checked_path(path)?;
-        match &self.place.writes {
-            Some(writes) if !writes.matches(below.as_path()) => {
-                Err(Error::RefusedWrites { node: self.place.node.clone(), path: path.show().into_owned() })
+        match &self.attempt.paths {
+            Some(paths) if !paths.matches(below.as_path()) => {
+                Err(Error::RefusedPaths { node: self.attempt.node.clone(), path: path.show().into_owned() })
             }
             _ => Ok(()),
         }
     }
 
-    /// The node's requests that change something, or hold something long in memory, one after the other. They hold up each other only.
-    pub fn turn(&self) -> Turn<'_> {
-        Turn { seat: self, _turn: self.turn.lock().unwrap_or_else(PoisonError::into_inner) }
+    /// Waits for the exclusive right to record. Serializes requests of the node that change something
+    /// or hold a large body in memory.
+    pub fn lock_record(&self) -> RecordGuard<'_> {
+        RecordGuard { session: self, _lock: self.record.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
-    /// A request is under way as long as what is returned lives; none once the seat is closed.
-    pub(super) fn enter(&self, number: u64, stream: &UnixStream) -> Option<UnderWay<'_>> {
+    /// Registers a request until the guard is dropped. Returns `None` once the session is closed.
+    pub(super) fn begin_request(&self, connection: u64, stream: &UnixStream) -> Option<InFlightRequest<'_>> {
         let stream = stream.try_clone().ok()?;
-        let mut gate = self.gate();
-        if gate.closed {
+        let mut in_flight = self.in_flight();
+        if in_flight.is_closed {
             return None;
         }
-        gate.under_way.insert(number, stream);
-        Some(UnderWay { seat: self, number })
+        in_flight.requests.insert(connection, stream);
+        Some(InFlightRequest { session: self, connection })
     }
 
-    /// Lets no more requests in, and waits for those under way. Whoever is still sending is cut off; what was sent whole is answered,
-    /// which takes as long as the lock or the disk that it waits for, and these have limits.
+    /// Refuses further requests and waits for those in flight. Cuts off bodies that are still being
+    /// sent; answers complete requests, which waits for locks and disks, all with limits.
     pub(super) fn close(&self) {
-        let mut gate = self.gate();
-        gate.closed = true;
-        for stream in gate.under_way.values() {
-            // It may have gone by itself.
+        let mut in_flight = self.in_flight();
+        in_flight.is_closed = true;
+        for stream in in_flight.requests.values() {
+            // The client may have closed it.
             drop(stream.shutdown(Shutdown::Read));
         }
-        while !gate.under_way.is_empty() {
-            gate = self.left.wait(gate).unwrap_or_else(PoisonError::into_inner);
+        while !in_flight.requests.is_empty() {
+            in_flight = self.request_ended.wait(in_flight).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn gate(&self) -> MutexGuard<'_, Gate> {
-        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    fn in_flight(&self) -> MutexGuard<'_, InFlight> {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A request that is under way.
-pub(super) struct UnderWay<'a> {
-    seat: &'a Seat,
-    number: u64,
+/// A request in flight.
+pub(super) struct InFlightRequest<'a> {
+    session: &'a NodeSession,
+    connection: u64,
 }
 
-impl UnderWay<'_> {
-    pub(super) fn seat(&self) -> &Seat {
-        self.seat
+impl InFlightRequest<'_> {
+    pub(super) fn session(&self) -> &NodeSession {
+        self.session
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for InFlightRequest<'_> {
     fn drop(&mut self) {
-        self.seat.gate().under_way.remove(&self.number);
-        self.seat.left.notify_all();
+        self.session.in_flight().requests.remove(&self.connection);
+        self.session.request_ended.notify_all();
     }
 }
 
-/// Nobody else of the node records meanwhile.
-#[must_use = "it is over when it is dropped"]
-pub struct Turn<'a> {
-    seat: &'a Seat,
-    _turn: MutexGuard<'a, ()>,
+/// The exclusive right of a request to record for its node.
+#[must_use = "dropping it lets other requests record"]
+pub struct RecordGuard<'a> {
+    session: &'a NodeSession,
+    _lock: MutexGuard<'a, ()>,
 }
 
-impl Turn<'_> {
-    /// What a path holds for this node: what it recorded before, or else what its actor started from.
-    pub fn now(&self, path: &PathBytes) -> Result<Option<ContentInput>> {
-        let Place { store, changeset, front, base, tree, manifest, .. } = &self.seat.place;
-        let key = PathKey { root: front.root().clone(), path: path.clone() };
-        if let Some(left) = changeset.last_content(&key)? {
-            return Ok(left.map(ContentInput::stored));
+impl RecordGuard<'_> {
+    /// The content of a path for this node: as last recorded, or as its actor started.
+    pub fn current(&self, path: &PathBytes) -> Result<Option<ContentInput>> {
+        let AttemptContext { store, changeset, upstream, base, tree, manifest, .. } = &self.session.attempt;
+        let key = PathKey { root: upstream.root().clone(), path: path.clone() };
+        if let Some(recorded) = changeset.last_content(&key)? {
+            return Ok(recorded.map(ContentInput::stored));
         }
-        let recorder = Recorder { store: store.as_ref(), changeset, front, base, tree };
-        recorder.started(manifest, &checked_path(path)?)
+        let recorder = Recorder { store: store.as_ref(), changeset, upstream, base, tree };
+        recorder.initial_content(manifest, &checked_path(path)?)
     }
 
-    /// Records a change of a path, and gives its sequence number. It is durable when this returns. The base is what the path holds, unless
-    /// it is given.
+    /// Records a change of a path, durably, and returns its sequence number. The base defaults to the
+    /// current content.
     pub fn record(
         &self,
         path: PathBytes,
         act: Act,
-        given: Option<Option<ContentInput>>,
+        base: Option<Option<ContentInput>>,
         tool: Option<Tool>,
     ) -> Result<u64> {
-        self.seat.check_path(&path)?;
+        self.session.check_path(&path)?;
         if let Act::Rename { to } = &act {
-            self.seat.check_path(to)?;
-            if self.now(to)?.is_some() {
+            self.session.check_path(to)?;
+            if self.current(to)?.is_some() {
                 return Err(plan::Error::PathExists { path: to.show().into_owned() }.into());
             }
         }
-        let base = Base::Explicit(given.map_or_else(|| self.now(&path), Ok)?);
-        let Place { changeset, front, .. } = &self.seat.place;
-        let root = Some(front.root().clone());
+        let base = Base::Explicit(base.map_or_else(|| self.current(&path), Ok)?);
+        let AttemptContext { changeset, upstream, .. } = &self.session.attempt;
+        let root = Some(upstream.root().clone());
         Ok(changeset.record(Change { root, path, act, base, tool })?)
     }
 }

@@ -1,29 +1,28 @@
-//! What is said on the socket, piece by piece.
+//! Messages of the protocol, piece by piece.
 
 use std::io::Read;
 
-use super::protocol;
-use super::protocol::{Bodies, Line, REQUEST_BYTES_MAX, Request, read_line};
+use super::protocol::{Bodies, Line, Outcome, REQUEST_BYTES_MAX, Request, Response, VERSION, read_line};
 use super::server::Tokens;
 use crate::Error;
 
 fn parsed(line: &str) -> Result<Request, String> {
-    Request::parse(Line::Whole(line.as_bytes().to_vec())).map_err(|error| match error {
+    Request::parse(Line::Complete(line.as_bytes().to_vec())).map_err(|error| match error {
         Error::BadRequest { reason } => reason,
         error => panic!("{error:?}"),
     })
 }
 
 #[test]
-fn requests_that_make_no_sense_say_why() {
+fn invalid_requests_are_refused_with_a_reason() {
     let with = |fields: &str| {
         format!(
-            "{{\"version\":1,\"token\":\"t\",\"ask\":\"get\",\"with\":{{\"key\":\"k\",\"reveal\":false}}{fields}}}"
+            "{{\"version\":2,\"token\":\"t\",\"method\":\"get\",\"params\":{{\"key\":\"k\",\"reveal\":false}}{fields}}}"
         )
     };
     let request = parsed(&with("")).unwrap();
-    assert_eq!((request.version, request.token.as_str(), request.bodies.len()), (1, "t", 0));
-    assert_eq!(parsed(&with(",\"bodies\":[1,2]")).unwrap().bodies, [1, 2]);
+    assert_eq!((request.version, request.token.as_str(), request.body_lengths.len()), (2, "t", 0));
+    assert_eq!(parsed(&with(",\"body_lengths\":[1,2]")).unwrap().body_lengths, [1, 2]);
     let check = |line: &str, expected: &str| {
         let reason = parsed(line).err().unwrap();
         assert!(reason.contains(expected), "{line}: {reason}");
@@ -31,55 +30,65 @@ fn requests_that_make_no_sense_say_why() {
     check("", "EOF");
     check("hello", "expected value");
     check("7", "struct Versioned");
-    check("{\"version\":2,\"other\":true}", "it is of version 2, and this run speaks version 1");
-    check("{\"version\":1,\"ask\":\"get\"}", "missing field `token`");
+    check("{\"version\":1,\"ask\":\"get\"}", "it has protocol version 1, this run has version 2");
+    check("{\"version\":3,\"other\":true}", "it has protocol version 3, this run has version 2");
+    check("{\"version\":2,\"method\":\"get\"}", "missing field `token`");
     check(&with(",\"more\":1"), "unknown field `more`");
-    check(&with(",\"bodies\":[1,2,3]"), "more than 2 contents follow it");
-    check(&with(",\"bodies\":[-1]"), "invalid value");
-    check(&with(&format!(",\"bodies\":[{0},{0}]", u64::MAX)), "longer than any file");
+    check(&with(",\"body_lengths\":[1,2,3]"), "more than 2 bodies");
+    check(&with(",\"body_lengths\":[-1]"), "invalid value");
+    check(&with(&format!(",\"body_lengths\":[{0},{0}]", u64::MAX)), "longer than any file");
     assert!(matches!(Request::parse(Line::TooLong), Err(Error::BadRequest { .. })));
 }
 
 #[test]
-fn lines_are_bounded_and_whole() {
-    let mut lines = [b"one\n".as_slice(), b"\n", b"cut off"].concat();
+fn responses_of_another_version_are_told_apart() {
+    let of_0_1 = br#"{"version":1,"error":{"kind":"usage","code":"bad-request","text":"t"}}"#;
+    assert!(matches!(Response::parse(of_0_1), Ok(Err(1))));
+    assert!(matches!(Response::parse(br#"{"version":2,"result":7}"#), Ok(Ok(Outcome::Result(_)))));
+    assert!(matches!(Response::parse(br#"{"version":2,"error":7}"#), Ok(Ok(Outcome::Error(_)))));
+    assert!(Response::parse(br#"{"version":2}"#).is_err());
+}
+
+#[test]
+fn lines_are_bounded_and_complete() {
+    let mut lines = [b"one\n".as_slice(), b"\n", b"incomplete"].concat();
     let mut reader = lines.as_slice();
-    let whole = |line: Option<Line>| match line {
-        Some(Line::Whole(line)) => String::from_utf8(line).unwrap(),
-        _ => panic!("no whole line"),
+    let complete = |line: Option<Line>| match line {
+        Some(Line::Complete(line)) => String::from_utf8(line).unwrap(),
+        _ => panic!("no complete line"),
     };
-    assert_eq!(whole(read_line(&mut reader).unwrap()), "one");
-    assert_eq!(whole(read_line(&mut reader).unwrap()), "");
+    assert_eq!(complete(read_line(&mut reader).unwrap()), "one");
+    assert_eq!(complete(read_line(&mut reader).unwrap()), "");
     assert!(read_line(&mut reader).unwrap().is_none());
     lines = vec![b'a'; REQUEST_BYTES_MAX + 2];
     assert!(matches!(read_line(&mut lines.as_slice()).unwrap(), Some(Line::TooLong)));
     lines[REQUEST_BYTES_MAX] = b'\n';
-    assert_eq!(whole(read_line(&mut lines.as_slice()).unwrap()).len(), REQUEST_BYTES_MAX);
+    assert_eq!(complete(read_line(&mut lines.as_slice()).unwrap()).len(), REQUEST_BYTES_MAX);
 }
 
 #[test]
-fn half_of_a_content_is_none() {
+fn an_incomplete_body_is_an_error() {
     let mut reader = b"onetwo!".as_slice();
-    let mut left = 6;
-    let mut bodies = Bodies::new(&mut reader, &[3, 3], &mut left);
+    let mut unread = 6;
+    let mut bodies = Bodies::new(&mut reader, &[3, 3], &mut unread);
     let mut text = String::new();
     bodies.next().unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(text, "one");
-    assert!(bodies.next_whole(2).unwrap_err().to_string().contains("more than 2 bytes"));
+    assert!(bodies.next_whole(2).unwrap_err().to_string().contains("longer than 2 bytes"));
     assert!(bodies.next().is_err(), "there are two");
-    assert_eq!((left, reader.len()), (3, 4), "what is too long is not read");
-    let mut left = 5;
-    let mut bodies = Bodies::new(&mut reader, &[5], &mut left);
+    assert_eq!((unread, reader.len()), (3, 4), "a body that is too long is not read");
+    let mut unread = 5;
+    let mut bodies = Bodies::new(&mut reader, &[5], &mut unread);
     let error = bodies.next_whole(5).unwrap_err().to_string();
-    assert!(error.contains("cut off"), "{error}");
+    assert!(error.contains("incomplete"), "{error}");
 }
 
 #[test]
-fn tokens_are_never_the_same() {
+fn tokens_are_unique() {
     let (one, other) = (Tokens::new().unwrap(), Tokens::new().unwrap());
     let all = [one.next(), one.next(), other.next(), other.next()];
     let different: std::collections::BTreeSet<_> = all.iter().collect();
     assert_eq!(different.len(), 4);
     assert!(all.iter().all(|token| token.len() == 64));
-    assert_eq!(protocol::VERSION, 1);
+    assert_eq!(VERSION, 2);
 }

@@ -1,30 +1,31 @@
-//! Everything that is checked before anything runs.
+//! All checks of a plan file before a run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::planfile::COMMAND_LINE;
 use crate::{Error, Graph, NodeSpec, PlanFile, Problem, Result, root_problems};
 
 /// A plan file that can be run.
 #[derive(Clone, Debug)]
-pub struct Checked {
-    /// The file: what errors name, and what relative roots start from.
+pub struct CheckedPlanFile {
+    /// The file, for errors and as the origin of relative roots.
     pub file: PathBuf,
-    /// Its text; for one command see [`plan_of_command`](crate::plan_of_command).
+    /// Its text. For a single command see [`plan_file_for_command`](crate::plan_file_for_command).
     pub text: String,
-    /// What it says.
+    /// Its content.
     pub plan: PlanFile,
-    /// What depends on what.
+    /// The dependencies of its nodes.
     pub graph: Graph,
-    /// The folder of each root; one whose name is empty when the file declares none.
+    /// The folder of each root. The name is empty if the file declares none.
     pub roots: BTreeMap<String, PathBuf>,
-    /// What looks wrong and need not be.
+    /// Problems that do not prevent a run.
     pub warnings: Vec<Problem>,
 }
 
-/// Checks the text of a plan file: fields, names, graph, roots. All that is wrong is told at once. `root` is the folder to work on
-/// when the file declares none.
-pub fn check(file: PathBuf, text: String, root: Option<&Path>) -> Result<Checked> {
+/// Checks the text of a plan file: fields, names, graph, roots. Reports all problems at once. `root` is
+/// the folder to work on if the file declares none.
+pub fn check(file: PathBuf, text: String, root: Option<&Path>) -> Result<CheckedPlanFile> {
     let plan = PlanFile::parse(&file, &text)?;
     let from = file.parent().unwrap_or(Path::new(""));
     let graph = Graph::of(&plan);
@@ -43,14 +44,19 @@ pub fn check(file: PathBuf, text: String, root: Option<&Path>) -> Result<Checked
         let root = root.ok_or(Error::NoRoot)?;
         roots.insert(String::new(), root.to_owned());
     }
-    let warnings = graph.overlaps(&plan);
-    Ok(Checked { file, text, plan, graph, roots, warnings })
+    let warnings = graph.overlap_warnings(&plan);
+    Ok(CheckedPlanFile { file, text, plan, graph, roots, warnings })
 }
 
-impl Checked {
+impl CheckedPlanFile {
     /// The name of the root that a node works on.
     pub fn root_of<'a>(&'a self, node: &'a NodeSpec) -> &'a str {
-        // A node that names none was checked to mean the only one.
+        // The check has made sure that a node without a root means the only one.
         node.root.as_deref().or_else(|| self.roots.keys().next().map(String::as_str)).unwrap_or_default()
+    }
+
+    /// Returns true if the plan is a single command of the command line.
+    pub(crate) fn is_command(&self) -> bool {
+        self.file == Path::new(COMMAND_LINE)
     }
 }

@@ -1,118 +1,131 @@
-//! What happens while a run is under way, as it happens: for views and for JSON Lines.
+//! Events of a run, for views and for JSON Lines.
 
 use serde::Serialize;
 
 use super::state::Outcome;
+use crate::sandbox::Confinement;
 use crate::{Graph, NodeIndex};
 
-/// One thing that happened. Those about a node name it.
+/// One event of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// The run begins, or goes on.
+    /// The run starts, or is resumed.
     RunStarted {
-        /// The plan's id.
+        /// The id of the plan.
         plan: String,
-        /// Its name.
+        /// The name of the plan.
         name: Option<String>,
-        /// All nodes, in an order in which each comes after those it needs.
+        /// All nodes, each after those that it needs.
         nodes: Vec<NodeInGraph>,
-        /// How many run at once.
+        /// Maximum number of concurrent nodes.
         concurrency: usize,
-        /// How actors are confined: `fully`, `partly` or `not`.
-        confinement: String,
+        /// Confinement of the actors.
+        confinement: Confinement,
         /// The folders that the plan changes.
         roots: Vec<String>,
-        /// Folders that actors may write to beside their sandbox.
-        writable: Vec<String>,
+        /// Folders outside the sandbox that actors may write to.
+        allow_write: Vec<String>,
     },
-    /// A node's sandbox is about to be made, and then its actor is started.
+    /// An attempt of a node starts, with making its sandbox.
     NodeStarted {
-        /// The node.
+        /// The name of the node.
         node: String,
-        /// Which attempt, from 1.
+        /// The number of the attempt, from 1.
         attempt: u32,
-        /// Where its changes are recorded.
+        /// The changeset that records its changes.
         changeset: String,
     },
-    /// A node's actor printed a line. Not sent for an actor that has the terminal.
+    /// An actor printed a line. Not emitted for an actor that has the terminal.
     NodeOutput {
-        /// The node.
+        /// The name of the node.
         node: String,
-        /// Without the line end; what is no text is replaced.
+        /// The line without its end; invalid UTF-8 is replaced.
         line: String,
     },
-    /// How many files a running node has touched so far, told when that has changed.
-    NodeTouched {
-        /// The node.
+    /// The number of files changed by a running node differs from the last one emitted.
+    NodeChanged {
+        /// The name of the node.
         node: String,
-        /// How many.
-        files: usize,
+        /// Files created or modified so far.
+        files_changed: usize,
     },
-    /// Nodes that run at the same time have touched the same file. Told once for a path and a number of nodes.
+    /// Running nodes changed the same file. Emitted again when another node joins them.
     Overlap {
         /// The path below its root.
         path: String,
-        /// The nodes.
+        /// The names of the nodes.
         nodes: Vec<String>,
     },
-    /// A node's attempt failed, and it is started again.
+    /// An attempt failed, and the node starts again.
     NodeRetried {
-        /// The node.
+        /// The name of the node.
         node: String,
-        /// The attempt that failed.
+        /// The number of the failed attempt.
         attempt: u32,
-        /// Why.
+        /// The cause of the failure.
         reason: String,
     },
-    /// A node is done, one way or another. Sent once for a node of a run.
+    /// A node ended. Emitted once per node and run.
     NodeEnded {
-        /// The node.
+        /// The name of the node.
         node: String,
-        /// How it ended.
+        /// Its outcome.
         outcome: Outcome,
-        /// The code that its actor exited with.
+        /// Exit code of its actor.
         code: Option<i32>,
-        /// The signal that ended its actor.
+        /// Signal that killed its actor.
         signal: Option<i32>,
-        /// How long it took, with its sandbox.
+        /// Duration of the last attempt, including its sandbox.
         seconds: f64,
-        /// How many paths it changed.
-        files: usize,
-        /// Why it did not succeed, in a sentence.
+        /// Number of paths it changed.
+        files_changed: usize,
+        /// The cause, unless it succeeded.
         reason: Option<String>,
-        /// What its actor printed last, of one that did not succeed.
+        /// The last lines of output, unless it succeeded.
         last_lines: Vec<String>,
     },
-    /// Something that an earlier, dead run of the plan left was put in order.
-    Recovered {
-        /// The node.
+    /// A resumed run recovered a node that an earlier, dead process left.
+    NodeRecovered {
+        /// The name of the node.
         node: String,
-        /// What was done, in a sentence.
-        what: String,
+        /// The action taken.
+        action: RecoveryAction,
     },
-    /// The run is over.
+    /// The run ended.
     RunEnded {
-        /// The plan's id.
+        /// The id of the plan.
         plan: String,
-        /// The plan's state now.
+        /// The state of the plan.
         state: String,
-        /// How many nodes ended in which way.
+        /// Number of nodes by outcome.
         counts: std::collections::BTreeMap<Outcome, usize>,
     },
 }
 
-/// A node and what comes before it.
+/// Action of a resumed run on one of its nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecoveryAction {
+    /// Ended processes that the dead run left.
+    ProcessesEnded,
+    /// Queued a node that was running.
+    Restarted,
+    /// Queued a node that had not succeeded.
+    Retried,
+}
+
+/// A node and its needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NodeInGraph {
-    /// Its name.
+    /// The name of the node.
     pub name: String,
-    /// The nodes that it waits for.
+    /// The names of the nodes that it waits for.
     pub needs: Vec<String>,
 }
 
 impl NodeInGraph {
-    /// The nodes of a graph, each after those that it needs.
+    /// All nodes of a graph, each after those that it needs.
     pub fn all(graph: &Graph) -> Vec<Self> {
         let name = |node: &NodeIndex| graph.name(*node).to_owned();
         let node = |node| Self { name: name(node), needs: graph.needs(*node).iter().map(name).collect() };

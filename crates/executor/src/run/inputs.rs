@@ -1,4 +1,4 @@
-//! What an actor finds in front of it: the base with the changes of the nodes that it needs, combined.
+//! The input of an actor: the base, with the combined changes of the nodes that it needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -12,24 +12,24 @@ use plan::{
 };
 use store::{BlobReader, Store, read_blob};
 
-use super::layout::files;
+use super::layout::in_sandbox;
 use crate::Result;
-use crate::sandbox::TreeEdit;
+use crate::sandbox::TreeEditor;
 
 /// The longest target of a symlink.
 const TARGET_BYTES_MAX: usize = 1 << 16;
 
-/// The changes of needed nodes, for the tree of one root.
-pub(crate) struct Front {
+/// The combined changes of needed nodes to one root.
+pub(crate) struct UpstreamChanges {
     combined: Combined,
     root: PathBytes,
-    /// The content that a needed node left at a path.
-    pub(super) laid: BTreeMap<PathBytes, Content>,
+    /// The content of each path that a needed node created or modified.
+    pub(super) contents: BTreeMap<PathBytes, Content>,
 }
 
-impl Front {
-    /// Combines changesets. Of what clashes the paths are given instead.
-    pub(crate) fn of(
+impl UpstreamChanges {
+    /// Combines changesets. Returns the conflicting paths if they do not merge.
+    pub(crate) fn combine(
         plans: &Plans,
         plan: PlanId,
         changesets: &[ChangesetId],
@@ -37,40 +37,40 @@ impl Front {
         root: &PathBytes,
     ) -> Result<std::result::Result<Self, Vec<String>>> {
         let combined = match changesets {
-            // An empty selection would be all of them.
+            // An empty selection selects all changesets.
             [] => Combined::default(),
             changesets => {
                 let selection = Selection { changesets: changesets.to_vec(), ..Selection::default() };
                 plans.combine(plan, &selection, merge)?
             }
         };
-        let clashes: Vec<String> =
+        let conflicts: Vec<String> =
             combined.conflicts().map(|conflict| conflict.key.path.show().into_owned()).collect();
-        if !clashes.is_empty() {
-            return Ok(Err(clashes));
+        if !conflicts.is_empty() {
+            return Ok(Err(conflicts));
         }
-        let mut front = Self { combined, root: root.clone(), laid: BTreeMap::new() };
-        front.laid =
-            front.paths().filter_map(|(path, content)| Some((path.clone(), content?.clone()))).collect();
-        Ok(Ok(front))
+        let mut upstream = Self { combined, root: root.clone(), contents: BTreeMap::new() };
+        upstream.contents =
+            upstream.paths().filter_map(|(path, content)| Some((path.clone(), content?.clone()))).collect();
+        Ok(Ok(upstream))
     }
 
-    /// The root, as the plan has it.
+    /// The root, as the plan lists it.
     pub(crate) fn root(&self) -> &PathBytes {
         &self.root
     }
 
-    /// The final content of each path that was changed.
+    /// The final content of each changed path; none for a deleted one.
     fn paths(&self) -> impl Iterator<Item = (&PathBytes, Option<&Content>)> {
-        let ours = self.combined.changes().filter(|(key, _)| key.root == self.root);
-        ours.map(|(key, change)| (&key.path, change.after.as_ref()))
+        let of_root = self.combined.changes().filter(|(key, _)| key.root == self.root);
+        of_root.map(|(key, change)| (&key.path, change.after.as_ref()))
     }
 
-    /// Brings the changes into a copy of the base: what goes first, then what comes.
-    pub(crate) fn lay(&self, store: &dyn Store, tree: &Path) -> Result<()> {
-        let edit = files("change", tree, TreeEdit::open(tree))?;
+    /// Applies the changes to a copy of the base: deletions first.
+    pub(crate) fn apply_to(&self, store: &dyn Store, tree: &Path) -> Result<()> {
+        let editor = in_sandbox("change", tree, TreeEditor::open(tree))?;
         for (path, _) in self.paths().filter(|(_, content)| content.is_none()) {
-            files("change", tree, edit.remove(&checked_path(path)?))?;
+            in_sandbox("change", tree, editor.remove(&checked_path(path)?))?;
         }
         for (path, content) in self.paths() {
             let Some(content) = content else { continue };
@@ -78,22 +78,22 @@ impl Front {
             match (content.kind, self.combined.unstored.get(content)) {
                 (ContentKind::Symlink, _) => {
                     let target = read_blob(store, content.blob, TARGET_BYTES_MAX)?;
-                    files("change", tree, edit.symlink(&path, OsStr::from_bytes(&target)))?;
+                    in_sandbox("change", tree, editor.symlink(&path, OsStr::from_bytes(&target)))?;
                 }
                 (ContentKind::File, Some(bytes)) => {
-                    files("change", tree, edit.put(&path, content.mode, &mut &bytes[..]))?;
+                    in_sandbox("change", tree, editor.put(&path, content.mode, &mut &bytes[..]))?;
                 }
                 (ContentKind::File, None) => {
                     let mut reader = BlobReader::open(store, content.blob)?;
-                    files("change", tree, edit.put(&path, content.mode, &mut reader))?;
+                    in_sandbox("change", tree, editor.put(&path, content.mode, &mut reader))?;
                 }
             }
         }
         Ok(())
     }
 
-    /// The paths that were laid into the tree.
-    pub(crate) fn changed(&self) -> Result<BTreeSet<RelPath>> {
+    /// The paths that [`apply_to`](Self::apply_to) changes.
+    pub(crate) fn changed_paths(&self) -> Result<BTreeSet<RelPath>> {
         self.paths().map(|(path, _)| Ok(checked_path(path)?)).collect()
     }
 

@@ -1,17 +1,21 @@
-//! Runs: graphs of actors, each in a sandbox of its own, over any number of lives of this program.
+//! Runs: graphs of actors, each in its own sandbox, resumable across any number of processes.
 //!
 //! # Promises
 //!
-//! - **Durable.** Every step is in the store before it is acted on. A run that was killed goes on with [`Runs::resume`]: what is done is
-//!   not run again, what was under way is ended and started anew, and no change is recorded twice.
-//! - **One at a time.** A run holds a lease on its plan. Whoever else wants to run the plan is told who does.
-//! - **Exact.** A node's changes are what is different in its sandbox, credited to it and to nobody else; what its `writes` do not allow
-//!   fails it.
-//! - **Bounded.** Nodes at once, output, retries and waits have limits.
+//! - **Durable.** The store holds every step before the run acts on it. [`Runs::resume`] continues a
+//!   run that was killed: it does not repeat nodes that succeeded, it ends and restarts nodes that were
+//!   running, and it records no change twice.
+//! - **One at a time.** A run holds a lease on its plan. A second run of the plan fails and names the
+//!   owner of the lease.
+//! - **Exact.** The changes of a node are the differences in its sandbox, attributed to it and to no
+//!   other node. A change outside its `paths` fails the node.
+//! - **Bounded.** Concurrent nodes, output, retries and waits have limits.
 //!
-//! [`Runs`] is the service; [`Options`] is what it is asked, [`Event`] what happens meanwhile, [`Summary`] what comes of it.
+//! [`Runs`] is the service, [`Options`] its input, [`Event`] its progress, [`Summary`] its result.
 
 mod check;
+#[cfg(target_os = "linux")]
+mod conclusion;
 #[cfg(target_os = "linux")]
 mod context;
 mod event;
@@ -21,8 +25,6 @@ mod inputs;
 mod layout;
 #[cfg(target_os = "linux")]
 mod lease;
-#[cfg(target_os = "linux")]
-mod life;
 #[cfg(target_os = "linux")]
 mod node;
 mod options;
@@ -36,17 +38,19 @@ mod resume;
 #[cfg(target_os = "linux")]
 mod schedule;
 mod service;
+#[cfg(target_os = "linux")]
+mod start;
 mod state;
 mod summary;
 
-pub use check::{Checked, check};
-pub use event::{Event, NodeInGraph};
+pub use check::{CheckedPlanFile, check};
+pub use event::{Event, NodeInGraph, RecoveryAction};
 #[cfg(target_os = "linux")]
-pub(crate) use inputs::Front;
+pub(crate) use inputs::UpstreamChanges;
 pub use options::{Cancel, Options};
 #[cfg(target_os = "linux")]
 pub(crate) use outputs::Recorder;
-pub use record::{RunRecord, RunTerms};
+pub use record::{RunRecord, RunSettings};
 pub use service::{OnEvent, Runs};
 pub use state::{NodeState, Outcome, node_table_in_markdown};
-pub use summary::{NodeReport, Output, Summary, Unfinished};
+pub use summary::{NodeOutput, NodeReport, Summary, UnfinishedRun};

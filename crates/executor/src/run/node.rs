@@ -1,4 +1,4 @@
-//! One node from its start to its end: attempts, each with a sandbox, an actor and what it changed.
+//! One node from its start to its end: attempts, each with a sandbox, an actor and its changes.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -11,46 +11,53 @@ use filetx::error_chain;
 use plan::{Actor, Changeset, LeaseOptions, NodeLinks, Patterns};
 
 use super::Event;
-use super::context::Engine;
-use super::inputs::Front;
-use super::layout::files;
-use super::lease::is_given_up;
-use super::outputs::{Found, Recorder};
-use super::schedule::is_taken;
+use super::context::RunContext;
+use super::inputs::UpstreamChanges;
+use super::layout::in_sandbox;
+use super::lease::is_plan_cancelled;
+use super::outputs::{FoundChanges, Recorder};
+use super::schedule::is_superseded;
 use super::state::{NodeState, Outcome};
-use crate::process::Ended;
-use crate::rpc::{Place, SOCKET_VARIABLE, TOKEN_VARIABLE, Taken};
-use crate::sandbox::{create_private_file, make_private_folder};
-use crate::{Enforced, Error, FileError, Limits, Manifest, NodeIndex, Result, Run, Start, start};
+use crate::rpc::{AttemptContext, SOCKET_VARIABLE, SessionGuard, TOKEN_VARIABLE};
+use crate::sandbox::{Confinement, create_private_file, make_private_folder};
+use crate::{ActorCommand, Error, Exit, FileError, Limits, Manifest, NodeCommand, NodeIndex, Result, spawn};
 
-/// How long an actor has to end by itself when it is asked to.
+/// Time between SIGTERM and SIGKILL for an actor.
 const GRACE: Duration = Duration::from_secs(10);
-/// How much of an actor's output is kept and told.
+/// Output of one actor that is kept and emitted, each.
 const OUTPUT_BYTES_MAX: u64 = 64 << 20;
-/// How many of the last lines are kept with a node, and how many characters of each.
+/// Last lines kept with a node, and characters of each.
 const LAST_LINES_MAX: usize = 20;
 const LAST_LINE_CHARS_MAX: usize = 500;
-/// How many paths a reason names.
+/// Paths that a reason names.
 const NAMED_MAX: usize = 5;
-/// Variables by which git would work on another repository than the sandbox's.
-const OF_GIT: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
+/// Variables that would point git at a repository outside the sandbox.
+const GIT_VARIABLES: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
 
-/// How an attempt ended.
+/// The end of an attempt.
 #[derive(Debug)]
-struct End {
+struct AttemptEnd {
     outcome: Outcome,
     code: Option<i32>,
     signal: Option<i32>,
     reason: Option<String>,
-    files: usize,
+    files_changed: usize,
     notes: Vec<String>,
-    /// Whether all that it changed is recorded.
-    is_whole: bool,
+    /// Whether all its changes are recorded.
+    is_complete: bool,
 }
 
-impl End {
+impl AttemptEnd {
     fn new(outcome: Outcome) -> Self {
-        Self { outcome, code: None, signal: None, reason: None, files: 0, notes: Vec::new(), is_whole: true }
+        Self {
+            outcome,
+            code: None,
+            signal: None,
+            reason: None,
+            files_changed: 0,
+            notes: Vec::new(),
+            is_complete: true,
+        }
     }
 
     fn because(outcome: Outcome, reason: impl Into<String>) -> Self {
@@ -61,97 +68,99 @@ impl End {
 /// The last lines that an actor printed.
 type LastLines = Arc<Mutex<VecDeque<String>>>;
 
-impl Engine<'_> {
-    /// Runs a node to its end, with its retries. How it ended is in the store when this returns. An error is about the store or the disk,
-    /// not about the actor.
+impl RunContext<'_> {
+    /// Runs a node to its end, with its retries. The store has its outcome when this returns. An error
+    /// is one of the store or the disk, not of the actor.
     pub(crate) fn run_node(&self, node: NodeIndex) -> Result<()> {
         let spec = self.spec(node);
         let _span = tracing::info_span!("node", name = %spec.name).entered();
         let mut retries = spec.retries;
         loop {
-            let began = Instant::now();
+            let started = Instant::now();
             let builds_on = self.builds_on(node)?;
             let actor = Actor::parse(&spec.name)?;
             let id = self.node(node).node.id;
-            let changeset = self.context.start(&actor, Some(id), &LeaseOptions::default())?;
+            let changeset = self.changesets.start(&actor, Some(id), &LeaseOptions::default())?;
             self.step(node, NodeState::Running, |record| {
                 record.attempts += 1;
                 record.changeset = Some(changeset.id());
                 record.links = NodeLinks { counts: None, builds_on, base: Some(self.layout.base_name()) };
                 record.process = None;
                 (record.code, record.signal, record.seconds, record.reason) = (None, None, None, None);
-                (record.files, record.last_lines, record.notes) = (0, Vec::new(), Vec::new());
+                (record.files_changed, record.last_lines, record.notes) = (0, Vec::new(), Vec::new());
             })?;
             let attempt = self.node(node).record.attempts;
-            self.tell(Event::NodeStarted {
+            self.emit(Event::NodeStarted {
                 node: spec.name.clone(),
                 attempt,
                 changeset: changeset.id().to_string(),
             });
             let lines = LastLines::default();
-            let ended = self.attempt(node, attempt, &changeset, retries > 0, &lines);
-            let ended = ended.or_else(|error| self.given_up(error));
-            let end = ended.or_else(|error| self.out_of_room(node, attempt, error))?;
+            let end = self.attempt(node, attempt, &changeset, retries > 0, &lines);
+            let end = end.or_else(|error| self.end_if_plan_cancelled(error));
+            let end = end.or_else(|error| self.end_if_disk_full(node, attempt, error))?;
             let is_failure = matches!(end.outcome, Outcome::Failed | Outcome::TimedOut);
             if is_failure && retries > 0 && !self.cancel.is_stopping() {
                 retries -= 1;
                 tracing::info!(attempt, "retrying a node");
                 let reason = end.reason.unwrap_or_default();
-                // First of all: it may have filled the disk.
+                // First: the sandbox may fill the disk.
                 self.layout.remove_sandbox(&spec.name, attempt)?;
                 changeset.abandon(&format!("attempt {attempt} failed: {reason}"))?;
                 self.step(node, NodeState::Queued, |record| record.reason = Some(reason.clone()))?;
-                self.tell(Event::NodeRetried { node: spec.name.clone(), attempt, reason });
+                self.emit(Event::NodeRetried { node: spec.name.clone(), attempt, reason });
                 continue;
             }
-            let counts = end.outcome == Outcome::Succeeded || is_failure && spec.continue_on_error;
+            let is_accepted = end.outcome == Outcome::Succeeded || is_failure && spec.continue_on_error;
             let last_lines: Vec<String> =
                 lines.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
-            // From here on it is done, over every crash; whoever comes next closes the changeset.
-            let done = |end: &End| {
+            // This step ends the node, whatever crashes later; a resumed run closes the changeset.
+            let step_to_end = |end: &AttemptEnd| {
                 self.step(node, NodeState::Ended(end.outcome), |record| {
-                    record.links.counts = (counts && end.is_whole).then(|| changeset.id());
+                    record.links.counts = (is_accepted && end.is_complete).then(|| changeset.id());
                     (record.code, record.signal, record.reason) = (end.code, end.signal, end.reason.clone());
-                    (record.files, record.notes) = (end.files, end.notes.clone());
-                    record.seconds = Some(began.elapsed().as_secs_f64());
+                    (record.files_changed, record.notes) = (end.files_changed, end.notes.clone());
+                    record.seconds = Some(started.elapsed().as_secs_f64());
                     record.last_lines =
                         if end.outcome == Outcome::Succeeded { Vec::new() } else { last_lines.clone() };
                 })
             };
-            done(&end).or_else(|error| {
-                let room = self.out_of_room(node, attempt, error)?;
-                done(&End { notes: [&end.notes[..], &room.notes].concat(), ..end })
+            step_to_end(&end).or_else(|error| {
+                let full = self.end_if_disk_full(node, attempt, error)?;
+                step_to_end(&AttemptEnd { notes: [&end.notes[..], &full.notes].concat(), ..end })
             })?;
-            // Who hears of its end finds it whole; and hears of it also when the plan was given up meanwhile.
+            // Seal first, so that a listener finds the changeset complete. Emit also if sealing fails
+            // because the plan was cancelled.
             let sealed = changeset.seal();
-            self.tell_end(node);
+            self.emit_node_ended(node);
             sealed?;
             return Ok(());
         }
     }
 
-    /// What it means for a node that nothing can be recorded for it any more: that its plan was given up. Any other error stays one.
-    fn given_up(&self, error: Error) -> Result<End> {
-        if !is_taken(&error) || !is_given_up(self.store(), self.plan)? {
+    /// Ends the attempt if nothing can be recorded because the plan was cancelled. Returns any other
+    /// error.
+    fn end_if_plan_cancelled(&self, error: Error) -> Result<AttemptEnd> {
+        if !is_superseded(&error) || !is_plan_cancelled(self.store(), self.plan)? {
             return Err(error);
         }
-        self.cancel.cancel_once();
-        Ok(End { is_whole: false, ..self.cut_off() })
+        self.cancel.cancel_gracefully();
+        Ok(AttemptEnd { is_complete: false, ..self.interrupted() })
     }
 
-    /// What a full disk means for a node whose actor has ended: its sandbox goes, as it may be what fills the disk, so that the end can be recorded and
-    /// the others go on. Any other error stays one.
-    fn out_of_room(&self, node: NodeIndex, attempt: u32, error: Error) -> Result<End> {
+    /// Fails the attempt if the store's disk is full, and removes its sandbox, which may fill the disk:
+    /// then the end can be recorded and other nodes go on. Returns any other error.
+    fn end_if_disk_full(&self, node: NodeIndex, attempt: u32, error: Error) -> Result<AttemptEnd> {
         let Error::Plan(plan::Error::Store(store::Error::Full { .. })) = error else { return Err(error) };
         self.layout.remove_sandbox(&self.spec(node).name, attempt)?;
-        Ok(End {
+        Ok(AttemptEnd {
             notes: vec!["the disk was full, so its sandbox was removed".to_owned()],
-            is_whole: false,
-            ..End::because(Outcome::Failed, error_chain(&error))
+            is_complete: false,
+            ..AttemptEnd::because(Outcome::Failed, error_chain(&error))
         })
     }
 
-    /// One attempt. What goes wrong with the actor is its end; with the store, an error.
+    /// Runs one attempt. A fault of the actor is its end; a fault of the store is an error.
     fn attempt(
         &self,
         node: NodeIndex,
@@ -159,135 +168,146 @@ impl Engine<'_> {
         changeset: &Changeset,
         is_retried: bool,
         lines: &LastLines,
-    ) -> Result<End> {
+    ) -> Result<AttemptEnd> {
         let spec = self.spec(node);
         let root = self.root_of(node);
         let builds_on = self.node(node).record.links.builds_on.clone();
-        let front = match Front::of(&self.plans, self.plan, &builds_on, self.run.merge, &self.roots[root])? {
-            Ok(front) => Arc::new(front),
-            Err(clashes) => {
-                let reason =
-                    format!("the nodes that it needs changed the same lines of {}", listed(&clashes));
-                return Ok(End::because(Outcome::Conflict, reason));
+        let upstream = UpstreamChanges::combine(
+            &self.plans,
+            self.plan,
+            &builds_on,
+            self.record.merge,
+            &self.roots[root],
+        )?;
+        let upstream = match upstream {
+            Ok(upstream) => Arc::new(upstream),
+            Err(paths) => {
+                let reason = format!("the nodes that it needs changed the same lines of {}", listed(&paths));
+                return Ok(AttemptEnd::because(Outcome::Conflict, reason));
             }
         };
-        let prepared = self.prepare(node, attempt, root, &front);
+        let prepared = self.prepare(node, attempt, root, &upstream);
         let (tree, temporary, manifest) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => return self.fault(error),
         };
         let manifest = Arc::new(manifest);
-        let writes = spec.writes.as_deref().map(Patterns::new).transpose()?;
-        let taken = self.socket.map(|socket| {
-            socket.take_place(Place {
+        let paths = spec.paths.as_deref().map(Patterns::new).transpose()?;
+        let session = self.server.map(|server| {
+            server.open_session(AttemptContext {
                 store: Arc::clone(self.plans.store()),
                 node: spec.name.clone(),
                 changeset: changeset.clone(),
-                front: Arc::clone(&front),
+                upstream: Arc::clone(&upstream),
                 manifest: Arc::clone(&manifest),
                 base: self.layout.base_tree(root),
                 tree: tree.clone(),
-                writes: writes.clone(),
+                paths: paths.clone(),
             })
         });
-        self.watched.add(&spec.name, root, tree.clone(), &manifest);
-        let ended = self.act(node, attempt, changeset, &tree, &temporary, taken.as_ref(), lines);
-        self.watched.remove(&spec.name);
-        // Before anything is looked for: what the actor asked for is in its changeset, or was refused.
-        drop(taken);
-        self.check_held()?;
-        let mut end = match ended {
+        self.overlaps.add(&spec.name, root, tree.clone(), &manifest);
+        let end = self.run_actor(node, attempt, changeset, &tree, &temporary, session.as_ref(), lines);
+        self.overlaps.remove(&spec.name);
+        // Close the session before the scan: every request is recorded or refused by then.
+        drop(session);
+        self.check_lease()?;
+        let mut end = match end {
             Ok(end) => end,
             Err(error) => return self.fault(error),
         };
         if is_retried && matches!(end.outcome, Outcome::Failed | Outcome::TimedOut) {
             return Ok(end);
         }
-        let found = match Found::in_tree(&manifest, &tree, writes.as_ref()) {
+        let found = match FoundChanges::in_tree(&manifest, &tree, paths.as_ref()) {
             Ok(found) => found,
-            // An actor that removed its sandbox leaves nothing to look through.
+            // The actor may have removed its sandbox.
             Err(error) => return self.fault(error),
         };
         let recorder = Recorder {
             store: self.store(),
             changeset,
-            front: &front,
+            upstream: &upstream,
             base: &self.layout.base_tree(root),
             tree: &tree,
         };
         match recorder.record(&found) {
-            Ok(files) => end.files = files,
-            Err(error @ Error::Files { .. }) => return self.fault(error),
+            Ok(files) => end.files_changed = files,
+            Err(error @ Error::Sandbox { .. }) => return self.fault(error),
             Err(error) => return Err(error),
         }
         if end.outcome == Outcome::Succeeded && !found.refused.is_empty() {
-            end.outcome = Outcome::RefusedWrites;
-            end.reason =
-                Some(format!("it changed {}, which its `writes` do not allow", listed(&found.refused)));
+            end.outcome = Outcome::RefusedPaths;
+            end.reason = Some(format!("it changed {}, outside its `paths`", listed(&found.refused)));
         }
         end.notes.extend(found.notes);
         Ok(end)
     }
 
-    /// The actor's tree, with what it needs in it, and what it held when it was ready.
+    /// Makes the sandbox, applies the upstream changes, and takes the manifest.
     fn prepare(
         &self,
         node: NodeIndex,
         attempt: u32,
         root: usize,
-        front: &Front,
+        upstream: &UpstreamChanges,
     ) -> Result<(PathBuf, PathBuf, Manifest)> {
         let name = &self.spec(node).name;
         let sandbox = self.layout.make_sandbox(root, name, attempt, self.cancel.stop_flag())?;
-        front.lay(self.store(), &sandbox.tree)?;
-        let base = self.base(root)?;
-        let manifest = Manifest::take_copy(&sandbox.tree, &base, &front.changed()?)?;
+        upstream.apply_to(self.store(), &sandbox.tree)?;
+        let base = self.base_manifest(root)?;
+        let manifest = Manifest::scan_copy(&sandbox.tree, &base, &upstream.changed_paths()?)?;
         // The actor is about to start.
-        Ok((sandbox.tree, sandbox.temporary, manifest.settled()))
+        Ok((sandbox.tree, sandbox.temporary, manifest.rated_now()))
     }
 
     /// Starts the actor and waits for its end.
-    #[expect(clippy::too_many_arguments, reason = "what was made ready for one actor, piece by piece")]
-    fn act(
+    #[expect(clippy::too_many_arguments, reason = "the parts of one prepared attempt")]
+    fn run_actor(
         &self,
         node: NodeIndex,
         attempt: u32,
         changeset: &Changeset,
         tree: &Path,
         temporary: &Path,
-        taken: Option<&Taken<'_>>,
+        session: Option<&SessionGuard<'_>>,
         lines: &LastLines,
-    ) -> Result<End> {
+    ) -> Result<AttemptEnd> {
         let spec = self.spec(node);
         let Some(folder) = workdir(tree, spec.workdir.as_deref()) else {
-            let reason = "its `workdir` is not a folder of the root";
-            return Ok(End::because(Outcome::Failed, reason));
+            let reason = "`workdir` is not a folder of the root";
+            return Ok(AttemptEnd::because(Outcome::Failed, reason));
         };
-        let own = self.layout.attempt(&spec.name, attempt);
-        let stdin = spec.stdin.as_ref().map(|text| write_input(&own, text)).transpose()?;
-        let mut writable = vec![tree.to_owned(), temporary.to_owned()];
-        writable.extend(self.run.terms.writable.iter().cloned());
-        let mark = changeset.id().to_string();
-        let wanted = Start {
-            words: words(&spec.run),
+        let attempt_folder = self.layout.attempt(&spec.name, attempt);
+        let stdin = spec.stdin.as_ref().map(|text| write_stdin(&attempt_folder, text)).transpose()?;
+        let mut allow_write = vec![tree.to_owned(), temporary.to_owned()];
+        allow_write.extend(self.record.settings.allow_write.iter().cloned());
+        let tag = changeset.id().to_string();
+        let command = ActorCommand {
+            argv: argv(&spec.run),
             folder: &folder,
-            env: self.environment(node, &mark, temporary, &folder, taken),
+            env: self.environment(node, &tag, temporary, &folder, session),
             stdin: stdin.as_deref(),
-            terminal: self.run.terminal,
+            terminal: self.record.terminal,
             output: &self.layout.output(&spec.name, attempt),
             output_bytes_max: OUTPUT_BYTES_MAX,
-            confine: self.run.confine,
-            writable: &writable,
-            mark: &mark,
+            confine: self.record.confine,
+            allow_write: &allow_write,
+            process_tag: &tag,
         };
-        let running = start(&wanted, self.listener(&spec.name, lines))?;
-        let identity = running.identity().clone();
-        let enforced = running.enforced();
-        let known = self.step(node, NodeState::Running, |record| {
-            record.process = Some((identity.pid, identity.started_ticks, identity.boot.clone()));
+        let process = match spawn(&command, self.line_callback(&spec.name, lines)) {
+            // The line for people is `NODE: command not found`.
+            Err(Error::CommandNotFound { program, .. }) if program == *spec.name => {
+                return Ok(AttemptEnd::because(Outcome::Failed, "command not found"));
+            }
+            spawned => spawned?,
+        };
+        let identity = process.identity().clone();
+        let confinement = process.confinement();
+        let stored = self.step(node, NodeState::Running, |record| {
+            record.process = Some((identity.pid, identity.started_ticks, identity.boot_id.clone()));
         });
-        if let Err(error) = known {
-            // Whoever takes over finds it by its mark; but nobody may.
+        if let Err(error) = stored {
+            // A successor would find it by its tag, but there may be none.
             identity.end(Duration::ZERO)?;
             return Err(error);
         }
@@ -297,56 +317,57 @@ impl Engine<'_> {
             cancel: self.cancel.stop_flag(),
             kill: self.cancel.kill_flag(),
         };
-        let outcome = running.wait(&limits)?;
-        let mut end = match outcome.ended {
-            Ended::Exited(0) => End::new(Outcome::Succeeded),
-            Ended::Exited(code) => {
-                End { code: Some(code), ..End::because(Outcome::Failed, format!("it exited with {code}")) }
+        let report = process.wait(&limits)?;
+        let mut end = match report.exit {
+            Exit::Exited(0) => AttemptEnd { code: Some(0), ..AttemptEnd::new(Outcome::Succeeded) },
+            Exit::Exited(code) => {
+                let reason = format!("exit code {code}");
+                AttemptEnd { code: Some(code), ..AttemptEnd::because(Outcome::Failed, reason) }
             }
-            Ended::Signalled(signal) => {
-                let reason = format!("it was ended by signal {signal}");
-                End { signal: Some(signal), ..End::because(Outcome::Failed, reason) }
+            Exit::Signalled(signal) => {
+                let reason = format!("killed by signal {signal}");
+                AttemptEnd { signal: Some(signal), ..AttemptEnd::because(Outcome::Failed, reason) }
             }
-            Ended::TimedOut => {
-                let seconds = spec.timeout.unwrap_or_default().as_secs_f64();
-                End::because(Outcome::TimedOut, format!("it took longer than {seconds} s"))
+            Exit::TimedOut => {
+                let option = if self.checked.is_command() { "--timeout" } else { "timeout" };
+                let timeout = spec.timeout.unwrap_or_default();
+                AttemptEnd::because(Outcome::TimedOut, format!("{option} {timeout:?}"))
             }
-            Ended::Cancelled => self.cut_off(),
+            Exit::Cancelled => self.interrupted(),
         };
-        if end.outcome == Outcome::Succeeded {
-            end.code = Some(0);
+        if report.printed_bytes > report.kept_bytes {
+            let (printed, kept) = (report.printed_bytes, report.kept_bytes);
+            let cause = report.write_error.map(|kind| format!(": {kind}")).unwrap_or_default();
+            end.notes.push(format!("kept {kept} of {printed} bytes of output{cause}"));
         }
-        if outcome.printed_bytes > outcome.kept_bytes {
-            let (printed, kept) = (outcome.printed_bytes, outcome.kept_bytes);
-            let why = outcome.not_kept.map(|kind| format!(": {kind}")).unwrap_or_default();
-            end.notes.push(format!("it printed {printed} bytes, of which {kept} are kept{why}"));
-        }
-        if enforced != Enforced::Fully {
-            end.notes.push("it was not fully kept from writing outside of its sandbox".to_owned());
+        if confinement != Confinement::Full {
+            end.notes.push("writes outside its sandbox were not fully prevented".to_owned());
         }
         Ok(end)
     }
 
-    /// What an error about an actor's files or process means for its node. What is not about these is one of the run.
-    fn fault(&self, error: Error) -> Result<End> {
+    /// Turns an error of an actor's files or process into the end of its attempt. Returns others.
+    fn fault(&self, error: Error) -> Result<AttemptEnd> {
         match error {
             Error::Plan(_) => Err(error),
-            Error::Files { source, .. } if matches!(*source, FileError::Cancelled { .. }) => {
-                Ok(self.cut_off())
+            Error::Sandbox { source, .. } if matches!(*source, FileError::Cancelled { .. }) => {
+                Ok(self.interrupted())
             }
-            error => Ok(End::because(Outcome::Failed, error_chain(&error))),
+            // The system's own words add nothing.
+            Error::CommandNotFound { .. } => Ok(AttemptEnd::because(Outcome::Failed, error.to_string())),
+            error => Ok(AttemptEnd::because(Outcome::Failed, error_chain(&error))),
         }
     }
 
-    fn cut_off(&self) -> End {
+    fn interrupted(&self) -> AttemptEnd {
         match self.cancel.is_cancelled() {
-            true => End::because(Outcome::Cancelled, "the run was cancelled"),
-            false => End::because(Outcome::Stopped, "another node failed"),
+            true => AttemptEnd::because(Outcome::Cancelled, "the run was cancelled"),
+            false => AttemptEnd::because(Outcome::Stopped, "another node failed"),
         }
     }
 
-    /// Passes lines on, and keeps the last.
-    fn listener(&self, node: &str, lines: &LastLines) -> impl FnMut(&[u8]) + Send + 'static {
+    /// Emits lines and keeps the last ones.
+    fn line_callback(&self, node: &str, lines: &LastLines) -> impl FnMut(&[u8]) + Send + 'static {
         let (events, node, lines) = (self.events.clone(), node.to_owned(), Arc::clone(lines));
         let mut room = OUTPUT_BYTES_MAX;
         move |line| {
@@ -364,18 +385,18 @@ impl Engine<'_> {
         }
     }
 
-    /// What is different in the actor's environment.
+    /// The differences between the actor's environment and this process's.
     fn environment(
         &self,
         node: NodeIndex,
         changeset: &str,
         temporary: &Path,
         folder: &Path,
-        taken: Option<&Taken<'_>>,
+        session: Option<&SessionGuard<'_>>,
     ) -> Vec<(OsString, Option<OsString>)> {
         let spec = self.spec(node);
-        let hidden = self.hidden.iter().map(|name| (name.clone(), None));
-        let git = OF_GIT.iter().map(|name| (OsString::from(name), None));
+        let denied = self.env_denylist.iter().map(|name| (name.clone(), None));
+        let git = GIT_VARIABLES.iter().map(|name| (OsString::from(name), None));
         let ours = [
             ("AGENTS_PLAN", self.plan.to_string().into()),
             ("AGENTS_NODE", OsString::from(&spec.name)),
@@ -384,39 +405,39 @@ impl Engine<'_> {
             ("PWD", folder.as_os_str().to_owned()),
         ];
         let ours = ours.into_iter().map(|(name, value)| (name.into(), Some(value)));
-        // Of a run around this one nothing is left.
-        let around = [SOCKET_VARIABLE, TOKEN_VARIABLE].map(|name| (name.into(), None));
-        let socket = taken.map(Taken::variables).unwrap_or_default();
-        let socket = socket.into_iter().map(|(name, value)| (name, Some(value)));
-        let own = spec.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
-        hidden.chain(git).chain(around).chain(ours).chain(socket).chain(own).collect()
+        // An enclosing run must not be reachable.
+        let enclosing = [SOCKET_VARIABLE, TOKEN_VARIABLE].map(|name| (name.into(), None));
+        let session = session.map(SessionGuard::variables).unwrap_or_default();
+        let session = session.into_iter().map(|(name, value)| (name, Some(value)));
+        let of_node = spec.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
+        denied.chain(git).chain(enclosing).chain(ours).chain(session).chain(of_node).collect()
     }
 }
 
-fn words(run: &Run) -> Vec<OsString> {
-    match run {
-        Run::Shell(line) => ["sh", "-c", line].map(OsString::from).to_vec(),
-        Run::Program(words) => words.iter().map(OsString::from).collect(),
+fn argv(command: &NodeCommand) -> Vec<OsString> {
+    match command {
+        NodeCommand::Shell(line) => ["sh", "-c", line].map(OsString::from).to_vec(),
+        NodeCommand::Program(words) => words.iter().map(OsString::from).collect(),
     }
 }
 
-/// The folder that an actor starts in; nothing when it is none, or leads out of the tree.
+/// The folder that an actor starts in, or `None` if it is not a folder inside the tree.
 fn workdir(tree: &Path, workdir: Option<&Path>) -> Option<PathBuf> {
     let Some(workdir) = workdir else { return Some(tree.to_owned()) };
     let (tree, folder) = (tree.canonicalize().ok()?, tree.join(workdir).canonicalize().ok()?);
     (folder.is_dir() && folder.starts_with(tree)).then_some(folder)
 }
 
-/// The file that an actor reads from standard input.
-fn write_input(own: &Path, text: &str) -> Result<PathBuf> {
-    let path = own.join("stdin");
-    files("make", own, make_private_folder(own))?;
-    let mut file = files("make", own, create_private_file(&path))?;
+/// Writes the file that an actor reads from standard input.
+fn write_stdin(attempt_folder: &Path, text: &str) -> Result<PathBuf> {
+    let path = attempt_folder.join("stdin");
+    in_sandbox("make", attempt_folder, make_private_folder(attempt_folder))?;
+    let mut file = in_sandbox("make", attempt_folder, create_private_file(&path))?;
     file.write_all(text.as_bytes()).map_err(|source| Error::Output { file: path.clone(), source })?;
     Ok(path)
 }
 
-/// The first few of some paths.
+/// The first [`NAMED_MAX`] paths, and the number of others.
 fn listed(paths: &[String]) -> String {
     let named: Vec<String> = paths.iter().take(NAMED_MAX).map(|path| format!("`{path}`")).collect();
     match paths.len().saturating_sub(NAMED_MAX) {

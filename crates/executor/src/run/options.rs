@@ -1,4 +1,4 @@
-//! What a run is asked to do, and how it is told to stop.
+//! Options of a run, and its cancellation.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,58 +7,58 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use plan::Actor;
 
-use super::Checked;
+use super::CheckedPlanFile;
 use crate::{Confine, Ignored, Merge};
 
-/// What is to be run, and how. All of it is kept with the plan, so that a resumed run does the same.
+/// Options of a run. All but the last two are stored with the plan, so that a resumed run uses the same.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The plan file, checked.
-    pub plan: Checked,
-    /// What the plan is called, over what the file says.
+    /// The checked plan file.
+    pub plan: CheckedPlanFile,
+    /// Name of the plan; overrides that of the file.
     pub name: Option<String>,
-    /// How many nodes run at once, over what the file says.
+    /// Maximum number of concurrent nodes; overrides that of the file.
     pub concurrency: Option<usize>,
-    /// The same when neither this nor the file says anything.
-    pub usual_concurrency: usize,
-    /// Whether the first failure stops the others, over what the file says.
+    /// Concurrency if neither `concurrency` nor the file gives one.
+    pub default_concurrency: usize,
+    /// Stop all nodes after the first failure; overrides the file.
     pub fail_fast: Option<bool>,
-    /// What is made of a path that several changed, over what the file says.
+    /// Merge strategy; overrides that of the file.
     pub merge: Option<Merge>,
-    /// The same when neither this nor the file says anything.
-    pub usual_merge: Merge,
-    /// Whether actors are confined.
+    /// Merge strategy if neither `merge` nor the file gives one.
+    pub default_merge: Merge,
+    /// Confinement of the actors.
     pub confine: Confine,
-    /// Folders that actors may write to beside their sandbox; each must be there.
-    pub writable: Vec<PathBuf>,
-    /// What becomes of files that git ignores.
+    /// Existing folders outside the sandbox that actors may write to.
+    pub allow_write: Vec<PathBuf>,
+    /// Treatment of files that git ignores.
     pub ignored: Ignored,
-    /// How sandboxes are made: `copy`.
+    /// Sandbox strategy: `copy`.
     pub strategy: String,
-    /// Whether the actor has the terminal; for a plan of one node only.
+    /// Give the terminal to the actor. Has an effect on plans of one node only.
     pub terminal: bool,
-    /// Variables that actors do not get: our own secrets.
-    pub hidden: Vec<OsString>,
-    /// Who runs it.
-    pub who: Actor,
+    /// Environment variables that actors do not inherit, such as those that hold our secrets.
+    pub env_denylist: Vec<OsString>,
+    /// The person or program that starts the run.
+    pub started_by: Actor,
 }
 
-/// Tells a run to stop. Clones are the same handle; any thread may use it.
+/// Cancels a run. Clones share one state; any thread may use it.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<Flags>);
 
 #[derive(Debug, Default)]
 struct Flags {
-    /// Ends all that is under way, whoever wants that.
+    /// End all running nodes.
     stop: AtomicBool,
-    /// Does not wait for actors to end by themselves.
+    /// Kill actors instead of waiting for them to end.
     kill: AtomicBool,
-    /// Somebody outside of the run wants it to end.
+    /// The stop comes from outside the run.
     cancelled: AtomicBool,
 }
 
 impl Cancel {
-    /// The first time, actors are asked to end, and what they changed is recorded; the second time they are killed.
+    /// Asks actors to end and records their changes. The second call kills them.
     pub fn cancel(&self) {
         if self.0.cancelled.swap(true, Ordering::SeqCst) {
             self.0.kill.store(true, Ordering::SeqCst);
@@ -66,18 +66,18 @@ impl Cancel {
         self.0.stop.store(true, Ordering::SeqCst);
     }
 
-    /// As the first time, however often it was called.
-    pub(crate) fn cancel_once(&self) {
+    /// Asks actors to end, and never kills them.
+    pub(crate) fn cancel_gracefully(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
         self.0.stop.store(true, Ordering::SeqCst);
     }
 
-    /// Whether somebody cancelled the run.
+    /// Returns true if the run was cancelled from outside.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Ends all that is under way, for a reason of the run's own.
+    /// Ends all running nodes, for a reason inside the run.
     pub(crate) fn stop(&self) {
         self.0.stop.store(true, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! What an actor changed, and recording it.
+//! The output of an actor: the changes found in its tree, and their recording.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -12,87 +12,89 @@ use plan::{
 };
 use store::Store;
 
-use super::inputs::Front;
-use super::layout::files;
-use crate::sandbox::Survey;
-use crate::{Changes, Edit, Manifest, Result, State, What};
+use super::inputs::UpstreamChanges;
+use super::layout::in_sandbox;
+use crate::sandbox::TreeReader;
+use crate::{FileState, Manifest, Result, TreeChange, TreeChangeKind, TreeChanges};
 
-/// Changes that are recorded in one step.
+/// Changes recorded in one step.
 const BATCH_MAX: usize = 500;
-/// Bytes of small contents that are held in memory for one step.
+/// Bytes of small contents held in memory for one step.
 const BATCH_BYTES_MAX: u64 = 8 << 20;
 /// The longest content that counts as small.
 const SMALL_BYTES_MAX: u64 = 1 << 20;
 
-/// What an actor changed, before it is recorded.
-pub(crate) struct Found {
-    edits: Vec<Edit>,
-    /// Paths that its `writes` do not allow.
+/// The changes found in an actor's tree, before they are recorded.
+pub(crate) struct FoundChanges {
+    changes: Vec<TreeChange>,
+    /// Paths outside the node's `paths`.
     pub refused: Vec<String>,
-    /// What is not as one might expect.
+    /// Remarks, such as files that are not recorded.
     pub notes: Vec<String>,
 }
 
-impl Found {
-    /// Looks for the changes in a tree.
-    pub(crate) fn in_tree(manifest: &Manifest, tree: &Path, writes: Option<&Patterns>) -> Result<Self> {
-        let Changes { edits, special, .. } = manifest.changes(tree)?;
+impl FoundChanges {
+    /// Compares a tree with its manifest.
+    pub(crate) fn in_tree(manifest: &Manifest, tree: &Path, allowed: Option<&Patterns>) -> Result<Self> {
+        let TreeChanges { changes, special_files, .. } = manifest.changes(tree)?;
         let mut notes = Vec::new();
-        if !special.is_empty() {
-            notes.push(format!("{} FIFOs, sockets or devices that it made are not recorded", special.len()));
+        if !special_files.is_empty() {
+            let count = special_files.len();
+            notes.push(format!("{count} new FIFOs, sockets or devices are not recorded"));
         }
-        let (kept, edits): (Vec<_>, Vec<_>) = edits
-            .into_iter()
-            .partition(|edit| paths(edit).any(|path| protected_folder(bytes(path)).is_some()));
-        if !kept.is_empty() {
-            notes.push(format!("{} changes in protected folders are not recorded", kept.len()));
+        let is_protected =
+            |change: &TreeChange| paths(change).any(|path| protected_folder(bytes(path)).is_some());
+        let (dropped, changes): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_protected);
+        if !dropped.is_empty() {
+            notes.push(format!("{} changes in protected folders are not recorded", dropped.len()));
         }
-        let is_refused = |path: &&RelPath| writes.is_some_and(|writes| !writes.matches(path.as_path()));
-        let refused = edits.iter().flat_map(paths).filter(is_refused).map(ToString::to_string).collect();
-        Ok(Self { edits, refused, notes })
+        let is_refused = |path: &&RelPath| allowed.is_some_and(|allowed| !allowed.matches(path.as_path()));
+        let refused = changes.iter().flat_map(paths).filter(is_refused).map(ToString::to_string).collect();
+        Ok(Self { changes, refused, notes })
     }
 }
 
-/// The paths that a change is about.
-fn paths(edit: &Edit) -> impl Iterator<Item = &RelPath> {
-    let to = match &edit.what {
-        What::Rename { to, .. } => Some(to),
+/// The paths of a change: one, or two of a rename.
+fn paths(change: &TreeChange) -> impl Iterator<Item = &RelPath> {
+    let to = match &change.kind {
+        TreeChangeKind::Rename { to, .. } => Some(to),
         _ => None,
     };
-    std::iter::once(&edit.path).chain(to)
+    std::iter::once(&change.path).chain(to)
 }
 
 fn bytes(path: &RelPath) -> &[u8] {
     path.as_path().as_os_str().as_bytes()
 }
 
-/// Records what was found, each change with what its actor started from.
+/// Records found changes, each with the content that its actor started from.
 pub(crate) struct Recorder<'a> {
     pub store: &'a dyn Store,
     pub changeset: &'a Changeset,
-    pub front: &'a Front,
+    pub upstream: &'a UpstreamChanges,
     pub base: &'a Path,
     pub tree: &'a Path,
 }
 
 impl Recorder<'_> {
-    /// Records all of it, and gives how many paths the changeset changes.
+    /// Records all changes. Returns the number of paths that the changeset changes.
     ///
-    /// What the actor has recorded itself, by the socket of the run, is not recorded again: what was found builds on it, and where both are the
-    /// same nothing is added. A path that was recorded and not touched in the tree stays as it was recorded.
-    pub(crate) fn record(&self, found: &Found) -> Result<usize> {
-        let base = files("look through", self.base, Survey::open(self.base))?;
-        let tree = files("look through", self.tree, Survey::open(self.tree))?;
-        let told = self.changeset.last_contents()?;
+    /// Changes that the actor recorded itself, through the socket of the run, are not recorded again: a
+    /// found change builds on them, and an identical one adds nothing. A recorded path that is unchanged
+    /// in the tree stays as recorded.
+    pub(crate) fn record(&self, found: &FoundChanges) -> Result<usize> {
+        let base = in_sandbox("read", self.base, TreeReader::open(self.base))?;
+        let tree = in_sandbox("read", self.tree, TreeReader::open(self.tree))?;
+        let recorded = self.changeset.last_contents()?;
         let (mut batch, mut batch_bytes) = (Vec::new(), 0);
-        for edit in &found.edits {
-            let mut is_told = false;
-            for path in paths(edit) {
-                is_told |= told.contains_key(&self.key(path)?);
+        for change in &found.changes {
+            let mut is_recorded = false;
+            for path in paths(change) {
+                is_recorded |= recorded.contains_key(&self.key(path)?);
             }
-            let bytes = match is_told {
-                true => self.differences(&base, &tree, &told, edit, &mut batch)?,
-                false => self.change(&base, &tree, edit, &mut batch)?,
+            let bytes = match is_recorded {
+                true => self.differences(&base, &tree, &recorded, change, &mut batch)?,
+                false => self.change(&base, &tree, change, &mut batch)?,
             };
             batch_bytes += bytes.min(2 * SMALL_BYTES_MAX);
             if batch.len() >= BATCH_MAX || batch_bytes > BATCH_BYTES_MAX {
@@ -103,133 +105,152 @@ impl Recorder<'_> {
         if !batch.is_empty() {
             self.changeset.record_many(batch)?;
         }
-        let mut only_told = told;
-        for path in found.edits.iter().flat_map(paths) {
-            only_told.remove(&self.key(path)?);
+        let mut recorded_only = recorded;
+        for path in found.changes.iter().flat_map(paths) {
+            recorded_only.remove(&self.key(path)?);
         }
-        Ok(found.edits.len() + only_told.len())
+        Ok(found.changes.len() + recorded_only.len())
     }
 
-    /// What the actor started from at a path.
-    pub(crate) fn started(&self, manifest: &Manifest, path: &RelPath) -> Result<Option<ContentInput>> {
+    /// The content of a path when the actor started.
+    pub(crate) fn initial_content(
+        &self,
+        manifest: &Manifest,
+        path: &RelPath,
+    ) -> Result<Option<ContentInput>> {
         let Some(state) = manifest.get(path) else { return Ok(None) };
-        let base = files("look through", self.base, Survey::open(self.base))?;
+        let base = in_sandbox("read", self.base, TreeReader::open(self.base))?;
         self.before(&base, path, state).map(Some)
     }
 
     fn key(&self, path: &RelPath) -> Result<PathKey> {
-        Ok(PathKey { root: self.front.root().clone(), path: path_bytes(path.as_path())? })
+        Ok(PathKey { root: self.upstream.root().clone(), path: path_bytes(path.as_path())? })
     }
 
-    /// The change of a path of which nothing was recorded; how many bytes it is about.
-    fn change(&self, base: &Survey, tree: &Survey, edit: &Edit, batch: &mut Vec<Change>) -> Result<u64> {
-        let before = |state: &State| self.before(base, &edit.path, state).map(Some);
-        let (act, given, bytes) = match &edit.what {
-            What::Create(after) => (self.after(tree, &edit.path, after)?, None, after.bytes),
-            What::Modify { before: was, after } => {
-                (self.after(tree, &edit.path, after)?, before(was)?, was.bytes + after.bytes)
+    /// Adds the change of a path that was not recorded yet. Returns the bytes of its contents.
+    fn change(
+        &self,
+        base: &TreeReader,
+        tree: &TreeReader,
+        change: &TreeChange,
+        batch: &mut Vec<Change>,
+    ) -> Result<u64> {
+        let before = |state: &FileState| self.before(base, &change.path, state).map(Some);
+        let (act, base, bytes) = match &change.kind {
+            TreeChangeKind::Create(after) => (self.after(tree, &change.path, after)?, None, after.bytes),
+            TreeChangeKind::Modify { before: was, after } => {
+                (self.after(tree, &change.path, after)?, before(was)?, was.bytes + after.bytes)
             }
-            What::Mode { before: was, after } => (Act::Mode(after.mode), before(was)?, was.bytes),
-            What::Delete(was) => (Act::Delete, before(was)?, was.bytes),
-            What::Rename { to, state } => {
+            TreeChangeKind::Mode { before: was, after } => (Act::Mode(after.mode), before(was)?, was.bytes),
+            TreeChangeKind::Delete(was) => (Act::Delete, before(was)?, was.bytes),
+            TreeChangeKind::Rename { to, state } => {
                 (Act::Rename { to: path_bytes(to.as_path())? }, before(state)?, state.bytes)
             }
         };
-        batch.push(self.on(&edit.path, act, given)?);
+        batch.push(self.entry(&change.path, act, base)?);
         Ok(bytes)
     }
 
-    /// What a change adds to what was recorded of its paths, path by path.
+    /// Adds the differences between a change and what was recorded of its paths, path by path. Returns
+    /// the bytes of its contents.
     fn differences(
         &self,
-        base: &Survey,
-        tree: &Survey,
-        told: &BTreeMap<PathKey, Option<Content>>,
-        edit: &Edit,
+        base: &TreeReader,
+        tree: &TreeReader,
+        recorded: &BTreeMap<PathKey, Option<Content>>,
+        change: &TreeChange,
         batch: &mut Vec<Change>,
     ) -> Result<u64> {
-        let (was, now) = match &edit.what {
-            What::Create(after) => (None, Some(after)),
-            What::Modify { before, after } | What::Mode { before, after } => (Some(before), Some(after)),
-            What::Delete(before) => (Some(before), None),
-            What::Rename { state, .. } => (Some(state), None),
+        let (before, after) = match &change.kind {
+            TreeChangeKind::Create(after) => (None, Some(after)),
+            TreeChangeKind::Modify { before, after } | TreeChangeKind::Mode { before, after } => {
+                (Some(before), Some(after))
+            }
+            TreeChangeKind::Delete(before) => (Some(before), None),
+            TreeChangeKind::Rename { state, .. } => (Some(state), None),
         };
-        let mut paths = vec![(&edit.path, was, now)];
-        if let What::Rename { to, state } = &edit.what {
+        let mut paths = vec![(&change.path, before, after)];
+        if let TreeChangeKind::Rename { to, state } = &change.kind {
             paths.push((to, None, Some(state)));
         }
-        for (path, was, now) in paths {
-            let left = match (told.get(&self.key(path)?), was) {
-                (Some(left), _) => left.clone().map(ContentInput::stored),
-                (None, Some(was)) => Some(self.before(base, path, was)?),
+        for (path, before, after) in paths {
+            let current = match (recorded.get(&self.key(path)?), before) {
+                (Some(recorded), _) => recorded.clone().map(ContentInput::stored),
+                (None, Some(before)) => Some(self.before(base, path, before)?),
                 (None, None) => None,
             };
-            let act = match (now, &left) {
+            let act = match (after, &current) {
                 (None, None) => continue,
                 (None, Some(_)) => Act::Delete,
-                (Some(now), left) => match self.added(tree, path, now, left.as_ref())? {
+                (Some(after), current) => match self.difference(tree, path, after, current.as_ref())? {
                     Some(act) => act,
                     None => continue,
                 },
             };
-            batch.push(self.on(path, act, left)?);
+            batch.push(self.entry(path, act, current)?);
         }
-        Ok(was.map_or(0, |was| was.bytes) + now.map_or(0, |now| now.bytes))
+        Ok(before.map_or(0, |before| before.bytes) + after.map_or(0, |after| after.bytes))
     }
 
-    /// What makes a path what it is in the tree, from what was recorded of it; nothing when it is that already.
-    fn added(
+    /// The change from the recorded content of a path to that in the tree; none if they are equal.
+    fn difference(
         &self,
-        tree: &Survey,
+        tree: &TreeReader,
         path: &RelPath,
-        now: &State,
-        left: Option<&ContentInput>,
+        after: &FileState,
+        current: Option<&ContentInput>,
     ) -> Result<Option<Act>> {
-        let act = self.after(tree, path, now)?;
+        let act = self.after(tree, path, after)?;
         let content = match &act {
             Act::Symlink { target } => ContentInput::symlink(target)?.content,
             Act::Write { content: ContentSource::Input(piece), .. } => piece.content.clone(),
             _ => return Ok(Some(act)),
         };
-        Ok(match left.map(|piece| &piece.content) {
-            Some(left) if *left == content => None,
-            Some(left) if Content { mode: content.mode, ..left.clone() } == content => {
+        Ok(match current.map(|piece| &piece.content) {
+            Some(current) if *current == content => None,
+            Some(current) if Content { mode: content.mode, ..current.clone() } == content => {
                 Some(Act::Mode(content.mode))
             }
             _ => Some(act),
         })
     }
 
-    fn on(&self, path: &RelPath, act: Act, given: Option<ContentInput>) -> Result<Change> {
-        let (root, path) = (Some(self.front.root().clone()), path_bytes(path.as_path())?);
-        Ok(Change { root, path, act, base: Base::Explicit(given), tool: None })
+    fn entry(&self, path: &RelPath, act: Act, base: Option<ContentInput>) -> Result<Change> {
+        let (root, path) = (Some(self.upstream.root().clone()), path_bytes(path.as_path())?);
+        Ok(Change { root, path, act, base: Base::Explicit(base), tool: None })
     }
 
-    /// What the actor made of a path. It is read here, not later: the number of open files is limited.
-    fn after(&self, tree: &Survey, path: &RelPath, state: &State) -> Result<Act> {
+    /// The write of a path's content in the tree. Reads it now: open files are limited.
+    fn after(&self, tree: &TreeReader, path: &RelPath, state: &FileState) -> Result<Act> {
         if state.kind == FileKind::Symlink {
-            let target = files("look through", self.tree, tree.read_link(path))?;
+            let target = in_sandbox("read", self.tree, tree.read_link(path))?;
             return Ok(Act::Symlink { target: target.into_vec() });
         }
         let content = ContentSource::Input(self.piece(self.tree, tree, path, state)?);
         Ok(Act::Write { content, mode: Some(state.mode) })
     }
 
-    /// What the actor started from at a path: what a needed node left there, or the base.
-    fn before(&self, base: &Survey, path: &RelPath, state: &State) -> Result<ContentInput> {
-        match self.front.laid.get(&path_bytes(path.as_path())?) {
-            Some(content) => self.front.piece(content),
+    /// The content of a path when the actor started: that of a needed node, or of the base.
+    fn before(&self, base: &TreeReader, path: &RelPath, state: &FileState) -> Result<ContentInput> {
+        match self.upstream.contents.get(&path_bytes(path.as_path())?) {
+            Some(content) => self.upstream.piece(content),
             None if state.kind == FileKind::Symlink => {
-                let target = files("look through", self.base, base.read_link(path))?;
+                let target = in_sandbox("read", self.base, base.read_link(path))?;
                 Ok(ContentInput::symlink(target.as_bytes())?)
             }
             None => self.piece(self.base, base, path, state),
         }
     }
 
-    /// A file's content; a long one goes into the store at once.
-    fn piece(&self, folder: &Path, survey: &Survey, path: &RelPath, state: &State) -> Result<ContentInput> {
-        let mut reader = files("look through", folder, survey.read(path))?;
+    /// The content of a file. A long one goes to the store at once.
+    fn piece(
+        &self,
+        folder: &Path,
+        reader: &TreeReader,
+        path: &RelPath,
+        state: &FileState,
+    ) -> Result<ContentInput> {
+        let mut reader = in_sandbox("read", folder, reader.read(path))?;
         Ok(ContentInput::from_reader(self.store, state.mode, &mut reader as &mut dyn Read)?)
     }
 }

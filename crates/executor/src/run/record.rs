@@ -1,4 +1,4 @@
-//! What is kept with a plan and its nodes in the store, so that any process can go on.
+//! Records in the store from which any process can resume a run.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,112 +8,114 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{NodeReport, NodeState};
+use crate::sandbox::Confinement;
 use crate::{Confine, Error, Ignored, Merge, Result};
 
-/// Where a plan's detail has it.
+/// The field of a plan's detail.
 const FIELD: &str = "run";
 
-/// How a plan is run.
+/// The record of a run, stored with its plan. Aliases are the names of version 0.1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// What people are told of it.
+    /// The part that `agents plan show` prints.
     #[serde(flatten)]
-    pub terms: RunTerms,
+    pub settings: RunSettings,
     /// The text of the plan file.
     pub text: String,
-    /// The folder of each root, whole; one without a name when the file declares none.
+    /// The absolute folder of each root. The name is empty if the file declares none.
     pub roots: BTreeMap<String, PathBuf>,
-    /// Whether the first failure stops the others.
+    /// Stop all nodes after the first failure.
     pub fail_fast: bool,
-    /// What is made of a path that several changed.
+    /// Merge strategy.
     pub merge: Merge,
-    /// Whether actors are to be confined.
+    /// Requested confinement.
     pub confine: Confine,
-    /// What becomes of files that git ignores.
+    /// Treatment of files that git ignores.
     pub ignored: Ignored,
-    /// How sandboxes are made.
+    /// Sandbox strategy.
     pub strategy: String,
     /// Whether the actor has the terminal.
     pub terminal: bool,
 }
 
-/// The part of the record that `agents plan show` tells.
+/// The part of the record that `agents plan show` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunTerms {
+pub struct RunSettings {
     /// The plan file.
     pub file: PathBuf,
-    /// How many nodes run at once.
+    /// Maximum number of concurrent nodes.
     pub concurrency: usize,
-    /// How actors are confined: `fully`, `partly` or `not`.
-    pub confinement: String,
-    /// Folders that they may write to beside their sandbox.
-    pub writable: Vec<PathBuf>,
+    /// Confinement of the actors.
+    pub confinement: Confinement,
+    /// Folders outside the sandbox that actors may write to.
+    #[serde(alias = "writable")]
+    pub allow_write: Vec<PathBuf>,
 }
 
-impl RunTerms {
-    /// Those of a plan, if it is one that is run.
+impl RunSettings {
+    /// The settings of a plan's run, if it has one.
     pub fn of(detail: &Detail) -> Option<Self> {
         Self::deserialize(detail.extra.get(FIELD)?).ok()
     }
 }
 
 impl RunRecord {
-    /// As it goes into a plan's detail.
+    /// Stores the record in a plan's detail.
     pub(crate) fn put_into(&self, detail: &mut Detail) {
         detail.extra.insert(FIELD.to_owned(), json!(self));
-        // What reviewing and applying go by.
+        // Review and apply use this copy.
         detail.merge = Some(self.merge);
     }
 
-    /// That of a plan, if it is one that is run.
+    /// The record of a plan's run, if it has one.
     pub(crate) fn of(plan: PlanId, detail: &Detail) -> Result<Option<Self>> {
-        let Some(kept) = detail.extra.get(FIELD) else { return Ok(None) };
-        let read = serde_json::from_value(kept.clone());
+        let Some(stored) = detail.extra.get(FIELD) else { return Ok(None) };
+        let read = serde_json::from_value(stored.clone());
         read.map(Some).map_err(|source| plan::Error::Detail { plan, source }.into())
     }
 
-    /// That of a plan that is run.
+    /// The record of a plan's run, or an error.
     pub(crate) fn required(plan: PlanId, detail: &Detail) -> Result<Self> {
-        Self::of(plan, detail)?.ok_or(Error::NotRun { plan })
+        Self::of(plan, detail)?.ok_or(Error::NoRun { plan })
     }
 }
 
-/// What is kept with a node.
+/// The record of a node, stored with it. Aliases are the names of version 0.1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct NodeRecord {
-    /// The nodes that it needs, by name.
+    /// The names of the nodes that it needs.
     pub needs: Vec<String>,
-    /// How often it was started.
+    /// Number of attempts so far.
     #[serde(default)]
     pub attempts: u32,
-    /// The changeset of the last attempt; its text is the mark of the actor's processes.
+    /// The changeset of the last attempt. Its id is the process tag of the actor.
     #[serde(default)]
     pub changeset: Option<ChangesetId>,
-    /// The actor's process, once it was started: id, time and run of the system.
+    /// The actor's process: pid, start time in ticks, boot id.
     #[serde(default)]
     pub process: Option<(u32, u64, String)>,
-    /// What `plan` goes by.
+    /// The part that the crate `plan` reads.
     #[serde(flatten)]
     pub links: NodeLinks,
-    /// The code that the actor exited with.
+    /// Exit code of the actor.
     #[serde(default)]
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// Signal that killed the actor.
     #[serde(default)]
     pub signal: Option<i32>,
-    /// How long the last attempt took.
+    /// Duration of the last attempt.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// How many paths it changed.
-    #[serde(default)]
-    pub files: usize,
-    /// Why it did not succeed.
+    /// Number of paths it changed.
+    #[serde(default, alias = "files")]
+    pub files_changed: usize,
+    /// The cause, unless it succeeded.
     #[serde(default)]
     pub reason: Option<String>,
-    /// What it printed last.
+    /// The last lines of output, unless it succeeded.
     #[serde(default)]
     pub last_lines: Vec<String>,
-    /// What is not as one might expect.
+    /// Remarks, such as files that were not recorded.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -123,7 +125,6 @@ impl NodeRecord {
         serde_json::to_value(self).expect("texts and numbers have a form in JSON")
     }
 
-    /// What people are told of it.
     pub(crate) fn report(self, name: &str, state: NodeState) -> NodeReport {
         NodeReport {
             name: name.to_owned(),
@@ -134,7 +135,7 @@ impl NodeRecord {
             code: self.code,
             signal: self.signal,
             seconds: self.seconds,
-            files: self.files,
+            files_changed: self.files_changed,
             reason: self.reason,
             last_lines: self.last_lines,
             notes: self.notes,

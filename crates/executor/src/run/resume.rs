@@ -1,64 +1,64 @@
-//! What an earlier, dead life of a run left is put in order: processes are ended, changesets closed, nodes put back.
+//! Recovery of a run that died: ends its processes, closes its changesets, queues its nodes again.
 
 use std::time::Duration;
 
 use plan::{LeaseOptions, Status};
 
-use super::Event;
-use super::context::Engine;
+use super::context::RunContext;
 use super::record::NodeRecord;
 use super::state::{NodeState, Outcome};
-use crate::{Identity, NodeIndex, Result};
+use super::{Event, RecoveryAction};
+use crate::{ActorIdentity, NodeIndex, Result};
 
-/// How long orphans have to end by themselves.
+/// Time between SIGTERM and SIGKILL for orphaned processes.
 const GRACE: Duration = Duration::from_secs(2);
 
-impl Engine<'_> {
-    /// Puts everything in order. The plan's lease is held, so nobody else is at it.
-    pub(crate) fn put_in_order(&self) -> Result<()> {
+impl RunContext<'_> {
+    /// Recovers what an earlier process of this run left. The lease keeps all others away.
+    pub(crate) fn recover(&self) -> Result<()> {
         for node in 0..self.nodes.len() {
-            self.end_orphans(node)?;
+            self.end_orphans_of(node)?;
         }
         self.close_changesets()?;
         for node in 0..self.nodes.len() {
-            self.put_back(node)?;
+            self.queue_again(node)?;
         }
         Ok(())
     }
 
-    fn end_orphans(&self, node: NodeIndex) -> Result<()> {
+    fn end_orphans_of(&self, node: NodeIndex) -> Result<()> {
         let (record, state) = {
             let tracked = self.node(node);
             (tracked.record.clone(), tracked.state)
         };
         if state == NodeState::Running && end_orphans(record)? {
-            self.recovered(node, "its processes, which a dead run had left, were ended");
+            self.emit_recovered(node, RecoveryAction::ProcessesEnded);
         }
         Ok(())
     }
 
-    /// Of a node that has ended the changeset is whole; of one that has not, nothing counts.
+    /// Seals the changesets of ended nodes, which are complete, and abandons the others.
     fn close_changesets(&self) -> Result<()> {
         for changeset in self.plans.changesets(self.plan)? {
             if changeset.status != Status::Open || changeset.node.is_none() {
                 continue;
             }
-            // Its lease went with that of the plan.
+            // The lease on the plan includes those on its changesets.
             let handle = self.plans.reopen(changeset.id, &LeaseOptions::default())?;
-            let is_whole = (0..self.nodes.len()).any(|node| {
+            let is_complete = (0..self.nodes.len()).any(|node| {
                 let tracked = self.node(node);
                 tracked.state.outcome().is_some() && tracked.record.changeset == Some(changeset.id)
             });
-            match is_whole {
+            match is_complete {
                 true => handle.seal()?,
-                false => handle.abandon("the run was cut off")?,
+                false => handle.abandon("the run was interrupted")?,
             };
         }
         Ok(())
     }
 
-    /// What was under way, and what did not succeed, is to be run again, in a new sandbox.
-    fn put_back(&self, node: NodeIndex) -> Result<()> {
+    /// Queues a node that was running or did not succeed. It gets a new sandbox.
+    fn queue_again(&self, node: NodeIndex) -> Result<()> {
         let (state, attempts, is_done) = {
             let tracked = self.node(node);
             (tracked.state, tracked.record.attempts, tracked.is_done(self.spec(node)))
@@ -69,25 +69,25 @@ impl Engine<'_> {
         self.step(node, NodeState::Queued, |_| {})?;
         if state == NodeState::Running {
             self.layout.remove_sandbox(&self.spec(node).name, attempts)?;
-            self.recovered(node, "it was cut off, and is run again");
+            self.emit_recovered(node, RecoveryAction::Restarted);
         } else if state != NodeState::Ended(Outcome::Skipped) {
-            self.recovered(node, "it had not succeeded, and is run again");
+            self.emit_recovered(node, RecoveryAction::Retried);
         }
         Ok(())
     }
 
-    fn recovered(&self, node: NodeIndex, what: &str) {
-        self.tell(Event::Recovered { node: self.spec(node).name.clone(), what: what.to_owned() });
+    fn emit_recovered(&self, node: NodeIndex, action: RecoveryAction) {
+        self.emit(Event::NodeRecovered { node: self.spec(node).name.clone(), action });
     }
 }
 
-/// Ends the processes that a dead run left of a node that was running. Whether there were any.
+/// Ends the processes that a dead run left of a running node. Returns true if there were any.
 pub(crate) fn end_orphans(record: NodeRecord) -> Result<bool> {
     let NodeRecord { process, changeset: Some(changeset), .. } = record else { return Ok(false) };
-    let mark = changeset.to_string();
+    let tag = changeset.to_string();
     let identity = match process {
-        Some((pid, started_ticks, boot)) => Identity { pid, started_ticks, boot, mark },
-        None => Identity::by_mark(&mark),
+        Some((pid, started_ticks, boot_id)) => ActorIdentity { pid, started_ticks, boot_id, tag },
+        None => ActorIdentity::by_tag(&tag),
     };
     let is_running = identity.is_running();
     if is_running {

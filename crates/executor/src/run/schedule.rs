@@ -1,56 +1,56 @@
-//! Which node runs when: as many at once as are wanted, the others in line.
+//! Scheduling: starts ready nodes up to the concurrency of the run, and handles their ends.
 
 use std::sync::mpsc::{Sender, channel};
 
-use super::context::Engine;
+use super::context::RunContext;
 use super::state::Outcome;
 use crate::{Error, NodeIndex, Ready, Result};
 
-/// Tells that a node's thread is over, however it ended.
-struct Over {
+/// Reports the end of a node's thread, also after a panic.
+struct EndReport {
     node: NodeIndex,
-    ended: Option<Result<()>>,
+    result: Option<Result<()>>,
     to: Sender<(NodeIndex, Option<Result<()>>)>,
 }
 
-impl Over {
-    fn end(&mut self, ended: Result<()>) {
-        self.ended = Some(ended);
+impl EndReport {
+    fn end(&mut self, result: Result<()>) {
+        self.result = Some(result);
     }
 }
 
-impl Drop for Over {
+impl Drop for EndReport {
     fn drop(&mut self) {
-        drop(self.to.send((self.node, self.ended.take())));
+        drop(self.to.send((self.node, self.result.take())));
     }
 }
 
-impl Engine<'_> {
-    /// Runs all nodes that can be run. Every node has ended when this returns without an error; with one, what was under way has.
-    pub(crate) fn drive(&self) -> Result<()> {
+impl RunContext<'_> {
+    /// Runs all nodes that can run. On success every node has ended; on error no node is running.
+    pub(crate) fn schedule(&self) -> Result<()> {
         let graph = &self.checked.graph;
         let mut ready = Ready::new(graph);
         let failure = std::thread::scope(|scope| {
-            let (to, over) = channel();
+            let (to, ends) = channel();
             let (mut running, mut failure) = (0, None);
             loop {
-                while running < self.run.terms.concurrency && !self.cancel.is_stopping() {
+                while running < self.record.settings.concurrency && !self.cancel.is_stopping() {
                     let Some(node) = ready.take() else { break };
                     if self.node(node).is_done(self.spec(node)) {
                         ready.done(graph, node);
                         continue;
                     }
                     running += 1;
-                    let mut thread = Over { node, ended: None, to: to.clone() };
-                    scope.spawn(move || thread.end(self.run_node(node)));
+                    let mut report = EndReport { node, result: None, to: to.clone() };
+                    scope.spawn(move || report.end(self.run_node(node)));
                 }
                 if running == 0 {
                     return failure;
                 }
-                let (node, ended) = over.recv().expect("this end has a sender too");
+                let (node, result) = ends.recv().expect("this thread holds a sender");
                 running -= 1;
-                let settled = ended.unwrap_or(Ok(())).and_then(|()| self.settle(&mut ready, node));
-                if let Err(error) = settled {
+                let handled = result.unwrap_or(Ok(())).and_then(|()| self.node_ended(&mut ready, node));
+                if let Err(error) = handled {
                     failure.get_or_insert(error);
                     self.cancel.stop();
                 }
@@ -58,50 +58,50 @@ impl Engine<'_> {
         });
         match failure {
             Some(error) => Err(error),
-            None => self.give_up_the_rest(),
+            None => self.end_remaining(),
         }
     }
 
-    /// What the end of a node means for the others.
-    fn settle(&self, ready: &mut Ready, node: NodeIndex) -> Result<()> {
+    /// Releases the nodes that need an ended node, or skips them.
+    fn node_ended(&self, ready: &mut Ready, node: NodeIndex) -> Result<()> {
         let (graph, spec) = (&self.checked.graph, self.spec(node));
         if self.node(node).is_done(spec) {
             ready.done(graph, node);
             return Ok(());
         }
-        let is_failure =
-            !matches!(self.node(node).state.outcome(), Some(Outcome::Cancelled | Outcome::Stopped));
-        // When everything ends, what is left ends for the same reason.
+        let outcome = self.node(node).state.outcome();
+        let is_failure = !matches!(outcome, Some(Outcome::Cancelled | Outcome::Stopped));
+        // A stopping run ends its other nodes for the reason of the stop.
         if is_failure && !self.cancel.is_stopping() {
-            if self.run.fail_fast {
+            if self.record.fail_fast {
                 self.cancel.stop();
                 return Ok(());
             }
-            let reason = format!("`{}`, which it needs, did not succeed", spec.name);
-            for behind in ready.failed(graph, node) {
-                self.give_up(behind, Outcome::Skipped, &reason)?;
+            let reason = format!("{} {}", spec.name, outcome.map_or("failed", Outcome::phrase));
+            for dependent in ready.failed(graph, node) {
+                self.end_unstarted(dependent, Outcome::Skipped, &reason)?;
             }
         }
         Ok(())
     }
 
-    /// Ends what has not ended: what waits, and what was under way when the plan was given up.
-    pub(crate) fn give_up_the_rest(&self) -> Result<()> {
+    /// Ends all nodes that have not ended: waiting ones, and running ones of a cancelled plan.
+    pub(crate) fn end_remaining(&self) -> Result<()> {
         for node in self.checked.graph.order().to_vec() {
             if self.node(node).state.outcome().is_none() {
                 let (outcome, reason) = match self.cancel.is_cancelled() {
                     true => (Outcome::Cancelled, "the run was cancelled"),
                     false => (Outcome::Stopped, "another node failed"),
                 };
-                self.give_up(node, outcome, reason)?;
+                self.end_unstarted(node, outcome, reason)?;
             }
         }
         Ok(())
     }
 }
 
-/// Whether an error says that somebody else has changed what this run thought was its own.
-pub(crate) fn is_taken(error: &Error) -> bool {
+/// Returns true if an error says that another process has changed the plan or its nodes.
+pub(crate) fn is_superseded(error: &Error) -> bool {
     matches!(
         error,
         Error::Plan(

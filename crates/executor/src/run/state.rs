@@ -1,47 +1,48 @@
-//! Where a node of a run stands, and what may follow: one table.
+//! The states of a node and their transitions, as one table.
 //!
-//! `docs/design/executor.md` shows the same table; a test keeps the two alike. A step is taken in the store by compare-and-set.
+//! `docs/design/executor.md` shows the same table; a test compares the two. A step is a compare-and-set
+//! in the store.
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-/// Where a node stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// The state of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeState {
-    /// It waits for others, or for its turn.
+    /// Waits for other nodes, or for a free slot.
     Queued,
     /// Its sandbox is made, its actor runs, its changes are recorded.
     Running,
-    /// It is done.
+    /// Has ended.
     Ended(Outcome),
 }
 
-/// How a node ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// The outcome of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Its actor exited with 0, and its changes are recorded.
     Succeeded,
-    /// Its actor exited with another code, was killed, or could not be started.
+    /// Its actor exited with another code, was killed, or did not start.
     Failed,
-    /// Its actor took longer than it may.
+    /// Its actor exceeded its timeout.
     TimedOut,
-    /// Somebody cancelled the run while it ran or waited.
+    /// The run was cancelled before the node ended.
     Cancelled,
-    /// Another node failed, and the plan says that the first failure stops the others.
+    /// Another node failed, and the plan fails fast.
     Stopped,
-    /// It was never started: a node that it needs did not succeed.
+    /// Did not start: a node that it needs did not succeed.
     Skipped,
-    /// Its actor changed paths that its `writes` do not allow.
-    RefusedWrites,
-    /// The changes of nodes that it needs do not go together.
+    /// Its actor changed files outside its `paths`.
+    RefusedPaths,
+    /// The changes of the nodes that it needs do not merge.
     Conflict,
 }
 
 impl Outcome {
-    /// All, in the order of the table.
+    /// All outcomes, in the order of the table.
     pub const ALL: [Outcome; 8] = [
         Self::Succeeded,
         Self::Failed,
@@ -49,34 +50,44 @@ impl Outcome {
         Self::Cancelled,
         Self::Stopped,
         Self::Skipped,
-        Self::RefusedWrites,
+        Self::RefusedPaths,
         Self::Conflict,
     ];
 
-    /// The word for it.
+    /// Its word in the store and in JSON.
     pub fn as_str(self) -> &'static str {
         NodeState::Ended(self).row().1
     }
 
-    /// What it means, in a sentence for people.
-    pub fn meaning(self) -> &'static str {
+    /// Its description for people.
+    pub fn description(self) -> &'static str {
         NodeState::Ended(self).row().2
+    }
+
+    /// Its predicate after the name of a node, as in `tests timed out`.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Self::TimedOut => "timed out",
+            Self::RefusedPaths => "changed files outside its `paths`",
+            Self::Conflict => "has conflicts",
+            other => other.as_str(),
+        }
     }
 }
 
-/// State, word, meaning, what may follow.
+/// State, word, description, next states.
 type Row = (NodeState, &'static str, &'static str, &'static [NodeState]);
 
-/// The table. All that has not succeeded may be put back, by a run that is resumed.
+/// The table. A resumed run queues every node that has not succeeded.
 const TABLE: [Row; 10] = {
     use NodeState::*;
     use Outcome::*;
-    const BACK: &[NodeState] = &[Queued];
+    const AGAIN: &[NodeState] = &[Queued];
     [
         (
             Queued,
             "queued",
-            "it waits for others, or for its turn",
+            "waits for other nodes, or for a free slot",
             &[Running, Ended(Cancelled), Ended(Stopped), Ended(Skipped)],
         ),
         (
@@ -91,38 +102,36 @@ const TABLE: [Row; 10] = {
                 Ended(TimedOut),
                 Ended(Cancelled),
                 Ended(Stopped),
-                Ended(RefusedWrites),
+                Ended(RefusedPaths),
                 Ended(Conflict),
             ],
         ),
         (Ended(Succeeded), "succeeded", "its actor exited with 0, and its changes are recorded", &[]),
-        (
-            Ended(Failed),
-            "failed",
-            "its actor exited with another code, was killed, or could not be started",
-            BACK,
-        ),
-        (Ended(TimedOut), "timed-out", "its actor took longer than it may", BACK),
-        (Ended(Cancelled), "cancelled", "somebody cancelled the run while it ran or waited", BACK),
-        (Ended(Stopped), "stopped", "another node failed, and the first failure stops the others", BACK),
-        (Ended(Skipped), "skipped", "it was never started: a node that it needs did not succeed", BACK),
-        (Ended(RefusedWrites), "refused-writes", "its actor changed paths that it may not write", BACK),
-        (Ended(Conflict), "conflict", "the changes of nodes that it needs do not go together", BACK),
+        (Ended(Failed), "failed", "its actor exited with another code, was killed, or did not start", AGAIN),
+        (Ended(TimedOut), "timed-out", "its actor exceeded its timeout", AGAIN),
+        (Ended(Cancelled), "cancelled", "the run was cancelled before the node ended", AGAIN),
+        (Ended(Stopped), "stopped", "another node failed, and the plan fails fast", AGAIN),
+        (Ended(Skipped), "skipped", "did not start: a node that it needs did not succeed", AGAIN),
+        (Ended(RefusedPaths), "refused-paths", "its actor changed files outside its `paths`", AGAIN),
+        (Ended(Conflict), "conflict", "the changes of the nodes that it needs do not merge", AGAIN),
     ]
 };
+
+/// The word of version 0.1 for [`Outcome::RefusedPaths`].
+const REFUSED_PATHS_0_1: &str = "refused-writes";
 
 impl NodeState {
     fn row(self) -> &'static Row {
         TABLE.iter().find(|row| row.0 == self).expect("the table has every state")
     }
 
-    /// The word for it.
+    /// Its word in the store and in JSON.
     pub fn as_str(self) -> &'static str {
         self.row().1
     }
 
-    /// What it means, in a sentence for people.
-    pub fn meaning(self) -> &'static str {
+    /// Its description for people.
+    pub fn description(self) -> &'static str {
         self.row().2
     }
 
@@ -131,7 +140,7 @@ impl NodeState {
         self.row().3
     }
 
-    /// How it ended, if it has.
+    /// The outcome of an ended node.
     pub fn outcome(self) -> Option<Outcome> {
         match self {
             Self::Ended(outcome) => Some(outcome),
@@ -139,13 +148,16 @@ impl NodeState {
         }
     }
 
-    /// As the store keeps it.
+    /// Its form in the store.
     pub fn stored(self) -> store::State {
-        store::State::parse(self.as_str()).expect("the words of the table are words")
+        store::State::parse(self.as_str()).expect("the words of the table are valid")
     }
 
-    /// From what the store keeps; nothing for a word that is not in the table.
+    /// Reads a state from the store, also one of version 0.1. Returns `None` for an unknown word.
     pub fn from_stored(state: &store::State) -> Option<Self> {
+        if state.as_str() == REFUSED_PATHS_0_1 {
+            return Some(Self::Ended(Outcome::RefusedPaths));
+        }
         TABLE.iter().find(|row| row.1 == state.as_str()).map(|row| row.0)
     }
 }
@@ -162,13 +174,13 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The table as it stands in the documentation, in Markdown.
+/// The table in Markdown, as the documentation shows it.
 pub fn node_table_in_markdown() -> String {
-    let mut text = String::from("| state | what it means | what may follow |\n|---|---|---|\n");
-    for (_, word, meaning, next) in &TABLE {
+    let mut text = String::from("| state | description | next |\n|---|---|---|\n");
+    for (_, word, description, next) in &TABLE {
         let next: Vec<&str> = next.iter().map(|state| state.as_str()).collect();
         let next = if next.is_empty() { "nothing".to_owned() } else { next.join(", ") };
-        text += &format!("| {word} | {meaning} | {next} |\n");
+        text += &format!("| {word} | {description} | {next} |\n");
     }
     text
 }
@@ -183,19 +195,25 @@ mod tests {
         for state in states.chain(Outcome::ALL.map(NodeState::Ended)) {
             assert_eq!(NodeState::from_stored(&state.stored()), Some(state));
             assert_eq!(state.to_string(), state.as_str());
-            assert!(!state.meaning().is_empty());
+            assert!(!state.description().is_empty());
         }
         assert_eq!(NodeState::from_stored(&store::State::parse("nowhere").unwrap()), None);
         for outcome in Outcome::ALL {
             assert_eq!(NodeState::Ended(outcome).outcome(), Some(outcome));
             assert_eq!(serde_json::to_string(&outcome).unwrap(), format!("\"{outcome}\""));
-            assert_eq!(outcome.meaning(), NodeState::Ended(outcome).meaning());
+            assert_eq!(outcome.description(), NodeState::Ended(outcome).description());
         }
         assert_eq!(NodeState::Queued.outcome(), None);
     }
 
     #[test]
-    fn what_succeeded_is_not_run_again() {
+    fn states_of_version_0_1_are_read() {
+        let stored = store::State::parse("refused-writes").unwrap();
+        assert_eq!(NodeState::from_stored(&stored), Some(NodeState::Ended(Outcome::RefusedPaths)));
+    }
+
+    #[test]
+    fn a_succeeded_node_never_runs_again() {
         assert!(NodeState::Ended(Outcome::Succeeded).next().is_empty());
         let others = Outcome::ALL.into_iter().filter(|outcome| *outcome != Outcome::Succeeded);
         for outcome in others {

@@ -1,4 +1,4 @@
-//! What a run came to, and what is known of its nodes at any time.
+//! Results of runs and reports of nodes.
 
 use std::path::PathBuf;
 
@@ -7,33 +7,34 @@ use serde::Serialize;
 
 use super::state::{NodeState, Outcome};
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The plan.
+    /// The id of the plan.
     pub plan: PlanId,
-    /// Its name.
+    /// The name of the plan.
     pub name: Option<String>,
-    /// Its state: *ready*, *conflict* or *failed*; *cancelled* when somebody gave the plan up meanwhile.
+    /// The state of the plan: *ready*, *conflict* or *failed*; *cancelled* if the plan was cancelled
+    /// during the run.
     pub state: State,
-    /// All nodes, in an order in which each comes after those it needs.
+    /// All nodes, each after those that it needs.
     pub nodes: Vec<NodeReport>,
-    /// How many files the nodes changed, combined.
-    pub files: usize,
-    /// Lines that come.
+    /// Number of files that the nodes changed, combined.
+    pub files_changed: usize,
+    /// Number of added lines.
     pub added: u64,
-    /// Lines that go.
+    /// Number of removed lines.
     pub removed: u64,
-    /// Where the nodes' changes do not go together.
+    /// Changes of several nodes that do not merge.
     pub conflicts: Vec<Conflict>,
-    /// What is not as one might expect about the folders: what was left out of the sandboxes.
+    /// Remarks about the sandboxes, such as excluded files.
     pub notes: Vec<String>,
-    /// Whether somebody cancelled it.
+    /// Whether the run or its plan was cancelled.
     pub cancelled: bool,
 }
 
 impl Summary {
-    /// The first node, in their order, that did not succeed.
+    /// The first failed node. Skipped and stopped nodes are not failures.
     pub fn first_failure(&self) -> Option<&NodeReport> {
         self.nodes.iter().find(|node| {
             !matches!(node.state, NodeState::Ended(Outcome::Succeeded | Outcome::Skipped | Outcome::Stopped))
@@ -41,56 +42,56 @@ impl Summary {
     }
 }
 
-/// What is known of a node.
+/// The state of a node and of its last attempt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeReport {
-    /// Its name.
+    /// The name of the node.
     pub name: String,
-    /// The nodes that it needs.
+    /// The names of the nodes that it needs.
     pub needs: Vec<String>,
-    /// Where it stands.
+    /// Its state.
     #[serde(serialize_with = "word")]
     pub state: NodeState,
-    /// How often it was started.
+    /// Number of attempts so far.
     pub attempts: u32,
     /// The changeset of the last attempt.
     pub changeset: Option<String>,
-    /// The code that its actor exited with.
+    /// Exit code of its actor.
     pub code: Option<i32>,
-    /// The signal that ended its actor.
+    /// Signal that killed its actor.
     pub signal: Option<i32>,
-    /// How long the last attempt took.
+    /// Duration of the last attempt.
     pub seconds: Option<f64>,
-    /// How many paths it changed.
-    pub files: usize,
-    /// Why it did not succeed, in a sentence.
+    /// Number of paths it changed.
+    pub files_changed: usize,
+    /// The cause, unless it succeeded.
     pub reason: Option<String>,
-    /// What its actor printed last, of one that did not succeed.
+    /// The last lines of output, unless it succeeded.
     pub last_lines: Vec<String>,
-    /// What is not as one might expect: files that were left out, writing that was not confined.
+    /// Remarks, such as files that were not recorded.
     pub notes: Vec<String>,
 }
 
-/// Where a node's output is.
+/// The output of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Output {
-    /// The node.
+pub struct NodeOutput {
+    /// The name of the node.
     pub node: String,
-    /// The file, if its actor was started and did not have the terminal; gone when the plan was cleaned.
+    /// The file. None for an actor that did not start or has the terminal, and after a prune of the plan.
     pub file: Option<PathBuf>,
-    /// Whether more may come.
+    /// Whether the node may print more.
     pub is_running: bool,
 }
 
-/// A run that ended before its plan did: it can be resumed.
+/// A run whose plan has not ended: running, or interrupted and resumable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Unfinished {
-    /// The plan.
+pub struct UnfinishedRun {
+    /// The id of the plan.
     pub plan: PlanId,
-    /// Its name.
+    /// The name of the plan.
     pub name: Option<String>,
-    /// Who runs it now, if somebody does.
-    pub held_by: Option<String>,
+    /// The process that runs it; none if it was interrupted.
+    pub owner: Option<String>,
 }
 
 fn word<S: serde::Serializer>(state: &NodeState, serializer: S) -> Result<S::Ok, S::Error> {

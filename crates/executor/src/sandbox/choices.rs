@@ -1,25 +1,25 @@
-//! Choices about sandboxes that configuration and command lines name, on every system.
+//! Choices about sandboxes in configuration, options and records, on every system.
 
 use serde::{Deserialize, Serialize};
 
-/// Whether actors are confined: `sandbox.confine`.
+/// Requested confinement of actors: `sandbox.confine`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confine {
     /// As far as the kernel can.
     #[default]
     Auto,
-    /// Fully, or the actor is not started.
+    /// Fully, or start no actor.
     Require,
     /// Not at all.
     Off,
 }
 
 impl Confine {
-    /// All, in the order they are listed to people.
+    /// All values, in the order of help texts.
     pub const ALL: [Confine; 3] = [Confine::Auto, Confine::Require, Confine::Off];
 
-    /// As it is written in configuration.
+    /// Its word in configuration.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -29,29 +29,73 @@ impl Confine {
     }
 }
 
-/// What becomes of files that git ignores.
+/// Confinement that the kernel enforces. Aliases are the words of version 0.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confinement {
+    /// All rules.
+    #[serde(alias = "fully")]
+    Full,
+    /// Some rules: an older kernel does not see truncation, or moves between folders.
+    #[serde(alias = "partly")]
+    Partial,
+    /// No rules.
+    #[serde(alias = "not")]
+    None,
+}
+
+impl Confinement {
+    /// Its word in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Partial => "partial",
+            Self::None => "none",
+        }
+    }
+}
+
+/// Treatment of files that git ignores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ignored {
-    /// They are copied like the others.
+    /// Copy them like other files.
     #[default]
     Copy,
-    /// Symlinks to the originals stand for them. Only confinement keeps an actor from writing through these.
+    /// Replace them by symlinks to the originals. Only confinement prevents writes through these.
     Link,
-    /// They are not there.
-    LeaveOut,
+    /// Exclude them. The alias is the word of version 0.1.
+    #[serde(alias = "leave-out")]
+    Exclude,
 }
 
 impl Ignored {
-    /// All, in the order they are listed to people.
-    pub const ALL: [Ignored; 3] = [Ignored::Copy, Ignored::Link, Ignored::LeaveOut];
+    /// All values, in the order of help texts.
+    pub const ALL: [Ignored; 3] = [Ignored::Copy, Ignored::Link, Ignored::Exclude];
 
-    /// As it is written on the command line.
+    /// Its word on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Copy => "copy",
             Self::Link => "link",
-            Self::LeaveOut => "leave-out",
+            Self::Exclude => "exclude",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_version_0_1_are_read() {
+        let confinement = |word: &str| serde_json::from_value::<Confinement>(word.into()).unwrap();
+        for (old, value) in
+            [("fully", Confinement::Full), ("partly", Confinement::Partial), ("not", Confinement::None)]
+        {
+            assert_eq!((confinement(old), confinement(value.name())), (value, value));
+        }
+        let ignored = |word: &str| serde_json::from_value::<Ignored>(word.into()).unwrap();
+        assert_eq!((ignored("leave-out"), ignored("exclude")), (Ignored::Exclude, Ignored::Exclude));
     }
 }

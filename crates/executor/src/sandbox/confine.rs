@@ -1,10 +1,12 @@
-//! Confinement: an actor writes in its sandbox and in folders that are listed, and nowhere else, so that its changes are complete.
+//! Confinement: an actor writes only to its sandbox and to listed folders, so that its recorded changes
+//! are complete.
 //!
-//! By Landlock, which the kernel enforces on a process and all that it starts. Reading is not restricted. Nor does Landlock see
-//! everything: it does not stop changes of mode, owner, times or attributes of files outside, nor talking to other processes.
+//! Landlock enforces it on a process and its descendants. It does not restrict reading. It does not
+//! prevent changes of mode, owner, times or attributes of files elsewhere, nor talking to other
+//! processes.
 //!
-//! The rules hold for a thread. So a thread is started for each actor; it takes the rules on, starts the actor, which inherits them,
-//! and ends. Nothing has to be done between fork and exec, where little is safe.
+//! The rules apply to a thread. So each actor has a thread that takes the rules, starts the actor, which
+//! inherits them, and ends. Nothing runs between fork and exec, where little is safe.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,83 +17,59 @@ use landlock::{
     RulesetError, RulesetStatus,
 };
 
-use super::Confine;
+use super::{Confine, Confinement};
 use crate::{Error, Result};
 
-/// What the kernel enforces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Enforced {
-    /// All of it.
-    Fully,
-    /// Some: an older kernel that does not see truncation, or moves between folders.
-    Partly,
-    /// Nothing.
-    Not,
-}
+/// The version of Landlock that sees all writes of content: since Linux 6.2.
+const LANDLOCK_ABI: ABI = ABI::V3;
 
-/// The version of Landlock that sees all writing of content: since Linux 6.2.
-const WANTED: ABI = ABI::V3;
-
-/// What programs write to that holds nothing. A missing one is passed over.
+/// Devices without stored content that programs write to. Missing ones are skipped.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
-/// What the kernel would enforce, found out on a thread of its own.
-pub fn enforceable(confine: Confine) -> Result<Enforced> {
+/// Probes the confinement that the kernel enforces, on a thread that ends.
+pub fn probe_confinement(confine: Confine) -> Result<Confinement> {
     if confine == Confine::Off {
-        return Ok(Enforced::Not);
+        return Ok(Confinement::None);
     }
     let rules = rules(&[])?;
-    let enforced = std::thread::scope(|scope| {
-        scope.spawn(|| enforce(rules)).join().expect("asking the kernel does not panic")
-    });
-    let enforced = enforced.map_err(|source| Error::Confine { source: Box::new(source) })?;
-    if confine == Confine::Require && enforced != Enforced::Fully {
-        return Err(Error::NotConfined { enforced });
-    }
-    Ok(enforced)
+    std::thread::scope(|scope| {
+        scope.spawn(|| restrict_thread(rules, confine)).join().expect("asking the kernel does not panic")
+    })
 }
 
-impl Enforced {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fully => "fully",
-            Self::Partly => "partly",
-            Self::Not => "not",
-        }
-    }
-}
-
-/// Starts a command that may write below these folders only; each must be there.
+/// Starts a command that may write only below these existing folders.
 pub fn spawn_confined(
     command: &mut Command,
     confine: Confine,
-    writable: &[PathBuf],
-) -> Result<(Child, Enforced)> {
+    allow_write: &[PathBuf],
+) -> Result<(Child, Confinement)> {
     if confine == Confine::Off {
-        return Ok((spawn(command)?, Enforced::Not));
+        return Ok((spawn(command)?, Confinement::None));
     }
-    let rules = rules(writable)?;
+    let rules = rules(allow_write)?;
     std::thread::scope(|scope| {
         let started = scope.spawn(|| {
-            let enforced = enforce(rules).map_err(|source| Error::Confine { source: Box::new(source) })?;
-            if confine == Confine::Require && enforced != Enforced::Fully {
-                return Err(Error::NotConfined { enforced });
-            }
-            Ok((spawn(command)?, enforced))
+            let confinement = restrict_thread(rules, confine)?;
+            Ok((spawn(command)?, confinement))
         });
         started.join().expect("starting a process does not panic")
     })
 }
 
 fn spawn(command: &mut Command) -> Result<Child> {
-    command.spawn().map_err(|source| Error::Start { program: command.get_program().to_owned(), source })
+    command.spawn().map_err(|source| {
+        let program = command.get_program().to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Error::CommandNotFound { program, source },
+            _ => Error::Spawn { program, source },
+        }
+    })
 }
 
-/// What may be written, opened here: the rules are about these folders, whatever their names lead to later.
-fn rules(writable: &[PathBuf]) -> Result<Vec<PathBeneath<PathFd>>> {
-    let folders = writable.iter().map(|path| {
-        let source = |error| Error::NotWritable { path: path.clone(), source: io::Error::other(error) };
+/// Opens the folders: the rules apply to these, wherever their names lead later.
+fn rules(allow_write: &[PathBuf]) -> Result<Vec<PathBeneath<PathFd>>> {
+    let folders = allow_write.iter().map(|path| {
+        let source = |error| Error::AllowWrite { path: path.clone(), source: io::Error::other(error) };
         Ok(PathBeneath::new(PathFd::new(path).map_err(source)?, access(path)))
     });
     let devices = DEVICES
@@ -101,25 +79,34 @@ fn rules(writable: &[PathBuf]) -> Result<Vec<PathBeneath<PathFd>>> {
 }
 
 fn access(path: &Path) -> landlock::BitFlags<AccessFs> {
-    let all = AccessFs::from_write(WANTED);
-    if path.is_dir() { all } else { all & AccessFs::from_file(WANTED) }
+    let all = AccessFs::from_write(LANDLOCK_ABI);
+    if path.is_dir() { all } else { all & AccessFs::from_file(LANDLOCK_ABI) }
 }
 
-fn enforce(rules: Vec<PathBeneath<PathFd>>) -> std::result::Result<Enforced, RulesetError> {
+/// Restricts the calling thread. Fails if full confinement is required and not possible.
+fn restrict_thread(rules: Vec<PathBeneath<PathFd>>, confine: Confine) -> Result<Confinement> {
+    let confinement = enforce(rules).map_err(|source| Error::Confine { source: Box::new(source) })?;
+    if confine == Confine::Require && confinement != Confinement::Full {
+        return Err(Error::NotConfined { confinement });
+    }
+    Ok(confinement)
+}
+
+fn enforce(rules: Vec<PathBeneath<PathFd>>) -> std::result::Result<Confinement, RulesetError> {
     let status = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_write(WANTED))?
+        .handle_access(AccessFs::from_write(LANDLOCK_ABI))?
         .create()?
         .add_rules(rules.into_iter().map(Ok::<_, RulesetError>))?
         .restrict_self()?;
-    Ok(enforced(status.ruleset))
+    Ok(confinement(status.ruleset))
 }
 
-fn enforced(status: RulesetStatus) -> Enforced {
+fn confinement(status: RulesetStatus) -> Confinement {
     match status {
-        RulesetStatus::FullyEnforced => Enforced::Fully,
-        RulesetStatus::PartiallyEnforced => Enforced::Partly,
-        _ => Enforced::Not,
+        RulesetStatus::FullyEnforced => Confinement::Full,
+        RulesetStatus::PartiallyEnforced => Confinement::Partial,
+        _ => Confinement::None,
     }
 }
 
@@ -128,14 +115,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_what_is_told_of_older_kernels() {
+    fn older_kernels_confine_partially() {
         assert_eq!(Confine::ALL.map(Confine::name), ["auto", "require", "off"]);
-        assert_eq!(enforced(RulesetStatus::PartiallyEnforced), Enforced::Partly);
-        assert_eq!(enforced(RulesetStatus::NotEnforced), Enforced::Not);
-        let error = Error::NotConfined { enforced: Enforced::Partly };
+        assert_eq!(confinement(RulesetStatus::PartiallyEnforced), Confinement::Partial);
+        assert_eq!(confinement(RulesetStatus::NotEnforced), Confinement::None);
+        let error = Error::NotConfined { confinement: Confinement::Partial };
         assert_eq!(
             error.to_string(),
-            "the kernel cannot confine actors fully, as `sandbox.confine = require` asks"
+            "the kernel cannot fully confine actors, which `sandbox.confine = require` demands"
         );
     }
 }

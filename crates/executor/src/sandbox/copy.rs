@@ -1,11 +1,13 @@
-//! A copy of a whole folder, made by several threads.
+//! Copies a whole folder, with several threads.
 //!
-//! Promises: what is read is below `from` and what is written is below `to`, both by handle, whatever is swapped meanwhile; symlinks are
-//! copied as such and never followed; modes and times of files and folders are kept, but for the folder `to` itself, which is private;
-//! FIFOs, sockets and devices are never opened: they are left out and named. Where the file system can, a file's copy shares its blocks.
+//! Promises: reads below `from` and writes below `to`, both by handle, even if files are swapped during
+//! the copy; copies symlinks and never follows them; keeps modes and times of files and folders, except
+//! of `to` itself, which is private; never opens FIFOs, sockets and devices, but excludes and lists
+//! them. A copied file shares blocks with the original where the file system can.
 //!
-//! It is no transaction and syncs nothing: a copy that was cut off is removed and made again. Files with several names become
-//! several files; owners, extended attributes and the times of symlinks are not kept. What vanishes while it is copied is left out.
+//! Not a transaction, and syncs nothing: an interrupted copy is removed and made again. Hard links
+//! become separate files; owners, extended attributes and times of symlinks are not kept. Files removed
+//! during the copy are skipped.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes, Metadata, Permissions};
@@ -27,66 +29,66 @@ use filetx::{FileKind, RelPath};
 use super::{FileError, FileResult};
 
 const COPY: &str = "copy";
-/// How deep folders may lie in each other: every level keeps two handles open.
+/// The deepest nesting of folders: each level keeps two handles open.
 pub const COPY_DEPTH_MAX: usize = 128;
 /// The most threads of one copy.
 const THREADS_MAX: usize = 8;
-/// How many names a thread takes at a time, so that one large folder is shared.
+/// Names in one job, so that threads share a large folder.
 const BATCH_NAMES: usize = 64;
-/// How much of a file is copied between two looks at whether to go on.
+/// Bytes copied between two checks for cancellation.
 const CHUNK_BYTES: u64 = 8 * 1024 * 1024;
-/// The most that is named of what was left out.
+/// The most special files listed.
 const NAMED_MAX: usize = 100;
 
-/// How a folder is opened whose names are listed or made.
+/// Flags to open a folder.
 pub(super) const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// How a folder is copied.
+/// Options of a copy.
 pub struct CopyOptions<'a> {
-    /// How many threads copy; at least one and at most eight do.
+    /// Number of threads, from 1 to 8.
     pub threads: usize,
-    /// What becomes of each path, asked from any of the threads; below what is not copied nothing is asked.
-    pub choose: &'a (dyn Fn(&RelPath, FileKind) -> Choice + Sync),
-    /// Ends the copy with [`FileError::Cancelled`] once it is set.
+    /// Chooses the action for each path, from any thread. Not called below paths that are not copied.
+    pub choose: &'a (dyn Fn(&RelPath, FileKind) -> CopyAction + Sync),
+    /// Fails the copy with [`FileError::Cancelled`] once set.
     pub cancel: &'a AtomicBool,
 }
 
-/// What becomes of a path.
+/// The action for a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Choice {
-    /// It is copied.
+pub enum CopyAction {
+    /// Copy it.
     Copy,
-    /// A symlink to the original stands for it.
+    /// Make a symlink to the original.
     Link,
-    /// It is not in the copy.
-    LeaveOut,
+    /// Exclude it.
+    Exclude,
 }
 
-/// What a copy came to.
+/// Counts of a copy.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Copied {
-    /// Plain files.
+pub struct CopyStats {
+    /// Number of files.
     pub files: u64,
-    /// How many of them share their blocks with the original.
+    /// Number of files that share blocks with the original.
     pub cloned: u64,
-    /// Their bytes.
+    /// Bytes of all files.
     pub bytes: u64,
-    /// Folders, without the outermost.
+    /// Number of folders, without the outermost.
     pub folders: u64,
-    /// Symlinks that were copied.
+    /// Number of copied symlinks.
     pub symlinks: u64,
-    /// Symlinks that stand for originals.
+    /// Number of symlinks to originals.
     pub links: u64,
-    /// How many FIFOs, sockets and devices were left out.
+    /// Number of excluded FIFOs, sockets and devices.
     pub special: u64,
-    /// The first hundred of them.
+    /// The first 100 of them.
     pub special_paths: Vec<RelPath>,
 }
 
-/// Copies the folder `from` to `to`, which must not be there; the folder that it is in must. After an error what was copied so far is
-/// there: [`remove_tree`](super::remove_tree) removes it.
-pub fn copy_tree(from: &Path, to: &Path, options: &CopyOptions<'_>) -> FileResult<Copied> {
+/// Copies the folder `from` to `to`, which must not exist; its parent must. After an error a part of the
+/// copy exists: remove it with [`remove_tree`](super::remove_tree).
+pub fn copy_tree(from: &Path, to: &Path, options: &CopyOptions<'_>) -> FileResult<CopyStats> {
     let root = open_root(from, to)?;
     let copy = Copy {
         from,
@@ -111,7 +113,7 @@ pub fn copy_tree(from: &Path, to: &Path, options: &CopyOptions<'_>) -> FileResul
 
 fn open_root(from: &Path, to: &Path) -> FileResult<Folder> {
     let failed = |path| move |error: Errno| FileError::io(COPY, path, error);
-    // The caller's word: it may lead through symlinks.
+    // The caller's path may lead through symlinks.
     let source =
         openat(CWD, from, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(failed(from))?;
     mkdirat(CWD, to, Mode::RWXU).map_err(failed(to))?;
@@ -119,7 +121,7 @@ fn open_root(from: &Path, to: &Path) -> FileResult<Folder> {
     Ok(Folder { from: source.into(), to: target.into(), path: RelPath::root(), parent: None })
 }
 
-/// A folder that is being copied. Whoever lets go of it last gives it its mode and times: earlier, it might not take files.
+/// A folder being copied. Its last user sets mode and times: earlier, it might not accept files.
 struct Folder {
     from: File,
     to: File,
@@ -127,7 +129,7 @@ struct Folder {
     parent: Option<Arc<Folder>>,
 }
 
-/// A piece of work. The last one that was found is done first, so few folders are open at once.
+/// A job. The newest is done first, so that few folders are open at once.
 enum Job {
     Enter { parent: Arc<Folder>, name: OsString },
     Entries { folder: Arc<Folder>, names: Vec<OsString> },
@@ -136,16 +138,16 @@ enum Job {
 #[derive(Default)]
 struct Work {
     jobs: Vec<Job>,
-    /// How many threads are at a job, which may give more.
+    /// Threads at a job, which may add more jobs.
     busy: usize,
     error: Option<FileError>,
-    copied: Copied,
+    copied: CopyStats,
 }
 
 struct Copy<'a> {
     from: &'a Path,
     options: &'a CopyOptions<'a>,
-    /// Until the file system says that it cannot.
+    /// False once the file system refuses to share blocks.
     can_clone: AtomicBool,
     work: Mutex<Work>,
     wake: Condvar,
@@ -156,10 +158,10 @@ impl Copy<'_> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One thread: takes jobs until there are none and nobody is left who might add some.
+    /// One thread: runs jobs until none is left and no thread may add one.
     fn work(&self) {
         while let Some(job) = self.take() {
-            let mut copied = Copied::default();
+            let mut copied = CopyStats::default();
             let done = self.run(job, &mut copied);
             let mut work = self.lock();
             work.busy -= 1;
@@ -187,7 +189,7 @@ impl Copy<'_> {
         None
     }
 
-    fn run(&self, job: Job, copied: &mut Copied) -> FileResult<Vec<Job>> {
+    fn run(&self, job: Job, copied: &mut CopyStats) -> FileResult<Vec<Job>> {
         let mut jobs = Vec::new();
         let mut folder = match job {
             Job::Enter { parent, name } => {
@@ -210,7 +212,7 @@ impl Copy<'_> {
                 folder
             }
         };
-        // Folders that nobody copies into any more are complete, up to the outermost.
+        // Complete the folders without further jobs, up to the outermost.
         while let Some(complete) = Arc::into_inner(folder) {
             self.at(&complete.path, complete.finish())?;
             let Some(parent) = complete.parent else { break };
@@ -219,7 +221,7 @@ impl Copy<'_> {
         Ok(jobs)
     }
 
-    /// Says which path a call was for; nothing when it has vanished.
+    /// Adds the path to an error. Returns `None` if the path was removed.
     fn at<T>(&self, path: &RelPath, result: io::Result<T>) -> FileResult<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
@@ -253,24 +255,24 @@ impl Copy<'_> {
         Ok(Folder { from: from.into(), to: to.into(), path, parent: Some(parent) })
     }
 
-    /// Copies one entry; a folder becomes a job.
+    /// Copies one entry. Returns a job for a folder.
     fn entry(
         &self,
         folder: &Arc<Folder>,
         name: &OsStr,
         path: &RelPath,
-        copied: &mut Copied,
+        copied: &mut CopyStats,
     ) -> io::Result<Option<Job>> {
         let stat = statat(&folder.from, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = FileKind::of_mode(stat.st_mode);
         match (self.options.choose)(path, kind) {
-            Choice::LeaveOut => return Ok(None),
-            Choice::Link => {
+            CopyAction::Exclude => return Ok(None),
+            CopyAction::Link => {
                 symlinkat(self.from.join(path.as_path()), &folder.to, name)?;
                 copied.links += 1;
                 return Ok(None);
             }
-            Choice::Copy => {}
+            CopyAction::Copy => {}
         }
         match kind {
             FileKind::Folder => {
@@ -289,13 +291,13 @@ impl Copy<'_> {
         Ok(None)
     }
 
-    fn file(&self, folder: &Folder, name: &OsStr, copied: &mut Copied) -> io::Result<()> {
-        // Should it have become a FIFO by now, this neither waits nor follows, and reading from it fails.
+    fn file(&self, folder: &Folder, name: &OsStr, copied: &mut CopyStats) -> io::Result<()> {
+        // If it has become a FIFO, this neither blocks nor follows, and reading fails.
         let read = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let from = File::from(openat(&folder.from, name, read, Mode::empty())?);
         let create = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let found = from.metadata()?;
-        // With the mode that it is to have, as far as the process lets it: then it need not be changed.
+        // With its final mode, as far as the umask allows: then it need not be changed.
         let to = openat(&folder.to, name, create, Mode::from_raw_mode(found.mode() & 0o777))?;
         let to = File::from(to);
         if found.len() > 0 && self.can_clone.load(Ordering::Relaxed) && self.clone(&from, &to) {
@@ -310,15 +312,15 @@ impl Copy<'_> {
 
     fn clone(&self, from: &File, to: &File) -> bool {
         let cloned = share_blocks(from, to);
-        // Any refusal is one for good: all files of a tree are on one file system, or on few.
+        // A refusal is final: the files of a tree are on one file system, or on few.
         self.can_clone.store(cloned, Ordering::Relaxed);
         cloned
     }
 
-    /// By the kernel, where it can. A file that grows meanwhile is copied as far as it comes to.
+    /// Copies the content, in the kernel where possible, up to the present end of the file.
     fn content(&self, mut from: &File, mut to: &File, len: u64) -> io::Result<u64> {
         let mut bytes = 0;
-        // Most files are short: one call, which either takes all or is no help.
+        // Most files are short: one call copies all, or nothing.
         if (1..CHUNK_BYTES).contains(&len) {
             bytes = copy_file_range(from, None, to, None, len as usize).unwrap_or(0) as u64;
             if bytes == len {
@@ -348,8 +350,8 @@ impl Folder {
     }
 }
 
-impl Copied {
-    fn add(&mut self, other: Copied) {
+impl CopyStats {
+    fn add(&mut self, other: CopyStats) {
         self.files += other.files;
         self.cloned += other.cloned;
         self.bytes += other.bytes;
@@ -364,14 +366,14 @@ impl Copied {
 
 fn keep_times_and_mode(found: &Metadata, to: &File) -> io::Result<()> {
     to.set_times(FileTimes::new().set_accessed(found.accessed()?).set_modified(found.modified()?))?;
-    // Looking is cheaper than changing.
+    // Reading is cheaper than changing.
     match to.metadata()?.permissions() == found.permissions() {
         true => Ok(()),
         false => to.set_permissions(found.permissions()),
     }
 }
 
-/// The names in a folder, in no order.
+/// The names in a folder, in any order.
 pub(super) fn names(folder: &File) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {

@@ -1,6 +1,6 @@
-//! Changing single files of a private copy of a folder, by handle, never through a symlink.
+//! Changes single files of a private copy of a folder, by handle, never through a symlink.
 //!
-//! It is no transaction and syncs nothing: it is for copies that are made again when something goes wrong on the way.
+//! Not a transaction, and syncs nothing: after a failure the copy is made again.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -13,50 +13,50 @@ use super::{FileError, FileResult};
 const CHANGE: &str = "change";
 const FOLDER_MODE: u32 = 0o755;
 
-/// A private copy of a folder that is changed.
+/// Edits a private copy of a folder.
 #[derive(Debug)]
-pub struct TreeEdit {
+pub struct TreeEditor {
     disk: Disk,
     root: PathBuf,
 }
 
-impl TreeEdit {
-    /// Opens the folder.
+impl TreeEditor {
+    /// Opens an existing folder.
     pub fn open(root: &Path) -> FileResult<Self> {
         let disk = Disk::open(root).map_err(|error| FileError::io(CHANGE, root, error))?;
         Ok(Self { disk, root: root.to_owned() })
     }
 
-    /// Puts a file with this content in place of a file, symlink or empty folder; folders above it are made.
+    /// Writes a file. Replaces a file, symlink or empty folder, and makes missing parents.
     pub fn put(&self, path: &RelPath, mode: u32, content: &mut dyn Read) -> FileResult<()> {
         let mut put = || {
-            self.make_way(path)?;
+            self.clear(path)?;
             let file = self.disk.open(path, OpenMode::Create { mode: 0o600 })?;
             io::copy(content, &mut Writer { file, offset: 0 })?;
-            // Last: writing takes special bits away.
+            // Last: writing clears special bits.
             self.disk.set_mode(path, mode)
         };
         self.at(path, put())
     }
 
-    /// Puts a symlink in place of a file, symlink or empty folder; folders above it are made.
+    /// Makes a symlink. Replaces a file, symlink or empty folder, and makes missing parents.
     pub fn symlink(&self, path: &RelPath, target: &OsStr) -> FileResult<()> {
-        self.at(path, self.make_way(path).and_then(|()| self.disk.make_symlink(target, path)))
+        self.at(path, self.clear(path).and_then(|()| self.disk.make_symlink(target, path)))
     }
 
-    /// Removes a file or symlink; one that is gone is fine. Folders that are empty then go too.
+    /// Removes a file or symlink, if it exists, and parents that become empty.
     pub fn remove(&self, path: &RelPath) -> FileResult<()> {
-        self.at(path, missing_is_fine(self.disk.remove_file(path)))?;
+        self.at(path, ignore_missing(self.disk.remove_file(path)))?;
         let mut folders = std::iter::successors(path.parent(), RelPath::parent);
-        // Up to the first that is not empty: those above it are not either.
+        // Up to the first that is not empty.
         while let Some(folder) = folders.next().filter(|folder| !folder.is_root())
             && self.disk.remove_folder(&folder).is_ok()
         {}
         Ok(())
     }
 
-    /// Makes the folders above a path, and removes what is at the path.
-    fn make_way(&self, path: &RelPath) -> io::Result<()> {
+    /// Makes the parents of a path, and removes the path.
+    fn clear(&self, path: &RelPath) -> io::Result<()> {
         let above: Vec<_> = std::iter::successors(path.parent(), RelPath::parent).collect();
         for folder in above.iter().rev().filter(|folder| !folder.is_root()) {
             match self.disk.make_folder(folder, FOLDER_MODE) {
@@ -66,7 +66,7 @@ impl TreeEdit {
         }
         match self.disk.remove_file(path) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => self.disk.remove_folder(path),
-            removed => missing_is_fine(removed),
+            removed => ignore_missing(removed),
         }
     }
 
@@ -75,7 +75,7 @@ impl TreeEdit {
     }
 }
 
-/// A new file that is written from the beginning to the end.
+/// Writes a new file from its start.
 struct Writer {
     file: Box<dyn StoredFile>,
     offset: u64,
@@ -93,7 +93,7 @@ impl Write for Writer {
     }
 }
 
-fn missing_is_fine(removed: io::Result<()>) -> io::Result<()> {
+fn ignore_missing(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,

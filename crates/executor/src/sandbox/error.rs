@@ -1,49 +1,49 @@
-//! Errors of the files around sandboxes.
+//! Errors of the folder tools.
 
 use std::io;
 use std::path::PathBuf;
 
 use filetx::io_code;
 
-/// Why a folder tool failed. The cause, where the system gave one, is the `source`.
+/// The cause of a failed folder tool. The system's error, if there is one, is the `source`.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The disk refused a call.
+    /// A system call failed.
     #[error("cannot {action} `{}`", path.display())]
     Io {
-        /// The call, as a verb.
+        /// The action, as a verb.
         action: &'static str,
-        /// The file or folder concerned.
+        /// The file or folder.
         path: PathBuf,
-        /// The answer of the system.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something is at a path that must be free.
-    #[error("`{}` exists already", path.display())]
+    /// A path that must be free exists.
+    #[error("`{}` already exists", path.display())]
     Exists {
         /// The path.
         path: PathBuf,
     },
-    /// A named limit would be exceeded.
-    #[error("{what} would pass the limit of {limit}")]
+    /// A limit would be exceeded.
+    #[error("{what} would exceed the limit of {limit}")]
     TooLarge {
-        /// The quantity that is limited.
+        /// The limited quantity.
         what: &'static str,
         /// The limit.
         limit: u64,
     },
-    /// The caller asked for an end. Everything done before stays.
-    #[error("cancelled while about to {action} `{}`", path.display())]
+    /// The caller cancelled the call. Changes made so far stay.
+    #[error("cancelled before it could {action} `{}`", path.display())]
     Cancelled {
-        /// The call, as a verb.
+        /// The action, as a verb.
         action: &'static str,
-        /// The path reached.
+        /// The path at which it stopped.
         path: PathBuf,
     },
 }
 
 impl FileError {
-    /// An answer of the system about a path.
+    /// A failed system call on a path.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: impl Into<io::Error>) -> Self {
         Self::Io { action, path: path.into(), source: source.into() }
     }

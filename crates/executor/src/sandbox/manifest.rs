@@ -1,12 +1,13 @@
-//! What an actor changed in its sandbox.
+//! Finds the changes that an actor made in its sandbox.
 //!
-//! A [`Manifest`] is taken when the sandbox is ready. Later, a file whose inode, length, mode and time of last change are as they were is
-//! unchanged, and is not read: the time of last change (`ctime`) cannot be set back. Everything else is hashed and compared.
+//! A [`Manifest`] describes the tree before the actor starts. Later, a file with the same inode, length,
+//! mode and change time (`ctime`) is unchanged and not read: programs cannot set `ctime`. All other files
+//! are hashed and compared.
 //!
-//! Times have a grain. A file that was changed so shortly before the manifest that a change right after it could carry the same time
-//! is *racy*, as in git's index, and is always hashed.
+//! Timestamps have a granularity. A file changed so shortly before the manifest that a change right after
+//! it could have the same `ctime` is *racy*, as in git's index, and always hashed.
 //!
-//! Folders count only by what is in them. `.git` is the actor's own, and nothing in it is a change.
+//! Folders count only by their content. Changes in `.git` are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,192 +16,193 @@ use std::time::{Duration, SystemTime};
 use filetx::{FileId, FileKind, Hash, RelPath};
 use rustix::time::{ClockId, clock_getres};
 
-use super::{FileError, Survey, Surveyed};
+use super::{FileError, TreeEntry, TreeReader};
 use crate::{Error, Result};
 
-/// How much earlier than now a change may be dated, in ticks of the clock that files are dated by. One would do where the kernel dates them.
+/// Granularity of timestamps, in ticks of the kernel's coarse clock. One would suffice for local files.
 const GRAIN_TICKS: u32 = 2;
-/// The same where times have no fractions of a second, or only hundredths: some file systems do not keep more.
+/// Granularity on file systems that store whole seconds, or hundredths.
 const WHOLE_SECONDS_GRAIN: Duration = Duration::from_secs(2);
 const HUNDREDTHS_GRAIN: Duration = Duration::from_millis(20);
 
-/// The most threads that read at once.
+/// The most threads of a scan.
 const THREADS_MAX: usize = 8;
-/// The most paths that one actor may change: each takes some KiB of memory until the run has ended.
+/// The most paths that one actor may change: each takes some KiB of memory until the run ends.
 pub const CHANGES_MAX: usize = 200_000;
 
-/// What a sandbox held when it was ready.
+/// The state of a sandbox before its actor starts.
 #[derive(Clone, Debug, Default)]
-pub struct Manifest(BTreeMap<RelPath, Known>);
+pub struct Manifest(BTreeMap<RelPath, ManifestEntry>);
 
 #[derive(Clone, Debug)]
-struct Known {
-    state: State,
+struct ManifestEntry {
+    state: FileState,
     id: FileId,
     changed_ns: i128,
     is_racy: bool,
 }
 
-/// A file or symlink.
+/// The state of a file or symlink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
-    /// Which of the two.
+pub struct FileState {
+    /// File or symlink.
     pub kind: FileKind,
     /// Permission bits; 0777 for a symlink.
     pub mode: u32,
-    /// Bytes of content or target.
+    /// Length of content or target, in bytes.
     pub bytes: u64,
-    /// The hash of content or target.
+    /// Hash of content or target.
     pub hash: Hash,
 }
 
-/// One change.
+/// A change of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// The path; of a rename, the old one.
+pub struct TreeChange {
+    /// The path; of a rename, the old path.
     pub path: RelPath,
-    /// What happened to it.
-    pub what: What,
+    /// The kind of change.
+    pub kind: TreeChangeKind,
 }
 
-/// What happened to a path.
+/// The kind of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
-    /// It is new.
-    Create(State),
-    /// It has other content, or became a symlink or a file; the mode may have changed as well.
+pub enum TreeChangeKind {
+    /// A new path.
+    Create(FileState),
+    /// Other content, or another kind of file; perhaps another mode too.
     Modify {
-        /// What it was.
-        before: State,
-        /// What it is.
-        after: State,
+        /// FileState in the manifest.
+        before: FileState,
+        /// Present state.
+        after: FileState,
     },
-    /// Only its permission bits are others.
+    /// Other permission bits only.
     Mode {
-        /// What it was.
-        before: State,
-        /// What it is.
-        after: State,
+        /// FileState in the manifest.
+        before: FileState,
+        /// Present state.
+        after: FileState,
     },
-    /// It is gone.
-    Delete(State),
-    /// It is gone, and something with its content and mode is new.
+    /// A removed path.
+    Delete(FileState),
+    /// A removed path, and a new one with the same content and mode.
     Rename {
         /// The new path.
         to: RelPath,
-        /// The content.
-        state: State,
+        /// FileState of both.
+        state: FileState,
     },
 }
 
-/// All that an actor changed.
+/// All changes of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// By path.
-    pub edits: Vec<Edit>,
-    /// FIFOs, sockets and devices that it made: no change can hold them.
-    pub special: Vec<RelPath>,
-    /// How many files were read.
-    pub hashed: usize,
+pub struct TreeChanges {
+    /// Sorted by path.
+    pub changes: Vec<TreeChange>,
+    /// New FIFOs, sockets and devices, which cannot be recorded.
+    pub special_files: Vec<RelPath>,
+    /// Number of files read.
+    pub files_hashed: usize,
 }
 
 impl Manifest {
-    /// Looks through a sandbox's tree and reads all of it.
-    pub fn take(tree: &Path) -> Result<Manifest> {
-        Self::take_copy(tree, &Manifest::default(), &BTreeSet::new())
+    /// Scans a tree and hashes all files.
+    pub fn scan(tree: &Path) -> Result<Manifest> {
+        Self::scan_copy(tree, &Manifest::default(), &BTreeSet::new())
     }
 
-    /// The same for a copy of a tree whose manifest is known, but for paths that were changed since it was copied: only these, and what the
-    /// original does not have, are read.
-    pub fn take_copy(tree: &Path, original: &Manifest, changed: &BTreeSet<RelPath>) -> Result<Manifest> {
+    /// Scans a copy of a tree. Hashes only the `changed` paths, and paths that the manifest of the
+    /// original does not have.
+    pub fn scan_copy(tree: &Path, original: &Manifest, changed: &BTreeSet<RelPath>) -> Result<Manifest> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let looking = Looking::at(tree)?;
-        let entries = looking.entries()?;
+        let scan = Scan::open(tree)?;
+        let entries = scan.entries()?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
         let share = entries.len().div_ceil(threads).max(1);
-        let known: Result<Vec<_>> = std::thread::scope(|scope| {
-            let looking = &looking;
-            let known = move |share| looking.known(share, now, original, changed);
-            let shares = entries.chunks(share).map(|share| scope.spawn(move || known(share)));
+        let entries: Result<Vec<_>> = std::thread::scope(|scope| {
+            let scan = &scan;
+            let read = move |share| scan.manifest_entries(share, now, original, changed);
+            let shares = entries.chunks(share).map(|share| scope.spawn(move || read(share)));
             let threads: Vec<_> = shares.collect();
             threads.into_iter().map(|thread| thread.join().expect("reading does not panic")).collect()
         });
-        Ok(Self(known?.into_iter().flatten().collect()))
+        Ok(Self(entries?.into_iter().flatten().collect()))
     }
 
-    /// Nobody has changed the tree since the manifest was taken, and whoever changes it begins now: times from before the grain of the
-    /// clock tell.
+    /// Rates raciness by the present time. Valid if the tree has not changed since the scan: then only
+    /// files changed within the granularity before now are racy.
     #[must_use]
-    pub fn settled(mut self) -> Self {
+    pub fn rated_now(mut self) -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let tick = tick();
-        self.0.values_mut().for_each(|known| known.is_racy = is_racy(known.changed_ns, now, tick));
+        self.0.values_mut().for_each(|entry| entry.is_racy = is_racy(entry.changed_ns, now, tick));
         self
     }
 
-    /// What was at a path.
-    pub fn get(&self, path: &RelPath) -> Option<&State> {
-        self.0.get(path).map(|known| &known.state)
+    /// The state of a path.
+    pub fn get(&self, path: &RelPath) -> Option<&FileState> {
+        self.0.get(path).map(|entry| &entry.state)
     }
 
-    /// The paths that were touched since, as far as that is seen without reading: of what was removed nothing is said.
-    pub fn touched(&self, tree: &Path) -> Result<Vec<RelPath>> {
-        let looking = Looking::at(tree)?;
-        let is_touched = |entry: &Surveyed| {
+    /// The paths created or modified since, judged by `ctime` alone. Does not report removed paths.
+    pub fn modified_paths(&self, tree: &Path) -> Result<Vec<RelPath>> {
+        let scan = Scan::open(tree)?;
+        let is_modified = |entry: &TreeEntry| {
             matches!(entry.kind, FileKind::File | FileKind::Symlink)
                 && self
                     .0
                     .get(&entry.path)
-                    .is_none_or(|known| (known.id, known.changed_ns) != (entry.id, entry.changed_ns))
+                    .is_none_or(|before| (before.id, before.changed_ns) != (entry.id, entry.changed_ns))
         };
-        let touched = looking.entries()?.into_iter().filter(is_touched);
-        Ok(touched.map(|entry| entry.path).collect())
+        let modified = scan.entries()?.into_iter().filter(is_modified);
+        Ok(modified.map(|entry| entry.path).collect())
     }
 
-    /// What is different in the tree now; an error when that is more than [`CHANGES_MAX`] paths.
-    pub fn changes(&self, tree: &Path) -> Result<Changes> {
+    /// The changes of the tree since the scan. Fails if there are more than [`CHANGES_MAX`].
+    pub fn changes(&self, tree: &Path) -> Result<TreeChanges> {
         self.changes_within(CHANGES_MAX, tree)
     }
 
-    fn changes_within(&self, limit: usize, tree: &Path) -> Result<Changes> {
+    fn changes_within(&self, limit: usize, tree: &Path) -> Result<TreeChanges> {
         let bounded = |count| if count > limit { Err(Error::TooManyChanges { limit }) } else { Ok(()) };
-        let looking = Looking::at(tree)?;
-        let mut changes = Changes::default();
+        let scan = Scan::open(tree)?;
+        let mut changes = TreeChanges::default();
         let mut missing = self.0.clone();
         let mut created = Vec::new();
-        for entry in looking.entries()? {
-            let known = missing.remove(&entry.path);
-            if known.as_ref().is_some_and(|known| known.is_still(&entry)) {
+        for entry in scan.entries()? {
+            let before = missing.remove(&entry.path);
+            if before.as_ref().is_some_and(|before| before.is_unchanged(&entry)) {
                 continue;
             }
-            bounded(created.len() + changes.edits.len())?;
-            changes.hashed += usize::from(entry.kind == FileKind::File);
-            match (known, looking.state(&entry)?) {
-                (known, None) => {
-                    changes.special.extend((entry.kind == FileKind::Other).then(|| entry.path.clone()));
-                    changes.edits.extend(
-                        known.map(|known| Edit { path: entry.path, what: What::Delete(known.state) }),
-                    );
+            bounded(created.len() + changes.changes.len())?;
+            changes.files_hashed += usize::from(entry.kind == FileKind::File);
+            match (before, scan.state(&entry)?) {
+                (before, None) => {
+                    changes.special_files.extend((entry.kind == FileKind::Other).then(|| entry.path.clone()));
+                    changes.changes.extend(before.map(|before| TreeChange {
+                        path: entry.path,
+                        kind: TreeChangeKind::Delete(before.state),
+                    }));
                 }
                 (None, Some(state)) => created.push((entry.path, state)),
-                (Some(known), Some(after)) => {
-                    changes
-                        .edits
-                        .extend(difference(known.state, after).map(|what| Edit { path: entry.path, what }));
+                (Some(before), Some(after)) => {
+                    changes.changes.extend(
+                        difference(before.state, after).map(|kind| TreeChange { path: entry.path, kind }),
+                    );
                 }
             }
         }
-        bounded(created.len() + changes.edits.len() + missing.len())?;
-        let deleted = missing.into_iter().map(|(path, known)| (path, known.state)).collect();
-        changes.edits.extend(pair_renames(deleted, created));
-        changes.edits.sort_by(|one, other| one.path.cmp(&other.path));
+        bounded(created.len() + changes.changes.len() + missing.len())?;
+        let deleted = missing.into_iter().map(|(path, entry)| (path, entry.state)).collect();
+        changes.changes.extend(pair_renames(deleted, created));
+        changes.changes.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(changes)
     }
 }
 
-impl Known {
-    /// Whether it is sure without reading that nothing changed.
-    fn is_still(&self, entry: &Surveyed) -> bool {
+impl ManifestEntry {
+    /// Returns true if the file is unchanged for sure, without reading it.
+    fn is_unchanged(&self, entry: &TreeEntry) -> bool {
         !self.is_racy
             && self.id == entry.id
             && self.changed_ns == entry.changed_ns
@@ -208,13 +210,13 @@ impl Known {
     }
 }
 
-/// How long the clock that files are dated by stands still.
+/// The tick of the clock for timestamps of files.
 fn tick() -> Duration {
     let tick = clock_getres(ClockId::RealtimeCoarse);
     Duration::new(tick.tv_sec as u64, tick.tv_nsec as u32)
 }
 
-/// Whether a change made right after `now` could be dated like this.
+/// Returns true if a change right after `now` could have this timestamp.
 fn is_racy(changed_ns: i128, now: Duration, tick: Duration) -> bool {
     let grain = match changed_ns {
         whole if whole % 1_000_000_000 == 0 => WHOLE_SECONDS_GRAIN,
@@ -224,21 +226,26 @@ fn is_racy(changed_ns: i128, now: Duration, tick: Duration) -> bool {
     changed_ns >= now.as_nanos() as i128 - grain.as_nanos() as i128
 }
 
-fn difference(before: State, after: State) -> Option<What> {
+fn difference(before: FileState, after: FileState) -> Option<TreeChangeKind> {
     match before == after {
         true => None,
-        false if (before.kind, before.hash) == (after.kind, after.hash) => Some(What::Mode { before, after }),
-        false => Some(What::Modify { before, after }),
+        false if (before.kind, before.hash) == (after.kind, after.hash) => {
+            Some(TreeChangeKind::Mode { before, after })
+        }
+        false => Some(TreeChangeKind::Modify { before, after }),
     }
 }
 
-/// What is gone and what is new, with pairs of the same content as renames: those that keep their last name first, then by path. Empty
-/// files are alike by chance and are never paired.
-fn pair_renames(mut deleted: Vec<(RelPath, State)>, mut created: Vec<(RelPath, State)>) -> Vec<Edit> {
-    let mut edits = Vec::new();
+/// Pairs deleted and created paths of the same content as renames: first those with the same file name,
+/// then by path. Never pairs empty files, which are equal by chance.
+fn pair_renames(
+    mut deleted: Vec<(RelPath, FileState)>,
+    mut created: Vec<(RelPath, FileState)>,
+) -> Vec<TreeChange> {
+    let mut changes = Vec::new();
     for same_name in [true, false] {
         let mut by_content: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        let key = |path: &RelPath, state: &State| {
+        let key = |path: &RelPath, state: &FileState| {
             let name = path.name().filter(|_| same_name).map(ToOwned::to_owned);
             (name, state.hash, state.mode, state.kind == FileKind::File)
         };
@@ -250,76 +257,77 @@ fn pair_renames(mut deleted: Vec<(RelPath, State)>, mut created: Vec<(RelPath, S
             let from = by_content.get_mut(&key(to, state)).filter(|_| state.bytes > 0).and_then(Vec::pop);
             if let Some(from) = from {
                 paired[from] = true;
-                let what = What::Rename { to: to.clone(), state: *state };
-                edits.push(Edit { path: deleted[from].0.clone(), what });
+                let kind = TreeChangeKind::Rename { to: to.clone(), state: *state };
+                changes.push(TreeChange { path: deleted[from].0.clone(), kind });
             }
             from.is_none()
         });
         let mut paired = paired.into_iter();
         deleted.retain(|_| paired.next() == Some(false));
     }
-    edits.extend(deleted.into_iter().map(|(path, state)| Edit { path, what: What::Delete(state) }));
-    edits.extend(created.into_iter().map(|(path, state)| Edit { path, what: What::Create(state) }));
-    edits
+    let change = |path, kind| TreeChange { path, kind };
+    changes.extend(deleted.into_iter().map(|(path, state)| change(path, TreeChangeKind::Delete(state))));
+    changes.extend(created.into_iter().map(|(path, state)| change(path, TreeChangeKind::Create(state))));
+    changes
 }
 
-/// A tree that is looked through.
-struct Looking<'a> {
+/// A scan of a tree.
+struct Scan<'a> {
     tree: &'a Path,
-    survey: Survey,
+    reader: TreeReader,
 }
 
-impl<'a> Looking<'a> {
-    fn at(tree: &'a Path) -> Result<Self> {
-        let survey = Survey::open(tree).map_err(|source| failed(tree, source))?;
-        Ok(Self { tree, survey })
+impl<'a> Scan<'a> {
+    fn open(tree: &'a Path) -> Result<Self> {
+        let reader = TreeReader::open(tree).map_err(|source| failed(tree, source))?;
+        Ok(Self { tree, reader })
     }
 
-    fn entries(&self) -> Result<Vec<Surveyed>> {
+    fn entries(&self) -> Result<Vec<TreeEntry>> {
         let skip = |path: &RelPath| path.name().is_some_and(|name| name == ".git");
-        self.survey.entries(&skip).map_err(|source| failed(self.tree, source))
+        self.reader.entries(&skip).map_err(|source| failed(self.tree, source))
     }
 
-    /// What the files and symlinks among these hold.
-    fn known(
+    /// The states of the files and symlinks among these entries.
+    fn manifest_entries(
         &self,
-        entries: &[Surveyed],
+        entries: &[TreeEntry],
         now: Duration,
         original: &Manifest,
         changed: &BTreeSet<RelPath>,
-    ) -> Result<Vec<(RelPath, Known)>> {
-        let (mut known, tick) = (Vec::with_capacity(entries.len()), tick());
+    ) -> Result<Vec<(RelPath, ManifestEntry)>> {
+        let (mut found, tick) = (Vec::with_capacity(entries.len()), tick());
         for entry in entries {
             let copied = original.get(&entry.path).filter(|state| {
                 (state.kind, state.bytes) == (entry.kind, entry.len) && !changed.contains(&entry.path)
             });
             let state = match copied {
-                Some(state) if state.kind == FileKind::File => Some(State { mode: entry.mode, ..*state }),
+                Some(state) if state.kind == FileKind::File => Some(FileState { mode: entry.mode, ..*state }),
                 _ => self.state(entry)?,
             };
             if let Some(state) = state {
                 let (id, changed_ns) = (entry.id, entry.changed_ns);
                 let is_racy = is_racy(changed_ns, now, tick);
-                known.push((entry.path.clone(), Known { state, id, changed_ns, is_racy }));
+                found.push((entry.path.clone(), ManifestEntry { state, id, changed_ns, is_racy }));
             }
         }
-        Ok(known)
+        Ok(found)
     }
 
-    /// What a file or symlink holds; nothing for anything else.
-    fn state(&self, entry: &Surveyed) -> Result<Option<State>> {
+    /// The state of a file or symlink; none of other entries.
+    fn state(&self, entry: &TreeEntry) -> Result<Option<FileState>> {
         let (mode, hash) = match entry.kind {
-            FileKind::File => (entry.mode, self.survey.hash(&entry.path)),
-            FileKind::Symlink => (0o777, self.survey.hash_of_symlink(&entry.path)),
+            FileKind::File => (entry.mode, self.reader.hash(&entry.path)),
+            FileKind::Symlink => (0o777, self.reader.hash_of_symlink(&entry.path)),
             FileKind::Folder | FileKind::Other => return Ok(None),
         };
         let hash = hash.map_err(|source| failed(self.tree, source))?;
-        Ok(Some(State { kind: entry.kind, mode, bytes: entry.len, hash }))
+        Ok(Some(FileState { kind: entry.kind, mode, bytes: entry.len, hash }))
     }
 }
 
 fn failed(tree: &Path, source: FileError) -> Error {
-    Error::Files { doing: "look through", folder: tree.to_owned(), source: Box::new(source) }
+    Error::Sandbox { action: "read", folder: tree.to_owned(), source: Box::new(source) }
 }
 
 #[cfg(test)]
@@ -328,40 +336,40 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A change that carries the same time, length and inode as what the manifest saw is found when the file was racy. The control is a
-    /// manifest that takes the time at its word: it misses the change.
+    /// A change with the time, length and inode of the manifest is found if the file was racy. The
+    /// control is a manifest that trusts the time: it misses the change.
     #[test]
-    fn a_change_within_the_grain_of_the_clock_is_found() {
+    fn a_change_within_the_granularity_of_timestamps_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "one").unwrap();
-        let mut manifest = Manifest::take(folder.path()).unwrap();
+        let mut manifest = Manifest::scan(folder.path()).unwrap();
         let path = RelPath::new("file").unwrap();
         assert!(manifest.0[&path].is_racy, "it was written just now");
         fs::write(&file, "two").unwrap();
         // As if the clock had not moved between the two.
-        let later = Manifest::take(folder.path()).unwrap().0[&path].changed_ns;
+        let later = Manifest::scan(folder.path()).unwrap().0[&path].changed_ns;
         manifest.0.get_mut(&path).unwrap().changed_ns = later;
-        let found = |manifest: &Manifest| manifest.changes(folder.path()).unwrap().edits.len();
+        let found = |manifest: &Manifest| manifest.changes(folder.path()).unwrap().changes.len();
         assert_eq!(found(&manifest), 1);
         manifest.0.get_mut(&path).unwrap().is_racy = false;
         assert_eq!(found(&manifest), 0, "the control");
     }
 
     #[test]
-    fn more_changes_than_are_recorded_are_refused() {
+    fn too_many_changes_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let manifest = |count: usize| {
             (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), "old").unwrap());
-            Manifest::take(folder.path()).unwrap()
+            Manifest::scan(folder.path()).unwrap()
         };
         let found = |manifest: &Manifest| manifest.changes_within(3, folder.path());
         let (three, four) = (manifest(3), manifest(4));
         let error = found(&Manifest::default()).unwrap_err();
-        assert_eq!(error.to_string(), "it changed more than 3 paths, the most that are recorded of one node");
-        assert_eq!(found(&three).unwrap().edits.len(), 1);
+        assert_eq!(error.to_string(), "it changed more than 3 paths, the limit of one node");
+        assert_eq!(found(&three).unwrap().changes.len(), 1);
         (0..4).for_each(|number| fs::remove_file(folder.path().join(number.to_string())).unwrap());
-        assert_eq!(found(&three).unwrap().edits.len(), 3);
+        assert_eq!(found(&three).unwrap().changes.len(), 3);
         let error = found(&four).unwrap_err();
         assert!(matches!(error, Error::TooManyChanges { .. }), "{error}");
     }

@@ -1,13 +1,16 @@
-//! Sandboxes: the tree of a project as it is now, for one actor alone.
+//! Sandboxes: a private copy of a project tree for each actor.
 //!
-//! A sandbox is a private folder with `tree`, the copy that the actor works in, and `tmp`, its own folder for temporary files. The copy has
-//! uncommitted and untracked files like the others; what git ignores is copied, linked or left out, by choice. `.git` is copied too, so an actor
-//! can read and commit there, and nothing of it is ever taken back.
+//! A sandbox is a private folder with `tree`, where the actor works, and `tmp`, for its temporary files.
+//! The tree contains uncommitted and untracked files. Ignored files are copied, linked or excluded
+//! ([`Ignored`]). `.git` is copied, so that an actor can read history and commit; its changes are never
+//! recorded.
 //!
-//! How the tree comes to be there is a [`Strategy`]; [`CopyTree`] is the one there is.
+//! A `SandboxStrategy` makes the tree; `CopyStrategy` is the only one. A `Manifest` finds the changes in
+//! it. `confine` keeps an actor from writing elsewhere.
 //!
-//! The tools for whole folders are here too: [`copy_tree`], [`remove_tree`], [`TreeEdit`], [`Survey`], and what is private around sandboxes. None is a
-//! transaction and none syncs: a copy that was cut off is removed and made again, and whoever needs what is in it has recorded it elsewhere first.
+//! The tools for whole folders are here too: `copy_tree`, `remove_tree`, `TreeEditor`, `TreeReader`, and
+//! private files around sandboxes. None is a transaction and none syncs: an interrupted copy is removed
+//! and made again, and a sandbox holds nothing that is not recorded elsewhere first.
 #![cfg_attr(
     target_os = "linux",
     expect(clippy::disallowed_methods, reason = "writes sandboxes only, never a person's tree")
@@ -33,17 +36,17 @@ mod strategy;
 #[cfg(target_os = "linux")]
 mod tree_reader;
 
-pub use choices::{Confine, Ignored};
+pub use choices::{Confine, Confinement, Ignored};
 #[cfg(target_os = "linux")]
-pub use confine::{Enforced, enforceable, spawn_confined};
+pub use confine::{probe_confinement, spawn_confined};
 #[cfg(target_os = "linux")]
-pub use copy::{COPY_DEPTH_MAX, Choice, Copied, CopyOptions, copy_tree};
+pub use copy::{COPY_DEPTH_MAX, CopyAction, CopyOptions, CopyStats, copy_tree};
 #[cfg(target_os = "linux")]
-pub use edit::TreeEdit;
+pub use edit::TreeEditor;
 #[cfg(target_os = "linux")]
 pub use error::{FileError, FileResult};
 #[cfg(target_os = "linux")]
-pub use manifest::{CHANGES_MAX, Changes, Edit, Manifest, State, What};
+pub use manifest::{CHANGES_MAX, FileState, Manifest, TreeChange, TreeChangeKind, TreeChanges};
 #[cfg(target_os = "linux")]
 pub use private_files::{
     connect_private, create_private_file, listen_private, make_private_folder, remove_private_socket,
@@ -51,6 +54,6 @@ pub use private_files::{
 #[cfg(target_os = "linux")]
 pub use remove::remove_tree;
 #[cfg(target_os = "linux")]
-pub use strategy::{CopyTree, Sandbox, Strategy, Wanted};
+pub use strategy::{CopyStrategy, Sandbox, SandboxOptions, SandboxStrategy};
 #[cfg(target_os = "linux")]
-pub use tree_reader::{SURVEY_ENTRIES_MAX, Survey, Surveyed, SurveyedFile};
+pub use tree_reader::{FileReader, TREE_ENTRIES_MAX, TreeEntry, TreeReader};

@@ -1,5 +1,5 @@
-//! Folders, files and sockets for nobody else, around whole folders: where a sandbox is, what an actor prints, by what it speaks to its run.
-//! Nothing is synced.
+//! Folders, files and sockets with access for their owner only: those of sandboxes, output and the
+//! socket of a run. Nothing is synced.
 
 use std::fs::{DirBuilder, File, Permissions};
 use std::io;
@@ -15,20 +15,20 @@ const MAKE: &str = "make";
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
-/// Makes a private folder with those above it that are missing; one that is there is fine.
+/// Makes a private folder and its missing parents, unless it exists.
 pub fn make_private_folder(folder: &Path) -> FileResult<()> {
     let failed = |error| FileError::io(MAKE, folder, error);
     DirBuilder::new().mode(FOLDER_MODE).recursive(true).create(folder).map_err(failed)
 }
 
-/// Makes a new private file to be written from the start; one that is there is an error.
+/// Creates a private file. Fails if the path exists.
 pub fn create_private_file(file: &Path) -> FileResult<File> {
     let failed = |error| FileError::io(MAKE, file, error);
     File::options().write(true).create_new(true).mode(FILE_MODE).open(file).map_err(failed)
 }
 
-/// Makes a new private socket and listens at it; anything that is there is an error. Its path may be of any length. It should be in a private
-/// folder: for a moment others could connect elsewhere.
+/// Creates a private socket, with a path of any length, and listens. Fails if the path exists. Its folder
+/// should be private: for a moment the socket itself is not.
 pub fn listen_private(socket: &Path) -> FileResult<UnixListener> {
     let listen = || {
         let (_folder, short) = short_path(socket)?;
@@ -39,13 +39,13 @@ pub fn listen_private(socket: &Path) -> FileResult<UnixListener> {
     listen().map_err(|error: io::Error| FileError::io(MAKE, socket, error))
 }
 
-/// Connects to a socket, whose path may be of any length.
+/// Connects to a socket with a path of any length.
 pub fn connect_private(socket: &Path) -> io::Result<UnixStream> {
     let (_folder, short) = short_path(socket)?;
     UnixStream::connect(short)
 }
 
-/// Removes a socket; one that is gone is fine.
+/// Removes a socket, if it exists.
 pub fn remove_private_socket(socket: &Path) -> FileResult<()> {
     match std::fs::remove_file(socket) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -53,7 +53,7 @@ pub fn remove_private_socket(socket: &Path) -> FileResult<()> {
     }
 }
 
-/// Another path to a socket as long as its folder is open: the system takes 107 bytes and no more.
+/// A short path to a socket, valid while its folder is open: the system limits paths to 107 bytes.
 fn short_path(socket: &Path) -> io::Result<(File, PathBuf)> {
     let name = socket.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let folder = File::open(socket.parent().unwrap_or(Path::new(".")))?;

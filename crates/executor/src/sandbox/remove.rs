@@ -1,8 +1,8 @@
-//! Removing a whole folder, whatever was made in it.
+//! Removes a whole folder, whatever it contains.
 //!
-//! Promises: nothing outside the folder is removed, by symlinks or by folders that are swapped meanwhile; it works at any depth and with
-//! two handles, because folders inside folders are first moved up to the outermost; folders that their owner may not enter are
-//! entered nevertheless.
+//! Promises: removes nothing outside the folder, even if symlinks or folders are swapped during the
+//! call; works at any depth with two handles, by moving inner folders up to the outermost; enters
+//! folders that lack permissions of their owner.
 
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
@@ -19,11 +19,11 @@ use super::copy::{FOLDER, names};
 use super::{FileError, FileResult};
 
 pub(super) const REMOVE: &str = "remove";
-/// How often a folder is gone through again because something was put into it meanwhile.
+/// Passes over a folder into which others put new files.
 const ROUNDS_MAX: usize = 16;
 
-/// Removes a folder with all that is in it; one that is gone is fine, a symlink in its place is an error. Ends with
-/// [`FileError::Cancelled`] once `cancel` is set; calling it again goes on.
+/// Removes a folder, if it exists, with its content. Fails on a symlink. Fails with
+/// [`FileError::Cancelled`] once `cancel` is set; another call continues.
 pub fn remove_tree(folder: &Path, cancel: &AtomicBool) -> FileResult<()> {
     let failed = |source: io::Error| match cancel.load(Ordering::Relaxed) {
         true => FileError::Cancelled { action: REMOVE, path: folder.to_owned() },
@@ -44,8 +44,8 @@ pub fn remove_tree(folder: &Path, cancel: &AtomicBool) -> FileResult<()> {
     Err(failed(Errno::NOTEMPTY.into()))
 }
 
-/// Goes through the names of the outermost folder until there are none. A folder among them gives its own folders up to the outermost,
-/// loses its files, and goes.
+/// Empties the outermost folder. Of each folder in it, removes the files, moves the folders up to the
+/// outermost, and removes the folder.
 fn empty(top: &File, cancel: &AtomicBool, moved: &mut u64) -> io::Result<()> {
     loop {
         let found = names(top)?;
@@ -65,7 +65,7 @@ fn empty(top: &File, cancel: &AtomicBool, moved: &mut u64) -> io::Result<()> {
                     move_up(top, &folder, &inner, moved)?;
                 }
             }
-            // Should something have been put into it meanwhile, the next time around sees it.
+            // The next pass sees files that others put into it.
             match unlinkat(top, &name, AtFlags::REMOVEDIR) {
                 Ok(()) | Err(Errno::NOTEMPTY) => {}
                 Err(error) => return Err(error.into()),
@@ -74,23 +74,23 @@ fn empty(top: &File, cancel: &AtomicBool, moved: &mut u64) -> io::Result<()> {
     }
 }
 
-/// Whether it is gone; a folder is not removed.
+/// Removes a file or symlink. Returns false for a folder.
 fn remove_file(folder: &File, name: &OsStr) -> io::Result<bool> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(true),
-        // Linux says the first, other systems the second.
+        // Linux returns the first, other systems the second.
         Err(Errno::ISDIR | Errno::PERM) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Moves a folder to the outermost one, under a name that is free there.
+/// Moves a folder up to the outermost one, to a free name.
 fn move_up(top: &File, folder: &File, name: &OsStr, moved: &mut u64) -> io::Result<()> {
-    // To be moved elsewhere a folder must be one that its owner may change.
+    // Moving a folder needs write permission on it: `open` grants that.
     drop(open(folder, name)?);
     loop {
         *moved += 1;
-        // A folder takes the place of an empty one only, and of nothing else.
+        // A rename of a folder replaces an empty folder only.
         match renameat(folder, name, top, format!(".removed-{moved}")) {
             Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) => {}
             renamed => return Ok(renamed?),
@@ -98,12 +98,12 @@ fn move_up(top: &File, folder: &File, name: &OsStr, moved: &mut u64) -> io::Resu
     }
 }
 
-/// Opens a folder and makes sure that its owner may change it, first by a handle that needs no permission.
+/// Opens a folder, and grants its owner all permissions through a handle that needs none.
 fn open(parent: impl AsFd, name: &OsStr) -> io::Result<File> {
     let pin = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let pinned = File::from(openat(parent, name, pin, Mode::empty())?);
     if pinned.metadata()?.permissions().mode() & 0o700 != 0o700 {
-        // By the handle's name in `/proc`, which follows nothing: the handle is on the folder already.
+        // The path in `/proc` leads to the opened folder, whatever its name leads to now.
         let by_handle = format!("/proc/self/fd/{}", pinned.as_raw_fd());
         std::fs::set_permissions(by_handle, Permissions::from_mode(0o700))?;
     }

@@ -9,137 +9,140 @@ use std::sync::atomic::AtomicBool;
 use filetx::{FileKind, RelPath};
 
 use super::{
-    Choice, Copied, CopyOptions, FileError, FileResult, Ignored, copy_tree, make_private_folder, remove_tree,
+    CopyAction, CopyOptions, CopyStats, FileError, FileResult, Ignored, copy_tree, make_private_folder,
+    remove_tree,
 };
 use crate::{Error, Result};
 
-/// What is asked for.
+/// Options of a new sandbox.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
-    /// The folder that the tree is made from.
+pub struct SandboxOptions<'a> {
+    /// The folder to copy.
     pub root: &'a Path,
-    /// The sandbox's own folder, which must not be there.
+    /// The folder of the sandbox, which must not exist.
     pub folder: &'a Path,
-    /// What becomes of files that git ignores.
+    /// Treatment of files that git ignores.
     pub ignored: Ignored,
-    /// Folders that are never copied, such as the one in which sandboxes are.
-    pub left_out: &'a [PathBuf],
-    /// Ends the making once it is set.
+    /// Folders to exclude, such as the one with all sandboxes.
+    pub excluded: &'a [PathBuf],
+    /// Cancels the copy once set.
     pub cancel: &'a AtomicBool,
 }
 
-/// A sandbox that is ready.
+/// A sandbox, ready for an actor.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
-    /// Its own folder.
+    /// The folder of the sandbox.
     pub folder: PathBuf,
-    /// Where the actor works.
+    /// The tree where the actor works.
     pub tree: PathBuf,
-    /// Where its temporary files go.
+    /// The folder for its temporary files.
     pub temporary: PathBuf,
-    /// What was copied.
-    pub copied: Copied,
-    /// What is not as one might expect.
+    /// Counts of copied files.
+    pub copied: CopyStats,
+    /// Remarks, such as excluded files.
     pub notes: Vec<String>,
 }
 
 /// A way to make sandboxes.
-pub trait Strategy: Send + Sync {
-    /// Its name, as configuration has it.
+pub trait SandboxStrategy: Send + Sync {
+    /// Its name in configuration.
     fn name(&self) -> &'static str;
-    /// Makes one. When that fails or is cancelled, nothing is left.
-    fn make(&self, wanted: &Wanted<'_>) -> Result<Sandbox>;
-    /// Removes one with all that is in it; one that is gone is fine.
+    /// Makes a sandbox. Leaves nothing if that fails or is cancelled.
+    fn make(&self, options: &SandboxOptions<'_>) -> Result<Sandbox>;
+    /// Removes a sandbox, if it exists.
     fn remove(&self, folder: &Path, cancel: &AtomicBool) -> Result<()>;
 }
 
 /// Copies all files, sharing blocks where the file system can.
 #[derive(Clone, Copy, Debug)]
-pub struct CopyTree {
-    /// How many threads copy.
+pub struct CopyStrategy {
+    /// Number of threads.
     pub threads: usize,
 }
 
-impl Strategy for CopyTree {
+impl SandboxStrategy for CopyStrategy {
     fn name(&self) -> &'static str {
         "copy"
     }
 
-    fn make(&self, wanted: &Wanted<'_>) -> Result<Sandbox> {
-        let failed = |source| Error::Files {
-            doing: "make",
-            folder: wanted.folder.to_owned(),
+    fn make(&self, options: &SandboxOptions<'_>) -> Result<Sandbox> {
+        let failed = |source| Error::Sandbox {
+            action: "make",
+            folder: options.folder.to_owned(),
             source: Box::new(source),
         };
-        if std::fs::symlink_metadata(wanted.folder).is_ok() {
-            return Err(failed(FileError::Exists { path: wanted.folder.to_owned() }));
+        if std::fs::symlink_metadata(options.folder).is_ok() {
+            return Err(failed(FileError::Exists { path: options.folder.to_owned() }));
         }
-        let root = wanted.root.canonicalize();
-        let root = root.map_err(|error| failed(FileError::io("look at", wanted.root, error)))?;
-        let made = self.fill(&root, wanted).map_err(failed);
+        let root = options.root.canonicalize();
+        let root = root.map_err(|error| failed(FileError::io("read", options.root, error)))?;
+        let made = self.fill(&root, options).map_err(failed);
         if made.is_err() {
-            // Never cancelled: it is what was asked for. Should it fail, the first error says more.
-            drop(remove_tree(wanted.folder, &AtomicBool::new(false)));
+            // Not cancelled: it is part of cancelling. If it fails, the first error says more.
+            drop(remove_tree(options.folder, &AtomicBool::new(false)));
         }
         made
     }
 
     fn remove(&self, folder: &Path, cancel: &AtomicBool) -> Result<()> {
         let failed =
-            |source| Error::Files { doing: "remove", folder: folder.to_owned(), source: Box::new(source) };
+            |source| Error::Sandbox { action: "remove", folder: folder.to_owned(), source: Box::new(source) };
         remove_tree(folder, cancel).map_err(failed)
     }
 }
 
-impl CopyTree {
-    fn fill(&self, root: &Path, wanted: &Wanted<'_>) -> FileResult<Sandbox> {
+impl CopyStrategy {
+    fn fill(&self, root: &Path, options: &SandboxOptions<'_>) -> FileResult<Sandbox> {
         let mut notes = Vec::new();
-        let ignored = match wanted.ignored {
+        let ignored = match options.ignored {
             Ignored::Copy => HashSet::new(),
             _ => ignored_by_git(root).unwrap_or_else(|| {
-                notes.push("git does not know this folder, so nothing counts as ignored".to_owned());
+                notes.push("git does not know this folder, so no file counts as ignored".to_owned());
                 HashSet::new()
             }),
         };
         if root.join(".git").is_file() {
-            notes.push("`.git` is a file that leads out of the root, so it is left out".to_owned());
+            notes.push("`.git` is a file that points outside the root, so it is excluded".to_owned());
         }
         let choose = |path: &RelPath, kind: FileKind| match path.as_path() {
-            // Git's own lock belongs to whoever holds it, not to the copy.
-            path if path == Path::new(".git/index.lock") => Choice::LeaveOut,
-            path if path == Path::new(".git") && kind == FileKind::File => Choice::LeaveOut,
-            path if is_ours(path) || wanted.left_out.contains(&root.join(path)) => Choice::LeaveOut,
-            path if ignored.contains(path) => match wanted.ignored {
-                Ignored::Link => Choice::Link,
-                _ => Choice::LeaveOut,
+            // The lock belongs to a running git, not to the copy.
+            path if path == Path::new(".git/index.lock") => CopyAction::Exclude,
+            path if path == Path::new(".git") && kind == FileKind::File => CopyAction::Exclude,
+            path if is_transaction_folder(path) || options.excluded.contains(&root.join(path)) => {
+                CopyAction::Exclude
+            }
+            path if ignored.contains(path) => match options.ignored {
+                Ignored::Link => CopyAction::Link,
+                _ => CopyAction::Exclude,
             },
-            _ => Choice::Copy,
+            _ => CopyAction::Copy,
         };
-        let [tree, temporary] = ["tree", "tmp"].map(|name| wanted.folder.join(name));
+        let [tree, temporary] = ["tree", "tmp"].map(|name| options.folder.join(name));
         make_private_folder(&temporary)?;
-        let options = CopyOptions { threads: self.threads, choose: &choose, cancel: wanted.cancel };
-        let copied = copy_tree(root, &tree, &options)?;
+        let copy = CopyOptions { threads: self.threads, choose: &choose, cancel: options.cancel };
+        let copied = copy_tree(root, &tree, &copy)?;
         if copied.special > 0 {
             let named: Vec<_> = copied.special_paths.iter().map(ToString::to_string).collect();
             notes.push(format!(
-                "{} FIFOs, sockets or devices are left out: {}",
+                "{} FIFOs, sockets or devices are excluded: {}",
                 copied.special,
                 named.join(", ")
             ));
         }
-        Ok(Sandbox { folder: wanted.folder.to_owned(), tree, temporary, copied, notes })
+        Ok(Sandbox { folder: options.folder.to_owned(), tree, temporary, copied, notes })
     }
 }
 
-/// What this program keeps in a root for the length of a transaction.
-fn is_ours(path: &Path) -> bool {
+/// The folder of this program's transactions in a root.
+fn is_transaction_folder(path: &Path) -> bool {
     path == Path::new(".cleveragents/.txn")
 }
 
-/// The files and folders below a root that git ignores; nothing when git or the repository is missing.
+/// The files and folders below a root that git ignores. Returns `None` without git or a repository.
 fn ignored_by_git(root: &Path) -> Option<HashSet<PathBuf>> {
     let mut git = Command::new("git");
-    // A monitor is a program that the repository names: nothing of it is run.
+    // A monitor is a program that the repository names: do not run it.
     git.arg("-C").arg(root).args(["-c", "core.fsmonitor=false", "ls-files", "-z"]);
     git.args(["--others", "--ignored", "--exclude-standard", "--directory"]);
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {

@@ -1,5 +1,5 @@
-//! What is in a folder, as its names and inodes tell: kinds, modes, lengths, identities and times of the last change. Reads only, by handle
-//! below the root, and opens no file before its content is asked for.
+//! Lists a folder from names and inodes: kinds, modes, lengths, file ids and change times. Reads only,
+//! by handle below the root, and opens no file until its content is requested.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,35 +11,35 @@ use rustix::io::Errno;
 use super::copy::names;
 use super::{FileError, FileResult};
 
-const LOOK: &str = "look at";
+const READ: &str = "read";
 
-/// The most names in one folder tree.
-pub const SURVEY_ENTRIES_MAX: usize = 4_000_000;
+/// The most entries of one tree.
+pub const TREE_ENTRIES_MAX: usize = 4_000_000;
 
-/// What is at a path.
+/// An entry of a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Surveyed {
-    /// The path.
+pub struct TreeEntry {
+    /// The path below the root.
     pub path: RelPath,
-    /// What it is.
+    /// The kind of file.
     pub kind: FileKind,
     /// Permission bits.
     pub mode: u32,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// Which file it is.
+    /// Device and inode.
     pub id: FileId,
-    /// When inode or content were last changed, in nanoseconds since 1970. Nobody can set it back.
+    /// Change time (`ctime`) in nanoseconds since 1970, which no program can set.
     pub changed_ns: i128,
 }
 
-/// A plain file that is read.
-pub struct SurveyedFile {
+/// Reads a file from its start.
+pub struct FileReader {
     file: Box<dyn StoredFile>,
     offset: u64,
 }
 
-impl io::Read for SurveyedFile {
+impl io::Read for FileReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let got = self.file.read_at(buffer, self.offset)?;
         self.offset += got as u64;
@@ -47,22 +47,22 @@ impl io::Read for SurveyedFile {
     }
 }
 
-/// A folder to look through.
+/// Reads a folder tree.
 #[derive(Debug)]
-pub struct Survey {
+pub struct TreeReader {
     disk: Disk,
     root: PathBuf,
 }
 
-impl Survey {
+impl TreeReader {
     /// Opens an existing folder.
     pub fn open(root: &Path) -> FileResult<Self> {
-        let disk = Disk::open(root).map_err(|error| FileError::io(LOOK, root, error))?;
+        let disk = Disk::open(root).map_err(|error| FileError::io(READ, root, error))?;
         Ok(Self { disk, root: root.to_owned() })
     }
 
-    /// All that is below it, by path. Nothing is said of what `skip` names, nor of what is below.
-    pub fn entries(&self, skip: &dyn Fn(&RelPath) -> bool) -> FileResult<Vec<Surveyed>> {
+    /// All entries, by path, without those that `skip` selects and their descendants.
+    pub fn entries(&self, skip: &dyn Fn(&RelPath) -> bool) -> FileResult<Vec<TreeEntry>> {
         let mut found = Vec::new();
         let mut folders = vec![RelPath::root()];
         while let Some(folder) = folders.pop() {
@@ -72,10 +72,10 @@ impl Survey {
                 listed.iter().filter(|entry| entry.kind == FileKind::Folder).map(|entry| entry.path.clone()),
             );
             found.extend(listed);
-            if found.len() > SURVEY_ENTRIES_MAX {
+            if found.len() > TREE_ENTRIES_MAX {
                 return Err(FileError::TooLarge {
                     what: "the number of files",
-                    limit: SURVEY_ENTRIES_MAX as u64,
+                    limit: TREE_ENTRIES_MAX as u64,
                 });
             }
         }
@@ -83,35 +83,35 @@ impl Survey {
         Ok(found)
     }
 
-    /// The content of a plain file, hashed.
+    /// Hashes the content of a file.
     pub fn hash(&self, path: &RelPath) -> FileResult<Hash> {
         let hash =
             self.disk.open(path, OpenMode::Read).and_then(|file| Hash::of_file(&*file, 0, file.stat()?.len));
         hash.map_err(|source| self.failed(path, source))
     }
 
-    /// Where a symlink points, hashed like a content.
+    /// Hashes the target of a symlink.
     pub fn hash_of_symlink(&self, path: &RelPath) -> FileResult<Hash> {
         let target = self.disk.read_link(path);
         target.map(|target| Hash::of(target.as_encoded_bytes())).map_err(|source| self.failed(path, source))
     }
 
-    /// The content of a plain file, from the beginning to the end.
-    pub fn read(&self, path: &RelPath) -> FileResult<SurveyedFile> {
+    /// Opens a file.
+    pub fn read(&self, path: &RelPath) -> FileResult<FileReader> {
         let opened = self.disk.open(path, OpenMode::Read);
-        Ok(SurveyedFile { file: opened.map_err(|source| self.failed(path, source))?, offset: 0 })
+        Ok(FileReader { file: opened.map_err(|source| self.failed(path, source))?, offset: 0 })
     }
 
-    /// Where a symlink points.
+    /// The target of a symlink.
     pub fn read_link(&self, path: &RelPath) -> FileResult<std::ffi::OsString> {
         self.disk.read_link(path).map_err(|source| self.failed(path, source))
     }
 
     fn failed(&self, path: &RelPath, source: io::Error) -> FileError {
-        FileError::io(LOOK, self.root.join(path.as_path()), source)
+        FileError::io(READ, self.root.join(path.as_path()), source)
     }
 
-    fn list(&self, folder: &RelPath, skip: &dyn Fn(&RelPath) -> bool) -> io::Result<Vec<Surveyed>> {
+    fn list(&self, folder: &RelPath, skip: &dyn Fn(&RelPath) -> bool) -> io::Result<Vec<TreeEntry>> {
         let handle = self.disk.open_folder(folder)?.into();
         let mut listed = Vec::new();
         for name in names(&handle)? {
@@ -120,11 +120,11 @@ impl Survey {
                 continue;
             }
             let found = match statx(&handle, &name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS) {
-                // It vanished since it was listed.
+                // Removed since it was listed.
                 Err(Errno::NOENT) => continue,
                 found => found?,
             };
-            listed.push(Surveyed {
+            listed.push(TreeEntry {
                 path,
                 kind: FileKind::of_mode(found.stx_mode.into()),
                 mode: u32::from(found.stx_mode) & 0o7777,

@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use executor::run::Outcome;
-use executor::{Confine, Enforced, Ignored, enforceable};
+use executor::{Confine, Confinement, Ignored, probe_confinement};
 use plan::State;
 use testkit::report::skipped;
 
-use crate::fixture::{Ground, checked, is_marked, node, outcome};
+use crate::fixture::{Ground, checked, is_tagged, node, outcome};
 
 /// 32 actors at once, each changing its own file, its own lines of a shared one, and adding and removing files: each is credited with
 /// exactly what it did.
@@ -26,7 +26,7 @@ fn thirty_two_actors_are_credited_exactly() {
         );
     }
     let summary = ground.run(&text);
-    assert_eq!((summary.state, summary.files), (State::Ready, 65), "{summary:?}");
+    assert_eq!((summary.state, summary.files_changed), (State::Ready, 65), "{summary:?}");
     for folded in ground.plans.folded(summary.plan, &Default::default()).unwrap() {
         let number = folded.credit.actor.as_str().trim_start_matches('n').to_owned();
         let paths: Vec<String> = folded.changes.keys().map(|key| key.path.show().into_owned()).collect();
@@ -39,7 +39,7 @@ fn thirty_two_actors_are_credited_exactly() {
 
 #[test]
 fn writing_outside_is_stopped() {
-    if enforceable(Confine::Auto).unwrap() != Enforced::Fully {
+    if probe_confinement(Confine::Auto).unwrap() != Confinement::Full {
         return skipped("landlock", "the kernel does not confine");
     }
     let ground = Ground::new(&[("file", "1\n")]);
@@ -50,20 +50,20 @@ fn writing_outside_is_stopped() {
     ));
     assert_eq!(summary.state, State::Ready);
     assert_eq!(ground.file("file"), "1\n");
-    assert_eq!(node(&summary, "a").files, 2, "the symlink and the file inside");
+    assert_eq!(node(&summary, "a").files_changed, 2, "the symlink and the file inside");
     // A folder that is listed may be written to, and the record says so.
     let state = ground.folder.path().join("state");
     fs::create_dir(&state).unwrap();
     let mut options = ground.options(&format!("[nodes.a]\nrun = 'touch {}/kept'\n", state.display()));
-    options.writable = vec![state.clone()];
+    options.allow_write = vec![state.clone()];
     let (summary, _) = ground.run_with(&options);
     assert!(state.join("kept").exists());
     let record = ground.runs().record(summary.plan).unwrap().unwrap();
     assert_eq!(
-        (record.terms.confinement.as_str(), record.terms.writable),
-        ("fully", vec![state.canonicalize().unwrap()])
+        (record.settings.confinement.name(), record.settings.allow_write),
+        ("full", vec![state.canonicalize().unwrap()])
     );
-    options.writable = vec![ground.folder.path().join("missing")];
+    options.allow_write = vec![ground.folder.path().join("missing")];
     let error = ground.runs().start(&options, &Default::default(), &|_| {}).unwrap_err();
     assert!(error.to_string().contains("missing"), "{error}");
 }
@@ -75,14 +75,14 @@ fn what_an_actor_leaves_behind_is_ended() {
         "[nodes.a]\nrun = \"(setsid sh -c 'trap \\\"\\\" TERM HUP; while :; do echo x >> late; sleep 0.01; done' &) ; until [ -e late ]; do sleep 0.01; done\"\n",
     );
     assert_eq!(summary.state, State::Ready, "{summary:?}");
-    assert!(!is_marked(node(&summary, "a").changeset.as_ref().unwrap()));
+    assert!(!is_tagged(node(&summary, "a").changeset.as_ref().unwrap()));
 }
 
 #[test]
 fn the_lines_of_all_files_are_counted() {
     let ground = Ground::new(&[]);
     let summary = ground.run("[nodes.a]\nrun = \"mkdir many; cd many; seq 3000 | split -l 1 -a 4 -\"\n");
-    assert_eq!((summary.state, summary.files, summary.added), (State::Ready, 3000, 3000));
+    assert_eq!((summary.state, summary.files_changed, summary.added), (State::Ready, 3000, 3000));
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn an_actor_that_removes_its_sandbox_harms_nobody() {
         "[nodes.all]\nrun = 'rm -rf ./* .[a-z]*'\n\
          [nodes.sandbox]\nrun = 'd=$(pwd); cd /; chmod -R u+w \"$d\"; rm -rf \"$d\"; [ ! -e \"$d/file\" ]'\n",
     );
-    assert_eq!((outcome(&summary, "all"), node(&summary, "all").files), (Outcome::Succeeded, 1));
+    assert_eq!((outcome(&summary, "all"), node(&summary, "all").files_changed), (Outcome::Succeeded, 1));
     // Removing the folder itself is not allowed, so it is empty; where it is allowed, the node fails.
     let ended = node(&summary, "sandbox");
     match ended.state.outcome().unwrap() {
-        Outcome::Succeeded => assert_eq!(ended.files, 1),
+        Outcome::Succeeded => assert_eq!(ended.files_changed, 1),
         _ => assert!(ended.reason.as_ref().unwrap().contains("sandbox"), "{ended:?}"),
     }
     assert_eq!(ground.file("file"), "1\n");
@@ -107,7 +107,7 @@ fn special_files_and_protected_folders_are_not_recorded() {
     let ground = Ground::new(&[("file", "1\n"), (".cleveragents/config.toml", "")]);
     let summary = ground.run("[nodes.a]\nrun = 'mkfifo pipe; echo x >> .cleveragents/config.toml; chmod 755 file; ln -s /etc out; git init -q .'\n");
     let report = node(&summary, "a");
-    assert_eq!((summary.state, report.files), (State::Ready, 2), "{report:?}");
+    assert_eq!((summary.state, report.files_changed), (State::Ready, 2), "{report:?}");
     assert_eq!(report.notes.len(), 2, "{report:?}");
     let _ = ground.apply(summary.plan).unwrap();
     assert_eq!(fs::read_link(ground.root().join("out")).unwrap().to_str(), Some("/etc"));
@@ -189,9 +189,9 @@ fn what_is_left_out_is_not_there() {
     let mut options = ground.options(
         "[nodes.a]\nrun = '[ ! -e target ] && [ -d .git ] && git status > /dev/null && touch .git/mine'\n",
     );
-    options.ignored = Ignored::LeaveOut;
+    options.ignored = Ignored::Exclude;
     let (summary, _) = ground.run_with(&options);
-    assert_eq!((summary.state, summary.files), (State::Ready, 0), "{summary:?}");
+    assert_eq!((summary.state, summary.files_changed), (State::Ready, 0), "{summary:?}");
     options.ignored = Ignored::Link;
     let text = "[nodes.a]\nrun = '[ -L target ] && cat target/x'\n";
     options.plan = checked(ground.folder.path(), text, &ground.root());

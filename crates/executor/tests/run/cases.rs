@@ -19,7 +19,7 @@ fn edits_of_different_lines_go_together() {
         let summary = ground.run(&format!(
             "[nodes.a]\nrun = \"{first}sed -i s/one/ONE/ file\"\n[nodes.b]\nrun = \"{second}sed -i s/seven/SEVEN/ file\"\n"
         ));
-        assert_eq!((summary.state, summary.files), (State::Ready, 1), "{summary:?}");
+        assert_eq!((summary.state, summary.files_changed), (State::Ready, 1), "{summary:?}");
         assert_eq!((summary.added, summary.removed), (2, 2));
         assert_eq!(ground.file("file"), LINES, "nothing is touched before it is applied");
         let report = ground.apply(summary.plan).unwrap();
@@ -42,7 +42,7 @@ fn the_base_is_what_the_actor_started_from() {
         go.display()
     ));
     let summary = ground.runs().start(&options, &Cancel::default(), &|event| {
-        if matches!(event, Event::NodeTouched { .. })
+        if matches!(event, Event::NodeChanged { .. })
             && !std::mem::replace(&mut *edited.lock().unwrap(), true)
         {
             // Somebody edits the file while the actor runs, and before the other one starts.
@@ -137,9 +137,9 @@ fn nodes_wait_in_line() {
         );
     }
     let mut options = ground.options(&text);
-    options.writable = vec![meter];
+    options.allow_write = vec![meter];
     let (summary, events) = ground.run_with(&options);
-    assert_eq!((summary.state, summary.files), (State::Ready, 7), "{summary:?}");
+    assert_eq!((summary.state, summary.files_changed), (State::Ready, 7), "{summary:?}");
     let counts: Vec<usize> = events
         .iter()
         .filter_map(|event| match event {
@@ -164,7 +164,7 @@ fn a_retry_starts_from_a_clean_sandbox() {
         )
     };
     let mut options = ground.options(&format!("[nodes.a]\nretries = 2\nrun = \"{}\"\n", line(3)));
-    options.writable = vec![tries.clone()];
+    options.allow_write = vec![tries.clone()];
     let (summary, events) = ground.run_with(&options);
     assert_eq!((summary.state, node(&summary, "a").attempts), (State::Ready, 3), "{summary:?}");
     assert_eq!(events.iter().filter(|event| matches!(event, Event::NodeRetried { .. })).count(), 2);
@@ -176,7 +176,7 @@ fn a_retry_starts_from_a_clean_sandbox() {
 
     let ground = Ground::new(&[("file", "0\n")]);
     let mut options = ground.options(&format!("[nodes.a]\nretries = 2\nrun = \"{}\"\n", line(100)));
-    options.writable = vec![tries];
+    options.allow_write = vec![tries];
     let (summary, _) = ground.run_with(&options);
     let failed = node(&summary, "a");
     assert_eq!((summary.state, failed.attempts, failed.code), (State::Failed, 3, Some(1)));
@@ -193,9 +193,12 @@ fn a_timed_out_actor_is_ended_whole() {
     );
     assert_eq!(summary.state, State::Failed);
     assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::TimedOut, Outcome::Skipped));
-    assert_eq!(summary.files, 0, "what it changed is there for people to look at, and does not count");
+    assert_eq!(
+        summary.files_changed, 0,
+        "what it changed is there for people to look at, and does not count"
+    );
     let id = node(&summary, "a").changeset.clone().unwrap();
-    assert!(!crate::fixture::is_marked(&id), "nothing of it runs");
+    assert!(!crate::fixture::is_tagged(&id), "nothing of it runs");
     assert_eq!(ground.plans.changeset(id.parse().unwrap()).unwrap().status.as_str(), "sealed");
 }
 
@@ -241,7 +244,7 @@ fn an_overlap_is_told_while_actors_run() {
     assert_eq!(overlaps, [("file".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
 }
 
-/// [run-again] Running the same again makes another plan.
+/// [run-again] ActorProcess the same again makes another plan.
 #[test]
 fn running_again_makes_another_plan() {
     let ground = Ground::new(&[("file", "old\n")]);
@@ -268,9 +271,9 @@ fn writes_are_held() {
     let ended = outcomes(&summary);
     assert_eq!(
         (ended["good"], ended["bad"], ended["gate"]),
-        (Outcome::Succeeded, Outcome::RefusedWrites, Outcome::RefusedWrites)
+        (Outcome::Succeeded, Outcome::RefusedPaths, Outcome::RefusedPaths)
     );
-    assert_eq!((summary.state, summary.files), (State::Failed, 1));
+    assert_eq!((summary.state, summary.files_changed), (State::Failed, 1));
     let reason = node(&summary, "bad").reason.clone().unwrap();
     assert!(reason.contains("`b`") && !reason.contains("src"), "{reason}");
 }
@@ -283,7 +286,7 @@ fn a_node_that_may_fail_fails_nothing() {
         "[nodes.a]\ncontinue-on-error = true\nrun = 'touch a; exit 1'\n[nodes.b]\nneeds = ['a']\nrun = 'cat a && touch b'\n",
     );
     assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::Failed, Outcome::Succeeded));
-    assert_eq!((summary.state, summary.files), (State::Ready, 2));
+    assert_eq!((summary.state, summary.files_changed), (State::Ready, 2));
     assert_eq!(
         ground.resume(summary.plan).unwrap_err().to_string(),
         format!("plan {} is ready: there is nothing to resume", summary.plan)
@@ -305,7 +308,7 @@ fn a_cancelled_run_ends_cleanly() {
     };
     let summary = ground.runs().start(&options, &cancel, &tell).unwrap();
     assert!(summary.cancelled);
-    assert_eq!((summary.state, node(&summary, "a").files), (State::Failed, 1));
+    assert_eq!((summary.state, node(&summary, "a").files_changed), (State::Failed, 1));
     assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::Cancelled, Outcome::Cancelled));
     // Not so when the plan is given up.
     let plan = ground.plans.get(summary.plan).unwrap();

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use executor::run::{Cancel, Checked, Event, NodeReport, NodeState, Options, Outcome, Runs, Summary, check};
+use executor::run::{
+    Cancel, CheckedPlanFile, Event, NodeReport, NodeState, Options, Outcome, Runs, Summary, check,
+};
 use executor::{Confine, Ignored, Merge};
 use plan::{Actor, ApplyRequest, Host, PlanId, Plans, Report};
 use store::SqliteOptions;
@@ -90,7 +92,7 @@ pub(crate) fn plans(home: &Path) -> Plans {
     Plans::open(Arc::new(SqliteOptions::default().open(&home.join("state.db")).unwrap()))
 }
 
-pub(crate) fn checked(folder: &Path, text: &str, root: &Path) -> Checked {
+pub(crate) fn checked(folder: &Path, text: &str, root: &Path) -> CheckedPlanFile {
     check(folder.join("plan.toml"), text.to_owned(), Some(root)).unwrap()
 }
 
@@ -99,17 +101,17 @@ pub(crate) fn options(folder: &Path, text: &str) -> Options {
         plan: checked(folder, text, &folder.join("project")),
         name: None,
         concurrency: None,
-        usual_concurrency: 4,
+        default_concurrency: 4,
         fail_fast: None,
         merge: None,
-        usual_merge: Merge::ThreeWay,
+        default_merge: Merge::ThreeWay,
         confine: Confine::Auto,
-        writable: Vec::new(),
+        allow_write: Vec::new(),
         ignored: Ignored::Copy,
         strategy: "copy".to_owned(),
         terminal: false,
-        hidden: vec!["A_SECRET".into()],
-        who: who(),
+        env_denylist: vec!["A_SECRET".into()],
+        started_by: who(),
     }
 }
 
@@ -153,9 +155,9 @@ pub(crate) fn outcome(summary: &Summary, name: &str) -> Outcome {
     node(summary, name).state.outcome().unwrap()
 }
 
-/// Whether a process with this mark is there.
-pub(crate) fn is_marked(mark: &str) -> bool {
-    let wanted = format!("AGENTS_ACTOR={mark}");
+/// Whether a process with this tag is there.
+pub(crate) fn is_tagged(tag: &str) -> bool {
+    let wanted = format!("AGENTS_ACTOR={tag}");
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes
         .filter_map(|entry| fs::read(entry.path().join("environ")).ok())

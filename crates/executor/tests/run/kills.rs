@@ -13,7 +13,7 @@ use testkit::children::{role, send, start};
 use testkit::report::{figure, is_proof};
 use testkit::seed;
 
-use crate::fixture::{Ground, files, is_marked, options, outcome, plans, who};
+use crate::fixture::{Ground, files, is_tagged, options, outcome, plans, who};
 
 /// Twelve nodes: four layers of three, each of which needs two of the layer before, changes a file of its own, lines of a shared one that are its
 /// own, and leaves a child behind for a moment.
@@ -64,7 +64,7 @@ fn child() {
     match ended {
         Ok(summary) => send(summary.state.as_str()),
         Err(Error::NothingToResume { .. }) => send("nothing"),
-        Err(Error::Held { owner, .. }) if role == "second" => send(&format!("held by {owner}")),
+        Err(Error::LeaseHeld { owner, .. }) if role == "second" => send(&format!("held by {owner}")),
         Err(error) => panic!("{error:?}"),
     }
 }
@@ -110,7 +110,7 @@ fn a_killed_run_goes_on_as_if_nothing_had_happened() {
                     .changesets(plan.id)
                     .unwrap()
                     .iter()
-                    .any(|changeset| is_marked(&changeset.id.to_string())),
+                    .any(|changeset| is_tagged(&changeset.id.to_string())),
             );
             let now = succeeded(&ground.runs(), plan.id);
             for (name, attempts) in &done {
@@ -141,7 +141,7 @@ fn check(ground: &Ground, plan: PlanId, done: &BTreeMap<String, u32>) {
     assert!(done.iter().all(|(name, attempts)| nodes[name] == *attempts), "{done:?} {nodes:?}");
     let changesets = ground.plans.changesets(plan).unwrap();
     assert!(changesets.iter().all(|changeset| changeset.status != Status::Open));
-    assert!(changesets.iter().all(|changeset| !is_marked(&changeset.id.to_string())), "an orphan is left");
+    assert!(changesets.iter().all(|changeset| !is_tagged(&changeset.id.to_string())), "an orphan is left");
     let folded = ground.plans.folded(plan, &Default::default()).unwrap();
     assert_eq!(folded.len(), 12, "one changeset of each node counts");
     assert!(folded.iter().all(|folded| folded.changes.len() == 2), "{folded:?}");
@@ -195,7 +195,7 @@ fn a_run_that_lost_its_plan_stops() {
         }
     };
     let error = ground.runs().start(&options, &stop, &tell).unwrap_err();
-    assert!(matches!(error, Error::Lost { .. }), "{error}");
+    assert!(matches!(error, Error::LeaseLost { .. }), "{error}");
 }
 
 /// A run that is not told, and finds out by itself when it renews its lease: its actors end, and nothing of it is written over what the other does.
@@ -230,12 +230,12 @@ fn a_run_that_finds_its_lease_with_another_writes_nothing_more() {
         }
     };
     let error = ground.runs().start(&options, &Cancel::default(), &tell).unwrap_err();
-    assert!(matches!(error, Error::Lost { .. }), "{error}");
+    assert!(matches!(error, Error::LeaseLost { .. }), "{error}");
     let (plan, before) = written.into_inner().unwrap().unwrap();
     assert_eq!(state(plan), before, "nothing more is written");
     let [changeset] = before.1.as_slice() else { panic!("{before:?}") };
     assert_eq!((changeset.status, changeset.entries), (Status::Open, 0));
-    assert!(!is_marked(&changeset.id.to_string()), "its actor has ended");
+    assert!(!is_tagged(&changeset.id.to_string()), "its actor has ended");
 }
 
 /// A run that was cut off before its first node, or between its steps, is put in order.
@@ -247,7 +247,7 @@ fn what_a_dead_run_left_is_put_in_order() {
     child.kill();
     let plan = ground.plans.find("@latest").unwrap();
     let unfinished = ground.runs().unfinished().unwrap();
-    assert_eq!((unfinished.len(), &unfinished[0].held_by, unfinished[0].plan), (1, &None, plan.id));
+    assert_eq!((unfinished.len(), &unfinished[0].owner, unfinished[0].plan), (1, &None, plan.id));
     // A changeset that was started for a node that never ran.
     let node = ground.plans.store().nodes(plan.id).unwrap()[0].id;
     let context = ground.plans.context(plan.id).unwrap();
@@ -275,7 +275,7 @@ fn two_programs_do_not_run_one_plan() {
             let error = ground.runs().resume(plan, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
             asked.lock().unwrap().push(error.to_string());
             let unfinished = ground.runs().unfinished().unwrap();
-            assert!(unfinished[0].held_by.is_some() && ground.runs().check_idle(plan).is_err());
+            assert!(unfinished[0].owner.is_some() && ground.runs().check_idle(plan).is_err());
             assert!(ground.runs().output(plan, "a").unwrap().is_running);
             fs::write(&go, "").unwrap();
         }

@@ -45,9 +45,9 @@ fn a_live_run_is_not_replaced_when_its_lease_looks_expired() {
             // Another process, and another thread of this one.
             asked.lock().unwrap().push(start("kills::child", "second", ground.folder.path()).receive());
             let error = ground.runs().resume(plan, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
-            assert!(matches!(error, Error::Held { .. }), "{error}");
+            assert!(matches!(error, Error::LeaseHeld { .. }), "{error}");
             asked.lock().unwrap().push(error.to_string());
-            assert!(ground.runs().unfinished().unwrap()[0].held_by.is_some());
+            assert!(ground.runs().unfinished().unwrap()[0].owner.is_some());
             let_go(&ground);
         }
     };
@@ -87,7 +87,7 @@ fn a_replaced_run_changes_nothing() {
         }
     };
     let error = ground.runs().start(&waiting(&ground), &Cancel::default(), &tell).unwrap_err();
-    assert!(matches!(error, Error::Lost { .. }), "{error}");
+    assert!(matches!(error, Error::LeaseLost { .. }), "{error}");
     let (plan, lease, before) = replaced.into_inner().unwrap().unwrap();
     assert_eq!(state(plan), before, "nothing more is written");
     assert_eq!(before.1[0].status, Status::Open);

@@ -25,7 +25,7 @@ fn child() {
     let Some((role, folder)) = role() else { return };
     let text = fs::read_to_string(folder.join("plan.toml")).unwrap();
     let mut options = options(&folder, &text);
-    options.writable = vec![folder.join("elsewhere")];
+    options.allow_write = vec![folder.join("elsewhere")];
     let runs = executor::run::Runs::new(plans(&folder.join("home")), &folder.join("home/runs"));
     let ended = match &*role {
         "resume" => {
@@ -45,7 +45,7 @@ fn child() {
 
 /// How a run of its own ended, and how many MiB it took at most.
 fn run_apart(folder: &Path, role: &str) -> (String, u64) {
-    let mut child: Process = start("excess::child", role, folder);
+    let mut child: Process = start("limits::child", role, folder);
     let (ended, peak_kib) = (child.receive(), child.receive());
     child.finish();
     (ended, peak_kib.parse::<u64>().unwrap() / 1024)
@@ -108,7 +108,7 @@ fn many_files_are_recorded_in_bounded_memory() {
     let files = if is_proof() { CHANGES_MAX } else { CHANGES_MAX / 10 };
     let ground = Ground::new(&[]);
     let (many, peak_mib) = make_files(&ground, files);
-    assert_eq!((many.state.outcome(), many.files), (Some(Outcome::Succeeded), files), "{many:?}");
+    assert_eq!((many.state.outcome(), many.files_changed), (Some(Outcome::Succeeded), files), "{many:?}");
     let limit = RUN_MIB_MAX + (files * FILE_KIB_MAX / 1024) as u64;
     assert!(peak_mib < limit, "{peak_mib} MiB of {limit}");
     let changesets = ground.plans.changesets(ground.plans.find("@latest").unwrap().id).unwrap();
@@ -123,7 +123,7 @@ fn a_million_files_fail_the_node_alone() {
     let files = 1_000_000;
     let ground = Ground::new(&[]);
     let (many, peak_mib) = make_files(&ground, files);
-    assert_eq!((many.state.outcome(), many.files), (Some(Outcome::Failed), 0), "{many:?}");
+    assert_eq!((many.state.outcome(), many.files_changed), (Some(Outcome::Failed), 0), "{many:?}");
     let reason = many.reason.unwrap();
     assert!(reason.contains("more than 200000 paths"), "{reason}");
     let limit = RUN_MIB_MAX + files as u64 / 1024;
@@ -196,7 +196,7 @@ fn an_actor_that_fills_the_disk_harms_nobody() {
     check_whole(&ground.plans, summary.plan);
     fs::write(&flag, "").unwrap();
     let (summary, _) = ground.resume(summary.plan).unwrap();
-    assert_eq!((summary.state, summary.files), (State::Ready, 7), "{summary:?}");
+    assert_eq!((summary.state, summary.files_changed), (State::Ready, 7), "{summary:?}");
     assert_eq!(node(&summary, "a").attempts, 1, "what is done is not run again");
     let _ = ground.apply(summary.plan).unwrap();
     assert_eq!((ground.file("d"), ground.file("passes")), ("d\n".to_owned(), "done\n".to_owned()));
@@ -214,7 +214,7 @@ fn output_that_a_full_disk_does_not_take_stops_nobody() {
         "[nodes.a]\nrun = 'echo first; head -c 200M /dev/urandom > big 2> /dev/null; yes | head -c 1000000; rm big; echo last > file'\n",
     );
     let report = node(&summary, "a");
-    assert_eq!((summary.state, summary.files), (State::Ready, 1), "{report:?}");
+    assert_eq!((summary.state, summary.files_changed), (State::Ready, 1), "{report:?}");
     let note = report.notes.iter().find(|note| note.starts_with("it printed 1000006 bytes")).unwrap();
     assert!(note.ends_with(" are kept: no storage space"), "{note}");
     let kept = ground.runs().output(summary.plan, "a").unwrap().file.unwrap();

@@ -1,6 +1,6 @@
 //! `agents plan show`.
 
-use api::{NodeReport, PlanDetail, PlanSelector, Plans, Purpose, RunTerms};
+use api::{NodeReport, PlanDetail, PlanSelector, Plans, Purpose, RunSettings};
 use serde::Serialize;
 
 use super::super::plural;
@@ -45,8 +45,8 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     for root in &plan.roots {
         output.say(format!("root {}", root.show()))?;
     }
-    if let Some(terms) = run {
-        output.say(told(terms))?;
+    if let Some(settings) = run {
+        output.say(run_line(settings))?;
     }
     output.say(format!("made by {} at {}", plan.created_by, plan.created_at))?;
     output.say(format!("changed by {} at {}", plan.changed_by, plan.changed_at))?;
@@ -67,14 +67,14 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     Ok(Answer::of(&Shown { plan: shown, nodes }))
 }
 
-/// `runs plan.toml, 4 nodes at once, confined fully, writing also to ~/.claude`.
-fn told(terms: &RunTerms) -> String {
-    let RunTerms { file, concurrency, confinement, writable } = terms;
-    let names: Vec<_> = writable.iter().map(|folder| folder.display().to_string()).collect();
+/// `runs plan.toml, 4 nodes at once, confined: full, may also write to ~/.claude`.
+fn run_line(settings: &RunSettings) -> String {
+    let RunSettings { file, concurrency, confinement, allow_write } = settings;
+    let names: Vec<_> = allow_write.iter().map(|folder| folder.display().to_string()).collect();
     let also =
-        if names.is_empty() { String::new() } else { format!(", writing also to {}", names.join(", ")) };
-    let file = file.display();
-    format!("runs {file}, {} at once, confined {confinement}{also}", plural(*concurrency, "node"))
+        if names.is_empty() { String::new() } else { format!(", may also write to {}", names.join(", ")) };
+    let (file, confinement) = (file.display(), confinement.name());
+    format!("runs {file}, {} at once, confined: {confinement}{also}", plural(*concurrency, "node"))
 }
 
 /// `node test    succeeded  0.4s, 3 files, after rename`.
@@ -84,12 +84,12 @@ fn node_line(node: &NodeReport, width: usize, paint: Paint) -> String {
     let word = match end.map(|end| end.mark()) {
         Some(Mark::Good) => paint.good(word),
         Some(Mark::Bad) => paint.bad(word),
-        Some(Mark::Left) | None => paint.faint(word),
+        Some(Mark::Skipped) | None => paint.faint(word),
     };
     let mut more = Vec::new();
     more.extend(node.seconds.map(|seconds| time(took(seconds))));
-    more.extend((node.files > 0).then(|| plural(node.files, "file")));
-    more.extend((node.attempts > 1).then(|| format!("try {}", node.attempts)));
+    more.extend((node.files_changed > 0).then(|| plural(node.files_changed, "file")));
+    more.extend((node.attempts > 1).then(|| format!("attempt {}", node.attempts)));
     more.extend((!node.needs.is_empty()).then(|| format!("after {}", node.needs.join(", "))));
     let more = if more.is_empty() { String::new() } else { format!("  {}", more.join(", ")) };
     format!("node {:<width$}  {word}{more}", node.name)

@@ -1,119 +1,119 @@
-//! Drawing a run: a board and a size in, lines of text out. Nothing here touches the terminal, so all of it is compared with texts in tests.
+//! Draws the model of a run as lines of text. Pure: does not touch the terminal.
 
 use std::time::Duration;
 
-use super::model::{Board, Mark, Row, Stand};
+use super::model::{Mark, Row, RowState, RunModel};
 use crate::commands::plural;
 use crate::look::Paint;
 
-/// How many signs the bar has.
+/// Width of the progress bar.
 const BAR: usize = 24;
-/// Names take at most this many columns.
+/// Widest column of names.
 const NAME_MAX: usize = 24;
-/// Below this width only the names are shown.
+/// Narrowest view that shows more than names.
 const WIDTH_MIN: usize = 20;
-/// What stands between the name and the last line: the time and the files.
+/// Widths of the columns for time and files.
 const TIME_WIDTH: usize = 7;
 const FILES_WIDTH: usize = 10;
 
-/// How much room there is, in columns and lines.
+/// Size of the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::commands) struct Size {
     pub(in crate::commands) columns: usize,
     pub(in crate::commands) lines: usize,
 }
 
-/// One line per node as far as there is room, and a bar for the whole. Never more lines than there is room for, never longer ones.
-pub(in crate::commands) fn frame(board: &Board, now: Duration, size: Size, paint: Paint) -> Vec<String> {
-    // One line is for the bar, one for the cursor.
+/// Draws one line per node, as far as they fit, and a progress bar. All lines fit the size.
+pub(in crate::commands) fn frame(model: &RunModel, now: Duration, size: Size, paint: Paint) -> Vec<String> {
+    // One line for the bar, one for the cursor.
     let room = size.lines.saturating_sub(2).max(1);
-    let shown = chosen(board.rows(), room);
-    let width = name_width(board);
+    let shown = chosen(model.rows(), room);
+    let width = name_width(model);
     let mut lines: Vec<String> =
-        shown.iter().map(|place| node_line(&board.rows()[*place], now, width, size.columns, paint)).collect();
-    let hidden = board.rows().len() - shown.len();
+        shown.iter().map(|row| node_line(&model.rows()[*row], now, width, size.columns, paint)).collect();
+    let hidden = model.rows().len() - shown.len();
     if hidden > 0 {
         let text = format!("  and {} more", plural(hidden, "node"));
         lines.push(paint.faint(cut(&text, size.columns)));
     }
-    lines.push(bar(board, now, size.columns, paint));
+    lines.push(bar(model, now, size.columns, paint));
     lines
 }
 
-/// The nodes that ended or still wait, for the end of a run.
-pub(in crate::commands) fn table(board: &Board, columns: usize, paint: Paint) -> Vec<String> {
-    let width = name_width(board);
-    board.rows().iter().map(|row| node_line(row, Duration::ZERO, width, columns, paint)).collect()
+/// Draws all nodes, for the end of a run.
+pub(in crate::commands) fn table(model: &RunModel, columns: usize, paint: Paint) -> Vec<String> {
+    let width = name_width(model);
+    model.rows().iter().map(|row| node_line(row, Duration::ZERO, width, columns, paint)).collect()
 }
 
-/// The places of the nodes that are worth a line when there is not enough room: those at work, those that failed, those that wait, then
-/// those that are done. In the order of the plan.
+/// Chooses the rows to show if not all fit: running ones, then failed, waiting and finished ones. Returns
+/// them in the order of the plan.
 fn chosen(rows: &[Row], room: usize) -> Vec<usize> {
     if rows.len() <= room {
         return (0..rows.len()).collect();
     }
-    let rank = |row: &Row| match row.stand {
-        Stand::Running(_) => 0,
-        Stand::Ended { mark: Mark::Bad, .. } => 1,
-        Stand::Waiting => 2,
-        Stand::Ended { .. } => 3,
+    let rank = |row: &Row| match row.state {
+        RowState::Running(_) => 0,
+        RowState::Ended { mark: Mark::Bad, .. } => 1,
+        RowState::Waiting => 2,
+        RowState::Ended { .. } => 3,
     };
-    let mut places: Vec<usize> = (0..rows.len()).collect();
-    places.sort_by_key(|place| rank(&rows[*place]));
-    // One line tells how many are not shown.
-    places.truncate(room.saturating_sub(1));
-    places.sort_unstable();
-    places
+    let mut rows_shown: Vec<usize> = (0..rows.len()).collect();
+    rows_shown.sort_by_key(|row| rank(&rows[*row]));
+    // One line counts the hidden ones.
+    rows_shown.truncate(room.saturating_sub(1));
+    rows_shown.sort_unstable();
+    rows_shown
 }
 
-fn name_width(board: &Board) -> usize {
-    board.rows().iter().map(|row| row.name.chars().count()).max().unwrap_or(0).min(NAME_MAX)
+fn name_width(model: &RunModel) -> usize {
+    model.rows().iter().map(|row| row.name.chars().count()).max().unwrap_or(0).min(NAME_MAX)
 }
 
-/// `✓ rename     1.2s   3 files  what it said last`.
+/// `✓ rename     1.2s   3 files  last line of output`.
 fn node_line(row: &Row, now: Duration, width: usize, columns: usize, paint: Paint) -> String {
-    let sign = sign(&row.stand, paint);
+    let sign = sign(&row.state, paint);
     let room = columns.saturating_sub(2);
     let name = format!("{:width$}", cut(&row.name, width));
     if columns < WIDTH_MIN {
         return format!("{sign} {}", cut(&name, room));
     }
-    let time = match row.stand {
-        Stand::Waiting | Stand::Ended { took: None, .. } => String::new(),
-        Stand::Running(since) => time(now.saturating_sub(since)),
-        Stand::Ended { took: Some(took), .. } => time(took),
+    let time = match row.state {
+        RowState::Waiting | RowState::Ended { took: None, .. } => String::new(),
+        RowState::Running(since) => time(now.saturating_sub(since)),
+        RowState::Ended { took: Some(took), .. } => time(took),
     };
     let files = if row.files == 0 { String::new() } else { plural(row.files, "file") };
     let figures = format!(" {time:>TIME_WIDTH$} {files:>FILES_WIDTH$}");
-    let said = match row.stand {
-        Stand::Waiting if !row.needs.is_empty() => format!("after {}", row.needs.join(", ")),
-        _ if row.attempt > 1 => format!("try {}: {}", row.attempt, row.line),
+    let text = match row.state {
+        RowState::Waiting if !row.needs.is_empty() => format!("after {}", row.needs.join(", ")),
+        _ if row.attempt > 1 => format!("attempt {}: {}", row.attempt, row.line),
         _ => row.line.clone(),
     };
     let head = cut(&format!("{name}{figures}"), room);
     let left = room.saturating_sub(head.chars().count() + 2);
-    let said = cut(&said, left);
-    match said.is_empty() {
+    let text = cut(&text, left);
+    match text.is_empty() {
         true => format!("{sign} {}", head.trim_end()),
-        false => format!("{sign} {head}  {}", paint.faint(said)),
+        false => format!("{sign} {head}  {}", paint.faint(text)),
     }
 }
 
-fn sign(stand: &Stand, paint: Paint) -> String {
-    match stand {
-        Stand::Waiting => paint.faint(paint.sign("○", ".")),
-        Stand::Running(_) => paint.strong(paint.sign("●", ">")),
-        Stand::Ended { mark: Mark::Good, .. } => paint.good(paint.sign("✓", "+")),
-        Stand::Ended { mark: Mark::Bad, .. } => paint.bad(paint.sign("✗", "!")),
-        Stand::Ended { mark: Mark::Left, .. } => paint.faint(paint.sign("–", "-")),
+fn sign(state: &RowState, paint: Paint) -> String {
+    match state {
+        RowState::Waiting => paint.faint(paint.sign("○", ".")),
+        RowState::Running(_) => paint.strong(paint.sign("●", ">")),
+        RowState::Ended { mark: Mark::Good, .. } => paint.good(paint.sign("✓", "+")),
+        RowState::Ended { mark: Mark::Bad, .. } => paint.bad(paint.sign("✗", "!")),
+        RowState::Ended { mark: Mark::Skipped, .. } => paint.faint(paint.sign("–", "-")),
     }
 }
 
-fn bar(board: &Board, now: Duration, columns: usize, paint: Paint) -> String {
-    let all = board.rows().len();
-    let ended = board.count(|stand| matches!(stand, Stand::Ended { .. }));
-    let running = board.count(|stand| matches!(stand, Stand::Running(_)));
-    let failed = board.count(|stand| matches!(stand, Stand::Ended { mark: Mark::Bad, .. }));
+fn bar(model: &RunModel, now: Duration, columns: usize, paint: Paint) -> String {
+    let all = model.rows().len();
+    let ended = model.count(|state| matches!(state, RowState::Ended { .. }));
+    let running = model.count(|state| matches!(state, RowState::Running(_)));
+    let failed = model.count(|state| matches!(state, RowState::Ended { mark: Mark::Bad, .. }));
     let filled = (ended * BAR).checked_div(all).unwrap_or(BAR);
     let full = paint.sign("━", "#").repeat(filled);
     let rest = paint.sign("─", ".").repeat(BAR - filled);
@@ -141,7 +141,7 @@ pub(in crate::commands) fn time(time: Duration) -> String {
     }
 }
 
-/// As much of a text as fits into so many columns.
+/// Truncates a text to a number of columns.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();

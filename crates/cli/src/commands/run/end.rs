@@ -1,4 +1,4 @@
-//! The end of a run: its nodes, what they come to together, and what to do next.
+//! The end of a run: prints its nodes, its result, and the next commands.
 
 use api::errors::PlanId;
 use api::{Applied, ApplyOptions, PlanSelection, Plans, RunSummary, conflict_line};
@@ -14,21 +14,21 @@ use crate::error::{Exit, Result};
 use crate::look::Format;
 use crate::output::{Answer, Output};
 
-/// Up to so many files are listed.
+/// The most files that are listed.
 const FILES_MAX: usize = 40;
 
-/// What a run came to, for programs.
+/// The result of a run, for programs.
 #[derive(Serialize)]
 struct Ended<'a> {
     #[serde(flatten)]
     summary: &'a RunSummary,
-    /// What `--apply` did.
+    /// Result of `--apply`.
     #[serde(skip_serializing_if = "Option::is_none")]
     applied: Option<Applied>,
 }
 
-/// Tells how a run ended, and applies it if that was asked for and can be done.
-pub(super) fn tell(
+/// Prints the result of a run, and applies the plan if requested and possible.
+pub(super) fn report(
     summary: RunSummary,
     apply: bool,
     on_terminal: bool,
@@ -42,24 +42,28 @@ pub(super) fn tell(
         }
     }
     if on_terminal {
-        tell_of_failure(&summary, output)?;
+        print_failures(&summary, output)?;
     }
     for node in &summary.nodes {
         for note in &node.notes {
             output.warn("note", format!("{}: {note}", node.name), None);
         }
     }
-    // Of a run that failed nothing can be applied.
-    let counts = is_ready || summary.state.as_str() == "conflict";
-    if counts && (1..=FILES_MAX).contains(&summary.files) && !output.is_json() && !output.is_quiet() {
+    // A failed plan cannot be applied.
+    let is_reviewable = is_ready || summary.state.as_str() == "conflict";
+    if is_reviewable
+        && (1..=FILES_MAX).contains(&summary.files_changed)
+        && !output.is_json()
+        && !output.is_quiet()
+    {
         say_stat(&plans.diff(&open(plans, summary.plan, output)?, &PlanSelection::default())?.files, output)?;
     }
     for conflict in &summary.conflicts {
-        let hint = "`agents plan conflicts @latest` shows it, `agents plan resolve` settles it".to_owned();
+        let hint = "`agents plan conflicts @latest` shows it, `agents plan resolve` resolves it".to_owned();
         output.warn("conflict", format!("conflict at {}", conflict_line(conflict)), Some(hint));
     }
-    output.confirm(verdict(&summary))?;
-    let applied = match apply && is_ready && summary.files > 0 && !summary.cancelled {
+    output.confirm(result_line(&summary))?;
+    let applied = match apply && is_ready && summary.files_changed > 0 && !summary.cancelled {
         true => Some(applied(summary.plan, plans, output)?),
         false => None,
     };
@@ -82,8 +86,8 @@ pub(super) fn tell(
     })
 }
 
-/// An actor that had the terminal has said all but how it ended.
-fn tell_of_failure(summary: &RunSummary, output: &mut Output) -> Result<()> {
+/// Prints the outcome of an actor that had the terminal, unless it succeeded.
+fn print_failures(summary: &RunSummary, output: &mut Output) -> Result<()> {
     for node in &summary.nodes {
         if let Some(end) = End::of(node).filter(|end| end.outcome != api::NodeOutcome::Succeeded) {
             output.confirm(format!("{}: {}", output.paint().strong(&node.name), end.words()))?;
@@ -102,19 +106,19 @@ fn applied(plan: PlanId, plans: &Plans, output: &mut Output) -> Result<(Applied,
 }
 
 /// `plan 01M7… (work) is ready: 3 files, 5 lines added, 2 removed`.
-fn verdict(summary: &RunSummary) -> String {
-    let RunSummary { plan, files, added, removed, nodes, .. } = summary;
+fn result_line(summary: &RunSummary) -> String {
+    let RunSummary { plan, files_changed, added, removed, nodes, .. } = summary;
     let name = summary.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
-    let changes = match files {
+    let changes = match files_changed {
         0 => "nothing was changed".to_owned(),
         _ => format!(
             "{}, {} added, {removed} removed",
-            plural(*files, "file"),
+            plural(*files_changed, "file"),
             plural(*added as usize, "line")
         ),
     };
     let done = nodes.iter().filter_map(End::of).filter(|end| end.mark() == Mark::Good).count();
-    let done = format!("{done} of {} succeeded; nothing of it can be applied", plural(nodes.len(), "node"));
+    let done = format!("{done} of {} succeeded; the plan cannot be applied", plural(nodes.len(), "node"));
     match summary.state.as_str() {
         "ready" => format!("plan {plan}{name} is ready: {changes}"),
         "conflict" => format!("plan {plan}{name} has conflicts: {changes}"),
@@ -123,16 +127,16 @@ fn verdict(summary: &RunSummary) -> String {
     }
 }
 
-/// The commands that make sense now.
+/// The next commands.
 fn next(summary: &RunSummary) -> Vec<String> {
     let logs = summary.first_failure().map(|node| format!("agents plan logs @latest {}", node.name));
     match summary.state.as_str() {
-        "ready" if summary.files == 0 => Vec::new(),
+        "ready" if summary.files_changed == 0 => Vec::new(),
         "ready" => {
             vec!["agents plan diff @latest".to_owned(), "agents plan apply @latest".to_owned()]
         }
         "conflict" => vec!["agents plan conflicts @latest".to_owned()],
-        // It was given up, and stays so.
+        // A cancelled plan stays cancelled.
         "cancelled" => Vec::new(),
         _ => logs.into_iter().chain(["agents run --resume @latest".to_owned()]).collect(),
     }

@@ -1,37 +1,37 @@
-//! Showing a run while it is under way: live on a terminal, as lines in a pipe, as JSON Lines to programs, or not at all while an actor
-//! has the terminal.
+//! Shows a running run: live on a terminal, as lines in a pipe, as JSON Lines for programs, or not at
+//! all while an actor has the terminal.
 //!
-//! The run goes on in a thread of its own, and what happens in it comes through a bounded channel: whoever prints too much waits for us.
-//! When nobody reads what we print any more, the run goes on in silence.
+//! A thread runs the plan and sends events through a bounded channel: an actor that prints too much waits
+//! for the output. If nobody reads the output any more, the run continues in silence.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Instant;
 
-use api::{Kind, NodeOutcome, Problem, RunEvent, RunSummary};
+use api::{Kind, NodeOutcome, Problem, RecoveryAction, RunEvent, RunSummary};
 
 use super::draw;
 use super::live::{FRAME, Live};
-use super::model::{Board, Stand, on_one_line};
+use super::model::{RowState, RunModel, sanitized_line};
 use super::phrases::{End, ended, took};
 use crate::error::Result;
 use crate::escape::escaped;
 use crate::look::{Level, Paint};
 use crate::output::Output;
 
-/// Events that may wait to be shown.
+/// Events that may wait for the output.
 const QUEUE: usize = 1024;
 
-/// How a run is shown.
+/// The view of a run.
 pub(super) enum Showing {
-    /// A line per node, drawn again and again.
+    /// One line per node, redrawn in place.
     Live(Live),
-    /// A line for each thing that happens.
+    /// One line per event.
     Lines,
     /// The actor has the terminal.
     Nothing,
 }
 
-/// Runs something and shows what happens until it ends.
+/// Starts a run and shows its events until it ends.
 pub(super) fn follow(
     run: impl FnOnce(&(dyn Fn(RunEvent) + Sync)) -> std::result::Result<RunSummary, api::Error> + Send,
     showing: Showing,
@@ -41,7 +41,7 @@ pub(super) fn follow(
         let (sender, events) = mpsc::sync_channel(QUEUE);
         let running = scope.spawn(move || {
             run(&|event| {
-                // Whoever showed it is gone only when this thread is, too.
+                // The receiver outlives this thread.
                 let _ = sender.send(event);
             })
         });
@@ -51,14 +51,14 @@ pub(super) fn follow(
     })
 }
 
-/// A run as it is shown.
+/// The view and its state.
 struct View<'a> {
     showing: Showing,
     output: &'a mut Output,
     paint: Paint,
-    board: Board,
+    model: RunModel,
     started: Instant,
-    /// What is to stand above the lines that are drawn again.
+    /// Lines to print above the live view.
     above: Vec<String>,
     drawn: Option<Instant>,
 }
@@ -66,8 +66,8 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn new(showing: Showing, output: &'a mut Output) -> Self {
         let paint = output.paint();
-        let (board, above) = (Board::default(), Vec::new());
-        Self { showing, output, paint, board, started: Instant::now(), above, drawn: None }
+        let (model, above) = (RunModel::default(), Vec::new());
+        Self { showing, output, paint, model, started: Instant::now(), above, drawn: None }
     }
 
     fn show(mut self, events: &Receiver<RunEvent>) -> Result<()> {
@@ -80,20 +80,20 @@ impl<'a> View<'a> {
             }
             self.draw();
         }
-        // What came behind the last frame and is to stay.
+        // Draw lines that came after the last frame.
         self.drawn = None;
         self.draw();
         result
     }
 
-    /// Draws if it is time to.
+    /// Draws a frame, at most one per [`FRAME`].
     fn draw(&mut self) {
         let Showing::Live(live) = &mut self.showing else { return };
-        if self.board.rows().is_empty() || self.drawn.is_some_and(|drawn| drawn.elapsed() < FRAME) {
+        if self.model.rows().is_empty() || self.drawn.is_some_and(|drawn| drawn.elapsed() < FRAME) {
             return;
         }
         self.drawn = Some(Instant::now());
-        let lines = draw::frame(&self.board, self.started.elapsed(), live.size(), self.paint);
+        let lines = draw::frame(&self.model, self.started.elapsed(), live.size(), self.paint);
         live.draw(&std::mem::take(&mut self.above), &lines);
     }
 
@@ -102,31 +102,33 @@ impl<'a> View<'a> {
             RunEvent::RunStarted { .. } => self.output.begin_stream(&event)?,
             _ => self.output.stream(&event)?,
         }
-        self.board_of(&event);
+        self.update_model(&event);
         match self.showing {
-            Showing::Live(_) => self.say_above(&event),
-            Showing::Lines => self.say_line(event)?,
+            Showing::Live(_) => self.print_above(&event),
+            Showing::Lines => self.print_line(event)?,
             Showing::Nothing => {}
         }
         Ok(())
     }
 
-    /// Keeps the board up to date.
-    fn board_of(&mut self, event: &RunEvent) {
+    /// Applies an event to the model.
+    fn update_model(&mut self, event: &RunEvent) {
         let now = self.started.elapsed();
         match event {
             RunEvent::RunStarted { nodes, .. } => {
-                self.board = Board::new(nodes.iter().map(|node| (node.name.clone(), node.needs.clone())));
+                self.model = RunModel::new(nodes.iter().map(|node| (node.name.clone(), node.needs.clone())));
             }
-            RunEvent::NodeStarted { node, attempt, .. } => self.board.start(node, *attempt, now),
-            RunEvent::NodeOutput { node, line } => self.board.say(node, line),
-            RunEvent::NodeTouched { node, files } => self.board.change(node, |row| row.files = *files),
-            RunEvent::NodeEnded { node, outcome, code, signal, seconds, files, reason, .. } => {
+            RunEvent::NodeStarted { node, attempt, .. } => self.model.start(node, *attempt, now),
+            RunEvent::NodeOutput { node, line } => self.model.set_line(node, line),
+            RunEvent::NodeChanged { node, files_changed } => {
+                self.model.change(node, |row| row.files = *files_changed);
+            }
+            RunEvent::NodeEnded { node, outcome, code, signal, seconds, files_changed, reason, .. } => {
                 let end = End { outcome: *outcome, code: *code, signal: *signal, reason: reason.as_deref() };
-                self.board.change(node, |row| {
+                self.model.change(node, |row| {
                     let took = (*seconds > 0.0).then(|| took(*seconds));
-                    row.stand = Stand::Ended { mark: end.mark(), took };
-                    row.files = *files;
+                    row.state = RowState::Ended { mark: end.mark(), took };
+                    row.files = *files_changed;
                     if *outcome != NodeOutcome::Succeeded {
                         row.line = end.words();
                     }
@@ -136,15 +138,15 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What stays on a terminal: warnings, and the last lines of what failed.
-    fn say_above(&mut self, event: &RunEvent) {
+    /// Prints warnings and the last lines of failed nodes above the live view.
+    fn print_above(&mut self, event: &RunEvent) {
         match event {
             RunEvent::NodeEnded { node, outcome, code, signal, reason, last_lines, .. } => {
                 let end = End { outcome: *outcome, code: *code, signal: *signal, reason: reason.as_deref() };
                 if end.mark() == super::model::Mark::Bad {
                     let sign = self.paint.bad(self.paint.sign("✗", "!"));
                     self.above.push(format!("{sign} {}: {}", self.paint.strong(node), escaped(&end.words())));
-                    let line = |line: &String| format!("    {}", self.paint.faint(on_one_line(line)));
+                    let line = |line: &String| format!("    {}", self.paint.faint(sanitized_line(line)));
                     self.above.extend(last_lines.iter().map(line));
                 }
             }
@@ -157,7 +159,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn say_line(&mut self, event: RunEvent) -> Result<()> {
+    fn print_line(&mut self, event: RunEvent) -> Result<()> {
         let paint = self.paint;
         if let Some(problem) = problem(&event) {
             self.output.told(problem);
@@ -165,14 +167,14 @@ impl<'a> View<'a> {
         }
         let (node, what) = match event {
             RunEvent::NodeStarted { node, attempt: 1, .. } => (node, ": started".to_owned()),
-            RunEvent::NodeStarted { node, attempt, .. } => (node, format!(": started, try {attempt}")),
+            RunEvent::NodeStarted { node, attempt, .. } => (node, format!(": started, attempt {attempt}")),
             RunEvent::NodeOutput { node, line } => {
                 let line = anstream::adapter::strip_str(line.trim_end()).to_string();
                 return self.output.confirm_text(format!("{} | {line}", paint.strong(node)));
             }
-            RunEvent::NodeEnded { node, outcome, code, signal, seconds, files, reason, .. } => {
+            RunEvent::NodeEnded { node, outcome, code, signal, seconds, files_changed, reason, .. } => {
                 let end = End { outcome, code, signal, reason: reason.as_deref() };
-                (node, format!(": {}", ended(&end, seconds, files)))
+                (node, format!(": {}", ended(&end, seconds, files_changed)))
             }
             _ => return Ok(()),
         };
@@ -180,33 +182,38 @@ impl<'a> View<'a> {
     }
 }
 
-/// What of a run people are to look at.
+/// The warning of an event, if it is one.
 fn problem(event: &RunEvent) -> Option<Problem> {
     let (code, text) = match event {
-        RunEvent::Overlap { path, nodes } => {
-            ("overlap", format!("`{path}` is being changed by {}", nodes.join(" and ")))
-        }
+        RunEvent::Overlap { path, nodes } => ("overlap", format!("overlap: {path}: {}", nodes.join(", "))),
         RunEvent::NodeRetried { node, attempt, reason } => {
-            ("retried", format!("try {attempt} of {node} failed: {reason}; it is started again"))
+            ("node-retried", format!("{node}: attempt {attempt} failed ({reason}); retrying"))
         }
-        RunEvent::Recovered { node, what } => ("recovered", format!("{node}: {what}")),
+        RunEvent::NodeRecovered { node, action } => {
+            let text = match action {
+                RecoveryAction::ProcessesEnded => "ended processes of the interrupted run",
+                RecoveryAction::Restarted => "was interrupted, runs again",
+                RecoveryAction::Retried => "had not succeeded, runs again",
+            };
+            ("node-recovered", format!("{node}: {text}"))
+        }
         _ => return None,
     };
     Some(Problem::without_cause(Kind::Error, code, text))
 }
 
-/// The nodes as they ended, for the end of a run.
+/// The table of nodes for the end of a run.
 pub(super) fn table(summary: &RunSummary, columns: usize, paint: Paint) -> Vec<String> {
-    let mut board = Board::new(summary.nodes.iter().map(|node| (node.name.clone(), Vec::new())));
+    let mut model = RunModel::new(summary.nodes.iter().map(|node| (node.name.clone(), Vec::new())));
     for node in &summary.nodes {
-        board.change(&node.name, |row| {
-            row.files = node.files;
+        model.change(&node.name, |row| {
+            row.files = node.files_changed;
             row.attempt = node.attempts.max(1);
             if let Some(end) = End::of(node) {
-                row.stand = Stand::Ended { mark: end.mark(), took: node.seconds.map(took) };
+                row.state = RowState::Ended { mark: end.mark(), took: node.seconds.map(took) };
                 row.line = if end.outcome == NodeOutcome::Succeeded { String::new() } else { end.words() };
             }
         });
     }
-    draw::table(&board, columns, paint)
+    draw::table(&model, columns, paint)
 }

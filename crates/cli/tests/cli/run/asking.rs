@@ -133,7 +133,7 @@ fn a_run_that_was_killed_is_not_gone_around_and_goes_on() {
     );
     program.write("out/here", "");
     let out = program.path("out").display().to_string();
-    let mut command = program.command("run plan.toml --writable out");
+    let mut command = program.command("run plan.toml --allow-write out");
     command.env("OUT", &out).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));

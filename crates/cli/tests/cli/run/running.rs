@@ -35,7 +35,7 @@ next: agents plan diff @latest
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n", "nothing is touched");
     program.run("plan show work").success().stderr_eq("").stdout_eq(str![[r#"
 plan [..] (work)
-ready: all changesets are closed; it can be reviewed and applied
+ready: all changesets are closed; to be reviewed, resolved and applied
 root [PLACE]
 runs [PLACE]/plan.toml, [..] nodes at once, confined [..]
 made by ana at [..]
@@ -118,7 +118,7 @@ fn programs_get_events_and_the_envelope_last() {
 #[test]
 fn an_actor_may_change_only_what_it_may_write() {
     let program = project();
-    let run = program.run_of(&["run", "--writes", "docs/**", "--", "sh", "-c", "echo x > a.txt"]).code(1);
+    let run = program.run_of(&["run", "--paths", "docs/**", "--", "sh", "-c", "echo x > a.txt"]).code(1);
     let said = text(&run);
     assert!(said.contains("sh: refused: ") && said.contains("a.txt"), "{said}");
     assert_eq!(told(&run), "");
@@ -135,7 +135,7 @@ fn actors_write_in_their_copy_and_in_folders_that_are_named() {
     let folder = program.path("").display().to_string();
     let script = format!("for name in user/known given other; do echo x > {folder}$name/made; done; true");
     program.run_of(&["config", "set", "sandbox.allow-write", "[\"~/known\"]", "--scope", "global"]).success();
-    let words = ["run", "--confine", "auto", "--writable", "given", "--", "sh", "-c", &script];
+    let words = ["run", "--confine", "auto", "--allow-write", "given", "--", "sh", "-c", &script];
     program.check(program.command_of(&words).env("HOME", program.path("user"))).success();
     let shown = text(&program.run("plan show @latest").success());
     let terms = shown.lines().find(|line| line.starts_with("runs ")).expect("how it was run is shown");

@@ -63,7 +63,7 @@ fn endless(program: &Program, traps: &str) {
 fn ctrl_c_ends_the_actors_and_keeps_what_finished() {
     let program = planned("");
     endless(&program, "");
-    let (mut child, lines) = started(program.command("run plan.toml --writable out"), "endless | ready");
+    let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
     kill_process(Pid::from_child(&child), Signal::INT).expect("it is there");
     let said = rest(lines);
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
@@ -85,7 +85,7 @@ fn ctrl_c_ends_the_actors_and_keeps_what_finished() {
 fn ctrl_c_twice_kills_actors_that_do_not_listen() {
     let program = planned("");
     endless(&program, "trap '' TERM INT; ");
-    let (mut child, lines) = started(program.command("run plan.toml --writable out"), "endless | ready");
+    let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
     let pid = Pid::from_child(&child);
     kill_process(pid, Signal::INT).expect("it is there");
     // Two at the same time could be taken for one.
@@ -101,7 +101,7 @@ fn ctrl_c_twice_kills_actors_that_do_not_listen() {
 fn a_run_whose_plan_is_cancelled_ends_soon() {
     let program = planned("");
     endless(&program, "");
-    let (mut child, lines) = started(program.command("run plan.toml --writable out"), "endless | ready");
+    let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
     program.run("plan cancel work").success();
     let start = Instant::now();
     let said = rest(lines);
@@ -117,7 +117,7 @@ fn a_run_whose_plan_is_cancelled_ends_soon() {
 fn a_plan_whose_run_was_killed_is_cancelled_with_its_nodes() {
     let program = planned("");
     endless(&program, "");
-    let (mut child, lines) = started(program.command("run plan.toml --writable out"), "endless | ready");
+    let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
     child.kill().expect("it is there");
     child.wait().expect("it ends");
     drop(lines);
@@ -143,7 +143,7 @@ fn what_actors_print_is_followed_while_they_run() {
              [nodes.next]\nneeds = ['slow']\nrun = 'echo next'\n"
         ),
     );
-    let (mut run, lines) = started(program.command("run plan.toml --writable out"), "slow | first");
+    let (mut run, lines) = started(program.command("run plan.toml --allow-write out"), "slow | first");
     let (mut one, of_one) = started(program.command("plan logs work slow --follow"), "first");
     let (mut all, of_all) = started(program.command("plan logs work --follow"), "slow | first");
     let (mut latest, of_latest) = started(program.command("plan logs @latest slow --follow"), "first");
@@ -173,7 +173,7 @@ fn what_actors_print_is_followed_while_they_run() {
 fn a_run_that_was_killed_is_told_of_and_goes_on() {
     let program = planned("");
     endless(&program, "");
-    let (mut child, lines) = started(program.command("run plan.toml --writable out"), "endless | ready");
+    let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
     let busy = program.run("run --resume work").code(5);
     let pid = format!("is being run by process {} ", child.id());
     assert!(told(&busy).contains(&pid), "{}", told(&busy));

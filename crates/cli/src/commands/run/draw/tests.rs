@@ -1,9 +1,9 @@
-//! Boards as people see them, without colours.
+//! The live view, without colours.
 
 use std::time::Duration;
 
 use super::{Size, frame, table, time};
-use crate::commands::run::model::{Board, Mark, Stand};
+use crate::commands::run::model::{Mark, RowState, RunModel};
 use crate::look::{Look, Paint};
 
 const WIDE: Size = Size { columns: 80, lines: 24 };
@@ -16,25 +16,28 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// Four nodes: one done, one failed, one at work, one waiting.
-fn board() -> Board {
+/// Four nodes: succeeded, failed, running, waiting.
+fn model() -> RunModel {
     let needs = vec!["rename".to_owned(), "lint".to_owned()];
-    let mut board = Board::new([
+    let mut model = RunModel::new([
         ("rename".to_owned(), vec![]),
         ("lint".to_owned(), vec![]),
         ("documentation".to_owned(), vec![]),
         ("test".to_owned(), needs),
     ]);
-    board.start("rename", 1, seconds(0.0));
-    board.say("rename", "3 files renamed");
-    let ended = |mark, took| Stand::Ended { mark, took: Some(seconds(took)) };
-    board.change("rename", |row| (row.stand, row.files) = (ended(Mark::Good, 1.25), 3));
-    board.start("lint", 2, seconds(0.0));
-    board.say("lint", "error: unused variable `x` in a file whose name is longer than there is room for it");
-    board.change("lint", |row| row.stand = ended(Mark::Bad, 0.3));
-    board.start("documentation", 1, seconds(1.0));
-    board.change("documentation", |row| row.files = 1);
-    board
+    model.start("rename", 1, seconds(0.0));
+    model.set_line("rename", "3 files renamed");
+    let ended = |mark, took| RowState::Ended { mark, took: Some(seconds(took)) };
+    model.change("rename", |row| (row.state, row.files) = (ended(Mark::Good, 1.25), 3));
+    model.start("lint", 2, seconds(0.0));
+    model.set_line(
+        "lint",
+        "error: unused variable `x` in a file whose name is longer than there is room for it",
+    );
+    model.change("lint", |row| row.state = ended(Mark::Bad, 0.3));
+    model.start("documentation", 1, seconds(1.0));
+    model.change("documentation", |row| row.files = 1);
+    model
 }
 
 #[track_caller]
@@ -43,12 +46,12 @@ fn check(lines: Vec<String>, expected: &str) {
 }
 
 #[test]
-fn every_node_has_a_line_and_the_whole_a_bar() {
+fn every_node_has_a_line_and_the_run_a_bar() {
     check(
-        frame(&board(), seconds(75.4), WIDE, plain()),
+        frame(&model(), seconds(75.4), WIDE, plain()),
         "
 + rename           1.2s    3 files  3 files renamed
-! lint             0.3s             try 2: error: unused variable `x` in a file…
+! lint             0.3s             attempt 2: error: unused variable `x` in a …
 > documentation   1m14s     1 file
 . test                              after rename, lint
 ############............  2 of 4 nodes done, 1 running, 1 failed, 1m15s
@@ -57,8 +60,8 @@ fn every_node_has_a_line_and_the_whole_a_bar() {
 }
 
 #[test]
-fn lines_are_cut_to_the_width() {
-    let narrow = |columns| frame(&board(), seconds(2.0), Size { columns, lines: 24 }, plain());
+fn lines_are_truncated_to_the_width() {
+    let narrow = |columns| frame(&model(), seconds(2.0), Size { columns, lines: 24 }, plain());
     check(
         narrow(30),
         "
@@ -87,12 +90,12 @@ fn lines_are_cut_to_the_width() {
 }
 
 #[test]
-fn where_room_is_short_nodes_at_work_come_first() {
-    let short = |lines| frame(&board(), seconds(2.0), Size { columns: 60, lines }, plain());
+fn a_short_terminal_shows_running_nodes_first() {
+    let short = |lines| frame(&model(), seconds(2.0), Size { columns: 60, lines }, plain());
     check(
         short(5),
         "
-! lint             0.3s             try 2: error: unused va…
+! lint             0.3s             attempt 2: error: unuse…
 > documentation    1.0s     1 file
   and 2 nodes more
 ############............  2 of 4 nodes done, 1 running, 1 f…
@@ -105,16 +108,16 @@ fn where_room_is_short_nodes_at_work_come_first() {
 
 #[test]
 fn the_end_has_no_bar() {
-    let mut board = board();
-    board.change("test", |row| {
-        row.stand = Stand::Ended { mark: Mark::Left, took: None };
+    let mut model = model();
+    model.change("test", |row| {
+        row.state = RowState::Ended { mark: Mark::Skipped, took: None };
         row.line = "skipped".to_owned();
     });
     check(
-        table(&board, 60, plain()),
+        table(&model, 60, plain()),
         "
 + rename           1.2s    3 files  3 files renamed
-! lint             0.3s             try 2: error: unused va…
+! lint             0.3s             attempt 2: error: unuse…
 > documentation    0.0s     1 file
 - test                              skipped
 ",
@@ -122,9 +125,9 @@ fn the_end_has_no_bar() {
 }
 
 #[test]
-fn nothing_to_draw_is_a_bar_alone() {
+fn an_empty_model_is_a_bar_alone() {
     check(
-        frame(&Board::default(), seconds(0.0), WIDE, plain()),
+        frame(&RunModel::default(), seconds(0.0), WIDE, plain()),
         "
 ########################  0 of 0 nodes done, 0.0s
 ",
