@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::layers::{Content, FileLayer, UNSET};
@@ -23,7 +24,7 @@ pub struct EditResult {
 }
 
 /// Origin of the content of an edited file.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum EditOutcome {
     /// The person changed nothing.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::Error;
@@ -11,7 +12,7 @@ use crate::Error;
 pub const PROJECT_FOLDER: &str = ".cleveragents";
 
 /// Where a value can be set; each scope is one file.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// One user, all projects: `config.toml` in the home folder.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::layers::{Content, FileLayer, UNSET, has_references};
@@ -41,7 +42,7 @@ impl fmt::Debug for ConfigTransaction<'_> {
 }
 
 /// Summary of a write.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct WriteSummary {
     /// Scope of the file.
     pub scope: Scope,

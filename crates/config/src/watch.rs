@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use notify::event::{AccessKind, AccessMode, ModifyKind, RenameMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ConfigService, Error, Key, Origin, Reveal, Scope, Value};
@@ -68,7 +69,7 @@ pub enum WatchEvent {
 }
 
 /// A change of a key.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct KeyChange {
     /// Changed key.
     pub key: Key,
@@ -82,7 +83,7 @@ pub struct KeyChange {
 }
 
 /// A value with its position.
-#[derive(Clone, Serialize)]
+#[derive(Clone, JsonSchema, Serialize)]
 pub struct SourcedValue {
     /// The value. It may be secret: see [`KeyChange::redacted`].
     pub value: Value,

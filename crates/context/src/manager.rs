@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use filetx::OwnFolder;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::dir::ContextsDir;
@@ -56,7 +57,7 @@ enum Change {
 }
 
 /// Summary of a committed change.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize, Debug)]
 #[must_use = "publishing may be pending, and content may have been preserved in other files"]
 pub struct SaveSummary {
     /// Ids of the appended messages, in order.

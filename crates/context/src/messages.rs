@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::dir::ContextsDir;
@@ -16,7 +17,7 @@ use crate::files::loaded::{self, Layout, Loaded};
 use crate::{Error, Message, MessageId, Name, Revision};
 
 /// A message with its number in the conversation.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct NumberedMessage {
     /// Counted from 0.
     pub number: u64,

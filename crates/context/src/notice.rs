@@ -1,8 +1,10 @@
 //! Warnings about a context that is still usable.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
 use crate::Name;
@@ -49,5 +51,15 @@ impl fmt::Display for Notice {
 impl Serialize for Notice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl JsonSchema for Notice {
+    fn schema_name() -> Cow<'static, str> {
+        "Notice".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
     }
 }

@@ -2,6 +2,7 @@
 //! it.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::files::loaded;
@@ -9,12 +10,13 @@ use crate::model::serialize;
 use crate::{Contexts, Error, Name, Removal};
 
 /// A context without recent changes.
-#[derive(Serialize, Debug)]
+#[derive(JsonSchema, Serialize, Debug)]
 pub struct StaleContext {
     /// Name of the context.
     pub name: Name,
     /// Time of the last change.
     #[serde(serialize_with = "serialize::text")]
+    #[schemars(with = "String")]
     pub last_updated: Timestamp,
     /// Number of messages.
     pub message_count: u64,

@@ -4,6 +4,7 @@
 //! finds it. Writers do not wait.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::serialize;
@@ -25,7 +26,7 @@ pub struct SearchQuery {
 }
 
 /// A message that matches.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct SearchHit {
     /// Context of the message.
     #[serde(rename = "context")]
@@ -38,13 +39,14 @@ pub struct SearchHit {
     pub role: Role,
     /// Time of the message.
     #[serde(serialize_with = "serialize::optional_text")]
+    #[schemars(with = "Option<String>")]
     pub time: Option<Timestamp>,
     /// Matching lines of the text, with the lines around them; without words, the first line.
     pub lines: Vec<MatchLine>,
 }
 
 /// A line of a text.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct MatchLine {
     /// Number of the line in the text, counted from 1.
     pub number: usize,

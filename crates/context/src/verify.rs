@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::edit::Edit;
@@ -17,7 +18,7 @@ use crate::{ContextManager, Contexts, Error, Message, MessageId, Name, Notice, R
 pub const PROBLEMS_MAX: usize = 1000;
 
 /// Result of a verification.
-#[derive(Serialize, Debug)]
+#[derive(JsonSchema, Serialize, Debug)]
 pub struct VerifyReport {
     /// Name of the context.
     pub name: Name,
@@ -31,7 +32,7 @@ pub struct VerifyReport {
 }
 
 /// A problem in a file.
-#[derive(Serialize, Debug)]
+#[derive(JsonSchema, Serialize, Debug)]
 pub struct VerifyFinding {
     /// Path of the file.
     #[serde(serialize_with = "serialize::path")]

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -15,7 +16,7 @@ pub const KEY_BYTES_MAX: usize = 1024;
 pub const KEY_NAMES_MAX: usize = 32;
 
 /// A dotted key with at least one name. Serialised as its text.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Key(Vec<String>);
 

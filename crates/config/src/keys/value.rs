@@ -3,11 +3,13 @@
 //! A secret value is shown as [`REDACTED`] unless the caller reveals it, and so is the password in
 //! a URL. `types` parses values by the type of their key.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use toml_edit::{Item, TableLike};
 
@@ -168,6 +170,16 @@ impl Serialize for Value {
             Self::Table(values) => values.serialize(serializer),
             text => serializer.collect_str(text),
         }
+    }
+}
+
+impl JsonSchema for Value {
+    fn schema_name() -> Cow<'static, str> {
+        "Value".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        serde_json::Value::json_schema(generator)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Scope;
 
 /// Layer of a value, strongest first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
     /// `--config KEY=VALUE`.
@@ -26,7 +27,7 @@ pub enum Layer {
 }
 
 /// Position of a value. Serialised, it names the layer, and the file and line or the variable.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize, Debug)]
 #[serde(into = "Fields", from = "Fields")]
 pub enum Origin {
     /// `--config KEY=VALUE`.
@@ -103,7 +104,7 @@ impl fmt::Display for Origin {
 }
 
 /// Serialised form of an origin.
-#[derive(Serialize, Deserialize)]
+#[derive(JsonSchema, Serialize, Deserialize)]
 struct Fields {
     layer: Layer,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,14 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use ulid::Ulid;
 
 /// Id of a message. Ids increase within a context, so sorting by id gives the order of the
 /// conversation.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Deserialize, Debug)]
 #[serde(try_from = "String")]
-pub struct MessageId(Ulid);
+pub struct MessageId(#[schemars(with = "String")] Ulid);
 
 /// The text is not a ULID.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -9,6 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -179,6 +180,16 @@ impl<'a> KnownFields<'a> {
     }
 }
 
+impl JsonSchema for Role {
+    fn schema_name() -> Cow<'static, str> {
+        "Role".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
+}
+
 /// A message of a conversation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
@@ -302,6 +313,20 @@ impl Message {
 }
 
 /// Serialises the message as it was written.
+impl JsonSchema for Message {
+    fn schema_name() -> Cow<'static, str> {
+        "Message".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "properties": { "id": { "type": "string" }, "role": generator.subschema_for::<Role>() },
+            "required": ["role"],
+        })
+    }
+}
+
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         raw(&self.line).serialize(serializer)

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -17,7 +18,7 @@ const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
 
 /// Name of a context: letters, digits, `-`, `_` and `.`; no dot at either end; a valid file name on
 /// every system.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize, Debug)]
 #[serde(try_from = "String")]
 pub struct Name(String);
 

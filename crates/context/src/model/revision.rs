@@ -3,11 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Number of commits of a context; 0 if an older tool wrote it. A writer may name the revision that
 /// it read, and fails if the context changed since.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, JsonSchema, Serialize, Deserialize, Debug,
+)]
 pub struct Revision(pub u64);
 
 impl Revision {
