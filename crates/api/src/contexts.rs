@@ -10,6 +10,7 @@ pub use context::{
     Revision, Role, SaveSummary, SearchHit, SearchQuery, StaleContext, VerifyReport,
 };
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::problem::text;
@@ -52,7 +53,7 @@ pub enum MessageSelection {
 }
 
 /// A context as of now.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct ContextInfo {
     /// Name of the context.
     pub name: Name,
@@ -80,7 +81,7 @@ impl ContextInfo {
 }
 
 /// A context in a list.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Debug)]
 pub struct ContextSummary {
     /// Name of the context.
     pub name: Name,
@@ -112,7 +113,7 @@ impl ContextSummary {
 }
 
 /// Result of an export.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct ExportReport {
     /// Name of the context.
     pub name: Name,

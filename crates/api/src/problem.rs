@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use filetx::causes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, HintFor, Kind};
@@ -11,10 +12,11 @@ use crate::{Error, HintFor, Kind};
 const EXCERPT_CHARS_MAX: usize = 160;
 
 /// An error or a warning, for people and programs.
-#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Deserialize, Debug)]
 pub struct Problem {
     /// Class of the error, which decides the exit code.
     #[serde(skip_serializing)]
+    #[schemars(skip)]
     pub kind: Kind,
     /// Stable name, for scripts.
     pub code: String,
@@ -32,7 +34,7 @@ pub struct Problem {
 }
 
 /// A position in a file.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize, Debug)]
 pub struct Location {
     /// Path of the file.
     pub file: String,

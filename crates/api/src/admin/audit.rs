@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{AuditQuery, AuditRecord, AuditReport, Head, PlanId, Time};
 
@@ -14,7 +15,7 @@ use crate::{Error, Plans};
 const CHECKPOINT: &str = "audit.checkpoint";
 
 /// A checkpoint that was written.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct Checkpointed {
     /// Path of the file.
     pub file: String,

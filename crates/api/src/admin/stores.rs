@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{PostgresOptions, RowCounts, SqliteOptions, Transfer};
 
@@ -61,7 +62,7 @@ impl Passwords {
 }
 
 /// A store and its size.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct StoreState {
     /// `sqlite` or `postgres`.
     pub kind: &'static str,

@@ -1,12 +1,13 @@
 //! Results about configuration, as plain data that can be serialised.
 
 use config::{EditOutcome, Key, Layer, LayerValue, Origin, Resolved, Reveal, Scope, Value, WriteSummary};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Problem;
 
 /// A key with its value, redacted for people.
-#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Deserialize, Debug)]
 pub struct ConfigEntry {
     /// The dotted key.
     pub key: Key,
@@ -32,7 +33,7 @@ impl ConfigEntry {
 }
 
 /// Result of `get`.
-#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Deserialize, Debug)]
 pub struct Lookup {
     /// Key with its effective value.
     #[serde(flatten)]
@@ -45,7 +46,7 @@ pub struct Lookup {
 }
 
 /// Value of a key in one layer, redacted for people.
-#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Deserialize, Debug)]
 pub struct LayerView {
     /// Layer of the value.
     pub layer: Layer,
@@ -73,7 +74,7 @@ impl LayerView {
 }
 
 /// Result of `list`.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Debug)]
 pub struct ConfigList {
     /// Keys with their values, sorted.
     pub entries: Vec<ConfigEntry>,
@@ -83,7 +84,7 @@ pub struct ConfigList {
 }
 
 /// Definition of a key, with its values.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Debug)]
 pub struct Explanation {
     /// The dotted key.
     pub key: Key,
@@ -114,7 +115,7 @@ pub struct Explanation {
 }
 
 /// Paths of the files.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct ConfigPaths {
     /// Home folder.
     pub home: String,
@@ -125,7 +126,7 @@ pub struct ConfigPaths {
 }
 
 /// A file of configuration.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct ConfigFile {
     /// Scope of the file.
     pub scope: Scope,
@@ -136,7 +137,7 @@ pub struct ConfigFile {
 }
 
 /// Result of a write.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Debug)]
 pub struct ConfigChange {
     /// Keys and file that were written.
     #[serde(flatten)]
@@ -151,7 +152,7 @@ pub struct ConfigChange {
 }
 
 /// Result of an edit.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Debug)]
 pub struct EditReport {
     /// Origin of the new content.
     pub outcome: EditOutcome,
@@ -161,7 +162,7 @@ pub struct EditReport {
 }
 
 /// A key whose effective value is in another layer than the one written.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Debug)]
 pub struct ShadowedKey {
     /// The dotted key.
     pub key: Key,

@@ -1,6 +1,7 @@
 //! Watching configuration for changes.
 
 use config::{Key, KeyChange, StopHandle, WatchEvent};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::agents::check_prefix;
@@ -11,7 +12,7 @@ use crate::{Agents, Error, HintFor, Problem};
 pub struct ConfigWatch(config::Watch, Option<HintFor>);
 
 /// An event of a watch.
-#[derive(Serialize, Debug)]
+#[derive(JsonSchema, Serialize, Debug)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum ConfigEvent {
     /// A key has another value, or its value comes from another layer. Values are redacted.

@@ -4,6 +4,7 @@ use plan::{
     Clash, Conflict, ConflictHunk, Credit, FileChange, FileOutcome, FileReport, ModifiedBy, ModifiedFile,
     PathKey, Plan, PruneReport, Recovery, State,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{ChangeEntry, Changeset};
 
@@ -24,7 +25,7 @@ pub struct PlanDetail {
 }
 
 /// A changeset with its entries.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct ChangesetDetail {
     /// The changeset.
     #[serde(flatten)]
@@ -45,7 +46,7 @@ pub struct Closed {
 }
 
 /// Where a change was recorded.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize, Debug)]
 pub struct RecordedEntry {
     /// The changeset.
     pub changeset: String,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use filetx::{Disk, Lock, LockMode, OpenMode, RelPath, RenameMode, Storage, Wait};
 use plan::{ChangesetId, Host, PlanId, State, plural};
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::Time;
 
@@ -17,7 +18,7 @@ use crate::problem::text;
 use crate::{Agents, ContextName, Error, HintFor, Plans, Problem};
 
 /// Result of one check.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
     /// No problem.
@@ -29,7 +30,7 @@ pub enum Health {
 }
 
 /// One check of the doctor.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct Check {
     /// Name of the subject, such as `store`.
     pub name: &'static str,
