@@ -1,9 +1,9 @@
-//! The page for users says what the registry says.
+//! The configuration page lists every registered key.
 
 use cleveragents::{Agents, Invocation};
 
 #[test]
-fn every_key_is_in_the_page_as_it_is_registered() {
+fn the_page_lists_every_key_as_registered() {
     let page = include_str!("../../../docs/configuration.md");
     let invocation = Invocation { home: Some(std::env::temp_dir()), ..Invocation::default() };
     let agents = Agents::open(&invocation).unwrap();

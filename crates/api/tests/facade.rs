@@ -1,4 +1,4 @@
-//! The façade as a door calls it.
+//! The façade, as a frontend calls it.
 
 #![expect(clippy::disallowed_methods, reason = "plays a person who edits files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -55,7 +55,7 @@ fn check(error: Error, kind: Kind, code: &str) {
 }
 
 #[test]
-fn the_project_is_the_nearest_above_and_the_home_folder_is_none() {
+fn the_project_is_the_nearest_marked_folder_except_the_home_folder() {
     let place = Place::new();
     let project = |current: &str| open(&place.at(current)).project().map(Path::to_owned);
     assert_eq!(project("user/work/src"), Some(place.path("user/work")));
@@ -74,7 +74,7 @@ fn the_project_is_the_nearest_above_and_the_home_folder_is_none() {
 
 #[cfg(unix)]
 #[test]
-fn a_home_folder_behind_a_symlink_is_no_project_either() {
+fn a_home_folder_behind_a_symlink_is_not_a_project() {
     let place = Place::new();
     std::os::unix::fs::symlink(place.path("user"), place.path("link")).unwrap();
     let invocation = Invocation { user_home: Some(place.path("link")), ..place.at("user/empty") };
@@ -82,7 +82,7 @@ fn a_home_folder_behind_a_symlink_is_no_project_either() {
 }
 
 #[test]
-fn folders_that_are_named_are_relative_to_the_current_one() {
+fn relative_folders_start_from_the_current_folder() {
     let place = Place::new();
     let invocation =
         Invocation { home: Some("own".into()), project: Some("work".into()), ..place.at("user") };
@@ -96,7 +96,7 @@ fn folders_that_are_named_are_relative_to_the_current_one() {
 }
 
 #[test]
-fn without_a_home_folder_only_what_needs_one_fails() {
+fn without_a_home_folder_only_calls_that_need_one_fail() {
     let place = Place::new();
     for (value, code) in [(None, "no-home"), (Some("relative"), "bad-home")] {
         let variables = value.map(|value| (OsString::from("CLEVERAGENTS_HOME"), OsString::from(value)));
@@ -161,7 +161,7 @@ fn changes_are_noticed_through_the_facade() {
 }
 
 #[test]
-fn surroundings_are_shown_without_secrets() {
+fn an_invocation_is_shown_without_secrets() {
     let variables = vec![(OsString::from("TOKEN"), OsString::from("hunter2"))];
     let invocation =
         Invocation { variables, values: vec!["x.a=hunter2".to_owned()], ..Invocation::default() };

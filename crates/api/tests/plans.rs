@@ -1,4 +1,4 @@
-//! Plans as a door asks for them, where the command line has no simple way to come to it.
+//! Plans: cases that are hard to reach from the command line.
 
 #![expect(clippy::disallowed_methods, reason = "plays a person who edits files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -46,7 +46,7 @@ fn work(plans: &Plans) -> Plan {
 }
 
 #[test]
-fn a_conflict_below_several_roots_needs_the_root() {
+fn a_conflict_in_several_roots_needs_the_root() {
     let (folder, plans) = two_roots();
     for actor in ["coder", "writer"] {
         let changeset = start(&plans, actor);
@@ -68,7 +68,7 @@ fn a_conflict_below_several_roots_needs_the_root() {
 }
 
 #[test]
-fn a_long_content_is_streamed_and_comes_back() {
+fn a_large_file_is_streamed() {
     let (folder, plans) = two_roots();
     let long: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
     fs::write(folder.path().join("long"), &long).unwrap();
@@ -80,7 +80,7 @@ fn a_long_content_is_streamed_and_comes_back() {
 }
 
 #[test]
-fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
+fn patches_apply_to_new_and_renamed_files_but_not_to_symlinks() {
     let (folder, plans) = two_roots();
     let changeset = start(&plans, "coder");
     let record = |path: &str, edit| plans.record(&changeset, &entry("app", path, edit));
@@ -103,7 +103,7 @@ fn patches_take_new_files_and_renamed_ones_and_no_symlinks() {
 
 /// So long that reading it would end the test.
 #[test]
-fn a_file_that_is_too_long_to_patch_is_not_read() {
+fn a_file_too_large_to_patch_is_not_read() {
     let (folder, plans) = two_roots();
     let file = fs::File::create(folder.path().join("app/long.txt")).unwrap();
     file.set_len(1 << 40).unwrap();
@@ -115,7 +115,7 @@ fn a_file_that_is_too_long_to_patch_is_not_read() {
 }
 
 #[test]
-fn a_doctor_finds_a_content_that_was_changed() {
+fn the_doctor_finds_an_altered_blob() {
     let (folder, plans) = two_roots();
     let changeset = start(&plans, "coder");
     plans.record(&changeset, &entry("app", "b.txt", Edit::Bytes(b"unmistakable".to_vec(), None))).unwrap();
@@ -136,7 +136,7 @@ fn a_doctor_finds_a_content_that_was_changed() {
 }
 
 #[test]
-fn a_doctor_names_leases_that_ran_out() {
+fn the_doctor_reports_expired_leases() {
     let (folder, plans) = two_roots();
     let store = store::SqliteStore::open(&folder.path().join("home/state.db")).unwrap();
     let library = plan::Plans::open(Arc::new(store));
@@ -152,14 +152,14 @@ fn a_doctor_names_leases_that_ran_out() {
     assert!(agents(&folder).doctor(true).iter().all(|check| check.health == Health::Ok));
 }
 
-/// What the doctor says about applies.
+/// Checks of the doctor about applies.
 fn applies(folder: &TempDir, fix: bool) -> Vec<(Health, String)> {
     let checks = agents(folder).doctor(fix).into_iter().filter(|check| check.name == "applies");
     checks.map(|check| (check.health, check.message)).collect()
 }
 
 #[test]
-fn a_doctor_looks_at_folders_whose_plans_it_does_not_know() {
+fn the_doctor_finds_interrupted_applies_of_unknown_plans() {
     use filetx::{RelPath, TreeOptions, Trees};
     let (folder, _plans) = two_roots();
     let root = folder.path().join("app");
@@ -188,7 +188,7 @@ fn a_doctor_looks_at_folders_whose_plans_it_does_not_know() {
 }
 
 #[test]
-fn a_home_that_cannot_be_used_is_a_problem() {
+fn an_unusable_home_folder_is_a_problem() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("home"), "a file").unwrap();
     let checks = agents(&folder).doctor(false);

@@ -1,4 +1,4 @@
-//! Runs as a door asks for them.
+//! Runs, as a frontend starts them.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "plays a person who edits files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -125,7 +125,7 @@ fn a_plan_file_is_checked_before_anything_runs() {
 }
 
 #[test]
-fn wrong_words_and_names_are_told() {
+fn invalid_choices_and_names_are_refused() {
     let door = Door::new();
     let asked = |change: fn(&mut RunOptions)| {
         let mut options = command(&["true"]);
@@ -154,7 +154,7 @@ fn wrong_words_and_names_are_told() {
 }
 
 #[test]
-fn a_plan_goes_by_its_own_way_to_merge() {
+fn a_plan_keeps_its_merge_strategy() {
     let door = Door::new();
     let mut options = door.plan_file(
         "merge = 'last-wins'\n[nodes.a]\nrun = 'echo a > file'\n[nodes.b]\nrun = 'echo b > file'\n",
@@ -173,7 +173,7 @@ fn a_plan_goes_by_its_own_way_to_merge() {
 }
 
 #[test]
-fn configuration_says_how_actors_run() {
+fn runs_follow_the_configuration() {
     let door = Door::new();
     let state = door.folder.path().join("state");
     fs::create_dir(&state).unwrap();

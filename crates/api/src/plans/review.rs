@@ -1,4 +1,4 @@
-//! What a plan comes to before it is applied: its diff, and conflicts with how they are resolved.
+//! Review of a plan: its diff, and its conflicts with their resolutions.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,32 +10,32 @@ use plan::{
 use crate::plans::root_path::{Below, below};
 use crate::{Error, Plans};
 
-/// How a conflict is resolved.
+/// Resolution of a conflict.
 #[derive(Clone, Debug)]
 pub enum Resolution {
-    /// What this actor made of the file.
+    /// Take the version of this actor.
     Take(Actor),
-    /// The content of this file.
+    /// Take the content of this file.
     File(PathBuf),
-    /// The file goes.
+    /// Delete the path.
     Delete,
 }
 
-/// What a plan changes, file by file.
+/// Diff of a plan.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Difference {
     /// The plan.
     pub plan: Plan,
-    /// The files that differ.
+    /// Files that differ, sorted by path.
     pub files: Vec<FileDiff>,
-    /// What cannot be shown since actors clash there.
+    /// Conflicts, which the diff leaves out.
     pub conflicts: Vec<Conflict>,
-    /// Changesets that are open, and do not count yet.
+    /// Number of open changesets, which the diff leaves out.
     pub open: usize,
 }
 
 impl Plans {
-    /// What a plan changes, or a part of it.
+    /// Diffs a plan, or a selection of it.
     pub fn diff(&self, plan: &Plan, selection: &Selection) -> Result<Difference, Error> {
         let paths = selection.path_filter()?;
         let changesets = self.inner.changesets(plan.id)?;
@@ -55,13 +55,13 @@ impl Plans {
         Ok(Difference { plan: plan.clone(), files, conflicts: conflicts.collect(), open })
     }
 
-    /// Where actors of a plan clash.
+    /// Conflicts of a plan.
     pub fn conflicts(&self, plan: &Plan) -> Result<Vec<Conflict>, Error> {
         let combined = self.inner.combine(plan.id, &Selection::default(), self.strategy_of(plan))?;
         Ok(combined.conflicts().cloned().collect())
     }
 
-    /// Resolves a conflict, or anew one that was.
+    /// Resolves a conflict. A later resolution replaces an earlier one.
     pub fn resolve(
         &self,
         plan: &Plan,
@@ -94,7 +94,7 @@ impl Plans {
     }
 }
 
-/// Refuses an actor who has no changeset: what they changed would be nothing, whatever the plan changes.
+/// Refuses an actor without a changeset in the plan: the diff would be empty.
 fn check_actors(plan: PlanId, named: &[Actor], changesets: &[store::Changeset]) -> Result<(), Error> {
     let known: BTreeSet<&Actor> = changesets.iter().map(|changeset| &changeset.actor).collect();
     match named.iter().find(|actor| !known.contains(actor)) {

@@ -1,19 +1,19 @@
-//! Paths below the folders of a plan, as people write them: `a`, `./a`, or absolute.
+//! Paths below the roots of a plan, as people write them: `a`, `./a`, or absolute.
 
 use std::path::{Component, Path, PathBuf};
 
 use plan::{Error, PathBytes, path_bytes, system_path};
 
-/// Where a path is.
+/// A path below a root.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Below {
-    /// The root that was named, or that an absolute path leads into.
+    /// Root that was named, or that holds an absolute path.
     pub root: Option<PathBytes>,
-    /// The path below it.
+    /// Path below the root.
     pub path: PathBytes,
 }
 
-/// Finds out where a path is. `.` in it is left out; `..` stays, and is refused where the path is used.
+/// Finds the root of a path. Drops `.` components; keeps `..`, which its users refuse.
 pub(crate) fn below(roots: &[PathBytes], named: Option<&PathBytes>, path: &str) -> Result<Below, Error> {
     if !Path::new(path).is_absolute() {
         return Ok(Below { root: named.cloned(), path: without_dots(path)? });
@@ -24,18 +24,18 @@ pub(crate) fn below(roots: &[PathBytes], named: Option<&PathBytes>, path: &str) 
     match found {
         Some((_, rest)) if rest.as_os_str().is_empty() => Err(refuse("it is the root itself".to_owned())),
         Some((root, rest)) => Ok(Below { root: Some(root.clone()), path: path_bytes(&rest)? }),
-        None => Err(refuse("it is below no root that is meant".to_owned())),
+        None => Err(refuse("it is below no root of the plan".to_owned())),
     }
 }
 
-/// What is left of a path behind the root. The root may have another name in it, through symlinks.
+/// Strips the root from a path. The path may name the root through symlinks.
 fn rest(root: &Path, path: &Path) -> Option<PathBuf> {
     let is_root = |folder: &&Path| *folder == root || folder.canonicalize().is_ok_and(|real| real == root);
     let folder = path.ancestors().find(is_root)?;
     path.strip_prefix(folder).ok().map(Path::to_owned)
 }
 
-/// A path without `.`, unless nothing or no plain path is left.
+/// Drops `.` components, unless nothing else or no plain path remains.
 pub(crate) fn without_dots(path: &str) -> Result<PathBytes, Error> {
     let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
     let plain: PathBuf = parts.collect();
@@ -65,7 +65,7 @@ mod tests {
         check(Some(&one), "./a/./b", Some(&one), "a/b");
         check(None, "/srv/two/a", Some(&two), "a");
         check(None, "/srv/./two//a/b", Some(&two), "a/b");
-        // These are refused where they are used.
+        // Refused by the users of the path.
         check(None, ".", None, ".");
         check(None, "./../a", None, "../a");
         check(None, "a/", None, "a/");
