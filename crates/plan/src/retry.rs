@@ -50,7 +50,7 @@ mod tests {
             attempts += 1;
             Err(store::Error::Removed { path: "state.db".into() })
         });
-        assert_eq!((ended.unwrap_err().code(), attempts), ("store-gone", 1));
+        assert_eq!((ended.unwrap_err().code(), attempts), ("store-removed", 1));
     }
 
     /// The error of a call whose first attempt is unknown and whose second attempt fails like this.

@@ -71,7 +71,7 @@ impl PlanStore for ModelStore {
             return Err(Error::Conflict { resource, state, version, by });
         }
         if let Some(first) = open.filter(|_| step.open == OpenChangesets::Refuse) {
-            return Err(Error::StillOpen { plan: step.plan, count: 1, first });
+            return Err(Error::ChangesetsOpen { plan: step.plan, count: 1, first });
         }
         plan.state = step.to.clone();
         plan.version = Version(plan.version.0 + 1);

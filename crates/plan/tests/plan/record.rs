@@ -275,7 +275,7 @@ fn a_failed_read_records_nothing() {
     }
     let fixture = Fixture::new();
     let act = Act::Write { content: ContentSource::Reader(Box::new(Failing)), mode: None };
-    assert_eq!(fixture.refused(Change::new(bytes("a"), act)), "source");
+    assert_eq!(fixture.refused(Change::new(bytes("a"), act)), "source-unreadable");
 }
 
 /// The changes of an interrupted apply are visible as the base.
