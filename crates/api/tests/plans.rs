@@ -37,7 +37,7 @@ fn two_roots() -> (TempDir, Plans) {
     }
     let plans = agents(&folder).plans().unwrap();
     let made = plans.create(Some("work"), &["app".into(), "site".into()]).unwrap();
-    assert_eq!(made.plan.created_by.as_str(), "somebody", "the door did not say who");
+    assert_eq!(made.plan.created_by.as_str(), "somebody", "the invocation names no user");
     (folder, plans)
 }
 
