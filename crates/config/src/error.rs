@@ -276,17 +276,10 @@ pub struct SyntaxError {
     pub scope: Option<Scope>,
 }
 
+filetx::impl_kind_and_code!(Error);
+
 impl Error {
-    /// Class of the error. An invalid value is an error of usage, unless it is in a file.
-    pub fn kind(&self) -> ErrorKind {
-        self.classify().0
-    }
-
-    /// Stable name of the error, for scripts.
-    pub fn code(&self) -> &'static str {
-        self.classify().1
-    }
-
+    /// An invalid value is an error of usage, unless it is in a file.
     fn classify(&self) -> (ErrorKind, &'static str) {
         let value = match self.origin() {
             Some(Origin::File { .. }) => ErrorKind::Error,

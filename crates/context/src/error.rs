@@ -276,17 +276,9 @@ pub enum ImportError {
     },
 }
 
+filetx::impl_kind_and_code!(Error);
+
 impl Error {
-    /// Class of the error.
-    pub fn kind(&self) -> ErrorKind {
-        self.classify().0
-    }
-
-    /// Stable name of the error, for scripts.
-    pub fn code(&self) -> &'static str {
-        self.classify().1
-    }
-
     fn classify(&self) -> (ErrorKind, &'static str) {
         match self {
             Self::InvalidName { .. } => (ErrorKind::Usage, "invalid-name"),

@@ -209,17 +209,9 @@ impl From<store::Error> for Error {
     }
 }
 
+filetx::impl_kind_and_code!(Error);
+
 impl Error {
-    /// Class of the error.
-    pub fn kind(&self) -> ErrorKind {
-        self.classify().0
-    }
-
-    /// Stable name of the error, for scripts.
-    pub fn code(&self) -> &'static str {
-        self.classify().1
-    }
-
     fn classify(&self) -> (ErrorKind, &'static str) {
         match self {
             Self::Plan(error) => (error.kind(), error.code()),

@@ -282,17 +282,9 @@ pub enum Error {
     },
 }
 
+filetx::impl_kind_and_code!(Error);
+
 impl Error {
-    /// The class of the error, which sets the exit code.
-    pub fn kind(&self) -> ErrorKind {
-        self.classify().0
-    }
-
-    /// The stable name of the error, for scripts.
-    pub fn code(&self) -> &'static str {
-        self.classify().1
-    }
-
     fn classify(&self) -> (ErrorKind, &'static str) {
         match self {
             Self::Store(error) => (store_kind(error), error.code()),
