@@ -48,13 +48,15 @@ pub enum Error {
         /// The call that acquired it.
         at: &'static Location<'static>,
     },
-    /// Another program removed or replaced the lock file while the lock was held, so it protects nothing.
+    /// Another program removed or replaced the lock file while the lock was held, so it protects
+    /// nothing.
     #[error("lock file `{}` was removed or replaced while it was held", lock.display())]
     LockFileReplaced {
         /// The lock file.
         lock: PathBuf,
     },
-    /// Another process moved, removed or replaced the folder after it was opened, so another lock protects it.
+    /// Another process moved, removed or replaced the folder after it was opened, so another lock
+    /// protects it.
     #[error("folder `{}` was moved or removed after it was opened", folder.display())]
     FolderMoved {
         /// The path that was opened.
@@ -68,7 +70,8 @@ pub enum Error {
         /// Name of the file system.
         kind: &'static str,
     },
-    /// Another program changed a file of an own folder: its length or its tail is not the recorded one.
+    /// Another program changed a file of an own folder: its length or its tail is not the recorded
+    /// one.
     #[error("another program modified `{}`: {reason}", path.display())]
     ModifiedExternally {
         /// The file.
@@ -104,7 +107,8 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// The path is on another mount than the transaction folder of its root, so no rename can reach it.
+    /// The path is on another mount than the transaction folder of its root, so no rename can reach
+    /// it.
     #[error("`{}` is on another mount than its root", path.display())]
     CrossMount {
         /// The path.
@@ -167,7 +171,8 @@ pub enum Error {
 /// Result of the calls of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The class of an error, by what its caller can do: the exit code of a command, the status of a response.
+/// The class of an error, by what its caller can do: the exit code of a command, the status of a
+/// response.
 #[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorKind {

@@ -1,7 +1,8 @@
 //! Change several plain files all-or-nothing.
 //!
-//! A [`Transaction`] stages changes and commits them together. After a kill at any instruction, a full disk, an I/O error at any
-//! call or a power cut, the next open finds all of the old files or all of the new ones. No file needs manual repair.
+//! A [`Transaction`] stages changes and commits them together. After a kill at any instruction, a
+//! full disk, an I/O error at any call or a power cut, the next open finds all of the old files or
+//! all of the new ones. No file needs manual repair.
 //!
 //! The call that begins a transaction selects one of two policies:
 //!
@@ -18,19 +19,26 @@
 //! # Promises
 //!
 //! - **No torn state.** All of a commit or nothing of it, in every file and every root.
-//! - **Durable when acknowledged.** When [`Transaction::commit`] returns `Ok`, the change survives a power cut. When it fails,
-//!   [`Failure::outcome`] tells what is on the disk. [`CommitReport::pending`] means that the next open finishes publishing.
-//! - **No lost update.** A transaction that reads and writes excludes all other threads and processes.
-//! - **No edit of a person is overwritten** in [`Trees`]: a path that is not as it was before stays, see [`CommitReport::preserved`].
+//! - **Durable when acknowledged.** When [`Transaction::commit`] returns `Ok`, the change survives
+//!   a power cut. When it fails, [`Failure::outcome`] tells what is on the disk.
+//!   [`CommitReport::pending`] means that the next open finishes publishing.
+//! - **No lost update.** A transaction that reads and writes excludes all other threads and
+//!   processes.
+//! - **No edit of a person is overwritten** in [`Trees`]: a path that is not as it was before
+//!   stays, see [`CommitReport::preserved`].
 //! - **Readers see one commit**, also after a crash and before recovery, and write nothing.
-//! - **No path leaves its root**, by `..`, by symlinks or by folders that are swapped during a call.
-//! - **Every wait ends**, by the timeout of its [`Wait`], with an error that names the lock and its holder.
+//! - **No path leaves its root**, by `..`, by symlinks or by folders that are swapped during a
+//!   call.
+//! - **Every wait ends**, by the timeout of its [`Wait`], with an error that names the lock and its
+//!   holder.
 //! - **No fallback to a weaker guarantee.** A step that fails fails the call.
 //!
 //! # Limits
 //!
-//! - Other programs that read the files of an own folder during a commit may see them half-written; a [`Snapshot`] does not.
-//! - On file systems without an atomic exchange, an edit saved between the last check and the rename is lost.
+//! - Other programs that read the files of an own folder during a commit may see them half-written;
+//!   a [`Snapshot`] does not.
+//! - On file systems without an atomic exchange, an edit saved between the last check and the
+//!   rename is lost.
 //! - Recovery is impossible if the transaction folder is deleted during an interrupted commit.
 //! - Network file systems are refused: their locks are unreliable.
 //! - Windows has no modes, owners, attributes or exchange. The code for macOS is not tested.

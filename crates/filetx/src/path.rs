@@ -1,7 +1,8 @@
 //! Paths below a root: relative, normal, and unable to leave the root by their spelling.
 //!
-//! Names are the bytes of the file system, not text: they are never normalised. [`Disk`](crate::Disk) ensures that a path does not leave
-//! its root through a symlink: it opens every folder by handle.
+//! Names are the bytes of the file system, not text: they are never normalised.
+//! [`Disk`](crate::Disk) ensures that a path does not leave its root through a symlink: it opens
+//! every folder by handle.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -11,10 +12,12 @@ use crate::Error;
 
 /// Maximum length of one name, in bytes: the limit of common file systems.
 pub(crate) const NAME_BYTES_MAX: usize = 255;
-/// Maximum length of a path below a root, in bytes. Linux allows 4096 for a full path, which leaves 1024 for the root.
+/// Maximum length of a path below a root, in bytes. Linux allows 4096 for a full path, which leaves
+/// 1024 for the root.
 pub(crate) const PATH_BYTES_MAX: usize = 3072;
 
-/// A path below a root, without `..`, `.`, empty names or a leading `/`. The empty path is the root itself.
+/// A path below a root, without `..`, `.`, empty names or a leading `/`. The empty path is the root
+/// itself.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RelPath(PathBuf);
 
@@ -96,7 +99,8 @@ impl RelPath {
         self.0.as_os_str().is_empty()
     }
 
-    /// Whether this is `folder` or a path inside it. Whole names count: `root-x` is not inside `root`.
+    /// Whether this is `folder` or a path inside it. Whole names count: `root-x` is not inside
+    /// `root`.
     pub fn is_within(&self, folder: &RelPath) -> bool {
         self.0.starts_with(&folder.0)
     }

@@ -1,10 +1,12 @@
 //! Atomic replacement of one file, without a journal.
 //!
-//! 12.2 stage the new content beside the target, with its mode, owner and attributes; 12.3 sync it; 12.4 rename it over the target; 12.5
-//! sync the folder. Two syncs, never more. A concurrent reader sees the whole old file or the whole new one.
+//! 12.2 stage the new content beside the target, with its mode, owner and attributes; 12.3 sync it;
+//! 12.4 rename it over the target; 12.5 sync the folder. Two syncs, never more. A concurrent reader
+//! sees the whole old file or the whole new one.
 //!
-//! The new file is a new inode: other hard links keep the old content. There is no lock: of two concurrent writers the later one wins. A
-//! killed writer leaves its staged file behind; a later writer that holds the lock of the target may remove it (12.1).
+//! The new file is a new inode: other hard links keep the old content. There is no lock: of two
+//! concurrent writers the later one wins. A killed writer leaves its staged file behind; a later
+//! writer that holds the lock of the target may remove it (12.1).
 
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
@@ -15,7 +17,8 @@ use crate::disk::{FileKind, OpenMode, RenameMode, Stat, Storage, StoredFile};
 use crate::path::{NAME_BYTES_MAX, os_string};
 use crate::{Disk, Error, Failure, RelPath, Step};
 
-/// Maximum number of names tried for the staged file. The first one fails only if it guesses 64 random bits of an existing name.
+/// Maximum number of names tried for the staged file. The first one fails only if it guesses 64
+/// random bits of an existing name.
 const NAMES_MAX: usize = 4;
 /// Mode of a staged file: private until it has its final owner.
 const STAGING_MODE: u32 = 0o600;
@@ -61,8 +64,8 @@ pub fn replace_file(path: &Path, content: &[u8], options: &ReplaceOptions) -> Re
     ReplaceTarget { storage: &disk, path: &name, full_path: path }.replace(content, options)
 }
 
-/// Replaces the content of the file at `path` below a root, durably, or creates the file. Refuses a symlink, which could lead out of the
-/// root.
+/// Replaces the content of the file at `path` below a root, durably, or creates the file. Refuses a
+/// symlink, which could lead out of the root.
 pub fn replace_in(
     storage: &dyn Storage,
     path: &RelPath,
@@ -169,7 +172,8 @@ impl ReplaceTarget<'_> {
         file.write_at(content, 0).map_err(&stage_failed)?;
         if let Some(mode) = old_mode {
             self.storage.copy_attributes(self.path, staged).map_err(&stage_failed)?;
-            // The mode last: a change of owner clears set-user-id bits, and a read-only file accepts no attributes.
+            // The mode last: a change of owner clears set-user-id bits, and a read-only file
+            // accepts no attributes.
             if mode != STAGING_MODE {
                 self.storage.set_mode(staged, mode).map_err(&stage_failed)?;
             }
@@ -185,7 +189,8 @@ impl ReplaceTarget<'_> {
         let Err(source) = self.storage.rename(staged, self.path, RenameMode::Replace) else { return Ok(()) };
         let error = Error::io(Step::PlaceReplacement, self.full_path)(source);
         match self.storage.remove_file(staged) {
-            // The staged file is gone, so the rename took effect although it failed, as on network file systems.
+            // The staged file is gone, so the rename took effect although it failed, as on network
+            // file systems.
             Err(gone) if gone.kind() == io::ErrorKind::NotFound => Err(Failure::unknown(error)),
             _ => Err(Failure::aborted(error)),
         }
@@ -208,7 +213,8 @@ impl StagedNames {
         if target.len() <= room {
             before.extend(target);
         } else {
-            // A hash replaces the end, so that two long names with one beginning do not share leftovers.
+            // A hash replaces the end, so that two long names with one beginning do not share
+            // leftovers.
             let hash = blake3::hash(target).to_hex();
             let hash = &hash.as_bytes()[..16];
             before.extend(&target[..room - hash.len()]);

@@ -1,4 +1,5 @@
-//! One root of a transaction: its storage, its transaction folder, and disk calls whose errors name the step.
+//! One root of a transaction: its storage, its transaction folder, and disk calls whose errors name
+//! the step.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -73,7 +74,8 @@ impl Root {
         }
     }
 
-    /// Opens a file to sync it. Some systems sync only writable handles; some files allow only reading.
+    /// Opens a file to sync it. Some systems sync only writable handles; some files allow only
+    /// reading.
     pub(crate) fn open_to_sync(&self, step: Step, path: &RelPath) -> Result<Box<dyn StoredFile>> {
         match self.storage.open(path, OpenMode::Write) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -182,7 +184,8 @@ impl Root {
         self.observe_with(path, |len| len.saturating_sub(TAIL_BYTES))
     }
 
-    /// Observes `path`, with the content of a file of at most `max_len` bytes, or else the hash of its tail.
+    /// Observes `path`, with the content of a file of at most `max_len` bytes, or else the hash of
+    /// its tail.
     pub(crate) fn observe_content(&self, path: &RelPath, max_len: u64) -> Result<Observed> {
         match self.stat(path)? {
             Some(Stat { kind: FileKind::File, mode, len, .. }) if len <= max_len => {

@@ -1,7 +1,7 @@
 //! The steps of the protocols, as `docs/design/file-transaction.md` numbers them.
 //!
-//! Every disk call names its step. Error messages show it, readers find it in the document, and tests skip one step at a time and check
-//! that the simulator detects it (feature `mutants`).
+//! Every disk call names its step. Error messages show it, readers find it in the document, and
+//! tests skip one step at a time and check that the simulator detects it (feature `mutants`).
 
 use std::fmt;
 

@@ -1,9 +1,11 @@
 //! Synchronisation primitives: those of std, or those of shuttle with the feature `shuttle`.
 //!
-//! Concurrent code takes its mutexes and condition variables from here, so that shuttle can explore its schedules. With the feature, these
-//! types work only inside a shuttle run, and the tests on real files are disabled.
+//! Concurrent code takes its mutexes and condition variables from here, so that shuttle can explore
+//! its schedules. With the feature, these types work only inside a shuttle run, and the tests on
+//! real files are disabled.
 //!
-//! Poisoned mutexes stay usable ([`lock`]): every critical section leaves its data consistent before it calls code that may panic.
+//! Poisoned mutexes stay usable ([`lock`]): every critical section leaves its data consistent
+//! before it calls code that may panic.
 
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +36,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A condition variable that counts its waiters: a notification without waiters costs no system call.
+/// A condition variable that counts its waiters: a notification without waiters costs no system
+/// call.
 ///
 /// Callers hold the mutex of the waiters in every method.
 pub(crate) struct WaitQueue {
@@ -64,7 +67,8 @@ impl WaitQueue {
         }
     }
 
-    /// Waits for a notification. Spurious wake-ups are possible: the caller checks its condition again.
+    /// Waits for a notification. Spurious wake-ups are possible: the caller checks its condition
+    /// again.
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let guard = self.condvar.wait(guard).unwrap_or_else(PoisonError::into_inner);
@@ -102,9 +106,11 @@ pub(crate) fn wait_until<'a, T>(
     (guard, if result.timed_out() { WakeReason::TimedOut } else { WakeReason::Notified })
 }
 
-/// Waits for a notification, or times out by a random choice of shuttle, whose own `wait_timeout` never does.
+/// Waits for a notification, or times out by a random choice of shuttle, whose own `wait_timeout`
+/// never does.
 ///
-/// A wait that timed out misses every notification until it holds the mutex again, so shuttle explores lost and late wake-ups.
+/// A wait that timed out misses every notification until it holds the mutex again, so shuttle
+/// explores lost and late wake-ups.
 #[cfg(feature = "shuttle")]
 pub(crate) fn wait_until<'a, T>(
     condvar: &Condvar,

@@ -21,15 +21,16 @@ pub(crate) fn prepare(root: &Root) -> Result<()> {
     }
     let make = |folder: &RelPath| root.make_folders(Step::MakeTxnDir, folder, OUR_FOLDER_MODE);
     make(&root.in_txn_dir(STAGE))?;
-    // `git clean -xdf` would remove the folder, but it skips nested repositories. A nested repository must be below an ignored folder, so
-    // this does not apply directly below the root.
+    // `git clean -xdf` would remove the folder, but it skips nested repositories. A nested
+    // repository must be below an ignored folder, so this does not apply directly below the root.
     if root.txn_dir.depth() > 1 {
         let git = root.in_txn_dir(".git");
         make(&git.join("objects"))?;
         make(&git.join("refs"))?;
         write(root, &git.join("HEAD"), "ref: refs/heads/none\n")?;
     }
-    // A process may have died between creating and syncing an existing folder, so sync all of them, up to the root.
+    // A process may have died between creating and syncing an existing folder, so sync all of them,
+    // up to the root.
     let mut folder = Some(root.txn_dir.clone());
     while let Some(path) = folder {
         root.sync_folder(Step::SyncTxnDir, &path)?;

@@ -1,4 +1,5 @@
-//! The real disk keeps its promises: nothing leaves the root, nothing but plain files is opened, modes are exact.
+//! The promises of the real disk: no path leaves the root, only plain files are opened, modes are
+//! exact.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -37,7 +38,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn what_is_written_is_read_back_at_its_offset() {
+fn writes_are_read_back_at_their_offset() {
     let play = Playground::new();
     let file = play.disk.open(&rel("a"), OpenMode::Create { mode: 0o640 }).unwrap();
     file.write_at(b"hello world", 0).unwrap();
@@ -56,7 +57,7 @@ fn what_is_written_is_read_back_at_its_offset() {
 }
 
 #[test]
-fn a_file_opened_to_read_is_not_written() {
+fn a_read_only_handle_cannot_write() {
     let play = Playground::new();
     fs::write(play.root("a"), "old").unwrap();
     let error = play.disk.open(&rel("a"), OpenMode::Read).unwrap().write_at(b"new", 0).unwrap_err();
@@ -64,7 +65,7 @@ fn a_file_opened_to_read_is_not_written() {
 }
 
 #[test]
-fn create_refuses_what_exists() {
+fn create_refuses_an_existing_path() {
     let play = Playground::new();
     fs::write(play.root("a"), "old").unwrap();
     symlink("nowhere", play.root("dangling")).unwrap();
@@ -76,7 +77,7 @@ fn create_refuses_what_exists() {
 }
 
 #[test]
-fn stat_tells_kind_mode_length_names_and_identity() {
+fn stat_reports_kind_mode_length_links_and_identity() {
     let play = Playground::new();
     fs::write(play.root("file"), "12345").unwrap();
     fs::set_permissions(play.root("file"), PermissionsExt::from_mode(0o2751)).unwrap();
@@ -102,7 +103,7 @@ fn stat_tells_kind_mode_length_names_and_identity() {
 }
 
 #[test]
-fn another_mount_is_told_apart() {
+fn stat_reports_the_mount() {
     let disk = Disk::open(Path::new("/")).unwrap();
     let mount = |path: &RelPath| disk.stat(path).unwrap().unwrap().mount;
     assert_ne!(mount(&rel("proc")), mount(&RelPath::root()));
@@ -152,7 +153,7 @@ fn no_operation_leads_through_a_symlink() {
 }
 
 #[test]
-fn a_symlink_itself_is_never_followed() {
+fn operations_never_follow_a_symlink() {
     let play = Playground::new();
     let (disk, link) = (&play.disk, &rel("link"));
     symlink(play.outside("secret"), play.root("link")).unwrap();
@@ -172,7 +173,7 @@ fn a_symlink_itself_is_never_followed() {
 }
 
 #[test]
-fn a_folder_swapped_for_a_symlink_between_check_and_use_leads_nowhere() {
+fn a_folder_swapped_for_a_symlink_during_a_call_is_not_followed() {
     let play = Playground::new();
     fs::create_dir(play.root("folder")).unwrap();
     fs::write(play.root("folder/secret"), "inside").unwrap();
@@ -185,7 +186,7 @@ fn a_folder_swapped_for_a_symlink_between_check_and_use_leads_nowhere() {
         if let Ok(file) = play.disk.open(&secret, OpenMode::Write) {
             file.write_at(b"inside", 0).unwrap();
         }
-        // Refused or done inside, whichever the moment gave.
+        // Refused, or done inside the root: the race decides.
         let _ = play.disk.set_mode(&secret, 0o640);
         if play.disk.open(&new, OpenMode::Create { mode: 0o600 }).is_ok() {
             while play.disk.remove_file(&new).is_err() {}
@@ -211,7 +212,7 @@ fn a_file_swapped_for_a_fifo_is_refused_and_does_not_block() {
 }
 
 #[test]
-fn what_is_not_a_plain_file_is_not_opened() {
+fn only_plain_files_are_opened() {
     let play = Playground::new();
     make_fifo(&play.root("fifo"));
     let _socket = UnixListener::bind(play.root("socket")).unwrap();
@@ -231,7 +232,7 @@ fn what_is_not_a_plain_file_is_not_opened() {
 }
 
 #[test]
-fn any_bytes_make_a_name() {
+fn names_may_have_any_bytes() {
     let play = Playground::new();
     let mut expected: Vec<OsString> = [
         b"two\nlines".as_slice(),
@@ -257,7 +258,7 @@ fn any_bytes_make_a_name() {
 }
 
 #[test]
-fn rename_replaces_refuses_or_swaps() {
+fn rename_replaces_refuses_or_exchanges() {
     let play = Playground::new();
     let (disk, a, b, c) = (&play.disk, &rel("a"), &rel("folder/b"), &rel("c"));
     disk.make_folder(&rel("folder"), 0o700).unwrap();
@@ -275,7 +276,7 @@ fn rename_replaces_refuses_or_swaps() {
 }
 
 #[test]
-fn a_flag_the_file_system_does_not_know_is_unsupported() {
+fn an_unknown_rename_flag_is_unsupported() {
     // The kernel refuses a folder moved into itself with the same error number as an unknown flag.
     let play = Playground::new();
     play.disk.make_folder(&rel("folder"), 0o700).unwrap();
@@ -284,7 +285,7 @@ fn a_flag_the_file_system_does_not_know_is_unsupported() {
 }
 
 #[test]
-fn links_symlinks_and_folders_come_and_go() {
+fn links_symlinks_and_folders_are_created_and_removed() {
     let play = Playground::new();
     let disk = &play.disk;
     disk.make_folder(&rel("folder"), 0o700).unwrap();
@@ -309,7 +310,7 @@ fn links_symlinks_and_folders_come_and_go() {
 }
 
 #[test]
-fn modes_are_set_on_what_its_owner_may_not_read() {
+fn set_mode_works_on_unreadable_files() {
     let play = Playground::new();
     fs::set_permissions(play.path(), PermissionsExt::from_mode(0o777)).unwrap();
     fs::set_permissions(play.root(""), PermissionsExt::from_mode(0o777)).unwrap();
@@ -362,7 +363,7 @@ fn owner_and_attributes_are_copied() {
 }
 
 #[test]
-fn an_ordinary_user_copies_what_they_may() {
+fn an_ordinary_user_copies_permitted_attributes() {
     let play = Playground::new();
     for folder in [play.path(), &play.root("")] {
         fs::set_permissions(folder, PermissionsExt::from_mode(0o777)).unwrap();
@@ -390,14 +391,14 @@ fn an_ordinary_user_copies_what_they_may() {
 }
 
 #[test]
-fn a_file_system_without_attributes_is_no_error() {
+fn a_file_system_without_attributes_is_supported() {
     // `/proc` has plain files with an owner and no extended attributes that could be listed or set.
     let proc = Disk::open(Path::new("/proc/self")).unwrap();
     proc.copy_attributes(&rel("status"), &rel("stat")).unwrap();
 }
 
 #[test]
-fn check_writable_tells_who_may_change_names() {
+fn check_writable_reports_permissions() {
     let play = Playground::new();
     play.disk.make_folder(&rel("closed"), 0o555).unwrap();
     play.disk.make_folder(&rel("open"), 0o777).unwrap();
@@ -444,7 +445,7 @@ fn only_folders_are_roots_and_the_root_path_may_be_a_symlink() {
 }
 
 #[test]
-fn a_root_is_made_with_its_parents_and_an_existing_one_is_left_as_it_is() {
+fn create_makes_missing_parents_and_keeps_an_existing_root() {
     let play = Playground::new();
     let deep = play.root("a/b/c");
     let disk = Disk::create(&deep, 0o700).unwrap();
@@ -475,20 +476,20 @@ fn a_handle_stays_on_its_root_when_the_root_is_renamed() {
 }
 
 #[test]
-fn the_run_is_the_same_for_every_disk_of_one_mount() {
+fn the_boot_id_is_the_same_for_one_mount() {
     let play = Playground::new();
     let run = play.disk.boot_id();
     assert!(run.is_some());
     assert_eq!(Disk::open(play.path()).unwrap().boot_id(), run);
-    // Kernels before 6.8 do not tell mounts apart for good.
+    // Kernels before 6.8 have no unique mount ids.
     let unique = StatxFlags::from_bits_retain(0x4000);
-    let told = statx(CWD, "/proc", AtFlags::empty(), unique).unwrap().stx_mask;
-    let tells = StatxFlags::from_bits_retain(told).contains(unique);
-    assert_eq!(Disk::open(Path::new("/proc")).unwrap().boot_id() != run, tells);
+    let mask = statx(CWD, "/proc", AtFlags::empty(), unique).unwrap().stx_mask;
+    let has_unique_ids = StatxFlags::from_bits_retain(mask).contains(unique);
+    assert_eq!(Disk::open(Path::new("/proc")).unwrap().boot_id() != run, has_unique_ids);
 }
 
 #[test]
-fn a_write_that_cannot_be_done_is_an_error() {
+fn a_failed_write_is_an_error() {
     let play = Playground::new();
     let file = play.disk.open(&rel("a"), OpenMode::Create { mode: 0o600 }).unwrap();
     let error = file.write_at(b"x", i64::MAX as u64 - 1).unwrap_err();

@@ -1,4 +1,5 @@
-//! After a failed sync the system has given up what was to be written: a program that goes on must write it again.
+//! After a failed sync the system has dropped the writes: a program that continues must write them
+//! again.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 extern crate cleveragents_filetx as filetx;
@@ -8,14 +9,14 @@ use std::path::Path;
 use filetx::{CommitReport, Failure, FolderOptions, OwnFolder};
 use testkit::sim::{Fault, FaultDuration, SimDisk};
 
-/// How many of the disks that a power cut may leave are looked at, for each call.
+/// Number of possible disks after a power cut that are checked per call.
 const CUTS_MAX: usize = 200;
-/// More than the disk calls of one commit.
+/// Upper bound of the disk calls of one commit.
 const CALLS_MAX: u64 = 60;
 
 fn commit(folder: &OwnFolder, number: u32) -> Result<CommitReport, Failure> {
     let mut tx = folder.begin()?;
-    // Two of these do not fit into the journal: every commit has a checkpoint.
+    // Two of these do not fit into the journal, so every commit needs a checkpoint.
     tx.put(&*number.to_string(), text(number).as_bytes())?;
     tx.commit()
 }
@@ -46,7 +47,7 @@ fn a_commit_after_one_that_failed_at_its_checkpoint_loses_nothing() {
             result => {
                 hits += 1;
                 acknowledged.extend(result.is_ok().then_some(3));
-                // A program that goes on.
+                // A program that continues.
                 assert!(commit(&folder, 4).unwrap().pending.is_none());
                 acknowledged.push(4);
             }

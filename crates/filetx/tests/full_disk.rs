@@ -1,4 +1,5 @@
-//! Full and read-only disks: a commit that runs out of space leaves all old or all new and says which; both can be read.
+//! Full and read-only disks: a commit without enough space leaves the old or the new state and
+//! reports which. Readers work.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,18 +18,18 @@ use testkit::mount::SmallDisk;
 use testkit::report;
 
 const SKIP: &str = "full-disk";
-/// A disk in memory gives space by pages.
+/// Page size of the disk in memory.
 const PAGE_BYTES: u64 = 4096;
-/// More pages than any commit here needs.
+/// Upper bound of the pages of one commit.
 const PAGES_MAX: u64 = 64;
 
-/// A small disk with files on it, and room that can be taken and given back.
+/// A small disk with adjustable free space.
 struct Bench {
     disk: SmallDisk,
     _scratch: tempfile::TempDir,
 }
 
-/// Which of the two states the files have.
+/// The state of the files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Which {
     Old,
@@ -36,7 +37,7 @@ enum Which {
 }
 
 impl Bench {
-    /// `None`, reported, where nothing can be mounted.
+    /// Returns `None` and reports a skip if mounting is not possible.
     fn new() -> Option<Self> {
         let scratch = scratch();
         match SmallDisk::new(scratch.path(), 1 << 20) {
@@ -57,7 +58,7 @@ impl Bench {
         self.disk.point()
     }
 
-    /// Fills the disk up to a number of pages.
+    /// Fills the disk except for a number of pages.
     fn leave_pages(&self, pages: u64) {
         let mut filler = File::create(self.home().join("filler")).unwrap();
         while filler.write_all(&[b'f'; PAGE_BYTES as usize]).is_ok() {}
@@ -165,7 +166,7 @@ fn open_trees(home: &Path) -> Result<Trees, Error> {
     Trees::open(&[&home.join("a"), &home.join("b")], TreeOptions::default())
 }
 
-/// What each amount of space led to.
+/// Results by amount of space.
 #[derive(Default, Debug)]
 struct SpaceReport {
     aborted: usize,
@@ -173,7 +174,7 @@ struct SpaceReport {
     done: usize,
 }
 
-/// Commits with every amount of space from none to plenty.
+/// Commits with every amount of free space, from none to enough.
 fn run_out_of_space(work: &dyn Work) -> Option<SpaceReport> {
     let mut seen = SpaceReport::default();
     for pages in 0..=PAGES_MAX {
@@ -198,9 +199,9 @@ fn run_out_of_space(work: &dyn Work) -> Option<SpaceReport> {
             }
             Err(Failure { outcome: FailureOutcome::Unknown, .. }) => None,
         };
-        // The disk is full, and is read.
+        // The full disk is readable.
         let read = work.read(home).unwrap_or_else(|error| panic!("{pages} pages: reading: {error:?}"));
-        // On the full disk the next open may fail; it must not make it worse.
+        // The next open may fail on the full disk. It must not damage the state.
         let _ = work.open(home);
         assert_eq!(
             work.read(home).unwrap(),
@@ -228,7 +229,7 @@ fn run_out_of_space(work: &dyn Work) -> Option<SpaceReport> {
 #[test]
 fn a_folder_that_runs_out_of_space_is_all_old_or_all_new() {
     let Some(seen) = run_out_of_space(&Folder) else { return };
-    // The journal has its space, so that a full disk does not keep a commit from being made.
+    // The journal is preallocated, so a commit succeeds on a full disk.
     assert!(seen.pending > 0 && seen.done > 0, "{seen:?}");
     report::figure("sizes of a full disk, own folder", PAGES_MAX + 1);
 }
@@ -262,12 +263,12 @@ fn a_disk_full_after_the_commit_point_is_published_at_the_next_open() {
 }
 
 #[test]
-fn a_read_only_disk_is_read_and_not_written() {
+fn a_read_only_disk_is_readable() {
     let Some(bench) = Bench::new() else { return };
     let home = bench.home();
     Folder.set_up(home);
     TwoTrees.set_up(home);
-    // Something waits to be published, so that readers have to look into the journal.
+    // A commit is pending, so readers need the journal.
     bench.leave_pages(0);
     assert!(Folder.commit(home).unwrap().pending.is_some());
     bench.free_space();
@@ -279,8 +280,8 @@ fn a_read_only_disk_is_read_and_not_written() {
     for (what, failed) in [("folder", Folder.commit(home)), ("trees", TwoTrees.commit(home))] {
         let failure = failed.expect_err("a read-only disk takes nothing");
         assert_eq!(failure.outcome, FailureOutcome::Aborted, "{what}");
-        let told = format!("{:?}", failure.error);
-        assert!(told.contains("ReadOnlyFilesystem") || told.contains("code: 30"), "{what}: {told}");
+        let message = format!("{:?}", failure.error);
+        assert!(message.contains("ReadOnlyFilesystem") || message.contains("code: 30"), "{what}: {message}");
     }
     let failure = replace_file(&home.join("a/changed"), b"new", &ReplaceOptions::default()).unwrap_err();
     assert_eq!(failure.outcome, FailureOutcome::Aborted);

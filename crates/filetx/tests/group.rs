@@ -1,4 +1,5 @@
-//! Threads that commit to one own folder share syncs. Alone in its process, because syncs are counted for the whole of it.
+//! Group commit: threads of one own folder share syncs. One process per test, because the sync
+//! counter is per process.
 #![cfg(not(feature = "shuttle"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -31,7 +32,7 @@ fn lines(log: &[u8]) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn threads_share_syncs_and_each_sees_what_was_committed_before() {
+fn threads_share_syncs_and_see_earlier_commits() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let place = tempfile::tempdir().unwrap();
     fs::create_dir(place.path().join("root")).unwrap();
@@ -82,9 +83,9 @@ fn threads_share_syncs_and_each_sees_what_was_committed_before() {
     assert_eq!(fs::read_to_string(place.path().join("root/count")).unwrap(), commits.to_string());
 }
 
-/// The control: what one thread does, nobody can share.
+/// The control: one thread cannot share syncs.
 #[test]
-fn one_thread_shares_nothing() {
+fn one_thread_syncs_each_commit() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let place = tempfile::tempdir().unwrap();
     fs::create_dir(place.path().join("root")).unwrap();
@@ -99,7 +100,7 @@ fn one_thread_shares_nothing() {
 }
 
 #[test]
-fn a_thread_that_panics_while_staging_blocks_nobody_and_leaves_nothing() {
+fn a_panic_while_staging_blocks_no_thread_and_leaves_nothing() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let place = tempfile::tempdir().unwrap();
     fs::create_dir(place.path().join("root")).unwrap();
@@ -124,7 +125,7 @@ fn a_thread_that_panics_while_staging_blocks_nobody_and_leaves_nothing() {
     assert_eq!(fs::read(place.path().join("root/g")).unwrap(), b"goes on");
 }
 
-/// One batch that fails: two threads commit, the disk fails the call number `fail_at`, then all is well again.
+/// Three threads commit and the disk fails call number `fail_at`. Then the disk works again.
 fn failing_batch(fail_at: u64, lasts: FaultDuration) -> (Vec<Result<(), Failure>>, u64) {
     let disk = SimDisk::new();
     let storage = disk.make_root("a");
@@ -153,7 +154,8 @@ fn failing_batch(fail_at: u64, lasts: FaultDuration) -> (Vec<Result<(), Failure>
     let hits = disk.fault_hits();
     disk.heal();
     let outcomes = outcomes.into_inner().unwrap();
-    // The folder is usable, and has what was acknowledged, nothing that was aborted, and whole lines only.
+    // The folder is usable and contains all acknowledged commits, no aborted ones, and only
+    // complete lines.
     let mut tx = folder.begin().unwrap();
     let log = String::from_utf8(tx.read("log").unwrap().unwrap()).unwrap();
     let there: Vec<&str> = log.strip_prefix("start\n").unwrap().lines().collect();
@@ -181,7 +183,7 @@ fn failing_batch(fail_at: u64, lasts: FaultDuration) -> (Vec<Result<(), Failure>
 }
 
 #[test]
-fn a_failed_call_fails_the_group_and_the_folder_goes_on() {
+fn a_failed_call_fails_the_group_and_the_folder_stays_usable() {
     let mut unknown = 0;
     for lasts in [FaultDuration::Once, FaultDuration::Forever] {
         for fail_at in 0..40 {
@@ -189,12 +191,12 @@ fn a_failed_call_fails_the_group_and_the_folder_goes_on() {
             for outcome in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
                 assert!(hits > 0, "{outcome:?}");
                 match (&outcome.error, outcome.outcome) {
-                    // The group's own failure, the same for all that were in it.
+                    // The failure of the group, shared by all its commits.
                     (Error::GroupCommit { source }, FailureOutcome::Unknown) => {
                         assert!(matches!(&**source, Error::Io { .. }), "{source:?}");
                         unknown += 1;
                     }
-                    // Staged on it, or not begun at all.
+                    // Staged on the failed batch, or not begun.
                     (Error::Superseded | Error::Io { .. }, FailureOutcome::Aborted) => {}
                     other => panic!("{other:?}"),
                 }
@@ -207,9 +209,10 @@ fn a_failed_call_fails_the_group_and_the_folder_goes_on() {
     assert!(unknown > 0, "no sync of a journal failed");
 }
 
-/// Two transactions in one batch: the second is staged while the first is being written, and the sync fails.
+/// Two transactions in one batch: the second is staged while the first is being written, and the
+/// sync fails.
 #[test]
-fn what_is_staged_on_a_failed_sync_is_superseded() {
+fn commits_staged_on_a_failed_sync_are_superseded() {
     let disk = SimDisk::new();
     let folder =
         OwnFolder::on_storage(disk.make_root("a"), Path::new("a"), FolderOptions::default()).unwrap();
@@ -241,7 +244,7 @@ fn what_is_staged_on_a_failed_sync_is_superseded() {
             staged.send(()).unwrap();
             *second.lock().unwrap() = Some(tx.commit());
         });
-        // Just before the sync fails, the other thread begins on top of what is being written.
+        // Just before the sync fails, the other thread stages on top of the batch.
         let has_staged = Mutex::new(has_staged);
         disk.on_call(sync, move |_| {
             entered.send(()).unwrap();

@@ -1,7 +1,8 @@
-//! Concurrent processes that read and increment a counter under the lock: their history must be that of one after another.
+//! Concurrent processes read and increment a counter under the lock. Their history must be
+//! linearizable.
 //!
-//! Every process writes what it did and when, by the clock that all processes share; porcupine looks for an order that
-//! explains it. The control does the same without the lock and must be refused.
+//! Every process logs its operations with the shared clock; porcupine searches for an order that
+//! explains them. The control runs without the lock and must fail.
 #![cfg(all(target_os = "linux", not(feature = "shuttle")))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,14 +28,14 @@ fn a_history_under_the_lock_is_linearizable() {
 }
 
 #[test]
-fn without_the_lock_the_checker_objects() {
+fn without_the_lock_the_checker_fails() {
     assert!(
         (0..20).any(|_| !check_operations(&history("unlocked"))),
         "the race is too tame to show anything"
     );
 }
 
-/// What the other processes do. A plain test run passes here without a role.
+/// The other processes. A plain test run has no role.
 #[test]
 fn child() {
     let Some((role, folder)) = role() else { return };
@@ -57,9 +58,9 @@ fn operate(lock: Option<&Lock>, folder: &Path, increments: bool) -> u64 {
     let path = folder.join("counter");
     let found = fs::read_to_string(&path).unwrap().trim_end().parse().unwrap();
     if increments {
-        // The slower, the more the others would get in between.
+        // A slow operation gives other processes more chances to interfere.
         std::thread::yield_now();
-        // One write of a fixed size in place: without the lock it is to lose updates, not to be torn.
+        // One write of a fixed size, so that the control loses updates and tears nothing.
         use std::os::unix::fs::FileExt;
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.write_all_at(format!("{:020}\n", found + 1).as_bytes(), 0).unwrap();

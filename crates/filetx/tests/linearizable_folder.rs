@@ -1,9 +1,9 @@
-//! Processes that read, modify and write through transactions of one own folder, and are killed at any moment: their history
-//! must be that of one after another, and nothing acknowledged is lost.
+//! Processes read, modify and write one own folder in transactions and are killed at random. Their
+//! history must be linearizable, and no acknowledged commit may be lost.
 //!
-//! A transaction appends a line to a log and counts it. Before a process commits it notes what it is about to do, and afterwards
-//! when that was done, in a file of its own; what a kill left without an answer may or may not have happened, and the log says
-//! which. The control does the same without transactions and must be refused.
+//! A transaction appends a line to a log and counts it. A process logs each operation before and
+//! after its commit in its own file. An operation that a kill left without an answer may have
+//! happened: the log tells. The control runs without transactions and must fail.
 #![cfg(all(target_os = "linux", not(feature = "shuttle")))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,13 +19,13 @@ use testkit::history::{self, CallLog, Count, Counter, Operation, check_operation
 
 const PROCESSES: usize = 4;
 const KILLS: usize = 12;
-/// How many histories the long form checks; one history gets slower to check as it gets longer.
+/// Number of histories in the long form. Checking one history takes longer the longer it is.
 const PROOF_HISTORIES: u64 = 20;
-/// How many operations all processes do between two kills, at least.
+/// Minimum number of operations between two kills.
 const BETWEEN_KILLS: usize = 15;
 
 #[test]
-fn processes_that_are_killed_lose_nothing_and_see_one_order() {
+fn killed_processes_lose_nothing_and_see_one_order() {
     let mut operations = 0;
     let histories = if testkit::report::is_proof() { PROOF_HISTORIES } else { 1 };
     for seed in 0..histories {
@@ -33,7 +33,7 @@ fn processes_that_are_killed_lose_nothing_and_see_one_order() {
         assert_eq!(lost, Vec::<String>::new(), "acknowledged and not in the log");
         assert!(overlaps(&history), "the processes ran one after another, which shows nothing");
         assert!(check_operations(&history), "no order explains this");
-        // The count is of the same commit as the log.
+        // Count and log are of the same commit.
         let (log, count) = read(folder.path());
         assert_eq!(log.len() as u64, count);
         operations += history.len();
@@ -43,7 +43,7 @@ fn processes_that_are_killed_lose_nothing_and_see_one_order() {
 }
 
 #[test]
-fn without_transactions_the_checker_objects() {
+fn without_transactions_the_checker_fails() {
     let objects = |seed| {
         let (_folder, history, lost) = run("plain", 4, seed);
         !lost.is_empty() || !check_operations(&history)
@@ -51,7 +51,7 @@ fn without_transactions_the_checker_objects() {
     assert!((0..10).any(objects), "the race is too tame to show anything");
 }
 
-/// What the other processes do, until they are killed. A plain test run passes here without a role.
+/// The other processes, which run until they are killed. A plain test run has no role.
 #[test]
 fn child() {
     let Some((role, folder)) = role() else { return };
@@ -71,7 +71,7 @@ fn child() {
 }
 
 fn open(folder: &Path) -> OwnFolder {
-    // A small journal, so that kills meet checkpoints too.
+    // A small journal, so that kills also hit checkpoints.
     let options = FolderOptions { journal_bytes: 8 * 1024, journal_bytes_max: 0, ..FolderOptions::default() };
     OwnFolder::open(&folder.join("root"), &folder.join("lock"), options).unwrap()
 }
@@ -100,7 +100,7 @@ fn plainly(folder: &Path, append: Option<&str>) -> u64 {
     if let Some(id) = append {
         let mut log = fs::read(path("log")).unwrap_or_default();
         log.extend(format!("{id}\n").as_bytes());
-        // The slower, the more the others get in between.
+        // A slow operation gives other processes more chances to interfere.
         std::thread::yield_now();
         fs::write(path("log"), log).unwrap();
         fs::write(path("count"), (count + 1).to_string()).unwrap();
@@ -108,7 +108,8 @@ fn plainly(folder: &Path, append: Option<&str>) -> u64 {
     count
 }
 
-/// Runs processes and kills one after the other, each replaced by a new one. The history, and what was acknowledged and is gone.
+/// Runs processes, kills one after the other and replaces it. Returns the history and the lost
+/// acknowledged operations.
 fn run(role: &str, kills: usize, seed: u64) -> (tempfile::TempDir, Vec<Operation<Counter>>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("root")).unwrap();
@@ -121,7 +122,7 @@ fn run(role: &str, kills: usize, seed: u64) -> (tempfile::TempDir, Vec<Operation
     with_kills(PROCESSES, kills, BETWEEN_KILLS, &mut fastrand::Rng::with_seed(seed), begin);
     let end = now_ns();
     if role == "transactions" {
-        // What a killed process left is finished.
+        // Recovers the state that a killed process left.
         drop(open(folder.path()));
     }
     let (log, _) = read(folder.path());
@@ -129,7 +130,8 @@ fn run(role: &str, kills: usize, seed: u64) -> (tempfile::TempDir, Vec<Operation
     (folder, history, lost)
 }
 
-/// All that the processes noted. What has no answer happened if the log has it, at some time until the end.
+/// The logs of all processes. An operation without an answer happened, at any time until the end,
+/// if the log has it.
 fn explain(folder: &Path, log: &[String], end: i64) -> (Vec<Operation<Counter>>, Vec<String>) {
     let places: BTreeMap<&String, u64> = log.iter().zip(0..).collect();
     let mut operations = Vec::new();
@@ -141,7 +143,7 @@ fn explain(folder: &Path, log: &[String], end: i64) -> (Vec<Operation<Counter>>,
             Some((_, found)) => found.parse().ok(),
             None => place.filter(|_| appends),
         };
-        // A read without an answer, and an append that did not happen, say nothing.
+        // A read without an answer and an append that did not happen are not part of the history.
         if let Some(found) = found {
             let op = if appends { Count::Increment(found) } else { Count::Read(found) };
             operations.push(noted.operation(end, op));

@@ -25,7 +25,7 @@ fn start(role: &str, folder: &Path) -> Process {
 
 const PATIENT: Wait =
     Wait { timeout: Duration::from_secs(60), notice_after: Duration::from_secs(60), on_wait: None };
-/// One try.
+/// One attempt.
 const ONCE: Wait = Wait { timeout: Duration::ZERO, ..PATIENT };
 
 const PROCESSES: usize = 8;
@@ -33,7 +33,7 @@ const INCREMENTS: u64 = 200;
 const WRITERS: usize = 4;
 const WRITES: u64 = 100;
 
-/// What the other processes do. A plain test run passes here without a role.
+/// The other processes. A plain test run has no role.
 #[test]
 fn child() {
     let Some((role, folder)) = role() else { return };
@@ -84,7 +84,7 @@ fn increment(folder: &Path) {
     set_counter(folder, next);
 }
 
-/// One write of a fixed size, so that whoever reads without a lock sees a number.
+/// One write of a fixed size, so that a reader without the lock sees a number.
 fn set_counter(folder: &Path, value: u64) {
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(false).open(folder.join("counter")).unwrap();
@@ -133,17 +133,17 @@ fn timeout_names_the_lock_and_its_holder() {
     assert!(*waited >= timeout && *waited < Duration::from_secs(30), "{waited:?}");
     assert!(error.to_string().contains(&format!("process {}", holder.id())), "{error}");
     let notices = notices.lock().unwrap();
-    assert_eq!(notices.len(), 1, "told once");
+    assert_eq!(notices.len(), 1, "one notice");
     assert_eq!((&notices[0].lock, &notices[0].holder), (path, &Some(named.clone())));
     assert!(notices[0].waited >= notice_after && notices[0].waited <= *waited);
     holder.finish();
 }
 
 #[test]
-fn readers_are_not_taken_for_the_last_writer() {
+fn the_note_of_the_last_writer_does_not_name_readers() {
     let folder = folder();
     let lock = open(&folder);
-    // The note names us, and we live.
+    // The note names this process, which is alive.
     drop(lock.acquire(LockMode::Exclusive, &ONCE).unwrap());
     let mut reader = start("hold shared", folder.path());
     reader.receive();
@@ -160,7 +160,7 @@ fn a_dead_holder_is_not_named() {
     let mut dead = start("hold exclusive", folder.path());
     dead.receive();
     dead.kill();
-    // Someone else holds it, without a note.
+    // Another process holds it, without a note.
     let other = File::open(folder.path().join("lock")).unwrap();
     other.try_lock().unwrap();
     let error = open(&folder).acquire(LockMode::Exclusive, &ONCE).unwrap_err();
@@ -211,7 +211,7 @@ fn processes_lose_no_increment() {
 // [lck-clean]
 
 #[test]
-fn a_removed_lock_file_is_noticed_by_its_holder() {
+fn check_detects_a_removed_lock_file() {
     let folder = folder();
     let lock = open(&folder);
     let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
@@ -227,7 +227,7 @@ fn a_removed_lock_file_is_noticed_by_its_holder() {
 }
 
 #[test]
-fn who_waits_on_a_removed_file_gets_the_new_one() {
+fn a_waiter_on_a_removed_lock_file_gets_the_new_one() {
     let folder = folder();
     let lock = open(&folder);
     let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
@@ -240,10 +240,11 @@ fn who_waits_on_a_removed_file_gets_the_new_one() {
     waiting.finish();
 }
 
-/// Writers count under the lock while its file is removed again and again. A writer that was overtaken finds it gone.
+/// Writers count under the lock while another thread removes its file repeatedly. `check` detects
+/// it.
 ///
-/// Between `check` and the write nothing can keep a remover out, as the lock's documentation says. So that the test is about
-/// the lock and not about that window, writers and the remover exclude each other there with a gate.
+/// The lock cannot exclude a remover between `check` and the write: a documented limit. A gate
+/// excludes it here, so that the test checks the lock and not that window.
 #[test]
 fn removing_the_lock_file_never_loses_a_write() {
     assert_eq!(race_with_remover("increment checked"), WRITERS as u64 * WRITES);
@@ -251,7 +252,7 @@ fn removing_the_lock_file_never_loses_a_write() {
 
 /// The control: without the check, the same race loses writes.
 #[test]
-fn the_race_with_a_remover_loses_writes_without_the_check() {
+fn without_the_check_a_removed_lock_file_loses_writes() {
     let total = WRITERS as u64 * WRITES;
     let lost = (0..20).any(|_| race_with_remover("increment unchecked") < total);
     assert!(lost, "the race is too tame to show anything");
@@ -267,7 +268,7 @@ fn race_with_remover(role: &str) -> u64 {
         scope.spawn(move || {
             let mut seen = 0;
             while let Err(mpsc::TryRecvError::Empty) = finished.try_recv() {
-                // Only after progress, so that writers come to an end.
+                // Only after progress, so that the writers finish.
                 let now = counter(folder);
                 if now != seen {
                     seen = now;
@@ -310,7 +311,7 @@ fn increment_checked(lock: &Lock, folder: &Path, checked: bool) {
 #[test]
 fn a_forked_child_neither_holds_nor_releases_the_lock() {
     let folder = folder();
-    // In a process of its own: other tests of this one may be inside the registry while we fork.
+    // In a separate process: other tests of this one may be inside the registry during the fork.
     start("fork", folder.path()).finish();
 }
 
@@ -322,7 +323,8 @@ fn fork(lock: &Lock, file: &Path) {
     if pid == 0 {
         let gone = matches!(guard.check(), Err(Error::LockFileReplaced { .. }));
         drop(guard);
-        // It is the parent's still, also for the child: no `AlreadyHeld`, and no success through the shared open file.
+        // The lock is still the parent's: the child gets neither `AlreadyHeld` nor the lock of the
+        // shared file.
         let busy = matches!(lock.acquire(LockMode::Shared, &ONCE), Err(Error::Busy { .. }));
         std::process::exit(i32::from(!(gone && busy)));
     }
@@ -344,7 +346,7 @@ fn an_execd_program_does_not_inherit_the_lock() {
     let mut holder = start("hold and exec", folder.path());
     holder.receive();
     assert!(!is_free(&lock, LockMode::Shared));
-    // The program that it started lives on: it reads the same input, which is still open.
+    // The program that it started is alive: its input is still open.
     holder.kill();
     assert!(is_free(&lock, LockMode::Exclusive));
 }
@@ -352,7 +354,7 @@ fn an_execd_program_does_not_inherit_the_lock() {
 // Threads of one process.
 
 #[test]
-fn the_same_thread_is_told_where_it_holds_the_lock() {
+fn a_nested_acquire_reports_the_first_location() {
     let folder = folder();
     let (lock, other) = (open(&folder), open(&folder));
     let line = line!() + 1;
@@ -375,16 +377,16 @@ fn the_same_thread_is_told_where_it_holds_the_lock() {
 }
 
 #[test]
-fn another_thread_waits_and_then_gets_it() {
+fn another_thread_waits_for_the_lock() {
     let folder = folder();
     let lock = open(&folder);
     let guard = lock.acquire(LockMode::Exclusive, &ONCE).unwrap();
-    let (waiting, told) = mpsc::channel();
+    let (waiting, notices) = mpsc::channel();
     let on_wait = Arc::new(move |waited: &WaitNotice| waiting.send(waited.clone()).unwrap());
     let wait = Wait { notice_after: Duration::ZERO, on_wait: Some(on_wait), ..PATIENT };
     thread::scope(|scope| {
         let thread = scope.spawn(|| lock.acquire(LockMode::Exclusive, &wait).map(|guard| guard.check()));
-        let notice = told.recv().unwrap();
+        let notice = notices.recv().unwrap();
         assert_eq!(notice.holder.map(|holder| holder.pid), Some(std::process::id()));
         assert!(!thread.is_finished());
         drop(guard);
@@ -393,7 +395,7 @@ fn another_thread_waits_and_then_gets_it() {
 }
 
 #[test]
-fn another_thread_gives_up_after_the_timeout() {
+fn another_thread_fails_after_the_timeout() {
     let folder = folder();
     let lock = open(&folder);
     let _guard = lock.acquire(LockMode::Shared, &ONCE).unwrap();
@@ -408,7 +410,7 @@ fn another_thread_gives_up_after_the_timeout() {
 }
 
 #[test]
-fn a_held_lock_moves_between_threads() {
+fn a_send_guard_moves_between_threads() {
     let folder = folder();
     let lock = open(&folder);
     let held = lock.acquire_send(LockMode::Exclusive, &ONCE).unwrap();
@@ -492,7 +494,7 @@ fn only_plain_files_are_locks() {
 }
 
 #[test]
-fn a_path_that_cannot_be_looked_at_is_an_error() {
+fn an_inaccessible_path_is_an_error() {
     let folder = folder();
     let (inner, aside) = (folder.path().join("inner"), folder.path().join("aside"));
     fs::create_dir(&inner).unwrap();
@@ -515,7 +517,7 @@ fn a_path_that_cannot_be_looked_at_is_an_error() {
 fn a_new_lock_file_has_exactly_its_mode() {
     let folder = folder();
     let path = folder.path().join("lock");
-    // The umask belongs to the process, so another one makes the file.
+    // The umask is per process, so another process creates the file.
     start("open with umask", folder.path()).finish();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
 }
@@ -545,7 +547,7 @@ fn readers_use_a_lock_file_they_cannot_write() {
 // Several locks.
 
 #[test]
-fn several_locks_are_taken_once_each_and_in_order() {
+fn acquire_all_acquires_each_lock_once_in_order() {
     let folder = folder();
     let open = |name: &str| Lock::open(&folder.path().join(name)).unwrap();
     let (a, b, again) = (open("a"), open("b"), open("a"));
@@ -564,7 +566,7 @@ fn several_locks_are_taken_once_each_and_in_order() {
 }
 
 #[test]
-fn failing_to_take_several_locks_releases_all() {
+fn a_failed_acquire_all_releases_all() {
     let folder = folder();
     let open = |name: &str| Lock::open(&folder.path().join(name)).unwrap();
     let mut locks = [open("a"), open("b")];

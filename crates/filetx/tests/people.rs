@@ -1,8 +1,9 @@
-//! A person's hand between crash and recovery, with real tools: git and editors, on a tree commit that was killed at each of its steps.
+//! Edits between crash and recovery, with real tools: git and editors, after a tree commit was
+//! killed at each of its steps.
 //!
-//! Nothing of the person's is lost: it stays in place, or is reported and kept aside. Nothing is half-applied: every path is as the
-//! transaction wants it, or is reported, or nothing waits to be finished and recovery changes nothing. A journal of a newer program, or
-//! a damaged one, is refused and nothing is touched.
+//! No edit is lost: it stays in place, or is reported and preserved. Nothing is half-applied: every
+//! path has its target state, or is reported, or nothing is pending and recovery changes nothing. A
+//! journal of a newer program or a corrupt one is refused, without changes.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,21 +24,23 @@ use testkit::sim::Node;
 use testkit::strace::{self, BEGIN, Call, END, Inject};
 
 const FOLDER: &str = "FILETX_PEOPLE_FOLDER";
-/// What an editor saves.
+/// Content that an editor saves.
 const WORDS: &[u8] = b"a person's words";
-/// The transaction folder, below a folder that git ignores, as the program has it.
+/// The transaction folder, below a folder that git ignores, as in the program.
 const HOME: &str = ".tool/.txn";
-/// What the transaction changes.
+/// The changes of the transaction.
 const PATHS: [&str; 8] =
     ["changed", "sub/changed", "removed", "script", "link", "new", "new/file", "replaced-link"];
 const MAGIC: &[u8] = b"filetx\0\n";
 const SLOTS: [usize; 2] = [0, 4096];
 const RECORDS: usize = 8192;
 
-/// Runs before `main`, so that a child has one thread and no test harness: strace counts calls by thread.
+/// Runs before `main`, so that a child has one thread and no test harness: strace counts calls by
+/// thread.
 #[expect(unsafe_code, reason = "a static in this section is a function that the loader calls")]
 #[used]
-// SAFETY: the loader calls what is listed here with C's calling convention; the function takes nothing and does not unwind.
+// SAFETY: the loader calls what is listed here with C's calling convention; the function takes
+// nothing and does not unwind.
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: extern "C" fn() = {
     extern "C" fn start() {
@@ -69,13 +72,13 @@ fn commit(root: &Path) -> Result<CommitReport, Failure> {
     tx.commit()
 }
 
-/// What a person does between crash and recovery.
+/// An edit between crash and recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Act {
     Git(&'static [&'static str]),
-    /// Opens the file, empties it and writes.
+    /// Truncates the file and writes.
     SaveInPlace(&'static str),
-    /// Writes a file beside it and renames.
+    /// Writes a temporary file and renames it.
     SaveByRename(&'static str),
     Remove(&'static str),
 }
@@ -116,7 +119,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// `None`, reported, where strace or git is missing.
+    /// Returns `None` and reports a skip if strace or git is missing.
     fn new() -> Option<Self> {
         let no_git =
             Command::new("git").arg("--version").output().is_err().then(|| "git does not start".to_owned());
@@ -137,7 +140,7 @@ impl Bench {
         git(&root, &["init", "-q"]);
         git(&root, &["add", "-A"]);
         git(&root, &["commit", "-q", "-m", "first"]);
-        // The person's own work, which no commit of theirs or ours has.
+        // Uncommitted work of the person.
         fs::write(root.join("other"), "changed by the person").unwrap();
         fs::write(root.join("notes"), "of the person").unwrap();
         copy(&root, &start);
@@ -154,7 +157,7 @@ impl Bench {
         assert!(ended.killed, "{step:?}: {ended:?}");
     }
 
-    /// Kills at a step, lets the person act, recovers, and checks.
+    /// Kills at a step, edits, recovers, and checks.
     fn check(&self, step: &Call, act: Act) -> Result<(), String> {
         self.crash(step);
         let waiting = self.is_waiting();
@@ -171,7 +174,7 @@ impl Bench {
             let as_left = left == found;
             let ours = waiting && PATHS.contains(&path) && !is_kept(path);
             let saved = matches!(found, Some(Node::File { content, .. }) if content == WORDS);
-            // What a person saves over a file of ours that is there already is simply the newer version.
+            // An edit of a published file is simply a newer version.
             if if ours { found != new && !(saved && as_left) } else { !as_left } {
                 return Err(format!(
                     "`{path}` was left as {left:?} and is {found:?}; waiting: {waiting}, {kept:?}"
@@ -193,7 +196,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Whether the transaction is committed and waits to be finished. A reader then sees it already.
+    /// Whether the transaction is committed and pending. A reader sees it in that case.
     fn is_waiting(&self) -> bool {
         let waiting = self.root.join(HOME).join("journal").exists();
         let snapshot = Snapshot::of_tree(&self.root, &options().txn_dir, &Wait::default()).unwrap();
@@ -209,7 +212,7 @@ impl Bench {
     }
 }
 
-/// What people see: neither git's nor our own files.
+/// The visible files, without those of git and of the transaction folder.
 fn people_tree(root: &Path) -> Tree {
     let mut tree = tree_without(root, ".git");
     tree.retain(|path, _| !path.starts_with(".tool"));
@@ -237,7 +240,7 @@ fn git(root: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Tries acts at every step.
+/// Tries edits at every step.
 fn try_acts(name: &str, acts: &[Act]) {
     let Some(bench) = Bench::new() else { return };
     let mut failures = Vec::new();
@@ -255,7 +258,7 @@ fn try_acts(name: &str, acts: &[Act]) {
 }
 
 #[test]
-fn git_between_crash_and_recovery_loses_nothing() {
+fn git_commands_between_crash_and_recovery_lose_nothing() {
     try_acts(
         "git",
         &[
@@ -270,7 +273,7 @@ fn git_between_crash_and_recovery_loses_nothing() {
 }
 
 #[test]
-fn an_editor_between_crash_and_recovery_loses_nothing() {
+fn edits_between_crash_and_recovery_are_not_lost() {
     try_acts(
         "editor",
         &[
@@ -288,17 +291,17 @@ fn an_editor_between_crash_and_recovery_loses_nothing() {
     );
 }
 
-/// All that is below a folder, without who holds locks.
+/// All files below a folder, without lock files.
 fn everything(root: &Path) -> Tree {
     let mut all = tree(root);
     all.retain(|path, _| !path.ends_with("/lock") && !path.ends_with(".lock"));
     all
 }
 
-/// How a journal is changed, and the error that this must give.
+/// A change of a journal, and the expected error.
 type Way = (fn(&mut [u8]), fn(&Error) -> bool);
 
-/// Changes a journal so that it seems to be of a newer program.
+/// Sets the format version of a journal to a newer one.
 fn make_newer(journal: &mut [u8]) {
     for slot in SLOTS.into_iter().filter(|slot| journal[*slot..].starts_with(MAGIC)).collect::<Vec<_>>() {
         journal[slot + 8..slot + 12].copy_from_slice(&99_u32.to_le_bytes());
@@ -322,13 +325,13 @@ fn is_damaged(error: &Error) -> bool {
 }
 
 #[test]
-fn a_strange_journal_of_a_tree_is_refused_and_nothing_is_touched() {
+fn an_invalid_journal_of_a_tree_is_refused() {
     let Some(bench) = Bench::new() else { return };
     let placed =
         bench.steps.iter().position(|call| call.step().contains("journal.tmp .txn journal")).unwrap();
     let ways: [Way; 3] = [(make_newer, is_newer), (damage_header, is_damaged), (damage_record, is_damaged)];
     for (index, (change, is_expected)) in ways.into_iter().enumerate() {
-        // Half-way through publishing, so that there would be much to do.
+        // Killed during publishing, so that recovery would have work.
         bench.crash(&bench.steps[placed + 10]);
         let journal = bench.root.join(HOME).join("journal");
         let mut bytes = fs::read(&journal).unwrap();
@@ -345,7 +348,7 @@ fn a_strange_journal_of_a_tree_is_refused_and_nothing_is_touched() {
 }
 
 #[test]
-fn a_strange_journal_of_an_own_folder_is_refused_and_nothing_is_touched() {
+fn an_invalid_journal_of_an_own_folder_is_refused() {
     let ways: [Way; 2] = [(make_newer, is_newer), (damage_header, is_damaged)];
     for (index, (change, is_expected)) in ways.into_iter().enumerate() {
         let scratch = scratch();
@@ -357,7 +360,7 @@ fn a_strange_journal_of_an_own_folder_is_refused_and_nothing_is_touched() {
         tx.put("state", b"old").unwrap();
         assert!(tx.commit().unwrap().pending.is_none());
         drop(opened);
-        // Nobody knows what is published any more, so that there would be something to do.
+        // Without the watermark, so that recovery would have work.
         fs::remove_file(folder.join(".txn/published")).unwrap();
         fs::write(folder.join("state"), "half").unwrap();
         let journal = folder.join(".txn/journal");

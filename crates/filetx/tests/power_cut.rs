@@ -1,7 +1,9 @@
-//! Real power cuts: a program commits in a loop on a real ext4 or xfs, which is stopped at a random moment and mounted again.
+//! Real power cuts: a program commits in a loop on ext4 or XFS, which is stopped at a random moment
+//! and mounted again.
 //!
-//! Every commit puts its number into all of its files. After a cut a reader, and then recovery, find all files of one number:
-//! the last one acknowledged, or the one after it. A control without syncs shows that the cuts are real: it must be caught.
+//! Every commit writes its number to all of its files. After a cut, a reader and then recovery find
+//! one number in all files: the last acknowledged one or the next. A control without syncs must
+//! fail, which proves that the cuts are real.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -32,28 +34,28 @@ const FROM: &str = "FILETX_CUT_FROM";
 /// Cuts for each writer on each file system; there are two writers.
 const CUTS: usize = 110;
 const CUTS_IN_PROOF: usize = 1000;
-/// Cuts until the control has to be caught.
+/// Maximum number of cuts until the control fails.
 const CUTS_OF_CONTROL: usize = 40;
-/// A commit says one word.
+/// Length of the answer of a commit.
 const MOMENT: Moment = Moment { words_max: 12, delay_us_max: 4000 };
 
-/// Who writes.
+/// The writer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Writer {
-    /// An own folder: one file grows, three are replaced.
+    /// An own folder: one file grows, three files are replaced.
     Folder,
-    /// Two folders of people: six files are replaced, one comes and goes.
+    /// Two user trees: six files are replaced, one is created and removed.
     Trees,
-    /// Four files, each written beside its target and renamed, without a sync.
+    /// Four files, each written to a temporary file and renamed, without a sync.
     Naive,
 }
 
-/// What a writer said before it ended.
+/// The answers of a writer before it ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Said {
-    /// The last number that was acknowledged.
+    /// The last acknowledged number.
     acknowledged: u64,
-    /// The one after it said that it changed nothing.
+    /// The next commit was aborted.
     aborted: bool,
 }
 
@@ -78,16 +80,16 @@ fn trees_survive_power_cuts_on_xfs() {
 }
 
 #[test]
-fn a_writer_without_syncs_is_caught_on_ext4() {
+fn a_writer_without_syncs_is_detected_on_ext4() {
     is_caught("power-cut-ext4", FileSystem::Ext4);
 }
 
 #[test]
-fn a_writer_without_syncs_is_caught_on_xfs() {
+fn a_writer_without_syncs_is_detected_on_xfs() {
     is_caught("power-cut-xfs", FileSystem::Xfs);
 }
 
-/// What the other process does. A plain test run passes here without a role.
+/// The other process. A plain test run has no role.
 #[test]
 fn child() {
     let Ok(name) = std::env::var(WRITER) else { return };
@@ -126,7 +128,7 @@ struct Bench {
     _scratch: tempfile::TempDir,
     writer: Writer,
     random: fastrand::Rng,
-    /// The next number to be written.
+    /// The next number.
     from: u64,
 }
 
@@ -146,13 +148,13 @@ impl Bench {
             }
         };
         writer.set_up(image.point());
-        // The folders themselves are not what is tried.
+        // The test does not cover the creation of these folders.
         rustix::fs::sync();
         let random = fastrand::Rng::with_seed(seed);
         Some(Self { image, system, _scratch: scratch, writer, random, from: 1 })
     }
 
-    /// Lets the writer write, cuts, and looks at what is left.
+    /// Runs the writer, cuts the power, and checks the files.
     fn cut(&mut self, number: usize) -> Result<(), String> {
         let home = self.image.point().to_owned();
         let writer = command(self.writer, &home, self.from);
@@ -160,7 +162,7 @@ impl Bench {
         let said = Said::of(self.from, &heard.all);
         let least = Said::of(self.from, heard.binding(self.system)).acknowledged;
         if !mounts_are_numbered(&home) {
-            // This kernel cannot tell the mount from the one before; a system that was started again could.
+            // This kernel does not distinguish the mounts; a restarted system would.
             let _ = fs::remove_file(home.join("folder/.txn/published"));
         }
         let found = self.writer.check(&home).map_err(|reason| format!("{said:?}, {reason}"))?;
@@ -173,7 +175,7 @@ impl Bench {
     }
 }
 
-/// Whether the kernel gives every mount a number of its own: from 6.8 on.
+/// Whether the kernel has unique mount ids (since 6.8).
 fn mounts_are_numbered(point: &Path) -> bool {
     let unique = StatxFlags::from_bits_retain(0x4000);
     let found = statx(CWD, point, AtFlags::empty(), unique).unwrap();
@@ -204,7 +206,7 @@ impl Said {
     }
 }
 
-/// One write, as the test harness writes to the same pipe.
+/// One write, because the test harness writes to the same pipe.
 fn say(word: &str) {
     stdout().write_all(format!("@{word}\n").as_bytes()).unwrap();
 }
@@ -227,13 +229,13 @@ impl Writer {
         }
     }
 
-    /// Commits one number after the other, until something fails.
+    /// Commits one number after the other until a commit fails.
     fn write(self, home: &Path, from: u64) {
         let mut number = from;
         while self.commit(home, &mut number) {}
     }
 
-    /// Opens, and commits until something fails; whether it is worth going on.
+    /// Opens, and commits until a commit fails. Returns whether to continue.
     fn commit(self, home: &Path, number: &mut u64) -> bool {
         match self {
             Self::Folder => match open_folder(home) {
@@ -263,7 +265,7 @@ impl Writer {
         false
     }
 
-    /// The number that all files have, for a reader and after recovery.
+    /// The number of all files, for a reader and after recovery.
     fn check(self, home: &Path) -> Result<u64, String> {
         let seen = self.read(home).map_err(|error| format!("reading: {error:?}"))?;
         let seen = self.number(&seen).map_err(|reason| format!("a reader saw {reason}"))?;
@@ -277,9 +279,9 @@ impl Writer {
             Self::Naive => Ok(Vec::new()),
         };
         let kept = kept.map_err(|error| format!("recovering: {error:?}"))?;
-        // In an own folder, what a cut tore may look like somebody's. In a tree nothing is torn.
+        // In an own folder, a torn write may look like an edit. In a tree, no file is torn.
         if self == Self::Trees && !kept.is_empty() {
-            return Err(format!("nobody else was here, but {kept:?} was kept"));
+            return Err(format!("without edits, recovery preserved {kept:?}"));
         }
         let left = self.number(&self.raw(home)).map_err(|reason| format!("recovery left {reason}"))?;
         if left == seen { Ok(left) } else { Err(format!("a reader saw {seen}, recovery left {left}")) }
@@ -305,7 +307,7 @@ impl Writer {
         }
     }
 
-    /// Which number a tree is of, when it is of one.
+    /// The number of a tree, if all files agree.
     fn number(self, tree: &Tree) -> Result<u64, String> {
         let contents: BTreeMap<&str, &[u8]> = tree
             .iter()
@@ -323,7 +325,7 @@ impl Writer {
         if contents == expected { Ok(number) } else { Err(format!("a mixed state about {number}: {tree:?}")) }
     }
 
-    /// All files after a number.
+    /// All files after commit `number`.
     fn files(self, number: u64) -> BTreeMap<String, String> {
         if number == 0 && self != Self::Naive {
             return BTreeMap::new();
@@ -348,11 +350,11 @@ impl Writer {
     }
 }
 
-/// Says what became of a commit; `false` when there is no use in going on.
+/// Reports the result of a commit. Returns `false` if continuing is useless.
 fn tell(number: u64, result: Result<CommitReport, Failure>) -> bool {
     match result {
         Ok(committed) => {
-            assert!(committed.preserved.is_empty(), "nobody else was here");
+            assert!(committed.preserved.is_empty(), "no other program edited a file");
             say(&number.to_string());
             committed.pending.is_none()
         }
@@ -364,7 +366,7 @@ fn tell(number: u64, result: Result<CommitReport, Failure>) -> bool {
 }
 
 fn open_folder(home: &Path) -> Result<OwnFolder, Error> {
-    // Small, so that checkpoints come often.
+    // Small, so that checkpoints are frequent.
     let options =
         FolderOptions { journal_bytes: 16 * 1024, journal_bytes_max: 0, ..FolderOptions::default() };
     OwnFolder::open(&home.join("folder"), &lock(home), options)
@@ -383,12 +385,13 @@ fn commit_folder(folder: &OwnFolder, number: u64) -> Result<CommitReport, Failur
     tx.commit()
 }
 
-/// Does what the system may do by itself at any time: one of the files, whichever, reaches the disk before the others.
+/// Syncs a random file, as the system may do at any time, so that it becomes durable before the
+/// others.
 fn write_back(home: &Path, number: u64) {
     let files =
         [".txn/published", "messages", ".txn/published", "context", "metadata", ".txn/published", "state"];
     if let Some(file) = files.get(number as usize % (2 * files.len())) {
-        // After a cut it fails, and so does the next commit.
+        // Fails after a cut, like the next commit.
         let _ = fs::File::open(home.join("folder").join(file)).and_then(|file| file.sync_data());
     }
 }
@@ -425,7 +428,7 @@ fn line(number: u64) -> String {
     format!("{number}\n")
 }
 
-/// Content of a length that goes up and down, up to more than a page.
+/// Content of varying length, up to more than a page.
 fn text(name: &str, number: u64) -> String {
     let repeated = (number * 7 + name.len() as u64) % 90;
     format!("{name} {number}\n").repeat(1 + repeated as usize)

@@ -1,4 +1,4 @@
-//! What is one for the whole process: the umask and the count of syncs. One test at a time, so that none sees another's.
+//! State of the whole process: the umask and the sync counter. One test at a time.
 #![cfg(target_os = "linux")]
 
 extern crate cleveragents_filetx as filetx;
@@ -17,7 +17,7 @@ use rustix::process::umask;
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[test]
-fn modes_are_exact_whatever_the_umask() {
+fn modes_ignore_the_umask() {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     for mask in [0o077, 0o000, 0o777] {
         let folder = tempfile::tempdir().unwrap();
@@ -45,7 +45,7 @@ fn make_some(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Error>>
 }
 
 #[test]
-fn transactions_make_exact_modes_and_keep_their_own_folder_closed() {
+fn transactions_set_exact_modes_and_keep_the_transaction_folder_private() {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     for mask in [0o000, 0o077, 0o027] {
         let folder = tempfile::tempdir().unwrap();
@@ -82,7 +82,7 @@ fn transactions_make_exact_modes_and_keep_their_own_folder_closed() {
     }
 }
 
-/// Leaves staged content, a journal and what is waiting to be acknowledged.
+/// Leaves staged content, a journal and a transaction without acknowledgement.
 fn make_by_transactions(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Error>> {
     for name in ["own", "tree"] {
         fs::create_dir(folder.join(name))?;
@@ -103,9 +103,9 @@ fn make_by_transactions(folder: &std::path::Path) -> Result<(), Box<dyn std::err
     Ok(())
 }
 
-/// A staged copy of a file that only its owner may read is not more open than that, at any time.
+/// The staged content of a private file is private at any time.
 #[test]
-fn staged_content_is_closed_until_it_is_published() {
+fn staged_content_is_private_until_it_is_published() {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let before = umask(Mode::from_raw_mode(0o000));
@@ -125,7 +125,7 @@ fn staged_content_is_closed_until_it_is_published() {
 }
 
 #[test]
-fn a_replacement_is_two_syncs() {
+fn a_replacement_needs_two_syncs() {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
@@ -140,11 +140,11 @@ fn a_replacement_is_two_syncs() {
 }
 
 #[test]
-fn every_sync_is_counted_and_nothing_else() {
+fn sync_count_counts_only_syncs() {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let start = sync_count();
-    // Two folders are made, and each name is made durable.
+    // Two new folders, each with a durable name.
     let disk = Disk::create(&folder.path().join("a/b"), 0o700).unwrap();
     assert_eq!(sync_count() - start, 2);
     let file = disk.open(&RelPath::new("file").unwrap(), OpenMode::Create { mode: 0o600 }).unwrap();
@@ -158,7 +158,7 @@ fn every_sync_is_counted_and_nothing_else() {
 
 #[cfg(feature = "mutants")]
 #[test]
-fn each_sync_of_a_replacement_can_be_left_out() {
+fn each_sync_of_a_replacement_can_be_skipped() {
     use filetx::Step;
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
@@ -170,7 +170,7 @@ fn each_sync_of_a_replacement_can_be_left_out() {
 }
 
 #[test]
-fn many_files_are_synced_in_a_few_calls_where_the_system_allows_it() {
+fn many_files_need_few_syncs_with_syncfs() {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let names: Vec<String> = (0..40).map(|number| format!("folder-{number}/file")).collect();

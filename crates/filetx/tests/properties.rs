@@ -1,5 +1,5 @@
-//! Random calls with both policies against a model in memory: what each call answers, what the transaction sees, and what the
-//! disk holds after each commit and each abort.
+//! Random calls with both policies, compared with a model in memory: the result of each call, the
+//! view of the transaction, and the disk after each commit and each abort.
 #![cfg(not(feature = "shuttle"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 use testkit::sim::{Node, SimDisk};
 
-/// One call. Paths come from a short list, so that calls meet each other.
+/// One call. Paths come from a short list, so that calls affect each other.
 #[derive(Clone, Debug)]
 enum Op {
     Put(Place, Text),
@@ -32,7 +32,7 @@ enum Op {
     RemoveFolder(Place),
 }
 
-/// A root, where there are several, and a path.
+/// A root and a path.
 type Place = (usize, &'static str);
 
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ struct Text {
     len: usize,
 }
 
-/// How a transaction ends, and whether another program goes on.
+/// The end of a transaction, and whether another program continues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     Commit,
@@ -49,7 +49,7 @@ enum End {
     CommitAndReopen,
 }
 
-/// Those of an own folder, which is flat; one is refused.
+/// The paths of an own folder, which is flat; one is invalid.
 const NAMES: [&str; 5] = ["b", "c", "link", "d", "a/x"];
 const PATHS: [&str; 9] = ["a", "b", "a/x", "a/y", "b/x", "a/x/p", "a/x/q", "c/x/p", "a-x"];
 const ROOTS: [&str; 2] = ["r0", "r1"];
@@ -109,14 +109,14 @@ struct Model {
     is_flat: bool,
 }
 
-/// What new files and folders get.
+/// Modes of new files and folders.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Modes {
     file: u32,
     folder: u32,
 }
 
-/// The name of the error that a call is refused with.
+/// Name of the error of a refused call.
 type Refusal = &'static str;
 
 impl Text {
@@ -130,7 +130,7 @@ fn key(at: &Place) -> String {
 }
 
 impl Model {
-    /// Does a call, or nothing of it.
+    /// Applies a call, all or nothing.
     fn apply(&mut self, op: &Op) -> Result<(), Refusal> {
         let mut after = self.clone();
         after.try_apply(op)?;
@@ -208,7 +208,7 @@ impl Model {
             return Err("BadPath");
         }
         let folder = Node::Folder { mode: self.modes.folder };
-        // The first slash ends the root.
+        // The root ends at the first slash.
         for (end, _) in path.match_indices('/').skip(1) {
             match self.nodes.entry(path[..end].to_owned()).or_insert_with(|| folder.clone()) {
                 Node::Folder { .. } => {}
@@ -218,7 +218,7 @@ impl Model {
         Ok(())
     }
 
-    /// Puts a file or symlink there.
+    /// Places a file or symlink.
     fn place(&mut self, path: &str, node: Node) -> Result<(), Refusal> {
         self.make_parents(path)?;
         if let Some(Node::Folder { .. }) = self.nodes.get(path) {
@@ -323,7 +323,7 @@ transaction!(
     }
 );
 
-/// Everything, as the transaction sees it.
+/// All files in the view of the transaction.
 fn seen(tx: &impl Tx, roots: usize) -> BTreeMap<String, Node> {
     let mut nodes = BTreeMap::new();
     for (index, root) in ROOTS.iter().enumerate().take(roots) {
@@ -356,8 +356,8 @@ fn on_disk(disk: &SimDisk) -> BTreeMap<String, Node> {
     ROOTS.iter().flat_map(of).collect()
 }
 
-/// Stages the calls in a transaction, compares each answer and the view with the model, and ends it. What is expected on the
-/// disk afterwards.
+/// Stages the calls in a transaction, compares each result and the view with the model, and ends
+/// it. Returns the expected state of the disk.
 fn run(mut tx: impl Tx, model: &Model, ops: &[Op], end: End, roots: usize) -> Model {
     let mut staged = model.clone();
     for op in ops {
@@ -392,7 +392,7 @@ fn new_disk() -> SimDisk {
 }
 
 fn folder_follows_the_model(transactions: &[(Vec<Op>, End)]) {
-    // Small, so that there are checkpoints.
+    // Small, so that checkpoints happen.
     let options = FolderOptions { journal_bytes: 8 * 1024, journal_bytes_max: 0, ..FolderOptions::default() };
     let mut disk = new_disk();
     let open =
@@ -413,7 +413,7 @@ fn folder_follows_the_model(transactions: &[(Vec<Op>, End)]) {
         now.retain(|path, _| path.starts_with("r0/"));
         assert_eq!(now, model.nodes, "after {end:?}");
     }
-    // The journal alone tells the same, without the mark of what is published.
+    // The journal alone, without the watermark, gives the same state.
     drop(folder);
     disk.external_remove("r0", ".txn/published");
     let folder = open(&disk);
@@ -456,7 +456,7 @@ fn trees_follow_the_model(transactions: &[(Vec<Op>, End)]) {
     }
 }
 
-/// Runs a property on many random inputs, the same ones each time unless the environment says otherwise.
+/// Runs a property on many random inputs. The seed is fixed unless the environment sets it.
 fn check(test: &str, op: BoxedStrategy<Op>, property: fn(&[(Vec<Op>, End)])) {
     let cases = if testkit::report::is_proof() { 20_000 } else { 2_000 };
     let seed = testkit::seed::from_env_or(1);
@@ -479,25 +479,25 @@ fn check(test: &str, op: BoxedStrategy<Op>, property: fn(&[(Vec<Op>, End)])) {
 }
 
 #[test]
-fn own_folders_do_what_the_model_does() {
-    check("own_folders_do_what_the_model_does", folder_op(), folder_follows_the_model);
+fn own_folders_match_the_model() {
+    check("own_folders_match_the_model", folder_op(), folder_follows_the_model);
 }
 
 #[test]
-fn user_trees_do_what_the_model_does() {
-    check("user_trees_do_what_the_model_does", tree_op(), trees_follow_the_model);
+fn user_trees_match_the_model() {
+    check("user_trees_match_the_model", tree_op(), trees_follow_the_model);
 }
 
-/// The control: a model that is wrong in one rare point is told apart.
+/// The control: a model with one rare error is detected.
 #[test]
-fn a_wrong_model_is_noticed() {
+fn a_wrong_model_is_detected() {
     let wrong = |transactions: &[(Vec<Op>, End)]| {
         let mut disk_says =
             Model { nodes: BTreeMap::new(), modes: Modes { file: 0o600, folder: 0o700 }, is_flat: false };
         let mut wrong = disk_says.clone();
         for op in transactions.iter().flat_map(|(ops, _)| ops) {
             let _ = disk_says.apply(op);
-            // It forgets that a refused call does nothing.
+            // The wrong model applies refused calls.
             let _ = wrong.try_apply(op);
         }
         disk_says == wrong

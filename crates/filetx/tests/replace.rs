@@ -1,4 +1,4 @@
-//! Replacing one file: all of it or nothing, with everything else about it kept.
+//! Replacement of one file: all-or-nothing, with mode, owner and attributes preserved.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -31,7 +31,7 @@ fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).unwrap().mode() & 0o7777
 }
 
-/// Fails unless replacing is refused because of what is there.
+/// Checks that the replacement is refused because of the kind of file at the path.
 fn check_refused(path: &Path, options: &ReplaceOptions, expected: FileKind) {
     let failure = replace_file(path, b"new", options).unwrap_err();
     assert_eq!(failure.outcome, FailureOutcome::Aborted);
@@ -44,7 +44,7 @@ fn check_refused(path: &Path, options: &ReplaceOptions, expected: FileKind) {
 }
 
 #[test]
-fn a_new_file_gets_the_mode_asked_for() {
+fn a_new_file_gets_the_requested_mode() {
     let play = Playground::new();
     let replaced = replace_file(&play.root("a"), b"new", &REFUSE).unwrap();
     assert_eq!(replaced, Replacement { created: true, swept: 0 });
@@ -84,7 +84,7 @@ fn an_existing_file_keeps_mode_owner_and_attributes() {
 }
 
 #[test]
-fn access_lists_are_kept_and_a_folders_default_is_not_added() {
+fn access_lists_are_copied_without_the_default_of_the_folder() {
     const ACCESS: &str = "system.posix_acl_access";
     let play = Playground::new();
     // Version 2, then (tag, permissions, id): owner, one named user, group, mask, others.
@@ -112,7 +112,7 @@ fn access_lists_are_kept_and_a_folders_default_is_not_added() {
 }
 
 #[test]
-fn another_name_of_the_old_file_keeps_the_old_content() {
+fn other_hard_links_keep_the_old_content() {
     let play = Playground::new();
     fs::hard_link(play.outside("secret"), play.root("a")).unwrap();
     replace_file(&play.root("a"), b"new", &REFUSE).unwrap();
@@ -134,7 +134,7 @@ fn a_symlink_is_refused() {
 }
 
 #[test]
-fn what_is_not_a_plain_file_is_refused() {
+fn only_plain_files_are_replaced() {
     let play = Playground::new();
     make_fifo(&play.root("fifo"));
     let _socket = UnixListener::bind(play.root("socket")).unwrap();
@@ -156,12 +156,13 @@ fn what_is_not_a_plain_file_is_refused() {
 
 #[test]
 fn a_file_in_the_current_folder_needs_no_folder_in_its_path() {
-    // The current folder of a test is the package's; a name that cannot be made there shows that it was looked for there.
+    // The current folder of a test is its package. The name of an existing folder shows that the
+    // path was resolved there.
     check_refused(Path::new("src"), &REFUSE, FileKind::Folder);
 }
 
 #[test]
-fn any_bytes_up_to_the_limit_make_a_name() {
+fn names_may_have_any_bytes_up_to_the_limit() {
     let play = Playground::new();
     for name in [b"two\nlines".as_slice(), b"\xff\xfe", &[b'n'; 255], &[0xff; 254], b".tmp"] {
         for content in [b"first".as_slice(), b"second"] {
@@ -187,7 +188,7 @@ fn below_a_root_no_path_leads_out() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_is_an_error_and_the_file_stays() {
+fn a_read_only_folder_is_an_error_and_the_file_stays() {
     let play = Playground::new();
     fs::write(play.root("a"), "old").unwrap();
     fs::set_permissions(play.path(), PermissionsExt::from_mode(0o755)).unwrap();
@@ -207,7 +208,7 @@ fn a_folder_that_may_not_be_written_is_an_error_and_the_file_stays() {
 }
 
 #[test]
-fn leftovers_of_this_file_alone_are_swept_and_only_when_asked() {
+fn sweep_removes_only_leftovers_of_its_target() {
     let play = Playground::new();
     let long = "n".repeat(250);
     let leftover = ".a.0123456789abcdef.tmp";
@@ -234,10 +235,10 @@ fn leftovers_of_this_file_alone_are_swept_and_only_when_asked() {
 }
 
 #[test]
-fn a_killed_writer_of_a_long_name_leaves_what_only_that_name_sweeps() {
+fn leftovers_of_long_names_are_swept_by_their_name_only() {
     let play = Playground::new();
     let (long, similar) = (format!("{}a", "n".repeat(254)), format!("{}b", "n".repeat(254)));
-    // A writer killed before its rename: the staged file stays, because removing it is no longer done.
+    // A writer killed before its rename leaves its staged file.
     let killed = Recorder::new(&play.disk, Some(("sync_all", Fault::Killed)));
     replace_in(&killed, &rel(&long), b"new", &REFUSE).unwrap_err();
     assert_eq!(names(&play.root("")).len(), 1);
@@ -248,7 +249,7 @@ fn a_killed_writer_of_a_long_name_leaves_what_only_that_name_sweeps() {
 }
 
 #[test]
-fn a_replacement_is_these_calls_and_no_others() {
+fn a_replacement_makes_a_fixed_sequence_of_calls() {
     let play = Playground::new();
     let recorder = Recorder::new(&play.disk, None);
     replace_in(&recorder, &rel("a"), b"1", &REFUSE).unwrap();
@@ -274,7 +275,7 @@ fn a_replacement_is_these_calls_and_no_others() {
 }
 
 #[test]
-fn any_failing_call_before_the_rename_leaves_the_old_file_and_nothing_else() {
+fn a_failure_before_the_rename_leaves_only_the_old_file() {
     for (call, step) in [
         ("stat", Step::Inspect),
         ("list", Step::SweepReplacements),
@@ -295,35 +296,36 @@ fn any_failing_call_before_the_rename_leaves_the_old_file_and_nothing_else() {
 }
 
 #[test]
-fn after_the_rename_a_failure_says_unknown() {
+fn a_failure_after_the_rename_is_unknown() {
     let (failure, content) = replace_with_fault("sync_folder", Fault::Fails);
     assert_eq!((failure.outcome, content), (FailureOutcome::Unknown, b"new".to_vec()));
     assert!(matches!(failure.error, Error::Io { step: Step::SyncReplacedFolder, .. }));
 }
 
 #[test]
-fn a_rename_that_fails_and_is_done_all_the_same_says_unknown() {
+fn a_rename_that_takes_effect_and_fails_is_unknown() {
     let (failure, content) = replace_with_fault("rename", Fault::DoneAllTheSame);
     assert_eq!((failure.outcome, content), (FailureOutcome::Unknown, b"new".to_vec()));
     assert!(matches!(failure.error, Error::Io { step: Step::PlaceReplacement, .. }));
 }
 
 #[test]
-fn names_that_are_always_taken_are_an_error_in_the_end() {
+fn occupied_names_are_an_error_after_several_attempts() {
     let (failure, content) = replace_with_fault("create", Fault::Taken);
     assert_eq!((failure.outcome, content), (FailureOutcome::Aborted, b"old".to_vec()));
     assert!(matches!(failure.error, Error::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists));
 }
 
 #[test]
-fn a_name_that_is_taken_once_is_no_error() {
+fn an_occupied_name_is_retried() {
     let play = Playground::new();
     let recorder = Recorder::new(&play.disk, Some(("create", Fault::TakenOnce)));
     replace_in(&recorder, &rel("a"), b"new", &REFUSE).unwrap();
     assert_eq!(recorder.calls()[..3], ["stat", "create", "create"]);
 }
 
-/// Replaces `old` by `new` with a fault at a call; returns the failure and what the file holds. Nothing else may be left.
+/// Replaces `old` by `new` with a fault at one call. Returns the failure and the content of the
+/// file. No other file may remain.
 fn replace_with_fault(call: &'static str, fault: Fault) -> (Failure, Vec<u8>) {
     let play = Playground::new();
     fs::write(play.root("a"), "old").unwrap();
@@ -335,22 +337,22 @@ fn replace_with_fault(call: &'static str, fault: Fault) -> (Failure, Vec<u8>) {
     (failure, fs::read(play.root("a")).unwrap())
 }
 
-/// What happens at a call.
+/// Fault at a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Fault {
-    /// It fails.
+    /// The call fails.
     Fails,
-    /// It says that it failed.
+    /// The call takes effect and fails.
     DoneAllTheSame,
-    /// It fails, and so does every later one.
+    /// This call and all later ones fail.
     Killed,
-    /// It says that the name is taken.
+    /// The name exists.
     Taken,
-    /// It says so the first time.
+    /// The name exists at the first attempt.
     TakenOnce,
 }
 
-/// A disk that writes down the calls, and fails at one.
+/// A disk that records calls and fails at one.
 #[derive(Debug)]
 struct Recorder<'a> {
     disk: &'a Disk,
@@ -367,7 +369,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// Shared with the files, which outlive the call that opened them.
+/// Shared with the open files.
 #[derive(Debug)]
 struct Log {
     fault: Option<(&'static str, Fault)>,

@@ -1,7 +1,9 @@
-//! Group commit under shuttle: many schedules of threads that take turns, submit, write, publish, fail, time out and give back.
+//! Group commit under shuttle: schedules of threads that acquire, submit, write, publish, fail,
+//! time out and release.
 //!
-//! The journal is modelled: a list of what was written, in order, and how much of it was published; writing and publishing sometimes
-//! fail. An item knows what was queued or written when it was staged; it may be written only behind exactly that.
+//! The model of the journal is a list of written items, in order, and the number of published ones.
+//! Writing and publishing sometimes fail. An item stores the items that were queued or written when
+//! it was staged, and must be written directly after them.
 #![cfg(feature = "shuttle")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,29 +25,29 @@ const SCHEDULES: usize = 5_000;
 const THREADS: usize = 3;
 const ROUNDS: usize = 2;
 
-/// What stands for a transaction: its number, and the numbers it was staged on.
+/// The model of a transaction: its number, and the numbers it was staged on.
 #[derive(Clone, Debug)]
 struct Item {
     number: usize,
     staged_on: Vec<usize>,
 }
 
-/// What the folder around a group keeps.
+/// The model of the folder.
 #[derive(Default)]
-struct Shelf {
-    /// Written for good, in order.
+struct FolderModel {
+    /// Written items, in order.
     journal: Vec<usize>,
-    /// How many of them are published.
+    /// Number of published items.
     published: usize,
-    /// Submitted and not yet written, in order.
+    /// Submitted and unwritten items, in order.
     queued: Vec<usize>,
     next: usize,
 }
 
 struct World {
     group: GroupCommit<Item>,
-    shelf: Mutex<Shelf>,
-    has_turn: AtomicBool,
+    folder: Mutex<FolderModel>,
+    has_permit: AtomicBool,
     is_writing: AtomicBool,
     is_publishing: AtomicBool,
     idle_calls: AtomicUsize,
@@ -53,28 +55,28 @@ struct World {
     broken: Broken,
 }
 
-/// What is wrong on purpose.
+/// Deliberate errors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Broken {
     Nothing,
     /// A batch is written in reverse.
     Reversed,
-    /// A thread that has the turn dies without giving it back.
-    KeepsTurn,
-    /// A failed write is taken for a good one.
+    /// The permit holder ends without releasing it.
+    KeepsPermit,
+    /// A failed write counts as a success.
     FailureIgnored,
-    /// What is known is forgotten before the group knows of the failure, while another batch may be under way.
+    /// The folder state is reset before the group knows of the failure.
     FailureIsEarly,
-    /// A thread settles twice with one ticket.
-    SettlesTwice,
+    /// A thread uses one ticket twice.
+    UsesTicketTwice,
 }
 
 impl World {
     fn new(failing: bool, broken: Broken) -> Self {
         Self {
             group: GroupCommit::new(),
-            shelf: Mutex::new(Shelf::default()),
-            has_turn: AtomicBool::new(false),
+            folder: Mutex::new(FolderModel::default()),
+            has_permit: AtomicBool::new(false),
             is_writing: AtomicBool::new(false),
             is_publishing: AtomicBool::new(false),
             idle_calls: AtomicUsize::new(0),
@@ -83,35 +85,36 @@ impl World {
         }
     }
 
-    /// Also after a panic: the first one is what counts.
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Also after a panic: the first one is reported.
+    fn folder(&self) -> MutexGuard<'_, FolderModel> {
+        self.folder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs in the group when it thinks that nobody is here: it may let the lock file go.
+    /// Called by the group when no thread uses it: the folder would release the lock file.
     fn idle(&self) {
-        assert!(!self.has_turn.load(Ordering::SeqCst), "idle while somebody stages");
-        self.assert_nothing_under_way();
+        assert!(!self.has_permit.load(Ordering::SeqCst), "idle while a thread stages");
+        self.assert_nothing_in_flight();
         self.idle_calls.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn assert_nothing_under_way(&self) {
+    fn assert_nothing_in_flight(&self) {
         if std::thread::panicking() {
-            // The first panic is what counts.
+            // The first panic is reported.
             return;
         }
         assert!(!self.is_writing.load(Ordering::SeqCst), "a batch is being written");
         assert!(!self.is_publishing.load(Ordering::SeqCst), "a batch is being published");
     }
 
-    /// Runs in the group after a failure: everything is read again, and published, before anybody stages.
+    /// Called by the group after a failure: reads and publishes everything before the next thread
+    /// stages.
     fn failed(&self) {
         if self.broken != Broken::FailureIsEarly {
-            self.assert_nothing_under_way();
+            self.assert_nothing_in_flight();
         }
-        let mut shelf = self.shelf();
-        shelf.queued.clear();
-        shelf.published = shelf.journal.len();
+        let mut folder = self.folder();
+        folder.queued.clear();
+        folder.published = folder.journal.len();
     }
 
     fn fails(&self) -> bool {
@@ -127,15 +130,15 @@ impl World {
         }
         let fails = self.fails();
         let numbers: Vec<usize> = batch.iter().map(|item| item.number).collect();
-        let mut shelf = self.shelf();
+        let mut folder = self.folder();
         if !fails {
             for item in &batch {
-                assert_eq!(shelf.journal, item.staged_on, "{} was staged on something else", item.number);
-                shelf.journal.push(item.number);
-                shelf.queued.retain(|queued| *queued != item.number);
+                assert_eq!(folder.journal, item.staged_on, "{} was staged on something else", item.number);
+                folder.journal.push(item.number);
+                folder.queued.retain(|queued| *queued != item.number);
             }
         }
-        drop(shelf);
+        drop(folder);
         if fails && self.broken == Broken::FailureIsEarly {
             self.failed();
             thread::yield_now();
@@ -151,51 +154,51 @@ impl World {
         assert!(!self.is_publishing.swap(true, Ordering::SeqCst), "two publish");
         thread::yield_now();
         let fails = self.fails();
-        let mut shelf = self.shelf();
-        let behind = &shelf.journal[shelf.published..];
+        let mut folder = self.folder();
+        let behind = &folder.journal[folder.published..];
         if self.broken != Broken::FailureIgnored {
             assert!(behind.starts_with(batch), "{batch:?} is published out of order");
         }
         if !fails {
-            shelf.published += batch.len();
+            folder.published += batch.len();
         }
-        drop(shelf);
+        drop(folder);
         self.is_publishing.store(false, Ordering::SeqCst);
         if fails { CommitOutcome::Pending(Arc::new(Error::Superseded)) } else { CommitOutcome::Published }
     }
 
-    /// One transaction. Tells whether it is durable.
-    fn commit(&self, gives_back: bool) -> Option<usize> {
+    /// Runs one transaction. Returns its number if it is durable.
+    fn commit(&self, releases: bool) -> Option<usize> {
         match self.group.acquire_permit(Duration::from_secs(1), Location::caller()) {
             Err(AcquireError::TimedOut) => return None,
-            Err(AcquireError::AlreadyHeld(at)) => panic!("this thread has no turn, not from {at}"),
+            Err(AcquireError::AlreadyHeld(at)) => panic!("this thread has no permit, not from {at}"),
             Ok(()) => {}
         }
-        assert!(!self.has_turn.swap(true, Ordering::SeqCst), "two threads have the turn");
+        assert!(!self.has_permit.swap(true, Ordering::SeqCst), "two threads have the permit");
         let again = self.group.acquire_permit(Duration::from_secs(1), Location::caller());
-        assert!(matches!(again, Err(AcquireError::AlreadyHeld(_))), "the turn was given twice to one thread");
-        if self.broken == Broken::KeepsTurn {
+        assert!(matches!(again, Err(AcquireError::AlreadyHeld(_))), "one thread got the permit twice");
+        if self.broken == Broken::KeepsPermit {
             return None;
         }
         let item = {
-            let mut shelf = self.shelf();
-            shelf.next += 1;
-            let staged_on = [shelf.journal.as_slice(), &shelf.queued].concat();
-            Item { number: shelf.next, staged_on }
+            let mut folder = self.folder();
+            folder.next += 1;
+            let staged_on = [folder.journal.as_slice(), &folder.queued].concat();
+            Item { number: folder.next, staged_on }
         };
         thread::yield_now();
-        if gives_back {
-            self.has_turn.store(false, Ordering::SeqCst);
+        if releases {
+            self.has_permit.store(false, Ordering::SeqCst);
             self.group.release_permit(|| self.idle());
             return None;
         }
         let number = item.number;
-        self.shelf().queued.push(number);
+        self.folder().queued.push(number);
         thread::yield_now();
-        self.has_turn.store(false, Ordering::SeqCst);
+        self.has_permit.store(false, Ordering::SeqCst);
         let Some(ticket) = self.group.submit(item) else {
-            // What this was staged on failed meanwhile. Its place is forgotten with everything else.
-            self.shelf().queued.retain(|queued| *queued != number);
+            // The batch that this was staged on failed.
+            self.folder().queued.retain(|queued| *queued != number);
             self.group.release_permit(|| self.idle());
             return None;
         };
@@ -205,28 +208,28 @@ impl World {
             }
         };
         let publish = |batch: Vec<usize>| self.publish(&batch);
-        let fate = self.group.commit(ticket, |batch| self.write(batch), publish, failed, || self.idle());
-        if self.broken == Broken::SettlesTwice {
+        let outcome = self.group.commit(ticket, |batch| self.write(batch), publish, failed, || self.idle());
+        if self.broken == Broken::UsesTicketTwice {
             self.group.commit(ticket, |batch| self.write(batch), publish, || (), || self.idle());
         }
-        let is_there = self.shelf().journal.contains(&number);
-        match fate {
+        let is_there = self.folder().journal.contains(&number);
+        match outcome {
             CommitOutcome::Published | CommitOutcome::Pending(_) => {
                 assert!(is_there, "{number} is durable and not in the journal")
             }
             CommitOutcome::Unknown(_) | CommitOutcome::Superseded => {
                 assert!(!is_there, "{number} failed and is in the journal")
             }
-            fate => panic!("{fate:?}"),
+            outcome => panic!("{outcome:?}"),
         }
-        matches!(fate, CommitOutcome::Published | CommitOutcome::Pending(_)).then_some(number)
+        matches!(outcome, CommitOutcome::Published | CommitOutcome::Pending(_)).then_some(number)
     }
 }
 
 fn body(threads: usize, failing: bool, broken: Broken) {
     let world = Arc::new(World::new(failing, broken));
-    // In one round nobody meets a turn of its own.
-    let rounds = if broken == Broken::KeepsTurn { 1 } else { ROUNDS };
+    // One round, so that no thread meets its own permit.
+    let rounds = if broken == Broken::KeepsPermit { 1 } else { ROUNDS };
     let threads: Vec<_> = (0..threads)
         .map(|index| {
             let world = Arc::clone(&world);
@@ -238,17 +241,17 @@ fn body(threads: usize, failing: bool, broken: Broken) {
         .collect();
     let mut durable: Vec<usize> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
     durable.sort_unstable();
-    let shelf = world.shelf();
-    assert!(shelf.journal.is_sorted(), "written in another order than submitted: {:?}", shelf.journal);
-    assert_eq!(shelf.journal, durable, "each durable item is written once");
-    assert_eq!(shelf.queued, [0; 0], "something was never written");
-    assert_eq!(shelf.published, shelf.journal.len(), "something was never published");
+    let folder = world.folder();
+    assert!(folder.journal.is_sorted(), "written in another order than submitted: {:?}", folder.journal);
+    assert_eq!(folder.journal, durable, "each durable item is written once");
+    assert_eq!(folder.queued, [0; 0], "something was never written");
+    assert_eq!(folder.published, folder.journal.len(), "something was never published");
     assert!(world.idle_calls.load(Ordering::SeqCst) > 0, "the last one out lets the lock go");
-    drop(shelf);
+    drop(folder);
     world
         .group
         .acquire_permit(Duration::from_secs(1), Location::caller())
-        .expect("a free turn is had at once");
+        .expect("a free permit is acquired at once");
     world.group.drain();
     world.group.release_permit(|| ());
 }
@@ -270,23 +273,23 @@ fn explore(threads: usize, failing: bool, broken: Broken) {
 }
 
 #[test]
-fn what_is_submitted_is_written_once_in_order() {
+fn submitted_items_are_written_once_in_order() {
     explore(THREADS, false, Broken::Nothing);
 }
 
 #[test]
-fn a_failed_batch_takes_along_what_was_staged_on_it_and_nothing_else() {
+fn a_failed_batch_fails_only_commits_staged_on_it() {
     explore(THREADS, true, Broken::Nothing);
 }
 
 #[test]
-fn four_threads_come_through() {
+fn four_threads_make_progress() {
     explore(4, true, Broken::Nothing);
 }
 
-/// Whoever has the turn waits for those that are being written, who need no turn.
+/// The permit holder waits for the batch in flight, which needs no permit.
 #[test]
-fn a_drain_under_the_turn_finds_nothing_under_way() {
+fn after_a_drain_nothing_is_in_flight() {
     let body = || {
         let world = Arc::new(World::new(false, Broken::Nothing));
         let writer = {
@@ -295,10 +298,10 @@ fn a_drain_under_the_turn_finds_nothing_under_way() {
         };
         if world.group.acquire_permit(Duration::from_secs(1), Location::caller()).is_ok() {
             world.group.drain();
-            assert_eq!(world.shelf().queued, [0; 0]);
-            world.assert_nothing_under_way();
+            assert_eq!(world.folder().queued, [0; 0]);
+            world.assert_nothing_in_flight();
             thread::yield_now();
-            world.assert_nothing_under_way();
+            world.assert_nothing_in_flight();
             world.group.release_permit(|| ());
         }
         writer.join().unwrap();
@@ -307,9 +310,10 @@ fn a_drain_under_the_turn_finds_nothing_under_way() {
     shuttle::check_pct(body, schedules(), 3);
 }
 
-/// A leader that panics is seen by those who wait for it: they are not durable, and nobody waits for ever.
+/// Waiting threads detect the panic of their leader: they are not durable, and no thread waits
+/// forever.
 #[test]
-fn a_leader_that_panics_blocks_nobody() {
+fn a_panicking_leader_blocks_no_thread() {
     let body = |panics_in: Phase| {
         let group = Arc::new(GroupCommit::<usize>::new());
         let threads: Vec<_> = (0..THREADS)
@@ -321,13 +325,13 @@ fn a_leader_that_panics_blocks_nobody() {
                         return group.release_permit(|| ());
                     };
                     let write = |_| if panics_in == Phase::Write { die() } else { Ok(()) };
-                    let settle = || group.commit(ticket, write, |()| die(), || (), || ());
-                    let settled = catch_unwind(std::panic::AssertUnwindSafe(settle));
-                    match (panics_in, settled) {
+                    let commit = || group.commit(ticket, write, |()| die(), || (), || ());
+                    let committed = catch_unwind(std::panic::AssertUnwindSafe(commit));
+                    match (panics_in, committed) {
                         (_, Err(_) | Ok(CommitOutcome::Superseded)) => {}
                         (Phase::Write, Ok(CommitOutcome::Unknown(_))) => {}
                         (Phase::Publish, Ok(CommitOutcome::Pending(_))) => {}
-                        (_, fate) => panic!("{fate:?} when {panics_in:?} panics"),
+                        (_, outcome) => panic!("{outcome:?} when {panics_in:?} panics"),
                     }
                 })
             })
@@ -343,14 +347,14 @@ fn die() -> ! {
     std::panic::resume_unwind(Box::new("on purpose"))
 }
 
-/// What a leader does.
+/// Phase of a leader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Write,
     Publish,
 }
 
-/// What shuttle says of a broken variant.
+/// The failure that shuttle reports for a broken variant.
 fn failure(broken: Broken) -> String {
     let failing = matches!(broken, Broken::FailureIgnored | Broken::FailureIsEarly);
     let panic = catch_unwind(|| explore(THREADS, failing, broken)).expect_err("the broken variant passed");
@@ -359,26 +363,26 @@ fn failure(broken: Broken) -> String {
 }
 
 #[test]
-fn a_batch_in_reverse_is_found() {
+fn a_reversed_batch_is_detected() {
     let failure = failure(Broken::Reversed);
     assert!(failure.contains("was staged on something else"), "{failure}");
 }
 
 #[test]
-fn a_turn_that_is_never_given_back_is_found() {
-    let failure = failure(Broken::KeepsTurn);
-    // The others wait for ever, or their time is over and nobody is left to let the lock go.
+fn a_permit_that_is_never_released_is_detected() {
+    let failure = failure(Broken::KeepsPermit);
+    // The other threads wait forever, or time out and never release the lock.
     assert!(failure.contains("deadlock") || failure.contains("lets the lock go"), "{failure}");
 }
 
 #[test]
-fn a_failure_that_is_taken_for_success_is_found() {
+fn an_ignored_failure_is_detected() {
     let failure = failure(Broken::FailureIgnored);
     assert!(failure.contains("durable and not in the journal") || failure.contains("staged on"), "{failure}");
 }
 
 #[test]
-fn a_failure_that_is_dealt_with_too_early_is_found() {
+fn a_premature_failure_handler_is_detected() {
     let failure = failure(Broken::FailureIsEarly);
     assert!(
         ["was staged on something else", "out of order", "never published", "never written"]
@@ -389,7 +393,7 @@ fn a_failure_that_is_dealt_with_too_early_is_found() {
 }
 
 #[test]
-fn a_ticket_settled_twice_is_found() {
-    let failure = failure(Broken::SettlesTwice);
+fn a_ticket_used_twice_is_detected() {
+    let failure = failure(Broken::UsesTicketTwice);
     assert!(failure.contains("deadlock"), "{failure}");
 }

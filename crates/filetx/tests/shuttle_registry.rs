@@ -1,7 +1,7 @@
-//! The registry under shuttle: many schedules of threads that enter, wait, time out and leave.
+//! The registry under shuttle: schedules of threads that enter, wait, time out and leave.
 //!
-//! `flock` is modelled: an open file is a cell that says how it is locked, and all open files of this process are compared
-//! with each other, as the system would do. The model knows nothing of threads, as `flock` does not.
+//! The model of `flock`: an open file is a cell with its lock mode, compared with all other open
+//! files of the process, as the system does. Like `flock`, the model knows nothing of threads.
 #![cfg(feature = "shuttle")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ const SCHEDULES: usize = 3_000;
 const THREADS: usize = 3;
 const ROUNDS: usize = 2;
 
-/// How often each open file is locked by the system: `None`, shared or exclusive.
+/// The lock of each open file.
 type Files = Mutex<[Option<LockMode>; 2]>;
 
 #[derive(Default)]
@@ -32,14 +32,15 @@ struct World {
     writers: AtomicUsize,
 }
 
-/// When the system is told that a lock is given back.
+/// Time of the unlock.
 #[derive(Clone, Copy, PartialEq)]
 enum Unlock {
-    /// Before others are let in: right.
+    /// Before other threads enter: correct.
     InTurn,
-    /// After it: wrong, as the next one may have locked through the same open file.
+    /// After other threads enter: wrong, because the next thread may have locked the same open
+    /// file.
     AfterTurn,
-    /// Nobody is ever let in again: wrong.
+    /// Without waking other threads: wrong.
     Never,
 }
 
@@ -47,7 +48,7 @@ fn caller(thread_bound: bool) -> Caller {
     Caller { pid: 1, thread: thread::current().id(), at: Location::caller(), thread_bound }
 }
 
-/// What `flock` says: an open file converts its own lock, and conflicts with others'.
+/// The rule of `flock`: an open file converts its own lock and conflicts with others.
 fn try_flock(files: &Files, file: usize, mode: LockMode) -> bool {
     let mut files = files.lock().unwrap();
     let other = files[1 - file];
@@ -58,37 +59,37 @@ fn try_flock(files: &Files, file: usize, mode: LockMode) -> bool {
     free
 }
 
-/// One acquire and release through an open file, as `Lock` does it. Tells whether it got in.
+/// One acquire and release through an open file, as in `Lock`. Returns whether it entered.
 fn visit(world: &World, file: usize, mode: LockMode, thread_bound: bool, unlock: Unlock) -> bool {
     let me = caller(thread_bound);
     match world.registry.enter(0, mode, &me, Instant::now()) {
         Err(AcquireError::TimedOut) => return false,
         Err(AcquireError::AlreadyHeld(at)) => panic!("this thread holds nothing, not at {at}"),
         Ok(Admission::Joined(_)) => assert_eq!(mode, LockMode::Shared),
-        Ok(Admission::Transition(turn)) => {
+        Ok(Admission::Transition(transition)) => {
             assert!(try_flock(&world.files, file, mode), "within a process the registry decides");
-            turn.complete(mode, &me, file);
+            transition.complete(mode, &me, file);
         }
     }
     inside(world, mode);
     let owner = thread_bound.then_some(me.thread);
-    if let Some((file, turn)) = world.registry.leave(0, owner, me.thread) {
+    if let Some((file, transition)) = world.registry.leave(0, owner, me.thread) {
         match unlock {
             Unlock::InTurn => {
                 world.files.lock().unwrap()[file] = None;
-                drop(turn);
+                drop(transition);
             }
             Unlock::AfterTurn => {
-                drop(turn);
+                drop(transition);
                 world.files.lock().unwrap()[file] = None;
             }
-            Unlock::Never => std::mem::forget(turn),
+            Unlock::Never => std::mem::forget(transition),
         }
     }
     true
 }
 
-/// The invariant: a writer is alone, and the system knows of whoever is inside.
+/// The invariant: a writer is alone, and the file is locked for every thread inside.
 fn inside(world: &World, mode: LockMode) {
     let (mine, others) = match mode {
         LockMode::Shared => (&world.readers, &world.writers),
@@ -132,11 +133,11 @@ fn explore(rounds: usize, unlock: Unlock) {
 }
 
 #[test]
-fn a_writer_is_alone_and_everyone_gets_in_or_times_out() {
+fn a_writer_is_alone_and_every_thread_enters_or_times_out() {
     explore(ROUNDS, Unlock::InTurn);
 }
 
-/// What shuttle says of a broken variant.
+/// The failure that shuttle reports for a broken variant.
 fn failure(rounds: usize, unlock: Unlock) -> String {
     let panic = catch_unwind(|| explore(rounds, unlock)).expect_err("the broken variant passed");
     let text = panic.downcast_ref::<String>().cloned();
@@ -144,14 +145,14 @@ fn failure(rounds: usize, unlock: Unlock) -> String {
 }
 
 #[test]
-fn unlocking_after_the_turn_is_found() {
+fn unlocking_after_the_transition_is_detected() {
     let failure = failure(ROUNDS, Unlock::AfterTurn);
     assert!(failure.contains("lock of the system") || failure.contains("the registry decides"), "{failure}");
 }
 
-/// One round, so that nobody meets a turn of its own: whoever waits is never woken.
+/// One round, so that no thread meets its own transition: waiting threads are never woken.
 #[test]
-fn a_lost_wake_up_is_found() {
+fn a_lost_wake_up_is_detected() {
     let failure = failure(1, Unlock::Never);
     assert!(failure.contains("deadlock"), "{failure}");
 }

@@ -1,6 +1,7 @@
-//! Group commit under shuttle: many schedules of threads that take the turn, queue, lead, drain and give back.
+//! Group commit under shuttle: schedules of threads that acquire, queue, lead, drain and release.
 //!
-//! A lost wake-up shows as a deadlock, which shuttle reports. The journal is modelled: a list that batches are appended to.
+//! Shuttle reports a lost wake-up as a deadlock. The model of the journal is a list of written
+//! items.
 #![cfg(feature = "shuttle")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,9 +24,9 @@ const ROUNDS: usize = 2;
 
 struct World {
     group: GroupCommit<usize>,
-    /// What was written, in order.
+    /// Written items, in order.
     journal: Mutex<Vec<usize>>,
-    /// Which step fails, counted from 0: every batch has two, writing and publishing.
+    /// Number of the failing step, from 0: every batch has two, writing and publishing.
     fails: Option<usize>,
     steps: AtomicUsize,
     writing: AtomicUsize,
@@ -34,50 +35,50 @@ struct World {
     next: AtomicUsize,
 }
 
-/// What a thread does with its turn.
+/// Use of the permit.
 #[derive(Clone, Copy, PartialEq)]
-enum Act {
+enum Use {
     Commit,
-    /// Waits until the queue is empty before it commits, as a checkpoint does.
+    /// Drains the queue before the commit, as a checkpoint does.
     DrainAndCommit,
-    GiveBack,
+    Release,
 }
 
-fn visit(world: &World, act: Act) {
+fn visit(world: &World, usage: Use) {
     match world.group.acquire_permit(Duration::from_secs(1), Location::caller()) {
         Err(AcquireError::TimedOut) => return,
-        Err(AcquireError::AlreadyHeld(at)) => panic!("this thread has no turn, not at {at}"),
+        Err(AcquireError::AlreadyHeld(at)) => panic!("this thread has no permit, not at {at}"),
         Ok(()) => {}
     }
     assert_eq!(world.staging.fetch_add(1, Ordering::SeqCst), 0, "one stages at a time");
-    if act == Act::DrainAndCommit {
+    if usage == Use::DrainAndCommit {
         world.group.drain();
         assert_eq!(world.writing.load(Ordering::SeqCst), 0, "nothing is written behind a drain");
         assert_eq!(world.publishing.load(Ordering::SeqCst), 0, "nothing is published behind a drain");
     }
     let item = world.next.fetch_add(1, Ordering::SeqCst);
     world.staging.fetch_sub(1, Ordering::SeqCst);
-    if act == Act::GiveBack {
+    if usage == Use::Release {
         world.group.release_permit(|| {});
         return;
     }
     let Some(ticket) = world.group.submit(item) else {
-        // A batch failed since the turn was taken.
+        // A batch failed since the permit was acquired.
         world.group.release_permit(|| {});
         return;
     };
-    let fate = world.group.commit(ticket, |batch| write(world, &batch), |()| publish(world), || {}, || {});
+    let outcome = world.group.commit(ticket, |batch| write(world, &batch), |()| publish(world), || {}, || {});
     let is_written = world.journal.lock().unwrap().contains(&item);
-    match fate {
+    match outcome {
         CommitOutcome::Published | CommitOutcome::Pending(_) => {
             assert!(is_written, "{item} was acknowledged")
         }
         CommitOutcome::Unknown(_) | CommitOutcome::Superseded => assert!(!is_written, "{item} was refused"),
-        fate => panic!("no batch ends like this: {fate:?}"),
+        outcome => panic!("no batch ends like this: {outcome:?}"),
     }
 }
 
-/// Runs a step of which only one is under way at a time, and says whether it fails.
+/// Runs a step, checks that it is the only one, and returns whether it fails.
 fn step(world: &World, running: &AtomicUsize) -> bool {
     assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0, "one at a time");
     thread::yield_now();
@@ -101,7 +102,7 @@ fn publish(world: &World) -> CommitOutcome {
     }
 }
 
-fn explore(acts: [Act; THREADS], fails: Option<usize>) {
+fn explore(uses: [Use; THREADS], fails: Option<usize>) {
     shuttle::check_random(
         move || {
             let world = Arc::new(World {
@@ -114,9 +115,9 @@ fn explore(acts: [Act; THREADS], fails: Option<usize>) {
                 staging: AtomicUsize::new(0),
                 next: AtomicUsize::new(0),
             });
-            let threads = acts.map(|act| {
+            let threads = uses.map(|usage| {
                 let world = Arc::clone(&world);
-                thread::spawn(move || (0..ROUNDS).for_each(|_| visit(&world, act)))
+                thread::spawn(move || (0..ROUNDS).for_each(|_| visit(&world, usage)))
             });
             threads.into_iter().for_each(|thread| thread.join().unwrap());
             let journal = world.journal.lock().unwrap();
@@ -127,18 +128,18 @@ fn explore(acts: [Act; THREADS], fails: Option<usize>) {
 }
 
 #[test]
-fn every_item_is_written_once_and_in_order() {
-    explore([Act::Commit; THREADS], None);
+fn items_are_written_once_in_order() {
+    explore([Use::Commit; THREADS], None);
 }
 
 #[test]
-fn a_thread_that_drains_or_gives_back_blocks_nobody() {
-    explore([Act::Commit, Act::DrainAndCommit, Act::Commit, Act::GiveBack], None);
+fn draining_and_releasing_threads_do_not_block() {
+    explore([Use::Commit, Use::DrainAndCommit, Use::Commit, Use::Release], None);
 }
 
 #[test]
-fn a_failed_step_fails_what_was_staged_on_it_and_wakes_everybody() {
+fn a_failed_step_supersedes_the_queue_and_wakes_all() {
     for fails in 0..6 {
-        explore([Act::Commit, Act::Commit, Act::DrainAndCommit, Act::Commit], Some(fails));
+        explore([Use::Commit, Use::Commit, Use::DrainAndCommit, Use::Commit], Some(fails));
     }
 }

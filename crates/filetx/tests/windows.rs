@@ -1,6 +1,7 @@
-//! What every system must do, in one program that also runs under Wine: the lock, the one-file path, and a commit.
+//! The tests of every system, in one program that also runs under Wine: the lock, the replacement
+//! of one file, and a commit.
 //!
-//! `cargo xtask windows` builds it for Windows. The full tests of each part are Unix's.
+//! `cargo xtask windows` builds it for Windows. The full tests of each part run on Unix.
 
 #![cfg(not(feature = "shuttle"))]
 
@@ -11,13 +12,13 @@ use std::time::Duration;
 
 use filetx::{Error, FolderOptions, Lock, LockMode, OwnFolder, ReplaceOptions, Snapshot, Wait, replace_file};
 
-/// One try, no waiting.
+/// One attempt, without waiting.
 fn once() -> Wait {
     Wait { timeout: Duration::ZERO, ..Wait::default() }
 }
 
 fn is_busy_elsewhere(path: &Path, mode: LockMode) -> bool {
-    // Another thread: this one would be told that it has the lock already.
+    // Another thread: this one would get `AlreadyHeld`.
     std::thread::scope(|scope| {
         let attempt = || match Lock::open(path).expect("the lock file opens").acquire(mode, &once()) {
             Ok(_guard) => false,
@@ -29,7 +30,7 @@ fn is_busy_elsewhere(path: &Path, mode: LockMode) -> bool {
 }
 
 #[test]
-fn an_exclusive_lock_keeps_others_out_until_it_is_dropped() {
+fn an_exclusive_lock_excludes_others_until_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lock");
     let lock = Lock::open(&path).unwrap();
@@ -42,7 +43,7 @@ fn an_exclusive_lock_keeps_others_out_until_it_is_dropped() {
 }
 
 #[test]
-fn shared_locks_go_together_and_keep_writers_out() {
+fn shared_locks_exclude_writers_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lock");
     let lock = Lock::open(&path).unwrap();
@@ -53,7 +54,7 @@ fn shared_locks_go_together_and_keep_writers_out() {
 }
 
 #[test]
-fn a_lock_is_not_taken_twice_by_one_thread() {
+fn a_thread_cannot_acquire_a_lock_twice() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lock");
     let lock = Lock::open(&path).unwrap();
@@ -62,7 +63,7 @@ fn a_lock_is_not_taken_twice_by_one_thread() {
 }
 
 #[test]
-fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+fn a_replacement_leaves_no_other_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
     assert!(replace_file(&path, b"first", &ReplaceOptions::default()).unwrap().created);
@@ -72,7 +73,7 @@ fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
 }
 
 #[test]
-fn a_folder_is_not_replaced_by_a_file() {
+fn a_folder_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
     std::fs::create_dir(&path).unwrap();
@@ -81,7 +82,7 @@ fn a_folder_is_not_replaced_by_a_file() {
 }
 
 #[test]
-fn commits_are_found_again() {
+fn commits_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let (root, lock) = (folder.path().join("own"), folder.path().join("own.lock"));
     std::fs::create_dir(&root).unwrap();

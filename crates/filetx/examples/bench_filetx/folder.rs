@@ -1,7 +1,8 @@
 //! Commits to an own folder: a 1 KiB append and three small replaces, in four files.
 //!
-//! The baseline writes the very records that such commits put into the journal, one `pwrite` and one `fdatasync` each, one behind the other,
-//! into a zero-filled file as large as the journal, and starts again at its beginning when it is full. It publishes nothing.
+//! The baseline writes the same records as such commits, one `pwrite` and one `fdatasync` each, in
+//! sequence, into a zero-filled file of the size of the journal, and starts again at its beginning
+//! when it is full. It publishes nothing.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -12,11 +13,11 @@ use cleveragents_filetx::{FolderOptions, OwnFolder, TXN_DIR};
 use testkit::bench::{Report, Result, Target, compare, sync_file_system, timed};
 
 const ROUNDS: usize = 12;
-/// Enough for two checkpoints, so that every round pays for them: a median over shorter rounds would not see them.
+/// Enough for two checkpoints per round: a median over shorter rounds would miss them.
 const OPS: usize = 1600;
 /// Commits whose records the baseline repeats.
 const SAMPLE: usize = 50;
-/// What a journal has before its first record.
+/// Offset of the first record of a journal.
 const RECORDS_OFFSET: usize = 8192;
 const SECTOR_BYTES: usize = 512;
 
@@ -75,7 +76,7 @@ fn open(place: &Path) -> Result<OwnFolder> {
     Ok(OwnFolder::open(&own, &place.join("own.lock"), FolderOptions::default())?)
 }
 
-/// One who commits.
+/// A committing thread.
 struct Work {
     number: usize,
     line: Vec<u8>,
@@ -96,7 +97,7 @@ impl Work {
 
     fn commit(&mut self, folder: &OwnFolder) -> Result<()> {
         self.number += 1;
-        // 300 to 500 bytes, other ones and another length each time.
+        // 300 to 500 bytes, different each time.
         let digits = format!("{:08}", self.number);
         self.state[..8].copy_from_slice(digits.as_bytes());
         let len = |step: usize| 300 + (self.number * step) % 201;
@@ -110,7 +111,7 @@ impl Work {
     }
 }
 
-/// The records of a journal as they are on the disk: magic, length of the body, padded to a sector.
+/// The records of a journal on the disk: magic, length of the body, padded to a sector.
 fn records_of(journal: &[u8]) -> Vec<Vec<u8>> {
     let mut records = Vec::new();
     let mut rest = &journal[RECORDS_OFFSET..];

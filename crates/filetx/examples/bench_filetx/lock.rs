@@ -1,4 +1,5 @@
-//! A lock taken and given back, nobody else wanting it. The baseline is the bare system calls on an open file.
+//! An uncontended acquire and release of a lock. The baseline is the bare system calls on an open
+//! file.
 
 use std::fs::File;
 use std::path::Path;

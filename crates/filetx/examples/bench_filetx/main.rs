@@ -1,7 +1,8 @@
-//! Measures what a commit costs beside the least that the same durability costs when written by hand.
+//! Measures the cost of a commit beside a hand-written minimum of the same durability.
 //!
-//! Ours and the baseline take turns in small batches on one file system, and ratios are taken round by round: these figures hold on a noisy
-//! machine, where times alone do not. Syncs are counted, not guessed. `docs/benchmarks.md` has the last figures and what they mean.
+//! Commit and baseline alternate in small batches on one file system, and each round gives a ratio:
+//! these figures hold on a noisy machine, where times alone do not. `docs/benchmarks.md` has the
+//! last figures.
 #![cfg_attr(unix, expect(clippy::print_stdout, reason = "the figures are what this program is for"))]
 
 #[cfg(unix)]

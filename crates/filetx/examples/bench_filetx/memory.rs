@@ -1,4 +1,5 @@
-//! Peak memory of a tree commit, each in a process of its own: 1,000 small files, then 64 times the bytes in as many files.
+//! Peak memory of a tree commit, each in a separate process: 1,000 small files, then as many files
+//! with 64 times the bytes.
 
 use std::fs;
 use std::io::{Read, repeat};
@@ -8,12 +9,12 @@ use std::process::Command;
 use cleveragents_filetx::{TreeOptions, Trees};
 use testkit::bench::{Report, Result};
 
-/// The argument that makes this program the child that is measured.
+/// Argument that starts the measured child.
 pub(crate) const CHILD: &str = "--memory-of";
 const FILES: usize = 1000;
 const SMALL_BYTES: u64 = 4 * 1024;
 const LARGE_BYTES: u64 = 256 * 1024;
-/// Memory that grew with the bytes moved would be 64 times; this leaves room for one buffer more or less.
+/// Limit of the ratio. Memory proportional to the bytes would give 64.
 const RATIO_MAX: f64 = 1.5;
 
 pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
@@ -36,7 +37,7 @@ fn peak_kib(root: &Path, bytes: u64) -> Result<u64> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().parse()?)
 }
 
-/// Commits, then prints the most memory this process ever had, in KiB.
+/// Commits, then prints the peak memory of this process in KiB.
 pub(crate) fn child(mut arguments: impl Iterator<Item = String>) -> Result<()> {
     let mut next = || arguments.next().ok_or("the folder, then the bytes of one file");
     let (root, bytes) = (next()?, next()?.parse::<u64>()?);

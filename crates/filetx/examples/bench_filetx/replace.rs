@@ -1,4 +1,5 @@
-//! One file replaced. The baseline is what everybody writes by hand: a new file, write, sync, rename, sync the folder.
+//! Replacement of one file. The baseline is the usual sequence: create, write, sync, rename, sync
+//! the folder.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +16,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     fs::write(&ours, [0; BYTES])?;
     fs::write(place.join("by-hand"), [0; BYTES])?;
     let options = ReplaceOptions::default();
-    // Its folder is opened once; ours is opened every time, because it is given a path.
+    // The baseline opens its folder once; `replace_file` opens it every time.
     let peer = RenameReplace::new(place, "by-hand")?;
     let mut number = 0_u8;
     let mut content = move || {

@@ -1,7 +1,7 @@
 //! A commit of 1,000 files of 4 KiB to a user tree: all new, then all replaced.
 //!
-//! The baseline writes the same files from 8 threads, each file written and synced, then syncs each folder once. It is not all-or-nothing: a crash
-//! leaves any part of it, and where it replaces files it leaves torn ones.
+//! The baseline writes and syncs the same files from 8 threads, then syncs each folder once. It is
+//! not all-or-nothing: a crash leaves any part of it, and torn files where it replaces them.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -70,7 +70,7 @@ fn commit(trees: &mut Trees, content: u8) -> Result<Duration> {
         }
         let committed = transaction.commit()?;
         if !committed.preserved.is_empty() {
-            return Err("somebody else wrote here".into());
+            return Err("another program wrote here".into());
         }
         committed.pending.map_or(Ok(()), |error| Err(error.into()))
     })

@@ -1,7 +1,8 @@
 //! Copies the owner and the extended attributes of a file to another.
 //!
-//! Missing permissions are not errors: an ordinary user can neither change the owner of a file nor label it, and a file system may not
-//! support attributes. Every other error is reported. A change of owner clears set-user-id bits, so callers set the mode last.
+//! Missing permissions are not errors: an ordinary user can neither change the owner of a file nor
+//! label it, and a file system may not support attributes. Every other error is reported. A change
+//! of owner clears set-user-id bits, so callers set the mode last.
 
 use std::os::fd::OwnedFd;
 
@@ -30,7 +31,8 @@ pub(super) fn copy_owner(from: &Stat, to: &OwnedFd, to_stat: &Stat) -> Result<()
     Ok(())
 }
 
-/// Makes the extended attributes of `to` equal to those of `from`. A new file may have inherited entries of a default access list.
+/// Makes the extended attributes of `to` equal to those of `from`. A new file may have inherited
+/// entries of a default access list.
 pub(super) fn copy_extended(from: &OwnedFd, to: &OwnedFd) -> Result<()> {
     let (wanted, present) = (list(from)?, list(to)?);
     for name in copied_names(&present).filter(|name| copied_names(&wanted).all(|other| other != *name)) {

@@ -1,11 +1,11 @@
 //! A root folder by handle. Paths below it never lead out of it or through a symlink.
 //!
-//! With `openat2`, one call of the kernel resolves a path, and no program can swap a folder in between. Without it, the path is walked one
-//! folder at a time, each opened relative to the one before, and symlinks are refused: slower and as safe, because a handle stays on its
-//! folder.
+//! With `openat2`, one call of the kernel resolves a path, and no program can swap a folder in
+//! between. Without it, the path is walked one folder at a time, each opened relative to the one
+//! before, and symlinks are refused: slower and as safe, because a handle stays on its folder.
 //!
-//! Only handles of this crate's own folders are cached. A handle of a person's folder serves one call: the folder may be moved out of the
-//! root at any time, and the next call must not follow it.
+//! Only handles of this crate's own folders are cached. A handle of a person's folder serves one
+//! call: the folder may be moved out of the root at any time, and the next call must not follow it.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -127,8 +127,8 @@ impl AsFd for FolderHandle<'_> {
 
 fn step_into(folder: &FolderHandle<'_>, name: &OsStr, flags: OFlags) -> Result<OwnedFd> {
     openat(folder, name, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(|error| {
-        // The kernel reports a symlink as "not a folder" here. Report it as `openat2` does, so that a path through a symlink does not
-        // look like a missing path.
+        // The kernel reports a symlink as "not a folder" here. Report it as `openat2` does, so that
+        // a path through a symlink does not look like a missing path.
         if error == Errno::NOTDIR && is_symlink(folder, name) { Errno::LOOP } else { error }
     })
 }

@@ -19,7 +19,8 @@ pub(super) const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OF
 /// Flags of a handle on any file, without opening it.
 const NODE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The fields of a [`Stat`], without times: after a request for times, the kernel updates the inode at every write.
+/// The fields of a [`Stat`], without times: after a request for times, the kernel updates the inode
+/// at every write.
 const FIELDS: StatxFlags = StatxFlags::TYPE
     .union(StatxFlags::MODE)
     .union(StatxFlags::NLINK)
@@ -29,7 +30,8 @@ const FIELDS: StatxFlags = StatxFlags::TYPE
 /// `STATX_MNT_ID_UNIQUE` of the kernel's headers.
 const MNT_ID_UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 
-/// Whether the kernel supports `openat2`. Tested once: older kernels lack it, and some containers forbid it.
+/// Whether the kernel supports `openat2`. Tested once: older kernels lack it, and some containers
+/// forbid it.
 pub(super) fn resolves_beneath(root: BorrowedFd<'_>) -> bool {
     static RESOLVES: OnceLock<bool> = OnceLock::new();
     *RESOLVES.get_or_init(|| open_beneath(root, Path::new("."), HANDLE, Mode::empty()).is_ok())
@@ -68,13 +70,14 @@ pub(super) fn pin(folder: impl AsFd, name: &OsStr) -> Result<OwnedFd> {
     openat(folder, name, NODE, Mode::empty())
 }
 
-/// Sets the mode through `/proc`, which works for files that their owner may not read. Follows no symlink: the handle is on the file.
+/// Sets the mode through `/proc`, which works for files that their owner may not read. Follows no
+/// symlink: the handle is on the file.
 pub(super) fn set_mode_pinned(pinned: &OwnedFd, mode: Mode) -> Result<()> {
     chmodat(CWD, format!("/proc/self/fd/{}", pinned.as_raw_fd()), mode, AtFlags::empty())
 }
 
-/// The id of the boot and of the mount: a disk that was removed and mounted again may have lost unsynced writes. Kernels before 6.8 have no
-/// unique mount ids; there it is the boot alone.
+/// The id of the boot and of the mount: a disk that was removed and mounted again may have lost
+/// unsynced writes. Kernels before 6.8 have no unique mount ids; there it is the boot alone.
 pub(super) fn boot_id(root: impl AsFd) -> Option<u128> {
     static BOOT: OnceLock<Option<u128>> = OnceLock::new();
     let boot = *BOOT.get_or_init(|| {
@@ -86,10 +89,12 @@ pub(super) fn boot_id(root: impl AsFd) -> Option<u128> {
     boot.map(|boot| if has_mount_id { boot ^ u128::from(found.stx_mnt_id) } else { boot })
 }
 
-/// Magic numbers of file systems whose `syncfs` waits for all writes and reports failed ones: ext2 to 4, XFS, Btrfs, F2FS. Not overlay,
-/// network or FUSE file systems, where it may do nothing, and not tmpfs, which has no disk.
+/// Magic numbers of file systems whose `syncfs` waits for all writes and reports failed ones: ext2
+/// to 4, XFS, Btrfs, F2FS. Not overlay, network or FUSE file systems, where it may do nothing, and
+/// not tmpfs, which has no disk.
 const SYNCFS_FILE_SYSTEMS: [u64; 4] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010];
-/// First kernel whose `syncfs` reports all errors since its handle was opened: lost pages since 5.8, errors of the file system since 5.17.
+/// First kernel whose `syncfs` reports all errors since its handle was opened: lost pages since
+/// 5.8, errors of the file system since 5.17.
 const SYNCFS_ERRORS_SINCE: (u32, u32) = (5, 17);
 
 /// Whether one `syncfs` gives the same guarantee as a sync of each file.
@@ -112,8 +117,8 @@ fn is_since(release: &str, since: (u32, u32)) -> bool {
     matches!((numbers.next(), numbers.next()), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= since)
 }
 
-/// Whether a replaced file keeps an attribute. Not `trusted.*`, which belongs to the layers of the file system, and not the two signatures
-/// of the content.
+/// Whether a replaced file keeps an attribute. Not `trusted.*`, which belongs to the layers of the
+/// file system, and not the two signatures of the content.
 pub(super) fn is_copied(name: &[u8]) -> bool {
     match name {
         b"system.posix_acl_access" | b"system.posix_acl_default" => true,

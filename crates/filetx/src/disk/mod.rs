@@ -1,10 +1,12 @@
 //! Access to the disk.
 //!
-//! A [`Storage`] is one root folder. All disk calls of this crate go through these traits, so a simulated disk can drop unsynced writes to
-//! test the protocols. [`Disk`](crate::Disk) is the real one.
+//! A [`Storage`] is one root folder. All disk calls of this crate go through these traits, so a
+//! simulated disk can drop unsynced writes to test the protocols. [`Disk`](crate::Disk) is the real
+//! one.
 //!
-//! Rules for implementations: a path never leads through a symlink or out of the root; a symlink as the last name means the symlink
-//! itself; a change is durable only after the sync that the method names.
+//! Rules for implementations: a path never leads through a symlink or out of the root; a symlink as
+//! the last name means the symlink itself; a change is durable only after the sync that the method
+//! names.
 
 #[cfg(unix)]
 mod attributes;
@@ -38,7 +40,8 @@ pub use windows::Disk;
 pub trait Storage: Send + Sync + fmt::Debug {
     /// Metadata of `path`; `None` if it does not exist.
     fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>>;
-    /// Opens the plain file at `path`. Fails, without opening it, for a folder, symlink, FIFO, socket or device.
+    /// Opens the plain file at `path`. Fails, without opening it, for a folder, symlink, FIFO,
+    /// socket or device.
     fn open(&self, path: &RelPath, mode: OpenMode) -> io::Result<Box<dyn StoredFile>>;
     /// The names in a folder, in any order.
     fn list(&self, folder: &RelPath) -> io::Result<Vec<OsString>>;
@@ -48,7 +51,8 @@ pub trait Storage: Send + Sync + fmt::Debug {
     fn make_folder(&self, path: &RelPath, mode: u32) -> io::Result<()>;
     /// Creates a symlink. Durable after `sync_folder` of its parent.
     fn make_symlink(&self, target: &OsStr, path: &RelPath) -> io::Result<()>;
-    /// Creates the hard link `to` of the file `from`; fails if `to` exists. Durable after `sync_folder` of `to`'s parent.
+    /// Creates the hard link `to` of the file `from`; fails if `to` exists. Durable after
+    /// `sync_folder` of `to`'s parent.
     fn link(&self, from: &RelPath, to: &RelPath) -> io::Result<()>;
     /// Renames a file, symlink or folder, atomically. Durable after `sync_folder` of the parents.
     fn rename(&self, from: &RelPath, to: &RelPath, mode: RenameMode) -> io::Result<()>;
@@ -56,7 +60,8 @@ pub trait Storage: Send + Sync + fmt::Debug {
     fn remove_file(&self, path: &RelPath) -> io::Result<()>;
     /// Removes an empty folder. Durable after `sync_folder` of its parent.
     fn remove_folder(&self, path: &RelPath) -> io::Result<()>;
-    /// Changes the mode of a file or folder. Durable after `sync_all` of the file or `sync_folder` of the folder itself.
+    /// Changes the mode of a file or folder. Durable after `sync_all` of the file or `sync_folder`
+    /// of the folder itself.
     fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()>;
     /// Copies the owner and the extended attributes of `from` to `to`, as far as permissions allow.
     fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()>;
@@ -64,24 +69,25 @@ pub trait Storage: Send + Sync + fmt::Debug {
     fn sync_folder(&self, folder: &RelPath) -> io::Result<()>;
     /// Fails if this process may not change the names in a folder.
     fn check_writable(&self, folder: &RelPath) -> io::Result<()>;
-    /// Keeps a handle of a folder that is used often. Later calls use that folder even if it is moved or removed. Only for folders of this
-    /// crate.
+    /// Keeps a handle of a folder that is used often. Later calls use that folder even if it is
+    /// moved or removed. Only for folders of this crate.
     fn cache_handle(&self, _folder: &RelPath) -> io::Result<()> {
         Ok(())
     }
-    /// Opens a handle to sync the whole file system of this root; `None` if the system has no such call, or if the call does not report
-    /// lost writes.
+    /// Opens a handle to sync the whole file system of this root; `None` if the system has no such
+    /// call, or if the call does not report lost writes.
     fn fs_sync(&self) -> io::Result<Option<Box<dyn FsSync>>> {
         Ok(None)
     }
-    /// Id of the boot and of the mount. Unsynced writes stay visible while it is the same. `None` if unknown.
+    /// Id of the boot and of the mount. Unsynced writes stay visible while it is the same. `None`
+    /// if unknown.
     fn boot_id(&self) -> Option<u128>;
 }
 
 /// Sync of a whole file system, since the handle was opened.
 pub trait FsSync: Send + Sync {
-    /// Makes the writes of all programs durable: contents, lengths, modes, attributes and names. Fails if any write was lost since the
-    /// handle was opened. Not called again after a failure.
+    /// Makes the writes of all programs durable: contents, lengths, modes, attributes and names.
+    /// Fails if any write was lost since the handle was opened. Not called again after a failure.
     fn sync(&self) -> io::Result<()>;
 }
 
@@ -174,6 +180,7 @@ pub enum RenameMode {
     Replace,
     /// Fails if it exists.
     NoReplace,
-    /// Swaps the two paths, which must both exist. Fails with `Unsupported` on file systems without exchange.
+    /// Swaps the two paths, which must both exist. Fails with `Unsupported` on file systems without
+    /// exchange.
     Exchange,
 }

@@ -1,9 +1,10 @@
 //! The real disk: one root folder of a Unix file system.
 //!
-//! Promises: never reads or writes outside of the root (see `confined.rs`); never opens a FIFO, socket or device; modes are exact
-//! regardless of the umask; every sync is counted.
+//! Promises: never reads or writes outside of the root (see `confined.rs`); never opens a FIFO,
+//! socket or device; modes are exact regardless of the umask; every sync is counted.
 //!
-//! No locks, retries or fallbacks: a refusal of the system is an error. The transaction handles concurrent changes *inside* the root.
+//! No locks, retries or fallbacks: a refusal of the system is an error. The transaction handles
+//! concurrent changes *inside* the root.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -51,8 +52,9 @@ impl Disk {
 
     /// Opens a plain file.
     fn open_plain(&self, path: &RelPath, access: OFlags) -> io::Result<OwnedFd> {
-        // Check first: even a non-blocking open releases the writer of a FIFO or rewinds a tape. This check may follow a symlink or be
-        // outdated, so it can only refuse; the confined open decides.
+        // Check first: even a non-blocking open releases the writer of a FIFO or rewinds a tape.
+        // This check may follow a symlink or be outdated, so it can only refuse; the confined open
+        // decides.
         let found = match self.dir.cached_folder_of(path) {
             Some((folder, name)) => system::stat(folder, name),
             None => system::stat(self.dir.root(), path.as_path().as_os_str()),

@@ -1,9 +1,11 @@
 //! The real disk: one root folder on Windows, through `cap-std`.
 //!
-//! Promises: never reads or writes outside of the root, and no path leads through a symlink; every sync of a file is counted.
+//! Promises: never reads or writes outside of the root, and no path leads through a symlink; every
+//! sync of a file is counted.
 //!
-//! Limits: modes are not stored (files read as 0600, folders as 0700), owners and attributes are not copied, there is no exchange and no
-//! boot id, and `RenameMode::NoReplace` checks before it renames, so another program can create a file in between.
+//! Limits: modes are not stored (files read as 0600, folders as 0700), owners and attributes are
+//! not copied, there is no exchange and no boot id, and `RenameMode::NoReplace` checks before it
+//! renames, so another program can create a file in between.
 
 use std::ffi::{OsStr, OsString};
 use std::os::windows::fs::FileExt;
@@ -135,7 +137,8 @@ impl Storage for Disk {
         Ok(())
     }
 
-    /// Does nothing: Windows has no call for it. NTFS logs changes of names in order, and the sync of a file flushes that log.
+    /// Does nothing: Windows has no call for it. NTFS logs changes of names in order, and the sync
+    /// of a file flushes that log.
     fn sync_folder(&self, _folder: &RelPath) -> io::Result<()> {
         Ok(())
     }

@@ -6,8 +6,9 @@
 //! | 4096..4160 | header slot B, the same form |
 //! | 8192.. | records of the newest epoch in sequence; then zeros, or records of older epochs |
 //!
-//! The slot with the higher epoch is valid. A new epoch goes to the other slot, so a torn write of it leaves the older epoch. Its records
-//! are published and synced by then: replaying them changes nothing.
+//! The slot with the higher epoch is valid. A new epoch goes to the other slot, so a torn write of
+//! it leaves the older epoch. Its records are published and synced by then: replaying them changes
+//! nothing.
 
 pub(crate) mod pointer;
 pub(crate) mod record;
@@ -106,7 +107,8 @@ impl Journal {
         Ok(Some(record))
     }
 
-    /// Whether another record of this epoch follows. Advances over it. A record of an older epoch is recognised by its head alone.
+    /// Whether another record of this epoch follows. Advances over it. A record of an older epoch
+    /// is recognised by its head alone.
     pub(crate) fn has_next(&mut self, root: &Root) -> Result<bool> {
         let path = root.in_txn_dir(JOURNAL);
         let head =
@@ -114,8 +116,8 @@ impl Journal {
         Ok(head.get(8..16) == Some(&self.chain.epoch.to_le_bytes()[..]) && self.next(root)?.is_some())
     }
 
-    /// Creates a journal with its records under a temporary name and renames it, so it is complete or absent. `capacity` grows as needed
-    /// to hold the records.
+    /// Creates a journal with its records under a temporary name and renames it, so it is complete
+    /// or absent. `capacity` grows as needed to hold the records.
     pub(crate) fn create(
         root: &Root,
         epoch: u64,
@@ -141,7 +143,8 @@ impl Journal {
             chain = after;
             offset += bytes.len() as u64;
         }
-        // Written zeros, not a hole: a later record then changes no metadata, so its sync is one write.
+        // Written zeros, not a hole: a later record then changes no metadata, so its sync is one
+        // write.
         let capacity = capacity.max(offset);
         let zeros = vec![0; (capacity - offset) as usize];
         root.with_step(steps.write, &tmp, file.write_at(&zeros, offset))?;
@@ -188,7 +191,8 @@ fn header_bytes(epoch: u64, capacity: u64) -> [u8; SLOT_BYTES] {
     bytes
 }
 
-/// Reads the newer valid slot. A slot of a newer format version makes the whole journal unsupported.
+/// Reads the newer valid slot. A slot of a newer format version makes the whole journal
+/// unsupported.
 fn read_header(root: &Root, path: &RelPath, file: &dyn StoredFile) -> Result<Header> {
     let mut newest: Option<Header> = None;
     for offset in SLOT_OFFSETS {

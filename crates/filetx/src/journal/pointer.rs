@@ -1,4 +1,5 @@
-//! The pointer: leads from every other root of a transaction to the main root, which holds the journal.
+//! The pointer: leads from every other root of a transaction to the main root, which holds the
+//! journal.
 //!
 //! | bytes | content |
 //! |---|---|

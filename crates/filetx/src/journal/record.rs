@@ -12,8 +12,9 @@
 //! | 56.. | body: transaction id (16), owner, roots (`u16` count, then paths), changes (`u32` count) |
 //! | | zeros up to the next multiple of 512 |
 //!
-//! The first record chains to the hash of the epoch, so a record of an older epoch is never part of the chain. Records start at a sector
-//! boundary: writing one never rewrites a sector with acknowledged bytes.
+//! The first record chains to the hash of the epoch, so a record of an older epoch is never part of
+//! the chain. Records start at a sector boundary: writing one never rewrites a sector with
+//! acknowledged bytes.
 
 use std::path::PathBuf;
 
@@ -91,7 +92,8 @@ impl Record {
             .then(|| (HEAD_BYTES + body_bytes).next_multiple_of(SECTOR_BYTES))
     }
 
-    /// Decodes the record at the start of `bytes`; `Ok(None)` if it is not the next record of `chain`.
+    /// Decodes the record at the start of `bytes`; `Ok(None)` if it is not the next record of
+    /// `chain`.
     pub(crate) fn decode(bytes: &[u8], chain: Chain) -> Result<Option<(Record, Chain)>, MalformedRecord> {
         let Some(padded) = Self::padded_len(bytes) else { return Ok(None) };
         if bytes.len() < padded {

@@ -1,8 +1,10 @@
-//! The watermark: the last record of the journal that is in the files of an own folder, valid until the system restarts.
+//! The watermark: the last record of the journal that is in the files of an own folder, valid until
+//! the system restarts.
 //!
-//! It is written after publishing and never synced. While the system runs, every process sees all writes, so a watermark of this boot is
-//! valid. After a power cut, the files and the watermark may each be older than the other, so a watermark of another boot is ignored and
-//! all records are published again.
+//! It is written after publishing and never synced. While the system runs, every process sees all
+//! writes, so a watermark of this boot is valid. After a power cut, the files and the watermark may
+//! each be older than the other, so a watermark of another boot is ignored and all records are
+//! published again.
 //!
 //! | bytes | content |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! The holder note: written into the lock file by the holder, shown to waiting callers.
 //!
-//! The note informs people and never decides anything: it is not synced, and any program that can write the lock file can change it. Its
-//! size is fixed, so that a new note overwrites the old one:
+//! The note informs people and never decides anything: it is not synced, and any program that can
+//! write the lock file can change it. Its size is fixed, so that a new note overwrites the old one:
 //!
 //! | bytes | content |
 //! |---|---|

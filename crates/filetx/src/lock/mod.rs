@@ -1,29 +1,35 @@
 //! Lock files, held by processes and by the threads of a process.
 //!
-//! A [`Lock`] is an open lock file. [`Lock::acquire`] locks it with `flock` (not `fcntl`, whose locks end with any close of the file) and
-//! returns a [`Guard`] that stays on its thread. [`Lock::acquire_send`] returns a [`SendGuard`] that threads can share.
+//! A [`Lock`] is an open lock file. [`Lock::acquire`] locks it with `flock` (not `fcntl`, whose
+//! locks end with any close of the file) and returns a [`Guard`] that stays on its thread.
+//! [`Lock::acquire_send`] returns a [`SendGuard`] that threads can share.
 //!
 //! Promises:
-//! - An exclusive holder is alone among all processes and threads. Device and inode identify a lock file, so two paths to one file are one
-//!   lock.
-//! - Every wait ends: after the timeout of its [`Wait`], with [`Error::Busy`], which names the lock and, if known, its holder; at once, with
-//!   [`Error::AlreadyHeld`], if the thread would wait for itself. A [`SendGuard`] has no thread, so waiting for one's own ends by the
-//!   timeout.
-//! - The death of a holder frees the lock. An executed program does not inherit it. A forked child holds nothing: dropping its copy of a
-//!   guard unlocks nothing, and its own `acquire` opens the file again.
-//! - A lock file that was removed or replaced is not used: `acquire` opens or creates the file at the path and tries again. If it happens
-//!   to a held lock, [`Guard::check`] fails; call it last before the commit point.
+//! - An exclusive holder is alone among all processes and threads. Device and inode identify a lock
+//!   file, so two paths to one file are one lock.
+//! - Every wait ends: after the timeout of its [`Wait`], with [`Error::Busy`], which names the lock
+//!   and, if known, its holder; at once, with [`Error::AlreadyHeld`], if the thread would wait for
+//!   itself. A [`SendGuard`] has no thread, so waiting for one's own ends by the timeout.
+//! - The death of a holder frees the lock. An executed program does not inherit it. A forked child
+//!   holds nothing: dropping its copy of a guard unlocks nothing, and its own `acquire` opens the
+//!   file again.
+//! - A lock file that was removed or replaced is not used: `acquire` opens or creates the file at
+//!   the path and tries again. If it happens to a held lock, [`Guard::check`] fails; call it last
+//!   before the commit point.
 //!
 //! Limits:
-//! - Another program can remove the lock file between `check` and the next step. Keep lock files out of folders that are cleaned.
+//! - Another program can remove the lock file between `check` and the next step. Keep lock files
+//!   out of folders that are cleaned.
 //! - A forked child that neither execs nor exits keeps the lock alive if its parent is killed.
-//! - Threads of one process get a free lock in order of arrival. The kernel wakes waiting processes in that order too, but a process that
-//!   arrives during a wake-up may be faster. A process that had to wait backs off before its next attempt, so that it does not starve the
-//!   others. Readers do not wait for waiting writers. The timeout bounds the rest.
+//! - Threads of one process get a free lock in order of arrival. The kernel wakes waiting processes
+//!   in that order too, but a process that arrives during a wake-up may be faster. A process that
+//!   had to wait backs off before its next attempt, so that it does not starve the others. Readers
+//!   do not wait for waiting writers. The timeout bounds the rest.
 //! - Locks of network file systems are unreliable and refused. See `platform` for the detection.
 //!
-//! Lock order: [`acquire_all`] acquires several locks in the order of [`Lock::id`], so that two processes never wait for each other. The
-//! mutex `current` is held while the file is opened again, and no other mutex with it.
+//! Lock order: [`acquire_all`] acquires several locks in the order of [`Lock::id`], so that two
+//! processes never wait for each other. The mutex `current` is held while the file is opened again,
+//! and no other mutex with it.
 
 mod holder;
 pub(crate) mod platform;
@@ -52,7 +58,8 @@ use waiter::PendingLock;
 
 pub use holder::Holder;
 
-/// A process that had to wait backs off before its next attempt for this fraction of the wait, within these bounds.
+/// A process that had to wait backs off before its next attempt for this fraction of the wait,
+/// within these bounds.
 const BACKOFF_PART: u32 = 8;
 const BACKOFF_MIN: Duration = Duration::from_micros(100);
 const BACKOFF_MAX: Duration = Duration::from_millis(4);
@@ -129,7 +136,8 @@ impl Lock {
         Ok(Self { path, access: Access::Write, current: Mutex::new(Arc::new(opened)) })
     }
 
-    /// Opens the lock file for a reader, or returns `None` if it is missing. Writes nothing, so it works on a read-only or full disk.
+    /// Opens the lock file for a reader, or returns `None` if it is missing. Writes nothing, so it
+    /// works on a read-only or full disk.
     pub fn open_existing(path: &Path) -> Result<Option<Lock>> {
         let path = absolute(path)?;
         let opened = LockFile::open(&path, Access::Read)?;
@@ -196,11 +204,12 @@ impl Lock {
     }
 }
 
-/// Acquires several locks within one timeout, in the order of their ids, so that no two callers wait for each other. A lock that is listed
-/// twice is acquired once, in exclusive mode if one of the two asks for it. A failure releases the acquired ones in reverse order.
+/// Acquires several locks within one timeout, in the order of their ids, so that no two callers
+/// wait for each other. A lock that is listed twice is acquired once, in exclusive mode if one of
+/// the two asks for it. A failure releases the acquired ones in reverse order.
 ///
-/// If another program replaces a lock file during the call, callers may wait for each other until the timeout, or the call may fail with
-/// [`Error::AlreadyHeld`]. There are never two holders.
+/// If another program replaces a lock file during the call, callers may wait for each other until
+/// the timeout, or the call may fail with [`Error::AlreadyHeld`]. There are never two holders.
 #[track_caller]
 pub fn acquire_all(locks: &[(&Lock, LockMode)], wait: &Wait) -> Result<Vec<Guard>> {
     let since = Instant::now();
@@ -242,14 +251,16 @@ pub struct SendGuard {
 }
 
 impl Guard {
-    /// Fails with [`Error::LockGone`] when the path no longer names the locked file, and in a forked child.
+    /// Fails with [`Error::LockGone`] when the path no longer names the locked file, and in a
+    /// forked child.
     pub fn check(&self) -> Result<()> {
         self.entry.check()
     }
 }
 
 impl SendGuard {
-    /// Fails with [`Error::LockGone`] when the path no longer names the locked file, and in a forked child.
+    /// Fails with [`Error::LockGone`] when the path no longer names the locked file, and in a
+    /// forked child.
     pub fn check(&self) -> Result<()> {
         self.entry.check()
     }
@@ -274,15 +285,18 @@ impl HeldEntry {
 impl Drop for HeldEntry {
     fn drop(&mut self) {
         if self.file.pid != process::id() {
-            // A forked child: the lock belongs to the parent. The last `Arc` closes our copy of the file.
+            // A forked child: the lock belongs to the parent. The last `Arc` closes our copy of the
+            // file.
             return;
         }
         let Some((opened, transition)) = REGISTRY.leave(self.file.id, self.owner, thread::current().id())
         else {
             return;
         };
-        // The order matters: the next thread may lock the same open file, and this unlock must not release it.
-        // 1. Unlock. A local file system does not refuse; on a network file system, closing the file unlocks it.
+        // The order matters: the next thread may lock the same open file, and this unlock must not
+        // release it.
+        // 1. Unlock. A local file system does not refuse; on a network file system, closing the
+        //    file unlocks it.
         let _ = opened.file.unlock();
         // 2. Admit other threads of this process.
         drop(transition);
@@ -333,7 +347,8 @@ impl<'a> Attempt<'a> {
         Err(Error::LockFileReplaced { lock: self.lock.path.to_path_buf() })
     }
 
-    /// Locks this file, whatever its name. Returns `None` if another process holds it and the path names another file.
+    /// Locks this file, whatever its name. Returns `None` if another process holds it and the path
+    /// names another file.
     fn lock_in_order(&mut self, opened: &Arc<LockFile>) -> Result<Option<HeldEntry>> {
         let (mode, owner) = (self.mode, self.caller.thread_bound.then_some(self.caller.thread));
         match self.enter(opened)? {
@@ -500,7 +515,8 @@ impl LockFile {
         }
     }
 
-    /// Reads the holder from the note, unless it is stale: the process died, or readers hold the lock after it.
+    /// Reads the holder from the note, unless it is stale: the process died, or readers hold the
+    /// lock after it.
     fn holder(&self) -> Option<Holder> {
         if platform::is_locked_shared(self.id) {
             return None;

@@ -90,8 +90,8 @@ mod system {
         id_at(path)
     }
 
-    /// Requests only the inode. After a request for times, the next write of the holder note costs a third more than acquiring the lock,
-    /// because the kernel updates the time.
+    /// Requests only the inode. After a request for times, the next write of the holder note costs
+    /// a third more than acquiring the lock, because the kernel updates the time.
     #[cfg(target_os = "linux")]
     fn file_id(path: &Path) -> rustix::io::Result<FileId> {
         use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
@@ -121,7 +121,8 @@ mod system {
             && std::fs::read_to_string("/proc/locks").is_ok_and(|locks| lists_shared(&locks, id))
     }
 
-    /// A line of `/proc/locks`: `1: FLOCK  ADVISORY  READ 42 fe:00:1234 0 EOF` (device in hexadecimal, inode in decimal).
+    /// A line of `/proc/locks`: `1: FLOCK  ADVISORY  READ 42 fe:00:1234 0 EOF` (device in
+    /// hexadecimal, inode in decimal).
     fn lists_shared(locks: &str, id: FileId) -> bool {
         let (major, minor) = (rustix::fs::major(id.device), rustix::fs::minor(id.device));
         let file = format!("{major:02x}:{minor:02x}:{}", id.inode);
@@ -157,8 +158,8 @@ mod system {
 
     /// The magic numbers of linux/magic.h and of the headers of the file systems.
     ///
-    /// FUSE is missing: most FUSE file systems are local, the kernel implements `flock` unless the file system overrides it, and sshfs cannot
-    /// be distinguished from a local one.
+    /// FUSE is missing: most FUSE file systems are local, the kernel implements `flock` unless the
+    /// file system overrides it, and sshfs cannot be distinguished from a local one.
     #[cfg(target_os = "linux")]
     fn network_name(magic: u32) -> Option<&'static str> {
         Some(match magic {
@@ -260,7 +261,8 @@ mod system {
         }
     }
 
-    /// Identity of the folder at `path`; `None` if it does not exist. Opening a folder needs a special flag.
+    /// Identity of the folder at `path`; `None` if it does not exist. Opening a folder needs a
+    /// special flag.
     pub(crate) fn folder_id_at(path: &Path) -> io::Result<Option<FileId>> {
         let flags = FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS;
         match OpenOptions::new().read(true).custom_flags(flags).open(path) {

@@ -1,22 +1,24 @@
 //! Registry of the locks that the threads of this process hold.
 //!
-//! `flock` belongs to an open file, not to a thread: two threads that lock one open file both succeed, and two open files of one process
-//! exclude each other. So this registry orders the threads of the process, and only the thread with the *transition* of a key calls the
-//! system:
+//! `flock` belongs to an open file, not to a thread: two threads that lock one open file both
+//! succeed, and two open files of one process exclude each other. So this registry orders the
+//! threads of the process, and only the thread with the *transition* of a key calls the system:
 //!
 //! ```text
 //!   free ── enter ──> transition ── complete ──> held (one exclusive, or n shared) ── last leave ──> transition ── drop ──> free
 //! ```
 //!
-//! Promises: an exclusive holder of a key is alone; no thread enters during a transition, so the state of the system and of the registry
-//! agree; freeing a key or completing a transition wakes the waiting threads; a thread that would wait for itself fails at once; a
-//! transition dropped by a panic frees the key.
+//! Promises: an exclusive holder of a key is alone; no thread enters during a transition, so the
+//! state of the system and of the registry agree; freeing a key or completing a transition wakes
+//! the waiting threads; a thread that would wait for itself fails at once; a transition dropped by
+//! a panic frees the key.
 //!
-//! The registry knows nothing of files: the key and the value that its holders share are parameters, so that shuttle can explore it in
-//! memory.
+//! The registry knows nothing of files: the key and the value that its holders share are
+//! parameters, so that shuttle can explore it in memory.
 //!
-//! After a fork, the child has a copy of this memory and none of the locks. The registry stores its process id and empties itself in
-//! another process. A child forked while another thread is inside the registry finds the mutex locked forever; it may only exec.
+//! After a fork, the child has a copy of this memory and none of the locks. The registry stores its
+//! process id and empties itself in another process. A child forked while another thread is inside
+//! the registry finds the mutex locked forever; it may only exec.
 //!
 //! One mutex, held for a few instructions and never during a call to other code.
 
@@ -34,7 +36,8 @@ type CodeLocation = &'static Location<'static>;
 /// The locks of one process: keys `K`, each with a value `H` that its holders share.
 pub struct Registry<K, H> {
     state: Mutex<State<K, H>>,
-    /// Notified when a key is freed or becomes shared. One for all keys: waits inside a process are rare and short.
+    /// Notified when a key is freed or becomes shared. One for all keys: waits inside a process are
+    /// rare and short.
     changed: Condvar,
 }
 
@@ -43,7 +46,8 @@ struct State<K, H> {
     pid: u32,
     /// A list, because there are few. Free keys have no entry.
     entries: Vec<Entry<K, H>>,
-    /// Waiting threads in order of arrival. Without any, a notification (a system call) is not needed.
+    /// Waiting threads in order of arrival. Without any, a notification (a system call) is not
+    /// needed.
     waiting: Vec<Waiter<K>>,
     next_ticket: u64,
 }
@@ -58,7 +62,8 @@ impl<K: Copy + Eq, H> State<K, H> {
         Self { pid, entries: Vec::new(), waiting: Vec::new(), next_ticket: 0 }
     }
 
-    /// Whether the thread with this ticket, or a new thread without one, is the first in line for `key`.
+    /// Whether the thread with this ticket, or a new thread without one, is the first in line for
+    /// `key`.
     fn is_next(&self, key: K, ticket: Option<u64>) -> bool {
         let first = self.waiting.iter().find(|waiting| waiting.key == key);
         first.is_none_or(|first| Some(first.ticket) == ticket)
@@ -111,7 +116,8 @@ impl Caller {
 
 /// Result of [`Registry::enter`].
 pub enum Admission<'r, K: Copy + Eq, H> {
-    /// The key was free: lock the file, then call [`LockTransition::complete`] or drop the transition.
+    /// The key was free: lock the file, then call [`LockTransition::complete`] or drop the
+    /// transition.
     Transition(LockTransition<'r, K, H>),
     /// This process holds the key in shared mode, and the caller joined.
     Joined(H),
@@ -132,8 +138,9 @@ impl<K: Copy + Eq, H: Clone> Registry<K, H> {
         Self { state: Mutex::new(State::new(0)), changed: Condvar::new() }
     }
 
-    /// Enters `key`, and waits for other threads until the deadline. Threads get a free key in order of arrival, so that a thread that
-    /// returns at once does not overtake those that have to wake up.
+    /// Enters `key`, and waits for other threads until the deadline. Threads get a free key in
+    /// order of arrival, so that a thread that returns at once does not overtake those that have to
+    /// wake up.
     pub fn enter(
         &self,
         key: K,
@@ -177,7 +184,8 @@ impl<K: Copy + Eq, H: Clone> Registry<K, H> {
         entered
     }
 
-    /// Leaves `key`, which `owner` entered. The last holder gets the shared value and the transition, to unlock the file.
+    /// Leaves `key`, which `owner` entered. The last holder gets the shared value and the
+    /// transition, to unlock the file.
     pub fn leave(
         &self,
         key: K,
@@ -250,7 +258,8 @@ impl<H: Clone> Phase<H> {
     }
 }
 
-/// The right to lock or unlock the file of a key, while other threads wait. Dropping it frees the key.
+/// The right to lock or unlock the file of a key, while other threads wait. Dropping it frees the
+/// key.
 #[must_use = "dropping the transition frees the key"]
 pub struct LockTransition<'r, K: Copy + Eq, H> {
     registry: &'r Registry<K, H>,

@@ -1,14 +1,16 @@
 //! Waits for a lock file that another process has locked.
 //!
-//! The kernel wakes the waiters of `flock` in order of arrival and offers no timeout. So a thread waits in `flock` on its own handle, and
-//! callers wait for that thread until their own deadline. No caller polls: a free lock is taken at once.
+//! The kernel wakes the waiters of `flock` in order of arrival and offers no timeout. So a thread
+//! waits in `flock` on its own handle, and callers wait for that thread until their own deadline.
+//! No caller polls: a free lock is taken at once.
 //!
 //! Promises:
 //! - A thread without callers releases the lock as soon as it gets it.
-//! - Until then the next caller for the same lock reuses it: there is at most one thread per file and mode.
+//! - Until then the next caller for the same lock reuses it: there is at most one thread per file
+//!   and mode.
 //!
-//! Lock order: `WAITERS`, then the `state` of a waiter. These mutexes are always those of std: under shuttle no other process holds the lock
-//! file.
+//! Lock order: `WAITERS`, then the `state` of a waiter. These mutexes are always those of std:
+//! under shuttle no other process holds the lock file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,7 +25,8 @@ use crate::{FileId, LockMode};
 /// Stack size of a waiting thread, in bytes.
 const STACK_BYTES: usize = 128 * 1024;
 
-/// The waiting threads. The key includes the process: a forked child has a copy of the map and none of the threads.
+/// The waiting threads. The key includes the process: a forked child has a copy of the map and none
+/// of the threads.
 static WAITERS: Mutex<BTreeMap<Key, Arc<Waiter>>> = Mutex::new(BTreeMap::new());
 
 type Key = (u32, FileId, LockMode);

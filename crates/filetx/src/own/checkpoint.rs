@@ -12,17 +12,18 @@ use crate::root::Root;
 const STAGED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 impl FolderState {
-    /// Whether the next record needs a checkpoint first although it fits: another program changed a file that the record may build on;
-    /// published staged content takes too much space; or a large record made the journal longer than `capacity_max`, and every open
-    /// would read all of it.
+    /// Whether the next record needs a checkpoint first although it fits: another program changed a
+    /// file that the record may build on; published staged content takes too much space; or a large
+    /// record made the journal longer than `capacity_max`, and every open would read all of it.
     pub(crate) fn needs_checkpoint(&self, capacity_max: u64) -> bool {
         let is_long = || self.open.as_ref().is_some_and(|opened| opened.journal.offset > capacity_max);
         self.modified_externally || self.staged_bytes > STAGED_BYTES_MAX || is_long()
     }
 
-    /// Makes room in the journal for `bytes`: syncs the files that it names, then starts a new epoch. The journal doubles, up to
-    /// `capacity_max` bytes, if this process filled it alone, and shrinks if a large record had made it longer. The commit queue must be
-    /// empty. Staged files of `transaction` stay.
+    /// Makes room in the journal for `bytes`: syncs the files that it names, then starts a new
+    /// epoch. The journal doubles, up to `capacity_max` bytes, if this process filled it alone, and
+    /// shrinks if a large record had made it longer. The commit queue must be empty. Staged files
+    /// of `transaction` stay.
     pub(crate) fn checkpoint(
         &mut self,
         root: &Root,
@@ -33,8 +34,8 @@ impl FolderState {
         let was_filled_here = self.began_here && !self.needs_checkpoint(capacity_max);
         let opened = self.open.take().expect("a transaction has begun, so the journal is open");
         let OpenJournal { mut journal, watermark: watermark_file } = opened;
-        // A failed sync drops the writes, and a second sync would not report it: then only the journal holds them, and it must be
-        // published again.
+        // A failed sync drops the writes, and a second sync would not report it: then only the
+        // journal holds them, and it must be published again.
         watermark::erase(root, &*watermark_file)?;
         in_place::sync(root, self.recorded_lens.keys())?;
         let mut capacity = journal.capacity.min(capacity_max);

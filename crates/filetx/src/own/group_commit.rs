@@ -1,8 +1,10 @@
-//! Group commit: threads stage one after the other, and one of them makes all queued commits durable with one sync.
+//! Group commit: threads stage one after the other, and one of them makes all queued commits
+//! durable with one sync.
 //!
-//! A thread acquires the *permit*, stages, and submits. The next thread stages on top of that while the first commit is being
-//! written. A thread that finds no batch in flight becomes the leader: it writes everything queued as one batch, then publishes
-//! it. The commits queued in the meantime are the next batch.
+//! A thread acquires the *permit*, stages, and submits. The next thread stages on top of that while
+//! the first commit is being written. A thread that finds no batch in flight becomes the leader: it
+//! writes everything queued as one batch, then publishes it. The commits queued in the meantime are
+//! the next batch.
 //!
 //! A failed batch fails every commit that was staged on top of it.
 //!
@@ -47,7 +49,8 @@ pub struct GroupCommit<T> {
     state: Mutex<State<T>>,
     /// Threads waiting for the permit. A free permit wakes one.
     permit_free: WaitQueue,
-    /// Threads waiting for their batch, by its number modulo 2: one batch is in flight, the next one is queued.
+    /// Threads waiting for their batch, by its number modulo 2: one batch is in flight, the next
+    /// one is queued.
     batch_done: [WaitQueue; 2],
     /// The permit holder, waiting until no commit is queued or in flight.
     drained: WaitQueue,
@@ -62,7 +65,8 @@ struct State<T> {
     in_flight: bool,
     /// Number of the next ticket; the queue holds the numbers just below it.
     next_ticket: u64,
-    /// Count of failed batches. A permit acquired before the last failure was used to stage on top of it.
+    /// Count of failed batches. A permit acquired before the last failure was used to stage on top
+    /// of it.
     failures: u64,
     outcomes: HashMap<u64, CommitOutcome>,
 }
@@ -130,12 +134,13 @@ impl<T> GroupCommit<T> {
         let mut state = self.lock();
         state.permit = None;
         self.when_idle(&state, on_idle);
-        // One is enough: the woken thread takes the permit, or another thread has it and wakes the next one.
+        // One is enough: the woken thread takes the permit, or another thread has it and wakes the
+        // next one.
         self.permit_free.notify_one(&state);
     }
 
-    /// Queues an item and releases the permit. Returns `None` if a batch failed since the permit was acquired: the item was staged
-    /// on it and is not queued, and the caller keeps the permit.
+    /// Queues an item and releases the permit. Returns `None` if a batch failed since the permit
+    /// was acquired: the item was staged on it and is not queued, and the caller keeps the permit.
     pub fn submit(&self, item: T) -> Option<Ticket> {
         let mut state = self.lock();
         state.permit.filter(|permit| permit.failures == state.failures)?;
@@ -146,9 +151,10 @@ impl<T> GroupCommit<T> {
         Some(Ticket { number: state.next_ticket - 1, batch: state.batch })
     }
 
-    /// Waits for the outcome of an item, and leads its batch if no other batch is in flight: `write` makes the batch durable,
-    /// `publish` brings it into the files. `on_failure` runs after a failed batch, before any thread stages again. `on_idle` runs if
-    /// no other thread uses the queue afterwards.
+    /// Waits for the outcome of an item, and leads its batch if no other batch is in flight:
+    /// `write` makes the batch durable, `publish` brings it into the files. `on_failure` runs after
+    /// a failed batch, before any thread stages again. `on_idle` runs if no other thread uses the
+    /// queue afterwards.
     pub fn commit<W>(
         &self,
         ticket: Ticket,
@@ -193,7 +199,8 @@ impl<T> GroupCommit<T> {
         outcome
     }
 
-    /// Waits until no commit is queued or in flight. Only the permit holder may call this: no other thread can submit.
+    /// Waits until no commit is queued or in flight. Only the permit holder may call this: no other
+    /// thread can submit.
     pub fn drain(&self) {
         let mut state = self.lock();
         while state.in_flight || !state.queue.is_empty() {
@@ -223,7 +230,8 @@ impl<T> State<T> {
     }
 }
 
-/// The batch in flight. Dropping it ends the batch, also after a panic of its leader, so no thread waits for a dead leader.
+/// The batch in flight. Dropping it ends the batch, also after a panic of its leader, so no thread
+/// waits for a dead leader.
 struct Batch<'a, T, F: FnOnce()> {
     group: &'a GroupCommit<T>,
     number: u64,

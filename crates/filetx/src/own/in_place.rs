@@ -1,4 +1,5 @@
-//! Publishing in an own folder: writes the files in place, without a sync. The journal holds the same content until the next checkpoint.
+//! Publishing in an own folder: writes the files in place, without a sync. The journal holds the
+//! same content until the next checkpoint.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,7 +24,8 @@ struct Handle {
 }
 
 impl FileHandles {
-    /// Removes and returns the open file of `path`, if the path still names it. No other file can get its id while it is open.
+    /// Removes and returns the open file of `path`, if the path still names it. No other file can
+    /// get its id while it is open.
     fn take(&mut self, root: &Root, path: &RelPath) -> Result<Option<(Box<dyn StoredFile>, Stat)>> {
         let Some(handle) = self.0.remove(path) else { return Ok(None) };
         let current = root.stat(path)?.filter(|stat| stat.id == handle.id);
@@ -93,8 +95,8 @@ fn publish_file(
     // A write would also change the other hard links.
     let is_shared = stat.links > 1;
     let file = if is_shared { break_hard_link(root, path, mode, &*file, stat.len)? } else { file };
-    // Truncate first, so that a crash leaves a prefix of one version. New bytes before the end of a longer old version would look like an
-    // edit of another program to recovery.
+    // Truncate first, so that a crash leaves a prefix of one version. New bytes before the end of a
+    // longer old version would look like an edit of another program to recovery.
     if stat.len > content.len() {
         root.with_step(STEP, path, file.set_len(content.len()))?;
     }
@@ -142,8 +144,8 @@ fn open(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Result<Box
     }
 }
 
-/// Whether a path that cannot be opened may be replaced: it is not a plain file, or this process may not open it. A disk error is no
-/// reason to remove a file.
+/// Whether a path that cannot be opened may be replaced: it is not a plain file, or this process
+/// may not open it. A disk error is no reason to remove a file.
 fn may_replace(root: &Root, path: &RelPath, error: &io::Error) -> Result<bool> {
     let is_other = root.stat(path)?.is_some_and(|stat| stat.kind != FileKind::File);
     Ok(is_other || error.kind() == io::ErrorKind::PermissionDenied)

@@ -1,10 +1,11 @@
 //! Own folders: files that only this program writes, committed with one sync.
 //!
-//! A commit goes to a journal first; one `fdatasync` of the journal makes it durable. Then the files are written, without a sync.
-//! Threads of a process share syncs; the lock of the folder excludes other processes.
+//! A commit goes to a journal first; one `fdatasync` of the journal makes it durable. Then the
+//! files are written, without a sync. Threads of a process share syncs; the lock of the folder
+//! excludes other processes.
 //!
-//! Lock order: the staging permit, the lock file, the mutex of the commit queue, the folder state. The permit holder acquires the lock file;
-//! a leader uses it after that.
+//! Lock order: the staging permit, the lock file, the mutex of the commit queue, the folder state.
+//! The permit holder acquires the lock file; a leader uses it after that.
 
 mod checkpoint;
 #[cfg(not(feature = "shuttle"))]
@@ -42,7 +43,8 @@ pub use policy::FolderTransaction;
 
 /// Transaction folder below an own folder.
 pub const TXN_DIR: &str = ".txn";
-/// Folder below an own folder for the content that recovery preserves, see [`OwnFolder::take_preserved`].
+/// Folder below an own folder for the content that recovery preserves, see
+/// [`OwnFolder::take_preserved`].
 pub const PRESERVED_DIR: &str = ".txn/kept";
 /// Maximum time for which a busy process keeps the lock of a folder.
 const LOCK_HOLD_MAX: Duration = Duration::from_millis(100);
@@ -54,7 +56,8 @@ const LOCK_PAUSE: Duration = Duration::from_millis(1);
 pub struct FolderOptions {
     /// Size of a new journal in bytes, preallocated. A larger transaction gets a larger journal.
     pub journal_bytes: u64,
-    /// Size in bytes up to which the journal doubles whenever this process alone filled it. A larger journal needs fewer checkpoints.
+    /// Size in bytes up to which the journal doubles whenever this process alone filled it. A
+    /// larger journal needs fewer checkpoints.
     pub journal_bytes_max: u64,
     /// Timeout and notice while waiting for the lock.
     pub wait: Wait,
@@ -66,7 +69,8 @@ impl Default for FolderOptions {
     }
 }
 
-/// A folder of files that only this program writes. Cheap to clone; threads that use clones share syncs.
+/// A folder of files that only this program writes. Cheap to clone; threads that use clones share
+/// syncs.
 ///
 /// Thread and process safe. After a fork, open the folder again in the child.
 #[derive(Clone)]
@@ -105,7 +109,8 @@ struct DurableBatch {
 }
 
 impl OwnFolder {
-    /// Opens an existing folder and recovers it. The file `lock` locks it; the lock file must not be inside a folder that can be removed.
+    /// Opens an existing folder and recovers it. The file `lock` locks it; the lock file must not
+    /// be inside a folder that can be removed.
     #[track_caller]
     pub fn open(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
         let folder = Self::open_lazy(folder, lock, options)?;
@@ -113,7 +118,8 @@ impl OwnFolder {
         Ok(folder)
     }
 
-    /// Like [`open`](Self::open), but locks and recovers the folder only in the first [`begin`](Self::begin).
+    /// Like [`open`](Self::open), but locks and recovers the folder only in the first
+    /// [`begin`](Self::begin).
     pub fn open_lazy(folder: &Path, lock: &Path, options: FolderOptions) -> Result<Self> {
         let failed = Error::io(Step::Inspect, folder);
         let storage = crate::Disk::open(folder).map_err(failed)?;
@@ -153,8 +159,9 @@ impl OwnFolder {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Begins a transaction. Waits for other threads and processes, and recovers the folder after a crash of one. Fails with
-    /// [`Error::FolderMoved`] if another process moved or removed the folder, which it may do while it holds the lock.
+    /// Begins a transaction. Waits for other threads and processes, and recovers the folder after a
+    /// crash of one. Fails with [`Error::FolderMoved`] if another process moved or removed the
+    /// folder, which it may do while it holds the lock.
     #[track_caller]
     pub fn begin(&self) -> Result<FolderTransaction<'_>> {
         let inner = &*self.inner;
@@ -174,7 +181,8 @@ impl OwnFolder {
         Ok(Transaction::new(vec![inner.root.clone()], permit))
     }
 
-    /// Returns the content that recovery preserved since the last call: edits that no transaction recorded.
+    /// Returns the content that recovery preserved since the last call: edits that no transaction
+    /// recorded.
     pub fn take_preserved(&self) -> Vec<Preserved> {
         std::mem::take(&mut self.inner.state().preserved)
     }
@@ -207,8 +215,9 @@ impl Inner {
         self.state().refresh(&self.root, self.options.journal_bytes)
     }
 
-    /// Checks that the path still names the opened folder. A process that moves a folder holds its lock, and a process that opens it at
-    /// its new path uses another lock. Writing through the old handle would be a second writer.
+    /// Checks that the path still names the opened folder. A process that moves a folder holds its
+    /// lock, and a process that opens it at its new path uses another lock. Writing through the old
+    /// handle would be a second writer.
     fn check_identity(&self) -> Result<()> {
         let Some((folder, id)) = &self.identity else { return Ok(()) };
         let now = self.root.with_step(Step::Inspect, &RelPath::root(), platform::folder_id_at(folder))?;
@@ -307,7 +316,8 @@ impl Inner {
             if state.open.is_none() {
                 return Err(Error::Superseded);
             }
-            // The checkpoint drops the previous records, so the state before must be in this record, which may get longer.
+            // The checkpoint drops the previous records, so the state before must be in this
+            // record, which may get longer.
             for change in record.changes.iter_mut().filter(|change| change.before == Observed::PreviousRecord)
             {
                 change.before = self.root.observe_content(&change.path, INLINE_BYTES_MAX as u64)?;

@@ -1,5 +1,5 @@
-//! Policy of own folders: plain files directly in the folder, which can be replaced, appended to, truncated and renamed. A commit is one
-//! record and one sync; it is published in place.
+//! Policy of own folders: plain files directly in the folder, which can be replaced, appended to,
+//! truncated and renamed. A commit is one record and one sync; it is published in place.
 
 use std::sync::Arc;
 
@@ -74,12 +74,14 @@ impl Policy for StagingPermit<'_> {
         tx.policy.committed = Arc::default();
         let queued = inner.enqueue(record)?;
         let Some(ticket) = inner.group.submit(queued) else {
-            // A batch that this was staged on failed. The failure reset the folder state, so the offset of this record is free again.
+            // A batch that this was staged on failed. The failure reset the folder state, so the
+            // offset of this record is free again.
             return Err(Failure::aborted(Error::Superseded));
         };
         tx.policy.is_held = false;
         tx.keep_staged = true;
-        // After a failure, journal and memory may differ: the next transaction reads the folder again.
+        // After a failure, journal and memory may differ: the next transaction reads the folder
+        // again.
         let on_failure = || inner.state().reset();
         let (write, publish) = (|batch| inner.write(batch), |batch| inner.publish(batch));
         let report = |pending| CommitReport { id: tx.id, preserved: Vec::new(), pending };
@@ -96,7 +98,8 @@ impl Policy for StagingPermit<'_> {
 impl FolderTransaction<'_> {
     /// Appends to a file, or creates it.
     ///
-    /// Fails once with [`Error::ModifiedExternally`] if another program changed the file: read it again, then append again.
+    /// Fails once with [`Error::ModifiedExternally`] if another program changed the file: read it
+    /// again, then append again.
     pub fn append(&mut self, at: impl ToTxPath, bytes: &[u8]) -> Result<()> {
         let at = at.to_tx_path()?;
         self.with_savepoint(|tx| {
@@ -175,7 +178,8 @@ impl FolderTransaction<'_> {
         Ok(())
     }
 
-    /// Checks the length of a file before a change that builds on its content. Fails once if another program changed it.
+    /// Checks the length of a file before a change that builds on its content. Fails once if
+    /// another program changed it.
     fn check_len(&self, at: &TxPath, len: u64) -> Result<()> {
         if self.policy.committed.get(at).is_some() || self.staged.get(at).is_some() {
             return Ok(());

@@ -12,8 +12,8 @@ use crate::tx::change::{Change, Content, ContentBase, Fingerprint, Observed, Tar
 use crate::txn_dir::{KEPT, STAGE};
 use crate::{Hash, RelPath, Result, Step};
 
-/// Step 10: publishes the records and starts a new epoch. Nothing on the disk counts as durable: a process may have died, or a sync
-/// failed, just before.
+/// Step 10: publishes the records and starts a new epoch. Nothing on the disk counts as durable: a
+/// process may have died, or a sync failed, just before.
 pub(super) fn recover(
     root: &Root,
     mut journal: Journal,
@@ -21,8 +21,8 @@ pub(super) fn recover(
     preserved: &mut Vec<Preserved>,
 ) -> Result<Journal> {
     tracing::info!(folder = %root.path.display(), records = records.len(), "recovering");
-    // 10.1 to 10.4. The records may be only in memory. They must be durable before a later record is acknowledged, and after a
-    // failed sync the old file may never become durable.
+    // 10.1 to 10.4. The records may be only in memory. They must be durable before a later record
+    // is acknowledged, and after a failed sync the old file may never become durable.
     if !Step::Stabilise.is_skipped() {
         let (epoch, capacity) = (journal.chain.epoch, journal.capacity);
         // Some systems do not replace a file that is open.
@@ -35,7 +35,8 @@ pub(super) fn recover(
             preserved.push(preserve(root, &change.path, content)?);
         }
     }
-    // All records are published again, including those below the watermark, so the watermark is invalid until then.
+    // All records are published again, including those below the watermark, so the watermark is
+    // invalid until then.
     watermark::erase(root, &*watermark::open(root)?)?;
     in_place::publish(root, &changes, &mut in_place::FileHandles::default())?;
     in_place::sync(root, changes.iter().map(|change| &change.path))?;
@@ -50,8 +51,9 @@ enum ForeignContent {
     From(u64),
 }
 
-/// Finds content that neither the records nor a torn write of them explain: a person may have written it. A torn write over long
-/// content from before the records looks the same and is preserved too.
+/// Finds content that neither the records nor a torn write of them explain: a person may have
+/// written it. A torn write over long content from before the records looks the same and is
+/// preserved too.
 fn foreign_content(root: &Root, change: &Change, records: &[Record]) -> Result<Option<ForeignContent>> {
     let Some(Stat { kind: FileKind::File, len, .. }) = root.stat(&change.path)? else { return Ok(None) };
     let history = || records.iter().flat_map(|record| &record.changes).filter(|one| one.path == change.path);
@@ -69,7 +71,8 @@ fn foreign_content(root: &Root, change: &Change, records: &[Record]) -> Result<O
         }
     }
     if versions.iter().any(|version| version.base == ContentBase::Path) {
-        // A growing file: the bytes before the recorded end are from records, however torn; the bytes after it are foreign.
+        // A growing file: the bytes before the recorded end are from records, however torn; the
+        // bytes after it are foreign.
         let len_before = if let Observed::File { len, .. } = before { *len } else { 0 };
         let longest = versions.iter().map(Content::len).chain([len_before]).max().unwrap_or(0);
         return Ok((len > longest).then_some(ForeignContent::From(longest)));
@@ -99,8 +102,8 @@ fn full_content(root: &Root, content: &Content) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether every sector begins as one version and continues as another or as zeros: the effect of a power cut, or of a write that
-/// stopped half-way.
+/// Whether every sector begins as one version and continues as another or as zeros: the effect of a
+/// power cut, or of a write that stopped half-way.
 fn is_torn_write(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
     let sector = SECTOR_BYTES;
     bytes.chunks(sector).enumerate().all(|(index, part)| {
@@ -120,7 +123,8 @@ fn is_torn_write(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
     })
 }
 
-/// Copies foreign content to a file for people. Its hash is part of the name, so a repetition after a crash makes no second copy.
+/// Copies foreign content to a file for people. Its hash is part of the name, so a repetition after
+/// a crash makes no second copy.
 fn preserve(root: &Root, path: &RelPath, content: ForeignContent) -> Result<Preserved> {
     let folder = root.in_txn_dir(KEPT);
     root.make_folders(Step::Preserve, &folder, OUR_FOLDER_MODE)?;

@@ -1,6 +1,8 @@
-//! State of an own folder in this process: its open journal and the changes that are not in the files yet.
+//! State of an own folder in this process: its open journal and the changes that are not in the
+//! files yet.
 //!
-//! The caller holds the lock of the folder. Step numbers are those of `docs/design/file-transaction.md`.
+//! The caller holds the lock of the folder. Step numbers are those of
+//! `docs/design/file-transaction.md`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -30,7 +32,8 @@ pub(super) const CREATE: JournalSteps = JournalSteps {
 pub(crate) struct FolderState {
     /// `None` before the first use and after a failure: the next use reads the folder again.
     pub open: Option<OpenJournal>,
-    /// The paths that records of the epoch name, each with the length of its file; `None` if unknown or removed.
+    /// The paths that records of the epoch name, each with the length of its file; `None` if
+    /// unknown or removed.
     pub(super) recorded_lens: BTreeMap<RelPath, Option<u64>>,
     /// Another program changed a file, and the caller was informed.
     pub(super) modified_externally: bool,
@@ -59,7 +62,8 @@ impl FolderState {
         *self = FolderState { preserved, ..FolderState::default() };
     }
 
-    /// Prepares for a transaction after acquiring the lock: other processes may have committed or crashed before.
+    /// Prepares for a transaction after acquiring the lock: other processes may have committed or
+    /// crashed before.
     pub(crate) fn refresh(&mut self, root: &Root, capacity: u64) -> Result<()> {
         if let Some(opened) = &mut self.open
             && opened.is_current(root)?
@@ -80,7 +84,8 @@ impl FolderState {
         };
         let records = scan(root, &mut journal)?;
         if read_watermark(root)? == Some(Watermark { chain: journal.chain, offset: journal.offset }) {
-            // All records are published and durable. Staged files of other transactions were never committed.
+            // All records are published and durable. Staged files of other transactions were never
+            // committed.
             clean(root, &records.iter().map(|record| record.id).collect())?;
             self.record_lens(&merge(&records));
             self.open = Some(OpenJournal { journal, watermark: watermark::open(root)?.into() });
@@ -177,7 +182,8 @@ pub(crate) fn pending(root: &Root) -> Result<Overlay> {
     Ok(overlay)
 }
 
-/// The records of a journal. Refuses a journal that names anything but files of the folder: another program wrote it.
+/// The records of a journal. Refuses a journal that names anything but files of the folder: another
+/// program wrote it.
 fn scan(root: &Root, journal: &mut Journal) -> Result<Vec<Record>> {
     let records = journal.scan(root)?;
     let is_file = |change: &Change| {
@@ -211,7 +217,8 @@ pub(crate) fn merge<C: AsRef<[Change]>>(transactions: &[C]) -> Vec<Change> {
     overlay.into_iter().map(change).collect()
 }
 
-/// Removes leftovers: an incomplete journal, and staged files of all transactions but those in `keep`.
+/// Removes leftovers: an incomplete journal, and staged files of all transactions but those in
+/// `keep`.
 pub(super) fn clean(root: &Root, keep: &BTreeSet<u128>) -> Result<()> {
     root.remove_if_exists(Step::CleanUp, &root.in_txn_dir(JOURNAL_TMP))?;
     root.remove_if_exists(Step::CleanUp, &root.in_txn_dir("unshared"))?;

@@ -45,7 +45,8 @@ pub(crate) fn classify(change: &Change, found: &ObservedChange) -> Verdict {
             if ours_is_there { Verdict::SwapBack } else { Verdict::ChangedByOther }
         }
         Some(_) if is_after => Verdict::Published,
-        // Restored by hand (for example with `git checkout`), or displaced for a folder that does not exist yet.
+        // Restored by hand (for example with `git checkout`), or displaced for a folder that does
+        // not exist yet.
         Some(_) if found.target == change.before => Verdict::Pending,
         Some(_) if found.target == Observed::Absent && matches!(change.after, TargetState::Folder { .. }) => {
             Verdict::Pending
@@ -54,8 +55,8 @@ pub(crate) fn classify(change: &Change, found: &ObservedChange) -> Verdict {
     }
 }
 
-/// Whether the path has its target state. A folder that another program created counts, whatever its mode; a change of the mode of a
-/// folder compares the mode.
+/// Whether the path has its target state. A folder that another program created counts, whatever
+/// its mode; a change of the mode of a folder compares the mode.
 fn is_target(change: &Change, target: &Observed) -> bool {
     match (&change.after, target) {
         (TargetState::Folder { .. }, Observed::Folder { .. })

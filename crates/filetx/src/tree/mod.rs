@@ -1,9 +1,10 @@
 //! User trees: folders that belong to people, changed all-or-nothing over several roots.
 //!
-//! A commit returns after everything is published and synced and the journal is done. Step numbers are those of
-//! `docs/design/file-transaction.md`.
+//! A commit returns after everything is published and synced and the journal is done. Step numbers
+//! are those of `docs/design/file-transaction.md`.
 //!
-//! Lock order: the lock files of all roots (exclusive) and of the roots above them (shared), by (device, inode).
+//! Lock order: the lock files of all roots (exclusive) and of the roots above them (shared), by
+//! (device, inode).
 
 mod classify;
 mod policy;
@@ -30,7 +31,8 @@ pub use policy::TreeTransaction;
 
 /// Maximum number of times that pending transactions may add roots to the set.
 const ROUNDS_MAX: usize = 8;
-/// Default of [`TreeOptions::syncfs_threshold`]. For fewer files, separate syncs cost less than syncing the writes of other programs.
+/// Default of [`TreeOptions::syncfs_threshold`]. For fewer files, separate syncs cost less than
+/// syncing the writes of other programs.
 const SYNCFS_THRESHOLD: usize = 64;
 /// Maximum number of roots of one transaction.
 pub const ROOTS_MAX: usize = 256;
@@ -45,8 +47,8 @@ const COMMIT: JournalSteps = JournalSteps {
 /// Options of user trees.
 #[derive(Clone)]
 pub struct TreeOptions {
-    /// Transaction folder below each root. In a git repository, choose a path below an ignored folder (`.tool/.txn`): `git clean -xdf`
-    /// does not remove it there.
+    /// Transaction folder below each root. In a git repository, choose a path below an ignored
+    /// folder (`.tool/.txn`): `git clean -xdf` does not remove it there.
     pub txn_dir: RelPath,
     /// Mode of new files.
     pub file_mode: u32,
@@ -54,7 +56,8 @@ pub struct TreeOptions {
     pub folder_mode: u32,
     /// Timeout and notice while waiting for locks.
     pub wait: Wait,
-    /// Number of files or folders from which one `syncfs` replaces their own syncs, on systems where it reports all errors.
+    /// Number of files or folders from which one `syncfs` replaces their own syncs, on systems
+    /// where it reports all errors.
     pub syncfs_threshold: usize,
 }
 
@@ -75,15 +78,16 @@ pub struct Trees {
     recovered: Vec<RecoveredTransaction>,
 }
 
-/// A transaction of an earlier process that recovery finished, or that waits for its acknowledgement.
+/// A transaction of an earlier process that recovery finished, or that waits for its
+/// acknowledgement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecoveredTransaction {
     /// Id of the transaction.
     pub id: u128,
     /// Data that its owner passed to [`TreeTransaction::commit_for`]; empty without an owner.
     pub owner: Vec<u8>,
-    /// Paths that another program changed. The content of the transaction is preserved unless it was published before that change, or the
-    /// transaction has none for the path.
+    /// Paths that another program changed. The content of the transaction is preserved unless it
+    /// was published before that change, or the transaction has none for the path.
     pub preserved: Vec<Preserved>,
 }
 
@@ -149,7 +153,8 @@ impl Trees {
         Transaction::new(self.roots.clone(), TreeStaging::new(self))
     }
 
-    /// Transactions that recovery finished when the roots were opened, and those without acknowledgement.
+    /// Transactions that recovery finished when the roots were opened, and those without
+    /// acknowledgement.
     pub fn recovered(&self) -> &[RecoveredTransaction] {
         &self.recovered
     }
@@ -241,7 +246,8 @@ fn missing_roots(roots: &[Root]) -> Result<BTreeSet<PathBuf>> {
 /// Reads the only record of the journal of a tree.
 pub(crate) fn read_record(root: &Root) -> Result<Option<Record>> {
     let Some(mut journal) = Journal::open(root, OpenMode::Read)? else { return Ok(None) };
-    // The journal was complete and synced before its rename: an invalid record is damage, not a torn write.
+    // The journal was complete and synced before its rename: an invalid record is damage, not a
+    // torn write.
     let corrupt = || Error::CorruptJournal {
         path: root.full_path(&root.in_txn_dir(JOURNAL)),
         reason: "its record is invalid",

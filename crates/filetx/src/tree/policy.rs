@@ -1,5 +1,6 @@
-//! Policy of user trees: files, symlinks, folders and modes in several roots. New content is a staged file that replaces the whole file. A
-//! commit returns after everything is published and synced.
+//! Policy of user trees: files, symlinks, folders and modes in several roots. New content is a
+//! staged file that replaces the whole file. A commit returns after everything is published and
+//! synced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -156,8 +157,9 @@ impl Policy for TreeStaging<'_> {
 }
 
 impl TreeTransaction<'_> {
-    /// Observes a path before this transaction changes it, with the hash of a file. The first observation counts: a change of the path is
-    /// published only if the path still has this state. Writes nothing; the folders above the path need not exist.
+    /// Observes a path before this transaction changes it, with the hash of a file. The first
+    /// observation counts: a change of the path is published only if the path still has this state.
+    /// Writes nothing; the folders above the path need not exist.
     pub fn observe(&mut self, at: impl ToTxPath) -> Result<&Observed> {
         let at = at.to_tx_path()?;
         self.check_root(at.root)?;
@@ -260,8 +262,8 @@ impl TreeTransaction<'_> {
         })
     }
 
-    /// Like [`commit`](Self::commit), for an owner that records the outcome elsewhere: the root keeps the transaction, with `owner`, until
-    /// [`Trees::acknowledge`].
+    /// Like [`commit`](Self::commit), for an owner that records the outcome elsewhere: the root
+    /// keeps the transaction, with `owner`, until [`Trees::acknowledge`].
     pub fn commit_for(mut self, owner: &[u8]) -> std::result::Result<CommitReport, Failure> {
         self.policy.owner = owner.to_vec();
         self.commit()
@@ -280,7 +282,8 @@ impl TreeTransaction<'_> {
         Ok(stat.mount)
     }
 
-    /// Checks that names in a folder can change, and stages the folder if it is missing. Checks a folder on the disk once.
+    /// Checks that names in a folder can change, and stages the folder if it is missing. Checks a
+    /// folder on the disk once.
     fn prepare_parent(&mut self, parent: &TxPath) -> Result<()> {
         let is_staged = self.staged.get(parent).is_some();
         if !is_staged && self.policy.checked.contains(parent) {
@@ -311,9 +314,11 @@ impl TreeTransaction<'_> {
     }
 }
 
-/// Checks that a file can be renamed from the transaction folder to this folder: after the commit point, a failure would be too late.
+/// Checks that a file can be renamed from the transaction folder to this folder: after the commit
+/// point, a failure would be too late.
 fn check_parent(root: &Root, parent: &RelPath, txn_dir_mount: u64) -> Result<()> {
-    // The nearest existing folder. This transaction creates the ones below it, possibly in place of a file.
+    // The nearest existing folder. This transaction creates the ones below it, possibly in place of
+    // a file.
     let mut folder = parent.clone();
     let mount = loop {
         match root.stat(&folder)? {

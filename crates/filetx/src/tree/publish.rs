@@ -1,7 +1,9 @@
-//! Step 5: publishes a committed transaction into user trees, path by path, without overwriting edits of people.
+//! Step 5: publishes a committed transaction into user trees, path by path, without overwriting
+//! edits of people.
 //!
-//! Staged files keep their name until the transaction is done: the path becomes a hard link of the staged file. So committed content never
-//! has only one name, and recovery can start again at any point.
+//! Staged files keep their name until the transaction is done: the path becomes a hard link of the
+//! staged file. So committed content never has only one name, and recovery can start again at any
+//! point.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -176,7 +178,8 @@ impl PathPublisher<'_> {
         Ok(verdict)
     }
 
-    /// Brings the path to its target state. Returns `false` and changes nothing if another program changed the path.
+    /// Brings the path to its target state. Returns `false` and changes nothing if another program
+    /// changed the path.
     fn publish(&self) -> Result<bool> {
         let result = match &self.change.after {
             TargetState::Absent => self.remove(),
@@ -299,7 +302,8 @@ impl PathPublisher<'_> {
         }
     }
 
-    /// Gives the new content a second name, `displaced`, which then changes places with what is at the path.
+    /// Gives the new content a second name, `displaced`, which then changes places with what is at
+    /// the path.
     fn link_staged(&self) -> Result<()> {
         let root = self.root;
         match self.try_link_staged() {
@@ -361,7 +365,8 @@ impl PathPublisher<'_> {
         self.check_displaced()
     }
 
-    /// Compares the displaced file with the state before, and swaps it back if another program changed it.
+    /// Compares the displaced file with the state before, and swaps it back if another program
+    /// changed it.
     fn check_displaced(&self) -> Result<bool> {
         if self.root.observe(&self.displaced)? == self.change.before || Step::CheckDisplaced.is_skipped() {
             return Ok(true);
@@ -382,7 +387,8 @@ impl PathPublisher<'_> {
         }
     }
 
-    /// Preserves our content in a file for people, and the displaced content of another program that could not go back.
+    /// Preserves our content in a file for people, and the displaced content of another program
+    /// that could not go back.
     fn preserve(&self) -> Result<Preserved> {
         let root = self.root;
         let mut preserved = Preserved { path: root.full_path(&self.change.path), preserved_at: None };
@@ -464,7 +470,8 @@ fn sync_parents(
     in_parallel(&folders, |(root, folder)| roots[*root].sync_folder(Step::SyncParent, folder))
 }
 
-/// Removes the staged files of a finished transaction. The next open removes those that cannot be removed now.
+/// Removes the staged files of a finished transaction. The next open removes those that cannot be
+/// removed now.
 pub(crate) fn remove_staged(roots: &[Root], record: &Record) {
     for publisher in publishers(roots, record) {
         if publisher.change.before != Observed::Absent {

@@ -195,7 +195,8 @@ impl Content {
 }
 
 impl TargetState {
-    /// Whether the observed state equals this state. Content that builds on the path's own is unknown and never equal.
+    /// Whether the observed state equals this state. Content that builds on the path's own is
+    /// unknown and never equal.
     pub(crate) fn matches(&self, observed: &Observed) -> bool {
         match (self, observed) {
             (TargetState::Absent, Observed::Absent) => true,
@@ -223,8 +224,8 @@ pub struct Change {
     pub(crate) after: TargetState,
 }
 
-/// Sorts changes by dependency: removals first, deepest first; then folders, top down; then files and symlinks. The new kind of a
-/// path decides. Each change comes with its index in `changes`.
+/// Sorts changes by dependency: removals first, deepest first; then folders, top down; then files
+/// and symlinks. The new kind of a path decides. Each change comes with its index in `changes`.
 pub(crate) fn in_order(changes: &[Change]) -> Vec<(usize, &Change)> {
     let mut sorted: Vec<(usize, &Change)> = changes.iter().enumerate().collect();
     sorted.sort_by_key(|(_, change)| match change.after {

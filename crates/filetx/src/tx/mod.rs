@@ -1,8 +1,10 @@
 //! The transaction: stages changes, then commits them all-or-nothing.
 //!
-//! This module holds the part that both policies share: staging with savepoints, reading staged changes, the limits. [`Policy`] is the part
-//! in which they differ: `own/policy.rs` for a folder that only this program writes, `tree/policy.rs` for folders that belong to people.
-//! Both record one target state per path, so the order of calls inside a transaction matters only to the calls themselves.
+//! This module holds the part that both policies share: staging with savepoints, reading staged
+//! changes, the limits. [`Policy`] is the part in which they differ: `own/policy.rs` for a folder
+//! that only this program writes, `tree/policy.rs` for folders that belong to people. Both record
+//! one target state per path, so the order of calls inside a transaction matters only to the calls
+//! themselves.
 
 pub(crate) mod change;
 mod put;
@@ -25,11 +27,13 @@ use crate::{Error, Failure, RelPath, Result};
 
 /// Maximum number of paths that one transaction changes.
 pub const CHANGES_MAX: usize = 1 << 20;
-/// Largest new content, in bytes, that the journal of an own folder holds. Larger content is a staged file.
+/// Largest new content, in bytes, that the journal of an own folder holds. Larger content is a
+/// staged file.
 pub const INLINE_BYTES_MAX: usize = 64 * 1024;
 
-/// Staged changes to plain files: [`FolderTransaction`](crate::FolderTransaction) or [`TreeTransaction`](crate::TreeTransaction).
-/// [`commit`](Self::commit) makes all of them, dropping the transaction makes none.
+/// Staged changes to plain files: [`FolderTransaction`](crate::FolderTransaction) or
+/// [`TreeTransaction`](crate::TreeTransaction). [`commit`](Self::commit) makes all of them,
+/// dropping the transaction makes none.
 ///
 /// Reads see the staged changes. A transaction stays on the thread that began it.
 #[must_use = "a transaction that is not committed changes nothing"]
@@ -84,9 +88,11 @@ pub enum Extent {
 pub struct CommitReport {
     /// Id of the transaction.
     pub id: u128,
-    /// Paths that another program changed during the commit. They keep that content; the content of the commit is preserved elsewhere.
+    /// Paths that another program changed during the commit. They keep that content; the content of
+    /// the commit is preserved elsewhere.
     pub preserved: Vec<Preserved>,
-    /// The error that stopped publishing; the next open finishes it. `None` if the change is in the files.
+    /// The error that stopped publishing; the next open finishes it. `None` if the change is in the
+    /// files.
     pub pending: Option<Error>,
 }
 
@@ -134,7 +140,8 @@ impl<P: Policy> Transaction<P> {
         self.id
     }
 
-    /// Commits all changes. They survive power loss once this returns `Ok`. After an error, [`Failure::outcome`] tells the state of the disk.
+    /// Commits all changes. They survive power loss once this returns `Ok`. After an error,
+    /// [`Failure::outcome`] tells the state of the disk.
     pub fn commit(self) -> std::result::Result<CommitReport, Failure> {
         let changes = self.changes();
         if changes.is_empty() {
@@ -196,7 +203,8 @@ impl<P: Policy> Transaction<P> {
         self.replaced.push((at, replaced));
     }
 
-    /// Prepares a path for a change: checks that it may change, stages its missing parents, and observes it.
+    /// Prepares a path for a change: checks that it may change, stages its missing parents, and
+    /// observes it.
     pub(crate) fn prepare(&mut self, at: &TxPath, extent: Extent) -> Result<()> {
         self.check_root(at.root)?;
         if at.path.is_within(&self.roots[at.root].txn_dir) {

@@ -8,7 +8,8 @@ use crate::tx::stage::StagedFile;
 use crate::{Error, Result};
 
 impl<P: Policy> Transaction<P> {
-    /// Replaces the content of a file, or creates it. A new file gets the default mode of its root; an existing one keeps its mode.
+    /// Replaces the content of a file, or creates it. A new file gets the default mode of its root;
+    /// an existing one keeps its mode.
     pub fn put(&mut self, at: impl ToTxPath, bytes: &[u8]) -> Result<()> {
         let at = at.to_tx_path()?;
         self.with_savepoint(|tx| {
@@ -19,7 +20,8 @@ impl<P: Policy> Transaction<P> {
         })
     }
 
-    /// Opens a staged file in a root. Write the content to it, then pass it to [`put_staged`](Self::put_staged).
+    /// Opens a staged file in a root. Write the content to it, then pass it to
+    /// [`put_staged`](Self::put_staged).
     pub fn stage(&mut self, root: usize) -> Result<StagedFile> {
         self.check_root(root)?;
         P::create_staged(self, root, OUR_FILE_MODE)

@@ -23,7 +23,8 @@ impl<P: Policy> Transaction<P> {
         self.view().read(&at)
     }
 
-    /// Opens a file, with the changes staged so far, to read it in pieces; `None` if the path does not exist.
+    /// Opens a file, with the changes staged so far, to read it in pieces; `None` if the path does
+    /// not exist.
     pub fn open(&self, at: impl ToTxPath) -> Result<Option<ContentReader>> {
         let at = at.to_tx_path()?;
         self.check_root(at.root)?;

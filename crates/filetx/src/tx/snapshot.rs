@@ -1,7 +1,8 @@
 //! Snapshots: read files as of one commit, without writing.
 //!
-//! A reader holds the lock in shared mode, so no commit is in progress. After a crash during a commit, it reads the journal and sees the
-//! files as recovery will leave them. Readers work on full and on read-only disks.
+//! A reader holds the lock in shared mode, so no commit is in progress. After a crash during a
+//! commit, it reads the journal and sees the files as recovery will leave them. Readers work on
+//! full and on read-only disks.
 
 use std::ffi::OsString;
 use std::io;
@@ -96,7 +97,8 @@ impl Snapshot {
         Ok(Self { roots: vec![root], overlay, none: Overlay::default(), _guards: guards })
     }
 
-    /// Whether a committed transaction, finished or not, waits here for the acknowledgement of its owner.
+    /// Whether a committed transaction, finished or not, waits here for the acknowledgement of its
+    /// owner.
     pub fn has_unacknowledged(&self, id: u128) -> Result<bool> {
         let root = &self.roots[0];
         Ok(read_record(root)?.is_some_and(|record| record.id == id)

@@ -1,7 +1,8 @@
 //! Staged files: content in the staging folder, written at once and synced before the commit.
 //!
-//! A few files are synced one by one, through the handles that wrote them. Many are synced with the rest of their file system in one
-//! call, if the system reports lost writes ([`Storage::fs_sync`](crate::Storage::fs_sync)).
+//! A few files are synced one by one, through the handles that wrote them. Many are synced with the
+//! rest of their file system in one call, if the system reports lost writes
+//! ([`Storage::fs_sync`](crate::Storage::fs_sync)).
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -13,8 +14,8 @@ use crate::tx::change::Staged;
 use crate::txn_dir::STAGE;
 use crate::{Hash, RelPath, Result, Step};
 
-/// Maximum number of staged files kept open for their sync. Only the handle that wrote a file is certain to report its write
-/// error.
+/// Maximum number of staged files kept open for their sync. Only the handle that wrote a file is
+/// certain to report its write error.
 const OPEN_FILES_MAX: usize = 256;
 /// Set-user-id, set-group-id and sticky bit.
 const SPECIAL_BITS: u32 = 0o7000;
@@ -136,7 +137,8 @@ impl Stage {
         in_parallel(&files, |(root, path, file)| roots[*root].sync_all(Step::SyncStaged, path, &**file))
     }
 
-    /// Removes the staged files of this transaction. The next open removes those that cannot be removed now.
+    /// Removes the staged files of this transaction. The next open removes those that cannot be
+    /// removed now.
     pub(crate) fn discard(&self, roots: &[Root]) {
         for &root in self.staged_roots.keys() {
             for number in 0..self.next_number {
@@ -148,7 +150,8 @@ impl Stage {
     }
 }
 
-/// A staged file that is being written. Pass it to [`Transaction::put_staged`](crate::Transaction::put_staged).
+/// A staged file that is being written. Pass it to
+/// [`Transaction::put_staged`](crate::Transaction::put_staged).
 #[must_use = "a staged file that is not passed to `put_staged` is discarded"]
 pub struct StagedFile {
     pub(crate) root: usize,

@@ -1,4 +1,5 @@
-//! The view of a transaction or reader: the files on disk, overlaid by changes that are not in them yet.
+//! The view of a transaction or reader: the files on disk, overlaid by changes that are not in them
+//! yet.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -7,7 +7,7 @@ fn check(plan: &Plan) {
     figure(&plan.name, &plan.hold(&limits()));
 }
 
-/// Four files as a conversation has them.
+/// The four files of a conversation.
 fn save(number: u32) -> Vec<Op> {
     vec![
         Op::Append("a/messages", ["one\n", "two two\n", "three\n"][number as usize % 3]),
@@ -54,7 +54,7 @@ fn a_checkpoint_in_between() {
 }
 
 #[test]
-fn records_of_an_older_epoch_lie_behind_the_new_ones() {
+fn records_of_an_older_epoch_follow_the_new_ones() {
     let kind = Kind::Folder { journal_bytes: 8192 + 4 * 512 };
     let transactions =
         ["one", "two", "six", "ten", "act", "bat"].map(|text| vec![put("a/f", text), put("a/g", text)]);
@@ -63,7 +63,8 @@ fn records_of_an_older_epoch_lie_behind_the_new_ones() {
 
 #[test]
 fn a_record_that_gets_longer_at_a_checkpoint() {
-    // What a record builds on goes into it when the records before are dropped: it then needs more room than it asked for.
+    // A checkpoint drops earlier records, so the next record must contain the state before and gets
+    // longer.
     let kind = Kind::Folder { journal_bytes: 8192 + 4 * 512 };
     let transactions = (0..5).map(|number| vec![Op::Put("a/f", vec![b'a' + number; 1100])]).collect();
     check(&plan("folder: longer at a checkpoint", kind, &[], transactions));

@@ -1,4 +1,4 @@
-//! Every crash, cut and fault of the protocols, on the simulated disk.
+//! Every crash, power cut and fault of the protocols, on the simulated disk.
 
 extern crate cleveragents_filetx as filetx;
 

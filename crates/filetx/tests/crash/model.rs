@@ -1,4 +1,5 @@
-//! Transactions as data, a model of what they do, and the workloads that compare the two after every crash.
+//! Transactions as data, a model of their effect, and workloads that compare the two after every
+//! crash.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,19 +43,19 @@ pub(crate) enum Kind {
 pub(crate) const FOLDER: Kind = Kind::Folder { journal_bytes: 16 * 1024 };
 pub(crate) const TREE: Kind = Kind::Tree { roots: 1, syncfs_threshold: usize::MAX };
 pub(crate) const TREES: Kind = Kind::Tree { roots: 2, syncfs_threshold: usize::MAX };
-/// Those whose files and folders are synced with everything else on the disk.
+/// Trees with `syncfs`.
 pub(crate) const TREE_TOGETHER: Kind = Kind::Tree { roots: 1, syncfs_threshold: 1 };
 pub(crate) const TREES_TOGETHER: Kind = Kind::Tree { roots: 2, syncfs_threshold: 1 };
 
 pub(crate) const ROOTS: [&str; 2] = ["a", "b"];
 
-/// What is there at first, and then one transaction after the other.
+/// The initial files and a sequence of transactions.
 pub(crate) struct Plan {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) start: Vec<Op>,
     pub(crate) transactions: Vec<Vec<Op>>,
-    /// Gets the disk ready in other ways.
+    /// Prepares the disk.
     pub(crate) prepare: fn(&SimDisk),
 }
 
@@ -86,7 +87,7 @@ impl Plan {
         explore(&workload, limits)
     }
 
-    /// Explores, and fails with the seed and the command to run it again.
+    /// Explores, and fails with the seed and the command to repeat it.
     pub(crate) fn hold(&self, limits: &Limits) -> Report {
         let report = self.explore(limits);
         assert!(
@@ -127,12 +128,12 @@ impl Plan {
         states
     }
 
-    /// Runs the transactions up to the first that fails.
+    /// Runs the transactions until one fails.
     fn run(&self, disk: &SimDisk, acks: &Acks<Outcomes>) {
         for ops in &self.transactions {
             match commit(disk, self.kind, ops) {
                 Ok(committed) => {
-                    assert_eq!(committed.preserved, [], "nobody else was here");
+                    assert_eq!(committed.preserved, [], "no other program edited a file");
                     acks.note(|outcomes| outcomes.acknowledged += 1);
                 }
                 Err(failure) => {
@@ -144,11 +145,11 @@ impl Plan {
     }
 }
 
-/// What the transactions said.
+/// The reported outcomes.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
 pub(crate) struct Outcomes {
     pub(crate) acknowledged: usize,
-    /// The one after the acknowledged ones said that it changed nothing.
+    /// The transaction after the acknowledged ones was aborted.
     pub(crate) aborted: bool,
 }
 
@@ -299,7 +300,7 @@ fn commit(disk: &SimDisk, kind: Kind, ops: &[Op]) -> Result<CommitReport, Failur
     }
 }
 
-/// What the next program does: a reader looks, then a writer recovers; both must see the same.
+/// Runs the next program: a reader, then a writer that recovers. Both must see the same state.
 pub(crate) fn recover(disk: &SimDisk, kind: Kind) -> Result<(), String> {
     let seen = read(disk, kind).map_err(|error| format!("reading: {}", chain(&error)))?;
     let opened = match kind {
@@ -314,7 +315,7 @@ pub(crate) fn recover(disk: &SimDisk, kind: Kind) -> Result<(), String> {
     };
     let kept = opened.map_err(|error| chain(&error))?;
     if !kept.is_empty() {
-        return Err(format!("nobody else was here, but {kept:?} was kept"));
+        return Err(format!("without edits, recovery preserved {kept:?}"));
     }
     let now = Model::of(disk);
     if seen != now {
@@ -323,7 +324,7 @@ pub(crate) fn recover(disk: &SimDisk, kind: Kind) -> Result<(), String> {
     Ok(())
 }
 
-/// Everything, as a reader sees it.
+/// All files in the view of a reader.
 fn read(disk: &SimDisk, kind: Kind) -> Result<Model, Error> {
     let mut all = BTreeMap::new();
     for root in ROOTS {

@@ -1,4 +1,4 @@
-//! A simulator that cannot fail proves nothing: with any one sync or check left out, it must notice.
+//! Mutation test of the simulator: it must detect every skipped sync or check.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use super::people;
 use filetx::Step;
 use testkit::explore::{Limits, Report, SecondCrash};
 
-/// What finds a step missing.
+/// The test that detects a skipped step.
 enum Detector {
-    /// A listed workload, crashed everywhere.
+    /// A listed workload, crashed at every point.
     Crashes(Plan),
-    /// A person saving at every step.
+    /// An edit at every step.
     People,
-    /// A person at work after the commit was acknowledged.
+    /// An edit after the acknowledged commit.
     Afterwards,
-    /// The one-file path.
+    /// The replacement of one file.
     Replace,
 }
 
@@ -50,7 +50,8 @@ fn tree_of(kind: Kind) -> Detector {
     Detector::Crashes(Plan::new("mutant", kind, &start, &[&ops]))
 }
 
-/// Every step whose absence must be noticed, with what notices it. The list is complete: see the test below.
+/// All steps whose absence must be detected, each with its detector. A test below checks that the
+/// list is complete.
 fn mutants() -> Vec<(Step, Detector)> {
     let small = 8192 + 4 * 512;
     let saves: [&[Op]; 2] = [&[put("a/f", "1"), put("a/g", "1")], &[put("a/f", "22"), put("a/g", "22")]];
@@ -113,7 +114,7 @@ impl Detector {
 }
 
 #[test]
-fn every_mutant_is_caught() {
+fn every_mutant_is_detected() {
     let mut missed = Vec::new();
     for (step, detector) in mutants() {
         let noticed = step.skipped(|| detector.run()).is_err();
@@ -127,7 +128,7 @@ fn every_mutant_is_caught() {
 }
 
 #[test]
-fn without_a_mutant_nothing_is_noticed() {
+fn without_a_mutant_nothing_is_detected() {
     for (step, detector) in mutants() {
         if let Err(message) = detector.run() {
             panic!("the workload for {step:?} fails with nothing left out: {message}");

@@ -1,4 +1,4 @@
-//! A person's hand: an editor saves while a tree commit is under way, or between a crash and the recovery.
+//! Edits of a person during a tree commit, or between a crash and recovery.
 
 use filetx::{Fingerprint, Hash, Observed, Trees};
 use testkit::sim::SimDisk;
@@ -21,7 +21,8 @@ fn disk() -> SimDisk {
     disk
 }
 
-/// `None` when a file changed before the transaction looked at it: then nothing is touched. Afterwards it is a third state.
+/// Returns `None` if a file changed before the transaction observed it. A later edit is detected by
+/// the commit.
 fn stage_and_commit(trees: &mut Trees) -> Result<Option<filetx::CommitReport>, filetx::Failure> {
     let is_old = |seen: &Observed| matches!(seen, Observed::File { fingerprint: Fingerprint::Whole(hash), .. } if *hash == Hash::of(b"old"));
     let mut tx = trees.begin();
@@ -40,7 +41,7 @@ fn stage_and_commit(trees: &mut Trees) -> Result<Option<filetx::CommitReport>, f
     tx.commit().map(Some)
 }
 
-/// How an editor saves.
+/// Ways in which an editor saves.
 type Save = fn(&SimDisk, &str, &[u8]);
 
 const SAVES: [Save; 2] = [
@@ -48,7 +49,7 @@ const SAVES: [Save; 2] = [
     |disk, path, bytes| disk.external_replace("a", path, bytes),
 ];
 
-/// Whether the person's bytes are where they were saved, or were put where the report says.
+/// Whether the edit is in place or preserved as reported.
 fn is_safe(disk: &SimDisk, path: &str, bytes: &[u8], kept: &[filetx::Preserved]) -> bool {
     let in_place = disk.external_read("a", path).as_deref() == Some(bytes);
     let aside = disk.external_list("a", ".txn/kept").into_iter();
@@ -58,7 +59,7 @@ fn is_safe(disk: &SimDisk, path: &str, bytes: &[u8], kept: &[filetx::Preserved])
     in_place || (is_aside && !kept.is_empty())
 }
 
-/// Every path is as the commit wants it, as it was, or the person's.
+/// Checks that every path has its target state, its state before, or the edit.
 fn is_whole(disk: &SimDisk, saved: &str, kept: &[filetx::Preserved]) -> Result<(), String> {
     let read = |path| disk.external_read("a", path);
     let wanted = |path: &str| if path == "removed" { None } else { Some(b"new".to_vec()) };
@@ -75,7 +76,8 @@ fn is_whole(disk: &SimDisk, saved: &str, kept: &[filetx::Preserved]) -> Result<(
     ))
 }
 
-/// Saves each path in each way just before each disk call of a commit, which then goes on; and the same with a crash after it.
+/// Saves each path in each way just before each disk call of a commit, which continues; and again
+/// with a crash after it.
 pub(crate) fn editor_at_every_step() -> Result<u64, String> {
     let calls = {
         let disk = disk();
@@ -141,7 +143,7 @@ fn editor_at(path: &'static str, save: Save, call: u64, crash_after: Option<u64>
     check(&disk, &kept)
 }
 
-/// What an acknowledged commit kept aside is there after a power cut.
+/// Preserved content of an acknowledged commit survives a power cut.
 fn are_kept(disk: &SimDisk, kept: &[filetx::Preserved]) -> Result<(), String> {
     for aside in kept.iter().filter_map(|kept| kept.preserved_at.as_ref()) {
         let path = aside.strip_prefix("a").expect("it is in the root").to_str().expect("plain names");
@@ -152,13 +154,13 @@ fn are_kept(disk: &SimDisk, kept: &[filetx::Preserved]) -> Result<(), String> {
     Ok(())
 }
 
-/// A person undoes a change by hand after the commit was acknowledged; then the power fails: it stays undone.
+/// A manual revert after an acknowledged commit survives a power cut.
 pub(crate) fn edits_after_the_commit() -> Result<(), String> {
     let disk = disk();
     let mut trees = open_trees(&disk, 1).map_err(|error| chain(&error))?;
     let committed = stage_and_commit(&mut trees).map_err(|error| chain(&error))?;
     drop(trees);
-    let committed = committed.expect("nobody changed anything");
+    let committed = committed.expect("no other program changed a file");
     assert!(committed.pending.is_none() && committed.preserved.is_empty());
     disk.external_write("a", "changed", b"old");
     disk.external_remove("a", "created");
@@ -173,12 +175,12 @@ pub(crate) fn edits_after_the_commit() -> Result<(), String> {
 }
 
 #[test]
-fn an_editor_saving_at_every_step_loses_nothing() {
+fn an_edit_at_any_step_is_not_lost() {
     let cases = editor_at_every_step().unwrap_or_else(|message| panic!("{message}"));
     testkit::report::figure("saves of an editor during a commit", cases);
 }
 
 #[test]
-fn work_done_after_a_commit_is_not_undone_by_a_power_cut() {
+fn a_power_cut_does_not_undo_edits_after_a_commit() {
     edits_after_the_commit().unwrap_or_else(|message| panic!("{message}"));
 }

@@ -1,4 +1,4 @@
-//! The one-file path, crashed everywhere.
+//! The replacement of one file, crashed at every point.
 
 use filetx::{FailureOutcome, RelPath, ReplaceOptions, Sweep, replace_in};
 use testkit::explore::{Report, Workload};
@@ -48,7 +48,7 @@ pub(crate) fn explore() -> Report {
             if found < least || found > most {
                 return Err(format!("content {found} is there, expected {least} to {most}"));
             }
-            // The next replacement sweeps what a killed one left.
+            // The next replacement sweeps the leftovers of a killed one.
             let next = disk.fork();
             next.new_program();
             replace(&next, "last").map_err(|error| chain(&error))?;

@@ -5,7 +5,7 @@ use super::states::figure;
 use testkit::explore::{Limits, Report, SecondCrash};
 use testkit::report::is_proof;
 
-/// Calls that can stand in any order, each on a path of its own: what they share is the transaction.
+/// Calls in any order, each on its own path.
 fn calls(kind: Kind) -> Vec<Vec<Op>> {
     let mut calls = vec![vec![put("a/new", "n")], vec![put("a/put", "p2")], vec![Op::Remove("a/remove")]];
     calls.extend(match kind {

@@ -1,9 +1,9 @@
-//! How far the exploration goes, and what it found in all.
+//! Limits and totals of the exploration.
 
 use testkit::explore::{Limits, Report, SecondCrash};
 use testkit::report::is_proof;
 
-/// The limits of a listed workload: every state where that is possible. The long form goes further.
+/// Limits of a listed workload: every state if possible. The long form has higher limits.
 pub(crate) fn limits() -> Limits {
     let (cuts, second, second_cuts) = if is_proof() { (6_000, 8, 16) } else { (3_000, 16, 8) };
     Limits {
@@ -15,7 +15,7 @@ pub(crate) fn limits() -> Limits {
     }
 }
 
-/// Notes how much was explored, for the page that lists it.
+/// Records the extent of the exploration, for the page that lists it.
 pub(crate) fn figure(name: &str, report: &Report) {
     testkit::report::figure(&format!("simulated states, {name}"), report.states);
     testkit::report::figure(

@@ -85,7 +85,7 @@ fn without_hard_links() {
 }
 
 #[test]
-fn synced_with_everything_else() {
+fn one_root_with_syncfs() {
     let start = [put("a/f", "file"), put("a/d/x", "in folder"), put("a/m", "mode"), put("a/gone", "old")];
     let ops = [
         put("a/f", "new"),
@@ -100,14 +100,14 @@ fn synced_with_everything_else() {
 }
 
 #[test]
-fn two_roots_synced_with_everything_else() {
+fn two_roots_with_syncfs() {
     let start = [put("a/f", "0"), put("b/g", "0")];
     let commits: [&[Op]; 2] = [&[put("a/f", "1"), put("b/g", "1")], &[put("b/g", "2"), put("a/h", "2")]];
     check(&Plan::new("trees: synced together", TREES_TOGETHER, &start, &commits));
 }
 
 #[test]
-fn where_nothing_syncs_everything() {
+fn without_syncfs() {
     let ops = [put("a/f", "new"), put("a/g", "new")];
     let plan = Plan::new("tree: no call for all", TREE_TOGETHER, &[put("a/f", "old")], &[&ops]);
     check(&plan.prepared(|disk| disk.set_syncs_whole(false)));

@@ -1,4 +1,4 @@
-//! Where a workload is tried again and again: what is tried at which call, and what must hold afterwards.
+//! The bench of a workload: kills and errors at its calls, and the checks afterwards.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -11,20 +11,20 @@ use testkit::strace::{self, Call, Ended, Inject, describe, errors, points};
 
 use crate::workload::{Outcome, Role, Work, Workload};
 
-/// Of the errors in recovery, every how-manieth is tried. Not a multiple of the four kinds, so that all kinds come.
+/// Stride over the errors in recovery. Not a multiple of four, so that all four kinds occur.
 const SAMPLE_OF_ERRORS: usize = 7;
-/// How many failures are told in full.
+/// Maximum number of failures reported in full.
 const FAILURES_SHOWN: usize = 5;
 
-/// A workload with the folders it is tried in.
+/// A workload with its folders.
 pub(crate) struct Bench {
     workload: Workload,
     _scratch: tempfile::TempDir,
-    /// Where the files are: always here, because journals name their roots.
+    /// The folder of the files. Always the same, because journals name their roots.
     home: PathBuf,
     /// The files before the commit.
     start: PathBuf,
-    /// The files as one kill left them.
+    /// The files after a kill.
     crashed: PathBuf,
     log: PathBuf,
     old: Tree,
@@ -34,15 +34,15 @@ pub(crate) struct Bench {
     pub(crate) tried: usize,
 }
 
-/// Which of the two states was found.
+/// The state that was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Which {
     Old,
     New,
 }
 
-/// Whether a kill left a file half old and half new. A folder of ours then may take it for somebody's, and keep it aside;
-/// else nobody was here, and nothing is kept.
+/// Whether a kill left a torn file. Recovery of an own folder may take it for an edit and preserve
+/// it; otherwise it must preserve nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Torn {
     Nothing,
@@ -77,7 +77,7 @@ impl Bench {
         }
     }
 
-    /// Fails when anything did.
+    /// Fails if any point failed.
     pub(crate) fn hold(self) {
         assert!(self.tried > 0, "nothing was tried");
         let shown: Vec<_> = self.failures.iter().take(FAILURES_SHOWN).map(String::as_str).collect();
@@ -92,7 +92,7 @@ impl Bench {
         }
     }
 
-    /// Runs the commit, or the recovery, with something done to it at one call.
+    /// Runs the commit or recovery with a kill or error at one call.
     fn run(&self, work: Work, at: &Call, what: Inject) -> Ended {
         strace::run(&Role::command(self.workload, work, &self.home), at, what)
     }
@@ -112,13 +112,13 @@ impl Bench {
         self.which(&tree).map_err(|mixed| format!("a reader saw {mixed}"))
     }
 
-    /// A reader looks, the next program recovers, and both find the same state, whole.
+    /// Reads, recovers, and checks that both find the same complete state.
     fn settle(&self, torn: Torn) -> Result<Which, String> {
         let seen = self.read()?;
         let kept =
             self.workload.recover(&self.home).map_err(|error| format!("recovering: {}", chain(&error)))?;
         if torn == Torn::Nothing && !kept.is_empty() {
-            return Err(format!("nobody else was here, but {kept:?} was kept"));
+            return Err(format!("without edits, recovery preserved {kept:?}"));
         }
         let left =
             self.which(&self.workload.raw(&self.home)).map_err(|mixed| format!("recovery left {mixed}"))?;
@@ -130,7 +130,7 @@ impl Bench {
         if strays.is_empty() { Ok(left) } else { Err(format!("recovery left {strays:?}")) }
     }
 
-    /// Whether some file is neither as before nor as after: half written.
+    /// Whether a file is torn: neither its old nor its new content.
     fn torn(&self) -> Torn {
         let raw = self.workload.raw(&self.home);
         let is_half = |(path, node): (&String, &Node)| {
@@ -209,7 +209,7 @@ impl Bench {
         let Some(outcome) = ended.code.and_then(Outcome::of_code) else {
             return Err(format!("it ended badly: {ended:?}"));
         };
-        // What it said holds at once, not only after recovery.
+        // The reported outcome holds at once, not only after recovery.
         match outcome {
             Outcome::Ok => self.expect(self.which(&self.workload.raw(&self.home)), Which::New, outcome)?,
             Outcome::Aborted if self.workload == Workload::OneFile => {}
@@ -234,19 +234,20 @@ impl Bench {
         }
     }
 
-    /// Calls `each` with one crash for each step of the commit, the calls of the recovery from it and what a reader saw.
+    /// Calls `each` with one crash per step of the commit, the calls of its recovery and the state
+    /// that a reader saw.
     fn each_crash(&mut self, mut each: impl FnMut(&mut Self, &Crash)) {
         let mut steps = HashSet::new();
         let mut known = HashSet::new();
         let changing: Vec<Call> = self.commit.iter().filter(|call| call.changes()).cloned().collect();
-        // What a kill before the first sync leaves is swept away, whatever it is.
+        // Leftovers of a kill before the first sync are removed.
         let first = changing.iter().position(|call| call.name.ends_with("sync")).unwrap_or(0);
         let chosen = changing.into_iter().skip(if is_proof() { 0 } else { first });
         for call in chosen.filter(|call| is_proof() || steps.insert(call.step())) {
             copy(&self.start, &self.home);
             assert!(self.run(Work::Commit, &call, Inject::Kill).killed, "{call:?}");
             copy(&self.home, &self.crashed);
-            // Two kills may leave one disk, such as those before and after a sync.
+            // Two kills may leave the same disk, such as those before and after a sync.
             if !known.insert(without_numbers(tree(&self.home))) {
                 continue;
             }
@@ -263,7 +264,7 @@ impl Bench {
         }
     }
 
-    /// After a recovery that was stopped, the next one comes to what a reader saw before.
+    /// After an interrupted recovery, the next one reaches the state that a reader saw before.
     fn still(&self, seen: Which, torn: Torn) -> Result<(), String> {
         let torn = if torn == Torn::Nothing { self.torn() } else { torn };
         let left = self.settle(torn)?;
@@ -274,17 +275,17 @@ impl Bench {
     }
 }
 
-/// What a kill of the commit left.
+/// The state after a kill of the commit.
 struct Crash {
     told: String,
-    /// The calls of the recovery from it.
+    /// The calls of its recovery.
     recovery: Vec<Call>,
-    /// What a reader saw.
+    /// The state that a reader saw.
     seen: Which,
     torn: Torn,
 }
 
-/// The names and kinds of a tree, with one digit for the numbers that differ from run to run.
+/// The names and kinds of a tree, with random numbers normalised.
 fn without_numbers(tree: Tree) -> Vec<String> {
     let plain = |text: &str| text.replace(|c: char| c.is_ascii_hexdigit(), "0");
     tree.iter().map(|(path, node)| format!("{} {node:?}", plain(path))).collect()

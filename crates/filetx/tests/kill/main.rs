@@ -1,10 +1,11 @@
-//! Real kills and real errors: a program that makes one commit is killed, or fails, at every system call of it.
+//! Real kills and real errors: a program is killed, or fails, at every system call of one commit.
 //!
-//! Whatever happens, a reader and then the next open find all of the old state or all of the new in every file, the new one when the commit was
-//! acknowledged, the old one when it said that nothing changed. The same when the recovery itself is killed or fails.
+//! A reader and the next open find the old or the new state in all files: the new one if the commit
+//! was acknowledged, the old one if it was aborted. The same holds if recovery itself is killed or
+//! fails.
 //!
-//! Killing before a call that changes nothing leaves the same disk as killing before the next one that does, so of those
-//! only some are tried; with `AGENTS_PROOF=1` all.
+//! A kill before a call that changes nothing leaves the same disk as a kill before the next call
+//! that does, so only some of them are tried; `AGENTS_PROOF=1` tries all.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,10 +18,12 @@ use bench::{Bench, errors_in_commit, errors_in_recovery, kills_in_commit, kills_
 use testkit::report;
 use workload::{Role, Workload};
 
-/// Runs before `main`, so that a child has one thread and no test harness: strace counts calls by thread.
+/// Runs before `main`, so that a child has one thread and no test harness: strace counts calls by
+/// thread.
 #[expect(unsafe_code, reason = "a static in this section is a function that the loader calls")]
 #[used]
-// SAFETY: the loader calls what is listed here with C's calling convention; the function takes nothing and does not unwind.
+// SAFETY: the loader calls what is listed here with C's calling convention; the function takes
+// nothing and does not unwind.
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: extern "C" fn() = {
     extern "C" fn start() {
@@ -31,7 +34,7 @@ static BEFORE_MAIN: extern "C" fn() = {
     start
 };
 
-/// Runs a proof of a workload, and reports how many points it tried.
+/// Runs a proof of a workload, and reports the number of points.
 fn prove(workload: Workload, what: &str, proof: fn(&mut Bench)) {
     if let Some(reason) = testkit::strace::unusable() {
         report::skipped("kill", &reason);
@@ -54,17 +57,17 @@ macro_rules! proofs {
             }
 
             #[test]
-            fn an_error_is_told_as_what_it_left() {
+            fn an_error_reports_the_state_of_the_disk() {
                 prove(Workload::$workload, "errors", errors_in_commit);
             }
 
             #[test]
-            fn a_kill_of_recovery_changes_nothing_about_the_outcome() {
+            fn a_kill_during_recovery_does_not_change_the_outcome() {
                 prove(Workload::$workload, "kill points of recovery", kills_in_recovery);
             }
 
             #[test]
-            fn an_error_in_recovery_changes_nothing_about_the_outcome() {
+            fn an_error_during_recovery_does_not_change_the_outcome() {
                 prove(Workload::$workload, "errors in recovery", errors_in_recovery);
             }
         }

@@ -1,4 +1,4 @@
-//! What the killed program does, and how its files are read, recovered and compared.
+//! The killed program, and the ways to read, recover and compare its files.
 
 use std::fs;
 use std::io::Write;
@@ -23,15 +23,15 @@ const FOLDER: &str = "FILETX_KILL_FOLDER";
 pub(crate) enum Workload {
     /// `replace_file`.
     OneFile,
-    /// A folder of ours: an append, a shorter and a longer file, one that is staged, one removed.
+    /// An own folder: an append, a shorter and a longer file, a staged file, a removed file.
     OwnFolder,
-    /// The same in a folder that has no journal yet.
+    /// The same in a folder without a journal.
     FirstUse,
     /// A commit that finds the journal full.
     Checkpoint,
     /// A commit that is larger than the journal.
     Growth,
-    /// Two folders of people.
+    /// Two user trees.
     Tree,
 }
 
@@ -44,7 +44,7 @@ const ALL: [Workload; 6] = [
     Workload::Tree,
 ];
 
-/// What a commit said of itself, and the exit code that says so.
+/// The reported outcome of a commit, as an exit code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Ok = 10,
@@ -127,14 +127,14 @@ impl Workload {
                 let mut tx = folder.begin().unwrap();
                 old.iter().for_each(|(path, text)| tx.put(*path, text.as_bytes()).unwrap());
                 tx.put("filler", &[b'o'; 900]).unwrap();
-                // In the journal, and in the files already: recovery comes by it again.
+                // Published, and still in the journal: recovery publishes it again.
                 tx.append("filler", b"and more").unwrap();
                 assert!(tx.commit().unwrap().pending.is_none());
             }
         }
     }
 
-    /// Makes the commit. `acknowledge` is called when it has returned success.
+    /// Commits, and calls `acknowledge` after success.
     fn run(self, home: &Path, acknowledge: impl FnOnce()) -> Outcome {
         let outcome = match self {
             Self::OneFile => match replace_file(&home.join("config"), b"all new", &ReplaceOptions::default())
@@ -145,7 +145,7 @@ impl Workload {
             Self::Tree => match open_trees(home) {
                 Ok(mut trees) => {
                     let outcome = Outcome::of(commit_trees(&mut trees));
-                    // The locks are given back after this.
+                    // The locks are released after this.
                     if outcome == Outcome::Ok {
                         acknowledge();
                     }
@@ -173,17 +173,17 @@ impl Workload {
         match self {
             Self::Checkpoint => tx.put("context", &[b'n'; 900])?,
             Self::Growth => tx.put("context", &[b'n'; 30_000])?,
-            // More than the journal takes itself.
+            // Larger than the limit of inline content.
             _ => tx.put("context", &vec![b'n'; filetx::INLINE_BYTES_MAX + 1])?,
         }
         tx.commit()
     }
 
-    /// What the next program does first. What it found that is nobody's is an error here.
+    /// Recovers, as the next program does. Returns the preserved content.
     pub(crate) fn recover(self, home: &Path) -> Result<Vec<Preserved>, Error> {
         match self {
             Self::OneFile => {
-                // Nothing waits to be finished; the next writer sweeps leftovers away.
+                // Nothing is pending; the next writer sweeps leftovers.
                 let path = home.join("config");
                 let options = ReplaceOptions { sweep: Sweep::Leftovers, ..ReplaceOptions::default() };
                 let content = fs::read(&path).map_err(|source| Error::Io {
@@ -201,7 +201,7 @@ impl Workload {
         }
     }
 
-    /// What a reader sees.
+    /// The state that a reader sees.
     pub(crate) fn read(self, home: &Path) -> Result<Tree, Error> {
         let wait = Wait::default();
         match self {
@@ -215,7 +215,7 @@ impl Workload {
         }
     }
 
-    /// What is in the files.
+    /// The state of the files.
     pub(crate) fn raw(self, home: &Path) -> Tree {
         match self {
             Self::OneFile => tree(home),
@@ -228,12 +228,12 @@ impl Workload {
         }
     }
 
-    /// Files of the transaction that nothing needs after recovery, and content that was kept aside.
+    /// Stray files of the transaction after recovery, and preserved content.
     pub(crate) fn strays(self, home: &Path) -> Vec<String> {
         let (homes, expected, staged): (&[&str], &[&str], usize) = match self {
             Self::OneFile => return Vec::new(),
             Self::Tree => (&["a/.txn", "b/.txn"], &["lock"], 0),
-            // The journal may still name the one file that was staged.
+            // The journal may still name the staged file.
             Self::OwnFolder | Self::FirstUse => (&["folder/.txn"], &["journal", "published"], 1),
             Self::Checkpoint | Self::Growth => (&["folder/.txn"], &["journal", "published"], 0),
         };
@@ -296,19 +296,19 @@ fn put(root: &Path, path: &str, text: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
 }
 
-/// Tells the parent why; that this may fail too is part of the trial.
+/// Reports the error to the parent. This may fail too.
 fn complain(failure: &Failure) {
     let _ = writeln!(std::io::stderr(), "@{}", chain(failure));
 }
 
-/// What another process is for.
+/// Task of another process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Work {
     Commit,
     Recover,
 }
 
-/// Another process of this test, with its folder.
+/// Another process of this test.
 pub(crate) struct Role {
     workload: Workload,
     work: Work,
@@ -333,16 +333,16 @@ impl Role {
             .env(WORKLOAD, workload.name())
             .env(WORK, if work == Work::Commit { "commit" } else { "recover" })
             .env(FOLDER, home)
-            // Counting lines is for processes that end well.
+            // Coverage is only written by processes that exit normally.
             .env("LLVM_PROFILE_FILE", "/dev/null");
         command
     }
 
-    /// Does the work and ends the process with what came out of it.
+    /// Runs the work and exits with its outcome.
     pub(crate) fn play(&self) -> ! {
         let look = |name: &str| drop(fs::symlink_metadata(self.home.join(name)));
         let acknowledge = || {
-            // A write that fails is part of the trial.
+            // This write may fail too.
             let _ = std::io::stdout().write_all(b"@acknowledged\n");
         };
         look(BEGIN);

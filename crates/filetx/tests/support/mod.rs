@@ -1,4 +1,4 @@
-//! What the disk tests share.
+//! Helpers of the disk tests.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use rustix::process::geteuid;
 use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 use tempfile::TempDir;
 
-/// The user and group `nobody`, who owns nothing here.
+/// The user and group `nobody`.
 pub(crate) const NOBODY: u32 = 65534;
 
-/// A root folder `root` with a folder `outside` beside it that nothing may touch.
+/// A root folder `root`, and a folder `outside` that must not change.
 pub(crate) struct Playground {
     folder: TempDir,
     pub(crate) disk: Disk,
@@ -41,7 +41,7 @@ impl Playground {
         self.folder.path().join("outside").join(path)
     }
 
-    /// Fails unless `outside` is as it was.
+    /// Checks that `outside` is unchanged.
     pub(crate) fn assert_outside_untouched(&self) {
         assert_eq!(names(&self.outside("")), ["secret"]);
         assert_eq!(fs::read(self.outside("secret")).unwrap(), b"secret");
@@ -63,7 +63,7 @@ pub(crate) fn make_fifo(path: &Path) {
     mkfifoat(CWD, path, Mode::from_raw_mode(0o600)).unwrap();
 }
 
-/// Runs `work` without the powers of root, in a thread that gives them up when it has them.
+/// Runs `work` without root privileges, in a thread that drops them.
 pub(crate) fn as_ordinary_user<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let thread = scope.spawn(|| {

@@ -1,4 +1,4 @@
-//! Nothing outside the root changes, whatever stands in the way, before staging or between staging and commit.
+//! Nothing outside the root changes, whatever is at a path before staging or before the commit.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,7 +13,7 @@ use super::place::{Place, Policy, Tx, check, check_folder, check_tree, on_both, 
 type Work<'a> = &'a dyn Fn(&mut Tx<'_, '_>) -> Result<()>;
 
 #[test]
-fn a_symlinked_folder_is_no_way_out() {
+fn a_symlinked_folder_does_not_lead_out_of_the_root() {
     let start = ["f=x", "d/", "d/out->../../outside"];
     let check = |work: Work<'_>, path: &str| refused_tree(&start, work, "WrongFileKind", path);
     check(&|tx| tx.put("d/out/secret", b"x"), "root/d/out` is a symlink, not a folder");
@@ -25,7 +25,7 @@ fn a_symlinked_folder_is_no_way_out() {
 }
 
 #[test]
-fn what_lies_behind_a_symlink_is_not_read() {
+fn files_behind_a_symlink_are_not_read() {
     on_both(|place| {
         place.make(&["out->../outside", "l->../outside/secret"]);
         place.aborted(|tx| {
@@ -49,7 +49,8 @@ fn a_symlink_to_a_file_outside_is_replaced_not_followed() {
     check_tree(&start, |tx| tx.symlink("l", "f".as_ref()), &["f:640=x", "l->f"]);
 }
 
-/// Stages `work` where `d` is a folder, makes `d` a symlink to the folder outside, and commits. What makes something cannot land.
+/// Stages `work` in the folder `d`, replaces `d` by a symlink to `outside`, and commits. Nothing
+/// may be created through it.
 fn swapped(work: Work<'_>) {
     let committed = commit_swapped(work);
     assert!(committed.pending.is_some() || !committed.preserved.is_empty(), "it landed: {committed:?}");
@@ -69,7 +70,7 @@ fn commit_swapped(work: Work<'_>) -> filetx::CommitReport {
         Ok(())
     });
     assert_eq!(listing(&place.outside("")), outside);
-    // Recovery, too, leaves the outside alone, and what the person put there.
+    // Recovery does not change `outside` either.
     drop(place.open_trees());
     assert_eq!(listing(&place.outside("")), outside);
     assert_eq!(fs::read_link(place.root("d")).unwrap(), Path::new("../outside"));
@@ -86,7 +87,7 @@ fn listing(folder: &Path) -> Vec<(String, Option<Vec<u8>>, u32)> {
 }
 
 #[test]
-fn a_folder_swapped_for_a_symlink_before_the_commit_leads_nowhere() {
+fn a_folder_swapped_for_a_symlink_before_the_commit_is_not_followed() {
     swapped(&|tx| tx.put("d/f", b"new"));
     swapped(&|tx| tx.put("d/new", b"new"));
     swapped(&|tx| tx.put("d/e/new", b"new"));
@@ -95,7 +96,7 @@ fn a_folder_swapped_for_a_symlink_before_the_commit_leads_nowhere() {
 }
 
 #[test]
-fn what_is_removed_is_not_removed_elsewhere() {
+fn remove_does_not_follow_a_swapped_folder() {
     let _ = commit_swapped(&|tx| tx.remove("d/f"));
     let _ = commit_swapped(&|tx| tx.remove_folder("d/e"));
 }
@@ -126,7 +127,7 @@ fn a_file_swapped_for_a_symlink_before_the_commit_is_not_followed() {
 }
 
 #[test]
-fn another_name_of_a_file_keeps_its_content() {
+fn a_hard_link_keeps_its_content() {
     let check_on = |place: &Place, work: Work<'_>, expected: &str| {
         fs::hard_link(place.outside("secret"), place.root("f")).unwrap();
         place.change(work);
@@ -147,7 +148,7 @@ fn another_name_of_a_file_keeps_its_content() {
 }
 
 #[test]
-fn removing_one_name_leaves_the_other() {
+fn removing_one_hard_link_keeps_the_other() {
     on_both(|place| {
         fs::hard_link(place.outside("secret"), place.root("f")).unwrap();
         place.change(|tx| tx.remove("f"));
@@ -156,9 +157,9 @@ fn removing_one_name_leaves_the_other() {
     });
 }
 
-/// Names are bytes: what is odd to a person is none of our business.
+/// Names are bytes: any name works.
 #[test]
-fn odd_names_are_names() {
+fn unusual_names_work() {
     let odd: [&[u8]; 6] =
         [&[b'n'; 255], &[0xff; 255], b"\xff\xfe", b"new\nline", b" ", "\u{202e}\u{65}\u{301}".as_bytes()];
     on_both(|place| {
@@ -186,14 +187,14 @@ fn odd_names_are_names() {
     });
 }
 
-/// What a person wrote is put aside under a name that the file system takes, however long theirs is.
+/// Preserved content gets a valid name, however long the original is.
 #[test]
-fn content_is_kept_aside_whatever_its_name() {
+fn content_with_an_unusual_name_is_preserved() {
     let place = Place::new(Policy::OwnFolder);
     let name = Path::new(OsStr::from_bytes(&[0xff; 255]));
     place.change(|tx| tx.put(name, b"ours"));
     fs::write(place.root(name), "a person's").unwrap();
-    // Without the mark of what is published, the journal is carried out again.
+    // Without the watermark, the journal is published again.
     fs::remove_file(place.root(".txn/published")).unwrap();
     let kept = place.open_folder().take_preserved();
     assert_eq!(fs::read(kept[0].preserved_at.as_ref().unwrap()).unwrap(), b"a person's");

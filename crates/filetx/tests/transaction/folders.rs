@@ -1,4 +1,4 @@
-//! What is special about an own folder: its journal, its checkpoints, and lines that a person adds.
+//! Own folders: journal, checkpoints, and edits of a person.
 
 use std::fs;
 use std::io::Write as _;
@@ -21,7 +21,7 @@ fn change(folder: &OwnFolder, work: impl FnOnce(&mut FolderTransaction<'_>) -> f
 }
 
 #[test]
-fn a_line_added_by_hand_is_reported_once_and_kept() {
+fn an_edited_file_is_reported_once_and_stays() {
     let place = Place::new(Policy::OwnFolder);
     let folder = place.open_folder();
     change(&folder, |tx| tx.put("log", b"one\n"));
@@ -39,20 +39,21 @@ fn a_line_added_by_hand_is_reported_once_and_kept() {
 }
 
 #[test]
-fn a_file_cut_by_hand_is_reported_too() {
+fn a_truncated_file_is_reported() {
     let place = Place::new(Policy::OwnFolder);
     let folder = place.open_folder();
     change(&folder, |tx| tx.put("log", b"one\ntwo\n"));
     fs::write(place.root("log"), "one\n").unwrap();
     let mut tx = folder.begin().unwrap();
     assert!(matches!(tx.truncate("log", 2), Err(Error::ModifiedExternally { .. })));
-    // It was said: the same transaction may go on.
+    // It was reported: the same transaction may continue.
     tx.append("log", b"three\n").unwrap();
     let _ = tx.commit().unwrap();
     assert_eq!(fs::read(place.root("log")).unwrap(), b"one\nthree\n");
 }
 
-/// How long the journal is after `count` commits of about a sector each; `count` whole lines must be there.
+/// Length of the journal after `count` commits of about a sector each. Checks that `count` lines
+/// are there.
 fn journal_len_after(place: &Place, folder: &OwnFolder, count: usize) -> u64 {
     for number in 0..count {
         change(folder, |tx| tx.append("log", format!("{number}\n").as_bytes()));
@@ -64,7 +65,7 @@ fn journal_len_after(place: &Place, folder: &OwnFolder, count: usize) -> u64 {
 }
 
 #[test]
-fn a_journal_that_one_process_keeps_filling_doubles_up_to_its_limit() {
+fn a_journal_that_one_process_fills_doubles_up_to_its_limit() {
     let place = Place::new(Policy::OwnFolder);
     let sizes =
         |max| FolderOptions { journal_bytes: 16 << 10, journal_bytes_max: max, ..FolderOptions::default() };
@@ -72,14 +73,14 @@ fn a_journal_that_one_process_keeps_filling_doubles_up_to_its_limit() {
     assert_eq!(journal_len_after(&place, &open(0), 100), 16 << 10, "without a larger limit it stays");
     assert_eq!(journal_len_after(&place, &open(64 << 10), 400), 64 << 10);
     assert_eq!(journal_len_after(&place, &open(16 << 10), 200), 16 << 10, "it follows a smaller limit");
-    // A program that comes for a few commits at a time fills nothing alone.
+    // A program with a few commits at a time does not fill the journal alone.
     for _ in 0..20 {
         assert_eq!(journal_len_after(&place, &open(1 << 20), 10), 16 << 10);
     }
 }
 
 #[test]
-fn a_folder_that_was_moved_removed_or_replaced_takes_nothing_more() {
+fn a_moved_removed_or_replaced_folder_is_refused() {
     let place = Place::new(Policy::OwnFolder);
     let folder = place.open_folder();
     change(&folder, |tx| tx.put("log", b"one\n"));
@@ -93,7 +94,7 @@ fn a_folder_that_was_moved_removed_or_replaced_takes_nothing_more() {
     assert!(gone(&folder));
     assert_eq!(fs::read(elsewhere.join("log")).unwrap(), b"one\n");
     assert_eq!(fs::read(place.root("log")).unwrap(), b"other\n");
-    // Where it came from, it is itself again.
+    // Moved back, it works again.
     fs::remove_dir_all(place.root("")).unwrap();
     fs::rename(&elsewhere, place.root("")).unwrap();
     change(&folder, |tx| tx.append("log", b"two\n"));
@@ -101,7 +102,7 @@ fn a_folder_that_was_moved_removed_or_replaced_takes_nothing_more() {
 }
 
 #[test]
-fn a_folder_that_is_opened_through_a_symlink_is_where_the_symlink_led() {
+fn a_folder_opened_through_a_symlink_stays_the_same() {
     let place = Place::new(Policy::OwnFolder);
     let link = place.root("").parent().unwrap().join("link");
     std::os::unix::fs::symlink(place.root(""), &link).unwrap();
@@ -126,13 +127,13 @@ fn an_append_larger_than_the_journal_makes_it_grow() {
     drop(folder);
     let expected = [b"start\n", large.as_slice(), b"end\n"].concat();
     assert!(fs::read(place.root("log")).unwrap() == expected);
-    // A process that finds the grown journal goes on with it.
+    // Another process continues with the grown journal.
     place.change(|tx| tx.append("log", b"later\n"));
     assert!(fs::read(place.root("log")).unwrap() == [expected.as_slice(), b"later\n"].concat());
 }
 
 #[test]
-fn many_commits_over_many_checkpoints_stay_right() {
+fn many_commits_over_many_checkpoints_are_correct() {
     let place = Place::new(Policy::OwnFolder);
     let folder = place.open_folder_with(small_journal());
     let mut log = String::new();
@@ -143,7 +144,7 @@ fn many_commits_over_many_checkpoints_stay_right() {
             tx.append("log", line.as_bytes())?;
             tx.put("count", round.to_string().as_bytes())?;
             if round % 10 == 3 {
-                // Content by the name of a staged file.
+                // Staged content.
                 tx.put("large", &vec![round as u8; INLINE_BYTES_MAX + 1])?;
             }
             match round % 4 {
@@ -182,7 +183,7 @@ fn two_handles_of_one_folder_see_each_others_commits() {
 }
 
 #[test]
-fn two_handles_of_one_folder_in_two_threads_lose_nothing() {
+fn two_handles_of_one_folder_in_two_threads_lose_no_commit() {
     let place = Place::new(Policy::OwnFolder);
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -197,9 +198,9 @@ fn two_handles_of_one_folder_in_two_threads_lose_nothing() {
     assert_eq!(fs::read(place.root("log")).unwrap().len(), 100);
 }
 
-/// The mode is the caller's business; it must not stop a commit half-way, nor every later one.
+/// The mode of a file must not stop this or a later commit.
 #[test]
-fn files_without_write_permission_are_still_ours_to_change() {
+fn read_only_files_can_be_changed() {
     let place = Place::new(Policy::OwnFolder);
     let all = |path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
     all(place.root(""));
@@ -227,9 +228,9 @@ fn a_missing_folder_is_an_error_that_names_it() {
     place.assert_error(&error, "Io", "root/missing");
 }
 
-/// The lock file is removed while the lock is held: the commit must not go on as if it were alone.
+/// A commit must fail if the lock file was removed while the lock was held.
 #[test]
-fn a_lock_file_that_is_gone_stops_the_commit() {
+fn a_removed_lock_file_aborts_the_commit() {
     let place = Place::new(Policy::OwnFolder);
     let folder = place.open_folder();
     let mut tx = folder.begin().unwrap();
@@ -245,7 +246,7 @@ fn a_lock_file_that_is_gone_stops_the_commit() {
 }
 
 #[test]
-fn a_line_added_by_hand_survives_what_is_appended_after_it_and_recovery() {
+fn an_edit_survives_later_appends_and_recovery() {
     let place = Place::new(Policy::OwnFolder);
     let folder = place.open_folder();
     let append = |text: &[u8]| -> filetx::Result<()> {
@@ -263,7 +264,7 @@ fn a_line_added_by_hand_survives_what_is_appended_after_it_and_recovery() {
     append(b"two\n").unwrap();
     append(b"three\n").unwrap();
     drop(folder);
-    // As after a power cut: everything in the journal is published again.
+    // As after a power cut: all records are published again.
     fs::remove_file(place.root(".txn/published")).unwrap();
     let again = place.open_folder();
     assert_eq!(again.take_preserved(), []);
@@ -272,11 +273,11 @@ fn a_line_added_by_hand_survives_what_is_appended_after_it_and_recovery() {
 }
 
 #[test]
-fn another_process_notices_a_line_added_by_hand_too() {
+fn another_process_detects_an_edit() {
     let place = Place::new(Policy::OwnFolder);
     place.change(|tx| tx.append("log", b"one\n"));
     fs::write(place.root("log"), "one\nby hand\n").unwrap();
-    // A new handle knows from the journal what was left.
+    // A new handle reads the lengths from the journal.
     let error = place.open_folder().begin().unwrap().append("log", b"two\n").unwrap_err();
     place.assert_error(&error, "ModifiedExternally", "log");
     let error = place.open_folder().begin().unwrap().truncate("log", 2).unwrap_err();
@@ -284,7 +285,7 @@ fn another_process_notices_a_line_added_by_hand_too() {
 }
 
 #[test]
-fn staged_content_does_not_pile_up_until_the_journal_is_full() {
+fn a_checkpoint_removes_published_staged_content() {
     let place = Place::new(Policy::OwnFolder);
     let folder = place.open_folder();
     let large = vec![7; 24 * 1024 * 1024];
@@ -300,7 +301,7 @@ fn staged_content_does_not_pile_up_until_the_journal_is_full() {
     assert!(staged <= 4 * large.len() as u64, "{staged} bytes are staged");
 }
 
-/// Whoever opens the folder reads all of its journal.
+/// Every open reads the whole journal.
 #[test]
 fn a_large_record_does_not_stay_in_the_journal() {
     let place = Place::new(Policy::OwnFolder);

@@ -1,4 +1,4 @@
-//! Who waits for whom.
+//! Waiting and exclusion.
 
 use std::path::Path;
 use std::sync::mpsc::channel;
@@ -9,7 +9,7 @@ use filetx::{Error, FolderOptions, Snapshot, TreeOptions, Trees};
 use super::place::{Place, Policy, briefly, on_both};
 
 #[test]
-fn a_second_transaction_in_one_thread_is_an_error_that_says_where_the_first_is() {
+fn a_nested_transaction_reports_the_location_of_the_first() {
     let place = Place::new(Policy::OwnFolder);
     let folder = place.open_folder();
     let line = line!() + 1;
@@ -18,13 +18,13 @@ fn a_second_transaction_in_one_thread_is_an_error_that_says_where_the_first_is()
     assert!(
         matches!(error, Error::AlreadyHeld { at, .. } if at.file().ends_with("locks.rs") && at.line() == line)
     );
-    place.assert_error(&error, "AlreadyHeld", "root/.txn` is already held by this thread, taken at");
+    place.assert_error(&error, "AlreadyHeld", "root/.txn` is already held by this thread, acquired at");
     drop(tx);
     drop(folder.begin().unwrap());
 }
 
 #[test]
-fn opening_trees_twice_in_one_thread_is_an_error_that_says_where_they_are_open() {
+fn opening_trees_twice_in_one_thread_reports_the_first_location() {
     let place = Place::new(Policy::UserTree);
     let line = line!() + 1;
     let trees = Trees::open(&[&place.root("")], TreeOptions::default()).unwrap();
@@ -40,7 +40,7 @@ fn opening_trees_twice_in_one_thread_is_an_error_that_says_where_they_are_open()
 }
 
 #[test]
-fn another_thread_waits_and_then_sees_what_the_first_committed() {
+fn another_thread_waits_and_sees_the_commit() {
     on_both(|place| {
         let (began, has_begun) = channel();
         thread::scope(|scope| {
@@ -53,7 +53,7 @@ fn another_thread_waits_and_then_sees_what_the_first_committed() {
             });
             place.change(|tx| {
                 began.send(()).unwrap();
-                // The more the other gets to do, the surer it would be seen in between.
+                // Gives the other thread a chance to interfere.
                 thread::yield_now();
                 tx.put("f", b"first")
             });
@@ -64,7 +64,7 @@ fn another_thread_waits_and_then_sees_what_the_first_committed() {
 }
 
 #[test]
-fn threads_of_one_folder_handle_wait_for_their_turn() {
+fn threads_of_one_folder_handle_wait_for_the_permit() {
     let place = Place::new(Policy::OwnFolder);
     let folder = place.open_folder_with(FolderOptions { wait: briefly(), ..FolderOptions::default() });
     let mut tx = folder.begin().unwrap();
@@ -81,7 +81,7 @@ fn is_busy(roots: &[&Path]) -> bool {
         Ok(()) => false,
         Err(Error::Busy { lock, holder, .. }) => {
             assert!(lock.ends_with(".txn/lock"), "{lock:?}");
-            // Who holds a lock shared leaves no note.
+            // A shared holder writes no note.
             assert!(holder.is_none_or(|holder| holder.pid == std::process::id()));
             true
         }
@@ -94,7 +94,7 @@ fn a_root_and_one_inside_it_exclude_each_other() {
     let place = Place::new(Policy::UserTree);
     place.make(&["a/", "a/inner/", "b/"]);
     let (outer, inner, beside) = (place.root(""), place.root("a/inner"), place.root("b"));
-    // Both are roots from now on.
+    // Both are roots now.
     for root in [&outer, &inner, &beside] {
         drop(Trees::open(&[root], TreeOptions::default()).unwrap());
     }

@@ -1,4 +1,4 @@
-//! What a transaction does when nothing crashes, on real folders, with both policies.
+//! Transactions without crashes, on real folders, with both policies.
 #![cfg(all(target_os = "linux", not(feature = "shuttle")))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

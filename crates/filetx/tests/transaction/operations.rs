@@ -9,7 +9,7 @@ use filetx::RelPath;
 use super::place::{Place, Policy, Tx, check, check_folder, check_tree, on_both};
 
 #[test]
-fn put_makes_and_replaces_files_and_keeps_an_existing_mode() {
+fn put_creates_and_replaces_files_and_keeps_modes() {
     check(&[], |tx| tx.put("f", b"new"), &["f=new"]);
     check(&[], |tx| tx.put("f", b""), &["f="]);
     check(&["f:640=old"], |tx| tx.put("f", b"new"), &["f:640=new"]);
@@ -18,13 +18,13 @@ fn put_makes_and_replaces_files_and_keeps_an_existing_mode() {
 }
 
 #[test]
-fn put_makes_the_folders_above() {
+fn put_creates_missing_parents() {
     check_tree(&[], |tx| tx.put("a/b/f", b"new"), &["a/", "a/b/", "a/b/f=new"]);
     check_tree(&["a/:750"], |tx| tx.put("a/b/f", b"new"), &["a/:750", "a/b/", "a/b/f=new"]);
 }
 
 #[test]
-fn the_last_put_counts() {
+fn the_last_put_wins() {
     let twice = |tx: &mut Tx<'_, '_>| {
         tx.put("f", b"first, and longer")?;
         tx.put("f", b"second")
@@ -34,14 +34,14 @@ fn the_last_put_counts() {
 }
 
 #[test]
-fn put_takes_a_reader() {
+fn put_accepts_a_reader() {
     let put = |tx: &mut Tx<'_, '_>| tx.tree().put_reader_with_mode("f", 0o640, &mut &b"read"[..]);
     check_tree(&["g=old"], put, &["f:640=read", "g=old"]);
     check_tree(&["f=old"], put, &["f:640=read"]);
 }
 
 #[test]
-fn put_takes_a_staged_file() {
+fn put_accepts_a_staged_file() {
     let put = |tx: &mut Tx<'_, '_>| {
         let mut staged = tx.stage(0)?;
         staged.write_all(b"sta").unwrap();
@@ -53,7 +53,7 @@ fn put_takes_a_staged_file() {
 }
 
 #[test]
-fn a_staged_file_that_is_not_put_leaves_nothing() {
+fn an_unused_staged_file_leaves_nothing() {
     let stage = |tx: &mut Tx<'_, '_>| {
         tx.stage(0)?.write_all(b"never put").unwrap();
         tx.put("f", b"new")
@@ -62,7 +62,7 @@ fn a_staged_file_that_is_not_put_leaves_nothing() {
 }
 
 #[test]
-fn append_adds_to_the_end_or_makes_the_file() {
+fn append_extends_or_creates_a_file() {
     check_folder(&["f:640=one"], |tx| tx.append("f", b" two"), &["f:640=one two"]);
     check_folder(&[], |tx| tx.append("f", b"one"), &["f=one"]);
     let twice = |tx: &mut Tx<'_, '_>| {
@@ -74,7 +74,7 @@ fn append_adds_to_the_end_or_makes_the_file() {
 }
 
 #[test]
-fn append_adds_to_what_was_staged() {
+fn append_extends_staged_content() {
     let put = |tx: &mut Tx<'_, '_>| {
         tx.put("f", b"put")?;
         tx.append("f", b" and more")
@@ -88,7 +88,7 @@ fn append_adds_to_what_was_staged() {
 }
 
 #[test]
-fn truncate_cuts_what_is_there_and_what_was_staged() {
+fn truncate_shortens_files_and_staged_content() {
     check_folder(&["f:640=0123456789"], |tx| tx.truncate("f", 4), &["f:640=0123"]);
     check_folder(&["f=0123456789"], |tx| tx.truncate("f", 0), &["f="]);
     check_folder(&["f=0123456789"], |tx| tx.truncate("f", 10), &["f=0123456789"]);
@@ -103,7 +103,7 @@ fn truncate_cuts_what_is_there_and_what_was_staged() {
 }
 
 #[test]
-fn remove_takes_files_and_symlinks_away() {
+fn remove_removes_files_and_symlinks() {
     check(&["f=old", "g=stays"], |tx| tx.remove("f"), &["g=stays"]);
     check(&["f=stays", "l->f"], |tx| tx.remove("l"), &["f=stays"]);
     check(&["l->nowhere"], |tx| tx.remove("l"), &[]);
@@ -123,7 +123,7 @@ fn rename_moves_a_file_with_its_mode() {
 }
 
 #[test]
-fn rename_moves_what_was_staged() {
+fn rename_moves_staged_content() {
     let work = |tx: &mut Tx<'_, '_>| {
         tx.put("f", b"new")?;
         tx.append("f", b"er")?;
@@ -134,7 +134,7 @@ fn rename_moves_what_was_staged() {
 }
 
 #[test]
-fn rename_moves_long_content_that_is_nowhere_yet() {
+fn rename_moves_long_content_that_is_not_published() {
     let text = "0123456789abcdef".repeat(5_000);
     let work = |tx: &mut Tx<'_, '_>| {
         tx.put("f", b"")?;
@@ -146,7 +146,7 @@ fn rename_moves_long_content_that_is_nowhere_yet() {
 }
 
 #[test]
-fn two_files_change_places() {
+fn two_files_swap_names() {
     let swap = |tx: &mut Tx<'_, '_>| {
         tx.rename("f", "tmp")?;
         tx.rename("g", "f")?;
@@ -156,7 +156,7 @@ fn two_files_change_places() {
 }
 
 #[test]
-fn set_mode_changes_the_mode_alone() {
+fn set_mode_changes_only_the_mode() {
     check_tree(&["f=text"], |tx| tx.set_mode("f", 0o751), &["f:751=text"]);
     check_tree(&["d/", "d/f=text"], |tx| tx.set_mode("d", 0o711), &["d/:711", "d/f=text"]);
     let new = |tx: &mut Tx<'_, '_>| {
@@ -175,7 +175,7 @@ fn set_mode_changes_the_mode_alone() {
 }
 
 #[test]
-fn symlinks_are_made_and_replaced_as_text() {
+fn symlinks_are_created_and_replaced() {
     check_tree(&[], |tx| tx.symlink("d/l", "../../any where".as_ref()), &["d/", "d/l->../../any where"]);
     check_tree(&["l->old"], |tx| tx.symlink("l", "new".as_ref()), &["l->new"]);
     check_tree(&["l=a file"], |tx| tx.symlink("l", "new".as_ref()), &["l->new"]);
@@ -183,7 +183,7 @@ fn symlinks_are_made_and_replaced_as_text() {
 }
 
 #[test]
-fn folders_are_made_with_those_above_and_removed_when_empty() {
+fn folders_are_created_with_parents_and_removed_when_empty() {
     check_tree(&[], |tx| tx.put("a/b/f", b"x"), &["a/", "a/b/", "a/b/f=x"]);
     check_tree(&["a/", "a/b/"], |tx| tx.remove_folder("a/b"), &["a/"]);
     let emptied = |tx: &mut Tx<'_, '_>| {
@@ -222,7 +222,7 @@ fn a_path_changes_its_kind() {
 }
 
 #[test]
-fn a_folder_that_was_removed_is_made_again() {
+fn a_removed_folder_can_be_created_again() {
     let again = |tx: &mut Tx<'_, '_>| {
         tx.remove("d/f")?;
         tx.remove_folder("d")?;
@@ -239,7 +239,7 @@ fn a_folder_that_was_removed_is_made_again() {
 }
 
 #[test]
-fn ranges_of_a_file_read_as_staged() {
+fn ranges_include_staged_changes() {
     let place = Place::new(Policy::OwnFolder);
     place.make(&["f=0123456789"]);
     place.aborted(|tx| {
@@ -286,7 +286,7 @@ fn an_empty_commit_changes_nothing() {
 }
 
 #[test]
-fn what_is_that_way_already_is_not_touched() {
+fn an_unchanged_path_is_not_written() {
     let place = Place::new(Policy::UserTree);
     place.make(&["f:640=text", "d/:711", "l->f"]);
     let identity = |name: &str| {
@@ -344,7 +344,7 @@ fn a_large_file_is_streamed() {
 }
 
 #[test]
-fn a_reader_that_fails_changes_nothing() {
+fn a_failing_reader_changes_nothing() {
     struct Broken;
     impl std::io::Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {

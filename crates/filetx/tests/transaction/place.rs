@@ -1,7 +1,7 @@
-//! A folder for one test, what is in it as lines of text, and the checks that every operation goes through.
+//! The folder of one test, its content as lines of text, and the checks of every operation.
 //!
-//! A line is `file=text`, `folder/` or `link->target`. A mode that is not the policy's own stands behind the path: `file:640=text`,
-//! `folder/:700`.
+//! A line is `file=text`, `folder/` or `link->target`. A mode other than the default follows the
+//! path: `file:640=text`, `folder/:700`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,13 +23,13 @@ pub(crate) enum Policy {
     UserTree,
 }
 
-/// A root folder `root`, a folder `outside` beside it that nothing may touch, and a lock file.
+/// A root folder `root`, a folder `outside` that must not change, and a lock file.
 pub(crate) struct Place {
     folder: TempDir,
     pub(crate) policy: Policy,
 }
 
-/// Runs a case with both policies, each on a place of its own.
+/// Runs a case with both policies, each in its own folder.
 pub(crate) fn on_both(case: impl Fn(&Place)) {
     for policy in [Policy::OwnFolder, Policy::UserTree] {
         eprintln!("with policy {policy:?}");
@@ -37,8 +37,8 @@ pub(crate) fn on_both(case: impl Fn(&Place)) {
     }
 }
 
-/// With both policies: `work` turns `start` into `expected`. The transaction itself sees that before the commit, the disk and a
-/// reader see it after the commit and not earlier, and nothing is left over.
+/// Checks with both policies that `work` turns `start` into `expected`. The transaction sees it
+/// before the commit, the disk and a reader only after the commit, and no leftovers remain.
 pub(crate) fn check(start: &[&str], work: impl Fn(&mut Tx<'_, '_>) -> Result<()>, expected: &[&str]) {
     on_both(|place| place.check(start, &work, expected));
 }
@@ -53,8 +53,8 @@ pub(crate) fn check_tree(start: &[&str], work: impl Fn(&mut Tx<'_, '_>) -> Resul
     Place::new(Policy::UserTree).check(start, &work, expected);
 }
 
-/// With both policies: `work` is refused with this variant and a text that names `path`; it stages nothing, and the transaction
-/// can go on.
+/// Checks with both policies that `work` is refused with this variant and a text that names `path`.
+/// It stages nothing, and the transaction continues.
 pub(crate) fn refused(
     start: &[&str],
     work: impl Fn(&mut Tx<'_, '_>) -> Result<()>,
@@ -208,7 +208,7 @@ impl Place {
         self.folder.path().join("root").join(path)
     }
 
-    /// A path below the folder that nothing may touch.
+    /// A path below the folder `outside`.
     pub(crate) fn outside(&self, path: impl AsRef<Path>) -> PathBuf {
         self.folder.path().join("outside").join(path)
     }
@@ -243,7 +243,7 @@ impl Place {
         }
     }
 
-    /// Runs `work` in a transaction of its own, and commits if it is to be.
+    /// Runs `work` in a transaction, and commits it if asked.
     fn in_transaction<T>(
         &self,
         work: impl FnOnce(&mut Tx<'_, '_>) -> T,
@@ -271,7 +271,7 @@ impl Place {
         self.in_transaction(work, |result| result.map(|()| true))
     }
 
-    /// Stages and commits; nobody else is there, so all of it lands.
+    /// Stages and commits, and checks that everything is published.
     pub(crate) fn change(&self, work: impl FnOnce(&mut Tx<'_, '_>) -> Result<()>) {
         let committed = self.try_change(work).unwrap();
         assert_eq!(committed.preserved, []);
@@ -284,7 +284,7 @@ impl Place {
         self.assert_nothing_left();
     }
 
-    /// Makes what the lines say, as a person would.
+    /// Creates the files of the lines, as a person would.
     pub(crate) fn make(&self, lines: &[&str]) {
         for line in lines {
             if let Some((path, target)) = line.split_once("->") {
@@ -306,7 +306,7 @@ impl Place {
         }
     }
 
-    /// What is in the root, without the transaction folder, sorted.
+    /// The content of the root, without the transaction folder, sorted.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         self.add_lines(&mut lines, &self.root(""), "");
@@ -336,7 +336,7 @@ impl Place {
         }
     }
 
-    /// The same, as a transaction or a reader sees it.
+    /// The same in the view of a transaction or reader.
     pub(crate) fn lines_of(&self, view: &mut impl View) -> Vec<String> {
         let mut lines = Vec::new();
         let mut folders = vec![RelPath::root()];
@@ -381,14 +381,14 @@ impl Place {
         if mode == self.folder_mode() { format!("{path}/") } else { format!("{path}/:{mode:o}") }
     }
 
-    /// Fails unless nothing is staged, and all is tidy.
+    /// Checks that nothing is staged and no leftovers remain.
     pub(crate) fn assert_nothing_left(&self) {
         assert_eq!(names(&self.root(".txn/stage")), BTreeSet::new(), "in the staging folder");
         self.assert_tidy();
     }
 
-    /// Fails unless the transaction folder holds what it should between commits, and the folder outside is as it was. An own
-    /// folder's journal may name staged files until its next checkpoint.
+    /// Checks that the transaction folder has no leftovers and that `outside` is unchanged. The
+    /// journal of an own folder may name staged files until its next checkpoint.
     pub(crate) fn assert_tidy(&self) {
         self.assert_outside_untouched();
         if self.policy == Policy::UserTree {
@@ -409,7 +409,8 @@ impl Place {
         assert_eq!(fs::metadata(self.outside("secret")).unwrap().permissions().mode() & 0o777, 0o644);
     }
 
-    /// Fails unless the error is this variant and its text names `path`, below the root if it is relative.
+    /// Checks that the error is this variant and that its text names `path`, below the root if it
+    /// is relative.
     pub(crate) fn assert_error(&self, error: &Error, variant: &str, path: &str) {
         let debug = format!("{error:?}");
         assert!(debug.split(' ').next() == Some(variant), "{variant} expected: {debug}");
@@ -418,10 +419,10 @@ impl Place {
     }
 }
 
-/// How a transaction ended.
+/// Result of a transaction.
 pub(crate) type Ended = std::result::Result<CommitReport, Failure>;
 
-/// What transactions and readers have in common.
+/// The calls that transactions and readers share.
 pub(crate) trait View {
     fn names(&mut self, folder: &RelPath) -> Vec<std::ffi::OsString>;
     fn kind(&mut self, path: &RelPath) -> PathState;
@@ -463,7 +464,7 @@ pub(crate) fn names(folder: &Path) -> BTreeSet<String> {
     fs::read_dir(folder).unwrap().map(name).collect()
 }
 
-/// A wait that ends soon, for locks that will not be free.
+/// A short wait, for locks that stay held.
 pub(crate) fn briefly() -> Wait {
     Wait { timeout: Duration::from_millis(30), ..Wait::default() }
 }

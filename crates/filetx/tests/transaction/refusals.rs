@@ -1,12 +1,16 @@
-//! What is refused: with which error, naming which path, and with nothing staged by the refused call.
+//! Refused calls: the error, the path it names, and nothing staged.
 
-use std::ffi::OsStr;
-use std::fs;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::{fs, io};
 
-use filetx::{Error, RelPath, TreeOptions, Trees};
+use filetx::{
+    Disk, Error, ErrorKind, OpenMode, PathState, RelPath, RenameMode, Stat, Storage, StorageResolver,
+    StoredFile, TreeOptions, Trees,
+};
 use rustix::process::geteuid;
 
 use super::place::{Place, Policy, Tx, on_both, refused, refused_folder, refused_tree};
@@ -54,7 +58,7 @@ fn the_transaction_folder() {
 }
 
 #[test]
-fn what_is_missing() {
+fn missing_paths() {
     refused(&[], |tx| tx.remove("f"), "NotFound", "root/f` does not exist");
     refused_tree(&[], |tx| tx.remove("no/such/f"), "NotFound", "root/no/such/f` does not exist");
     refused_folder(&[], |tx| tx.truncate("f", 0), "NotFound", "root/f");
@@ -74,12 +78,12 @@ fn folders_that_are_not_empty() {
     });
 }
 
-/// Its journal names files alone, so that publishing it again needs no folder.
+/// The journal of an own folder names only files.
 #[test]
 fn folders_in_an_own_folder() {
     for path in ["d/f", "new/f", "f/below", "out/f"] {
         let start = ["f=x", "d/", "d/f=x", "out->../outside"];
-        let reason = "an own folder has files only, and no folders";
+        let reason = "an own folder has no subfolders";
         refused_folder(&start, |tx| tx.put(path, b"x"), "BadPath", reason);
         refused_folder(&start, |tx| tx.append(path, b"x"), "BadPath", reason);
         refused_folder(&start, |tx| tx.truncate(path, 0), "BadPath", reason);
@@ -90,7 +94,7 @@ fn folders_in_an_own_folder() {
 }
 
 #[test]
-fn kinds_that_do_not_fit() {
+fn wrong_kinds_of_files() {
     let start = ["f=x", "d/", "l->f"];
     refused(&start, |tx| tx.put("d", b"x"), "WrongFileKind", "root/d` is a folder, not a file");
     let read = |tx: &mut Tx<'_, '_>| tx.tree().put_reader_with_mode("d", 0o644, &mut &b"x"[..]);
@@ -113,7 +117,7 @@ fn kinds_that_do_not_fit() {
 }
 
 #[test]
-fn a_file_below_what_was_staged_as_a_file() {
+fn a_path_below_a_staged_file() {
     let place = Place::new(Policy::UserTree);
     place.make(&["d/", "d/f=old"]);
     place.aborted(|tx| {
@@ -126,11 +130,11 @@ fn a_file_below_what_was_staged_as_a_file() {
 }
 
 #[test]
-fn cutting_a_file_to_more_than_it_has() {
+fn truncating_beyond_the_end() {
     refused_folder(&["f=1234"], |tx| tx.truncate("f", 5), "LimitExceeded", "limit of 4");
 }
 
-/// A FIFO is looked at by name and never opened: an open would hang, or wake a program at its other end.
+/// A FIFO is never opened: an open would block, or wake the program at its other end.
 #[test]
 fn fifos_are_refused_not_opened() {
     on_both(|place| {
@@ -161,9 +165,9 @@ fn fifos_are_refused_not_opened() {
     });
 }
 
-/// What no symlink can hold would be found out after the commit point.
+/// The system would refuse these targets after the commit point.
 #[test]
-fn targets_that_no_symlink_can_have() {
+fn invalid_symlink_targets() {
     let long = "t".repeat(4096);
     for target in ["", "a\0b", &long] {
         refused_tree(&["f=x"], |tx| tx.symlink("d/l", OsStr::new(target)), "BadPath", "root/d/l");
@@ -171,7 +175,7 @@ fn targets_that_no_symlink_can_have() {
 }
 
 #[test]
-fn roots_that_the_transaction_does_not_have() {
+fn unknown_roots() {
     refused(&[], |tx| tx.put((1, "f"), b"x"), "BadPath", "root 1");
     refused(&[], |tx| tx.remove((7, "f")), "BadPath", "root 7");
     refused(&[], |tx| tx.read((1, "f")).map(|_| ()), "BadPath", "root 1");
@@ -197,7 +201,7 @@ fn content_staged_in_another_root() {
     assert_eq!(super::place::names(&place.root("../second/.txn/stage")).len(), 0);
 }
 
-/// Its file goes with the transaction that staged it, so a later commit would name content that is not there.
+/// The staged file is removed with its transaction, so a later commit would name missing content.
 #[test]
 fn content_staged_in_another_transaction() {
     on_both(|place| {
@@ -219,7 +223,7 @@ fn content_staged_in_another_transaction() {
 struct BindMount<'a>(&'a Path);
 
 impl<'a> BindMount<'a> {
-    /// `None`, and a note, where that is not allowed.
+    /// Returns `None` and reports a skip if mounting is not allowed.
     fn of(what: &Path, at: &'a Path, test: &str) -> Option<Self> {
         if !geteuid().is_root() {
             testkit::report::skipped(test, "only root may mount");
@@ -241,7 +245,7 @@ impl Drop for BindMount<'_> {
     }
 }
 
-/// A file cannot be moved there, and that must not be found out after the commit point.
+/// A rename cannot reach another mount, which must be detected before the commit point.
 #[test]
 fn another_mount_below_a_tree() {
     let place = Place::new(Policy::UserTree);
@@ -256,7 +260,7 @@ fn another_mount_below_a_tree() {
     };
     let refuse = |work: &dyn Fn(&mut Tx<'_, '_>) -> filetx::Result<()>, path: &str| {
         place.aborted(|tx| {
-            // Twice: asking again does not help.
+            // Twice: a second attempt fails too.
             for _ in 0..2 {
                 let error = work(tx).unwrap_err();
                 assert!(matches!(error, Error::CrossMount { .. }), "{error:?}");
@@ -273,6 +277,84 @@ fn another_mount_below_a_tree() {
     assert_eq!(fs::read(other.path().join("secret")).unwrap(), b"secret");
     fs::remove_file(other.path().join("secret")).unwrap();
     refuse(&|tx| tx.remove_folder("m"), "root/m");
-    // Beside it, all is well.
+    // Other paths work.
     place.change(|tx| tx.put("d/new", b"x"));
+}
+
+/// A disk on which another program creates the folder `d` directly after a transaction found it
+/// missing.
+#[derive(Debug)]
+struct Racing {
+    disk: Disk,
+    folder: PathBuf,
+}
+
+impl Storage for Racing {
+    fn open(&self, path: &RelPath, mode: OpenMode) -> io::Result<Box<dyn StoredFile>> {
+        let result = self.disk.open(path, mode);
+        if path.as_path() == Path::new("d") {
+            fs::create_dir(&self.folder)?;
+        }
+        result
+    }
+    fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>> {
+        self.disk.stat(path)
+    }
+    fn list(&self, folder: &RelPath) -> io::Result<Vec<OsString>> {
+        self.disk.list(folder)
+    }
+    fn read_link(&self, path: &RelPath) -> io::Result<OsString> {
+        self.disk.read_link(path)
+    }
+    fn make_folder(&self, path: &RelPath, mode: u32) -> io::Result<()> {
+        self.disk.make_folder(path, mode)
+    }
+    fn make_symlink(&self, target: &OsStr, path: &RelPath) -> io::Result<()> {
+        self.disk.make_symlink(target, path)
+    }
+    fn link(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
+        self.disk.link(from, to)
+    }
+    fn rename(&self, from: &RelPath, to: &RelPath, mode: RenameMode) -> io::Result<()> {
+        self.disk.rename(from, to, mode)
+    }
+    fn remove_file(&self, path: &RelPath) -> io::Result<()> {
+        self.disk.remove_file(path)
+    }
+    fn remove_folder(&self, path: &RelPath) -> io::Result<()> {
+        self.disk.remove_folder(path)
+    }
+    fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()> {
+        self.disk.set_mode(path, mode)
+    }
+    fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
+        self.disk.copy_attributes(from, to)
+    }
+    fn sync_folder(&self, folder: &RelPath) -> io::Result<()> {
+        self.disk.sync_folder(folder)
+    }
+    fn check_writable(&self, folder: &RelPath) -> io::Result<()> {
+        self.disk.check_writable(folder)
+    }
+    fn boot_id(&self) -> Option<u128> {
+        self.disk.boot_id()
+    }
+}
+
+#[test]
+fn a_parent_folder_that_appears_during_staging_is_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let resolver: StorageResolver = Arc::new(|path: &Path| {
+        Ok(Arc::new(Racing { disk: Disk::open(path)?, folder: path.join("d") }) as Arc<dyn Storage>)
+    });
+    let mut trees = Trees::on_storage(&[root.path()], resolver, TreeOptions::default()).unwrap();
+    let mut tx = trees.begin();
+    let error = tx.put("d/f", b"x").unwrap_err();
+    assert!(matches!(&error, Error::Exists { path } if *path == root.path().join("d")), "{error:?}");
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Conflict, "exists"));
+    assert!(error.to_string().ends_with("d` already exists"), "{error}");
+    // The refused call staged nothing.
+    assert_eq!(tx.path_state("d/f").unwrap(), PathState::Absent);
+    assert!(tx.commit().unwrap().preserved.is_empty());
+    assert_eq!(fs::read_dir(root.path().join("d")).unwrap().count(), 0);
 }

@@ -1,4 +1,4 @@
-//! Readers: as of one commit, waiting for writers, writing nothing.
+//! Snapshots: one commit, waiting for writers, writing nothing.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn readers_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn a_folder_that_was_never_written_is_read_without_a_trace() {
+fn reading_a_new_folder_writes_nothing() {
     on_both(|place| {
         place.make(&["f=x", "d/", "l->f"]);
         let before = names(&place.root(".."));
@@ -66,9 +66,9 @@ fn a_range_of_a_file_is_read() {
     });
 }
 
-/// Without the mark of what is published, a reader takes the journal to be pending, and must come to the same.
+/// Without the watermark, a reader treats all records as pending and must see the same state.
 #[test]
-fn a_reader_without_a_mark_sees_the_same() {
+fn a_reader_without_a_watermark_sees_the_same() {
     let place = Place::new(Policy::OwnFolder);
     place.make(&["old=x"]);
     place.change(|tx| tx.put("f", b"one"));
@@ -88,10 +88,10 @@ fn finder(disk: &SimDisk) -> StorageResolver {
     })
 }
 
-/// A transaction over both roots, cut off at every call: a reader of either root, before anything is recovered, sees both old
-/// or both new, and never changes the disk.
+/// A transaction over two roots, interrupted at every call: before recovery, readers of both roots
+/// see the old state or the new one, and never change the disk.
 #[test]
-fn readers_see_a_transaction_that_is_pending_in_another_root() {
+fn readers_see_a_transaction_pending_in_another_root() {
     let home = TreeOptions::default().txn_dir;
     let (mut saw_old, mut saw_new, mut saw_pending) = (false, false, false);
     for crash_at in 0.. {

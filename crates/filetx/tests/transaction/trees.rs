@@ -1,4 +1,4 @@
-//! What is special about user trees: what a person's file keeps, several roots, and owners that acknowledge.
+//! User trees: attributes of files, several roots, and acknowledgement by owners.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -100,7 +100,7 @@ fn roots_on_two_file_systems() {
 }
 
 #[test]
-fn an_owners_transaction_is_remembered_until_acknowledged() {
+fn a_transaction_with_an_owner_is_kept_until_acknowledged() {
     let place = Place::new(Policy::UserTree);
     let mut trees = place.open_trees();
     let mut tx = trees.begin();
@@ -127,14 +127,14 @@ fn an_owners_transaction_is_remembered_until_acknowledged() {
 }
 
 #[test]
-fn a_commit_without_an_owner_is_not_remembered() {
+fn a_transaction_without_an_owner_is_not_kept() {
     let place = Place::new(Policy::UserTree);
     place.change(|tx| tx.put("f", b"new"));
     assert_eq!(place.open_trees().recovered(), []);
 }
 
 #[test]
-fn the_transaction_folder_may_be_deeper() {
+fn the_transaction_folder_may_be_nested() {
     let place = Place::new(Policy::UserTree);
     place.make(&["meta/", "meta/f=x"]);
     let home = RelPath::new("meta/.txn").unwrap();
@@ -143,7 +143,7 @@ fn the_transaction_folder_may_be_deeper() {
     let mut tx = trees.begin();
     place.assert_error(&tx.put("meta/.txn/x", b"x").unwrap_err(), "ReservedPath", "meta/.txn/x");
     assert_eq!(tx.list("meta").unwrap(), ["f"]);
-    // The folder that holds it cannot go.
+    // The folder above it cannot be removed.
     tx.remove("meta/f").unwrap();
     place.assert_error(&tx.remove_folder("meta").unwrap_err(), "NotEmpty", "root/meta");
     let _ = tx.commit().unwrap();
@@ -151,7 +151,7 @@ fn the_transaction_folder_may_be_deeper() {
 }
 
 #[test]
-fn a_person_who_saves_before_the_commit_keeps_what_they_saved() {
+fn an_edit_before_the_commit_stays() {
     let place = Place::new(Policy::UserTree);
     place.make(&["f=old", "g=old", "gone=old"]);
     let committed = place
@@ -179,7 +179,7 @@ fn a_person_who_saves_before_the_commit_keeps_what_they_saved() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_is_refused_before_the_commit() {
+fn a_read_only_folder_is_refused_before_the_commit() {
     let place = Place::new(Policy::UserTree);
     let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     place.make(&["closed/", "closed/f=x"]);
@@ -191,7 +191,7 @@ fn a_folder_that_may_not_be_written_is_refused_before_the_commit() {
     as_ordinary_user(|| {
         let mut trees = place.open_trees();
         let mut tx = trees.begin();
-        // Twice: asking again does not help.
+        // Twice: a second attempt fails too.
         for _ in 0..2 {
             place.assert_error(&tx.put("closed/new", b"x").unwrap_err(), "Io", "root/closed");
             place.assert_error(&tx.remove("closed/f").unwrap_err(), "Io", "root/closed");
@@ -226,9 +226,9 @@ fn a_root_that_is_given_twice_is_refused() {
     assert!(error.to_string().contains("given twice"), "{error}");
 }
 
-/// Its mode is the last thing a new folder gets: before that, things are put into it.
+/// A new folder gets its mode last, after its files.
 #[test]
-fn a_new_folder_that_nobody_may_write_is_filled_all_the_same() {
+fn a_new_read_only_folder_gets_its_files() {
     let place = Place::new(Policy::UserTree);
     let all = |path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
     all(place.root(""));
@@ -245,7 +245,7 @@ fn a_new_folder_that_nobody_may_write_is_filled_all_the_same() {
 }
 
 #[test]
-fn many_files_are_staged_and_synced_at_once() {
+fn many_files_are_staged_and_synced_together() {
     let place = Place::new(Policy::UserTree);
     place.change(|tx| {
         (0..40).try_for_each(|number| {
@@ -258,9 +258,9 @@ fn many_files_are_staged_and_synced_at_once() {
     }
 }
 
-/// What a transaction of the outer root left unfinished may be half in the inner one.
+/// An unfinished transaction of the outer root may be partly published in the inner one.
 #[test]
-fn opening_an_inner_root_finishes_what_was_left_in_the_outer_one() {
+fn opening_an_inner_root_recovers_the_outer_one() {
     let place = Place::new(Policy::UserTree);
     place.make(&["d/", "d/f=old", "in/", "in/g=old"]);
     let inner = place.root("in");
@@ -269,7 +269,7 @@ fn opening_an_inner_root_finishes_what_was_left_in_the_outer_one() {
     let mut tx = outer.begin();
     tx.put("d/f", b"new").unwrap();
     tx.put("in/g", b"new").unwrap();
-    // A file that not even its owner may replace stops the commit half-way.
+    // An immutable file stops publishing half-way.
     let file = fs::File::open(place.root("d/f")).unwrap();
     if let Err(error) = ioctl_setflags(&file, IFlags::IMMUTABLE) {
         return testkit::report::skipped("trees::outer_root", &format!("no immutable files: {error}"));
@@ -288,7 +288,7 @@ fn opening_an_inner_root_finishes_what_was_left_in_the_outer_one() {
 }
 
 #[test]
-fn what_was_observed_is_what_is_replaced() {
+fn a_change_replaces_only_the_observed_state() {
     let place = Place::new(Policy::UserTree);
     place.make(&["f=old"]);
     fs::create_dir(place.root("d")).unwrap();
@@ -301,7 +301,7 @@ fn what_was_observed_is_what_is_replaced() {
     assert_eq!(*tx.observe("f/below").unwrap(), Observed::Absent);
     assert!(matches!(tx.observe("d").unwrap(), Observed::Folder { .. }));
     assert!(tx.observe((1, "f")).is_err());
-    // A person saves between the look and the commit.
+    // An edit between the observation and the commit.
     fs::write(place.root("f"), "a person's").unwrap();
     assert_eq!(*tx.observe("f").unwrap(), old, "it is looked at once");
     tx.put_with_mode("f", 0o755, b"new").unwrap();
@@ -318,7 +318,7 @@ fn what_was_observed_is_what_is_replaced() {
 }
 
 #[test]
-fn many_may_open_a_new_root_at_once() {
+fn threads_can_open_a_new_root_at_once() {
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
         let barrier = std::sync::Barrier::new(8);
