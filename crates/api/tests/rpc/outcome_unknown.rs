@@ -31,13 +31,23 @@ fn read_request(stream: &UnixStream) -> String {
     line
 }
 
+/// Reads a request with its bodies, so that the client has sent all of it.
+fn read_whole_request(stream: &UnixStream) {
+    let (mut reader, mut line) = (BufReader::new(stream), String::new());
+    reader.read_line(&mut line).unwrap();
+    let request: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let lengths = request["body_lengths"].as_array().unwrap().iter();
+    let bytes = lengths.map(|length| length.as_u64().unwrap()).sum();
+    std::io::copy(&mut reader.take(bytes), &mut std::io::sink()).unwrap();
+}
+
 fn record(client: &RunClient) -> Result<cleveragents::RecordedEntry, Error> {
     client.record("changeset", &entry("file", Edit::Delete))
 }
 
 #[test]
 fn a_missing_response_is_an_unknown_outcome() {
-    let hangs_up = |stream: UnixStream| drop(read_request(&stream));
+    let hangs_up = |stream: UnixStream| read_whole_request(&stream);
     assert_eq!(code(with_run(hangs_up, record)), ("no-reply", Kind::OutcomeUnknown));
     let message = [Draft::text(Role::User, "hello")];
     let append = |client: &RunClient| client.append(&"talk".parse().unwrap(), &message, None);
