@@ -1,7 +1,7 @@
 @case-pln-illegal
 Feature: A step that the table does not allow says where the plan stands and what helps
 
-  Scenario: A plan that was given up cannot be applied
+  Scenario: A cancelled plan cannot be applied
     Given the file "a.txt" says:
       """
       one
@@ -15,4 +15,4 @@ Feature: A step that the table does not allow says where the plan stands and wha
     And I run "agents plan apply work"
     Then it ends with 4
     And standard error contains "cannot be applied: it is cancelled (given up; recorded changes are kept)"
-    And standard error contains "make another one with `agents plan create`"
+    And standard error contains "create another one with `agents plan create`"
