@@ -1,4 +1,4 @@
-//! Actors as processes: their output, their end, and that nothing of them is left.
+//! Actors as processes: output, end, and no remaining processes.
 #![cfg(target_os = "linux")]
 
 extern crate cleveragents_executor as executor;
@@ -16,7 +16,7 @@ use executor::{
 use tempfile::TempDir;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
-/// Only against hanging for ever.
+/// Guards against hanging.
 const LONG: Duration = Duration::from_secs(120);
 
 struct Actor {
@@ -88,7 +88,7 @@ fn output_and_exit_code_are_kept() {
 }
 
 #[test]
-fn much_output_is_bounded_and_never_stops_the_actor() {
+fn output_is_bounded_and_never_blocks_the_actor() {
     let actor = Actor { output_bytes_max: 1000, ..Actor::new() };
     let (running, lines) = actor.start("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end");
     let report = wait(running);
@@ -111,7 +111,7 @@ fn input_comes_from_a_file() {
 }
 
 #[test]
-fn what_cannot_be_started_is_named() {
+fn a_program_that_cannot_start_is_named() {
     let actor = Actor::new();
     let missing = actor.folder.path().join("missing");
     let error = actor.start_argv(vec!["cat".into()], Some(&missing)).unwrap_err();
@@ -137,7 +137,7 @@ fn wait_for_lines(lines: &mpsc::Receiver<String>, count: usize) {
 
 fn check_gone(identity: &ActorIdentity, actor: &Actor) {
     assert!(!identity.is_running());
-    // By another way than the code under test: nobody has the tag.
+    // Independently of the code under test: no process has the tag.
     for entry in fs::read_dir("/proc").expect("it lists").flatten() {
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
         assert!(!String::from_utf8_lossy(&environment).contains(&actor.tag), "{:?}", entry.path());
@@ -180,7 +180,7 @@ fn a_cancelled_actor_may_clean_up_first() {
 
 /// Children that outlive the actor, in its group and out of it, hold the pipe: they are ended, and waiting does not hang.
 #[test]
-fn what_an_actor_leaves_behind_is_ended() {
+fn background_processes_of_an_actor_are_ended() {
     let actor = Actor::new();
     let (running, lines) =
         actor.start("sleep 600 & setsid sh -c 'echo away; exec sleep 600' & read x; exit 0");
@@ -190,9 +190,9 @@ fn what_an_actor_leaves_behind_is_ended() {
     check_gone(&identity, &actor);
 }
 
-/// What the next run does when the first was killed: it has only what was recorded.
+/// As the next run after a kill, which has only the record.
 #[test]
-fn another_process_finds_an_actor_again_and_ends_it() {
+fn another_process_finds_an_actor_and_ends_it() {
     let actor = Actor::new();
     let (running, lines) = actor.start(STUBBORN);
     wait_for_lines(&lines, 2);

@@ -1,4 +1,4 @@
-//! Sandboxes, what is found changed in them, and that confined actors write nowhere else.
+//! Sandboxes, change detection, and confinement.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "plays people and actors that edit files")]
 
@@ -19,15 +19,15 @@ use tempfile::TempDir;
 static NEVER: AtomicBool = AtomicBool::new(false);
 const COPY: CopyStrategy = CopyStrategy { threads: 2 };
 
-struct Ground {
+struct Fixture {
     folder: TempDir,
 }
 
-impl Ground {
+impl Fixture {
     fn new() -> Self {
-        let ground = Self { folder: tempfile::tempdir().expect("the ground is prepared") };
-        fs::create_dir(ground.root()).expect("the ground is prepared");
-        ground
+        let fixture = Self { folder: tempfile::tempdir().expect("the fixture is made") };
+        fs::create_dir(fixture.root()).expect("the fixture is made");
+        fixture
     }
 
     fn root(&self) -> PathBuf {
@@ -36,8 +36,8 @@ impl Ground {
 
     fn write(&self, path: &str, content: &str) {
         let path = self.root().join(path);
-        fs::create_dir_all(path.parent().expect("the ground is prepared")).expect("the ground is prepared");
-        fs::write(path, content).expect("the ground is prepared");
+        fs::create_dir_all(path.parent().expect("the fixture is made")).expect("the fixture is prepared");
+        fs::write(path, content).expect("the fixture is made");
     }
 
     fn git(&self, words: &[&str]) {
@@ -47,7 +47,7 @@ impl Ground {
             .args(["-c", "user.name=n", "-c", "user.email=e@example.invalid", "-c", "commit.gpgsign=false"])
             .args(words)
             .status()
-            .expect("the ground is prepared");
+            .expect("the fixture is made");
         assert!(status.success(), "{words:?}");
     }
 
@@ -61,39 +61,39 @@ impl Ground {
             excluded: &excluded,
             cancel: &NEVER,
         };
-        COPY.make(&wanted).expect("the ground is prepared")
+        COPY.make(&wanted).expect("the fixture is made")
     }
 }
 
 /// A repository with uncommitted, untracked and ignored files.
-fn repository() -> Ground {
-    let ground = Ground::new();
-    ground.write("src/a.rs", "a");
-    ground.write(".gitignore", "target\n*.log\n");
-    ground.git(&["init", "-q"]);
-    ground.git(&["add", "."]);
-    ground.git(&["commit", "-qm", "first"]);
-    ground.write("src/a.rs", "uncommitted");
-    ground.write("untracked", "untracked");
-    ground.write("target/debug/big", "big");
-    ground.write("x.log", "log");
-    ground.write("home/sandboxes/old/tree/file", "not of the project");
-    ground.write(".cleveragents/.txn/journal", "ours");
-    ground.write(".git/index.lock", "held");
-    ground
+fn repository() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.write("src/a.rs", "a");
+    fixture.write(".gitignore", "target\n*.log\n");
+    fixture.git(&["init", "-q"]);
+    fixture.git(&["add", "."]);
+    fixture.git(&["commit", "-qm", "first"]);
+    fixture.write("src/a.rs", "uncommitted");
+    fixture.write("untracked", "untracked");
+    fixture.write("target/debug/big", "big");
+    fixture.write("x.log", "log");
+    fixture.write("home/sandboxes/old/tree/file", "not of the project");
+    fixture.write(".cleveragents/.txn/journal", "ours");
+    fixture.write(".git/index.lock", "held");
+    fixture
 }
 
 #[test]
-fn a_sandbox_has_the_tree_as_it_is_now_and_git_of_its_own() {
-    let ground = repository();
-    let sandbox = ground.sandbox(Ignored::Copy);
+fn a_sandbox_has_the_present_tree_and_its_own_git() {
+    let fixture = repository();
+    let sandbox = fixture.sandbox(Ignored::Copy);
     assert_eq!(COPY.name(), "copy");
     let read = |path: &str| fs::read_to_string(sandbox.tree.join(path)).unwrap();
     assert_eq!(read("src/a.rs"), "uncommitted");
     assert_eq!(read("untracked"), "untracked");
     assert_eq!(read("target/debug/big"), "big");
     for path in ["home", ".cleveragents/.txn", ".git/index.lock"] {
-        assert!(ground.root().join(path).exists() && !sandbox.tree.join(path).exists(), "{path}");
+        assert!(fixture.root().join(path).exists() && !sandbox.tree.join(path).exists(), "{path}");
     }
     for folder in [&sandbox.folder, &sandbox.tree, &sandbox.temporary] {
         assert_eq!(folder.metadata().unwrap().mode() & 0o7777, 0o700);
@@ -113,35 +113,35 @@ fn a_sandbox_has_the_tree_as_it_is_now_and_git_of_its_own() {
         "what an actor commits is its own business"
     );
     let head = |root: &Path| fs::read_to_string(root.join(".git/logs/HEAD")).unwrap();
-    assert!(head(&sandbox.tree).contains("by the actor") && !head(&ground.root()).contains("by the actor"));
+    assert!(head(&sandbox.tree).contains("by the actor") && !head(&fixture.root()).contains("by the actor"));
 
     COPY.remove(&sandbox.folder, &NEVER).unwrap();
-    assert!(!sandbox.folder.exists() && ground.root().join("untracked").exists());
+    assert!(!sandbox.folder.exists() && fixture.root().join("untracked").exists());
 }
 
 #[test]
-fn ignored_files_are_linked_or_left_out_by_choice() {
-    let ground = repository();
-    let sandbox = ground.sandbox(Ignored::Link);
-    let root = ground.root().canonicalize().unwrap();
+fn ignored_files_are_linked_or_excluded_by_choice() {
+    let fixture = repository();
+    let sandbox = fixture.sandbox(Ignored::Link);
+    let root = fixture.root().canonicalize().unwrap();
     assert_eq!(fs::read_link(sandbox.tree.join("target")).unwrap(), root.join("target"));
     assert_eq!(fs::read_link(sandbox.tree.join("x.log")).unwrap(), root.join("x.log"));
     assert!(sandbox.tree.join("untracked").is_file());
     COPY.remove(&sandbox.folder, &NEVER).unwrap();
     assert!(root.join("target/debug/big").exists());
 
-    let sandbox = ground.sandbox(Ignored::Exclude);
+    let sandbox = fixture.sandbox(Ignored::Exclude);
     assert!(!sandbox.tree.join("target").exists() && !sandbox.tree.join("x.log").exists());
     assert!(sandbox.tree.join("untracked").is_file());
 }
 
 #[test]
-fn what_is_not_as_expected_is_noted() {
-    let ground = Ground::new();
-    ground.write("file", "x");
-    ground.write(".git", "gitdir: /elsewhere\n");
-    let _socket = std::os::unix::net::UnixListener::bind(ground.root().join("socket")).unwrap();
-    let sandbox = ground.sandbox(Ignored::Exclude);
+fn exclusions_are_noted() {
+    let fixture = Fixture::new();
+    fixture.write("file", "x");
+    fixture.write(".git", "gitdir: /elsewhere\n");
+    let _socket = std::os::unix::net::UnixListener::bind(fixture.root().join("socket")).unwrap();
+    let sandbox = fixture.sandbox(Ignored::Exclude);
     assert_eq!(
         sandbox.notes,
         [
@@ -154,12 +154,12 @@ fn what_is_not_as_expected_is_noted() {
 }
 
 #[test]
-fn a_sandbox_that_cannot_be_made_leaves_nothing_and_never_replaces_another() {
-    let ground = Ground::new();
-    ground.write("file", "x");
-    let folder = ground.folder.path().join("sandboxes/a");
+fn a_failed_make_leaves_nothing_and_replaces_nothing() {
+    let fixture = Fixture::new();
+    fixture.write("file", "x");
+    let folder = fixture.folder.path().join("sandboxes/a");
     let cancelled = AtomicBool::new(true);
-    let root = ground.root();
+    let root = fixture.root();
     let wanted = SandboxOptions {
         root: &root,
         folder: &folder,
@@ -172,7 +172,7 @@ fn a_sandbox_that_cannot_be_made_leaves_nothing_and_never_replaces_another() {
         matches!(&error, Error::Sandbox { source, .. } if matches!(**source, FileError::Cancelled { .. }))
     );
     assert!(!folder.exists());
-    let missing = ground.folder.path().join("missing");
+    let missing = fixture.folder.path().join("missing");
     assert!(COPY.make(&SandboxOptions { root: &missing, cancel: &NEVER, ..wanted }).is_err());
     assert!(!folder.exists());
 
@@ -203,7 +203,7 @@ fn show(changes: &TreeChanges) -> Vec<String> {
 }
 
 fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the ground is prepared");
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the fixture is made");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn every_kind_of_change_is_found() {
     fs::remove_file(at("to-folder")).unwrap();
     fs::create_dir(at("to-folder")).unwrap();
     fs::write(at("to-folder/in"), "in").unwrap();
-    // As editors and formatters do: another inode with the same content is no change.
+    // As editors and formatters do: another inode with the same content is not a change.
     fs::write(at("rewritten.tmp"), "content of rewritten").unwrap();
     set_mode(&at("rewritten.tmp"), 0o644);
     fs::rename(at("rewritten.tmp"), at("rewritten")).unwrap();
@@ -297,7 +297,7 @@ fn an_edit_that_hides_its_time_is_found() {
 }
 
 #[test]
-fn of_several_alike_the_one_with_the_same_name_is_the_renamed_one() {
+fn a_rename_prefers_the_same_file_name() {
     let folder = tempfile::tempdir().unwrap();
     let at = |path: &str| folder.path().join(path);
     for path in ["a", "b", "c"] {
@@ -312,17 +312,17 @@ fn of_several_alike_the_one_with_the_same_name_is_the_renamed_one() {
     assert_eq!(show(&changes), ["rename a/name-a -> x", "rename b/name-b -> name-b", "rename c/name-c -> y"]);
 }
 
-/// Runs a line in a shell that may write to `allow_write` only, and tells whether it succeeded.
+/// Runs a line in a shell that may write only to `allow_write`. Returns true if it succeeded.
 fn confined(line: &str, confine: Confine, allow_write: &[PathBuf]) -> (bool, Confinement) {
     let mut command = Command::new("sh");
     command.args(["-c", line]).stderr(std::process::Stdio::null());
     let (mut child, confinement) =
-        spawn_confined(&mut command, confine, allow_write).expect("the ground is prepared");
-    (child.wait().expect("the ground is prepared").success(), confinement)
+        spawn_confined(&mut command, confine, allow_write).expect("the fixture is made");
+    (child.wait().expect("the fixture is made").success(), confinement)
 }
 
 #[test]
-fn a_confined_actor_writes_in_its_sandbox_and_nowhere_else() {
+fn a_confined_actor_writes_only_in_its_sandbox() {
     let folder = tempfile::tempdir().unwrap();
     let [inside, outside] = ["inside", "outside"].map(|name| folder.path().join(name));
     fs::create_dir(&inside).unwrap();
@@ -365,7 +365,7 @@ fn a_confined_actor_writes_in_its_sandbox_and_nowhere_else() {
 }
 
 #[test]
-fn folders_that_are_not_there_and_programs_that_do_not_start_are_named() {
+fn missing_folders_and_programs_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let missing = [folder.path().join("missing")];
     let error = spawn_confined(&mut Command::new("true"), Confine::Auto, &missing).unwrap_err();

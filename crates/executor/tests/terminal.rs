@@ -1,4 +1,4 @@
-//! An actor that has the terminal: it reads what is typed and is in the foreground, and the terminal comes back.
+//! An actor with the terminal: it reads input in the foreground, and the terminal is taken back.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "opens a terminal")]
 
@@ -18,7 +18,7 @@ use rustix::termios::tcgetpgrp;
 static NEVER: AtomicBool = AtomicBool::new(false);
 const CHILD: &str = "AGENTS_TERMINAL_TEST";
 
-/// Who has the terminal: this process group leader of a session of its own.
+/// The owner of the terminal: the leader of a new session.
 #[test]
 fn child() {
     if std::env::var_os(CHILD).is_none() {
@@ -66,7 +66,7 @@ fn an_actor_may_have_the_terminal() {
     let mut terminal = File::from(main);
     terminal.write_all(b"hello\n").unwrap();
     let (mut printed, mut buffer) = (String::new(), [0; 4096]);
-    // It ends with an error when nobody has the other end any more.
+    // Reading ends with an error when the other end is closed.
     while let Ok(got @ 1..) = terminal.read(&mut buffer) {
         printed += &String::from_utf8_lossy(&buffer[..got]);
     }

@@ -1,4 +1,4 @@
-//! Copying, removing and looking through whole folders: what is kept, what is refused, and that nothing leaves the folder.
+//! Copying, removing and reading whole folders: kept attributes, refusals, and confinement to the folder.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "plays an actor that edits files")]
 
@@ -31,36 +31,36 @@ fn copy(from: &Path, to: &Path, threads: usize) -> FileResult<CopyStats> {
 }
 
 fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the ground is prepared");
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the fixture is made");
 }
 
 /// A tree with everything in it that is copied.
 fn sample(root: &Path) {
-    fs::create_dir_all(root.join("deep/er/and/deeper")).expect("the ground is prepared");
-    fs::create_dir(root.join("empty")).expect("the ground is prepared");
+    fs::create_dir_all(root.join("deep/er/and/deeper")).expect("the fixture is made");
+    fs::create_dir(root.join("empty")).expect("the fixture is made");
     for number in 0..300 {
         fs::write(root.join(format!("deep/er/{number}")), format!("content {number}"))
-            .expect("the ground is prepared");
+            .expect("the fixture is made");
     }
-    fs::write(root.join("deep/er/and/deeper/none"), "").expect("the ground is prepared");
-    fs::write(root.join("large"), vec![7; 9 * 1024 * 1024]).expect("the ground is prepared");
-    fs::write(root.join("script"), "#!/bin/sh\n").expect("the ground is prepared");
+    fs::write(root.join("deep/er/and/deeper/none"), "").expect("the fixture is made");
+    fs::write(root.join("large"), vec![7; 9 * 1024 * 1024]).expect("the fixture is made");
+    fs::write(root.join("script"), "#!/bin/sh\n").expect("the fixture is made");
     set_mode(&root.join("script"), 0o755);
     set_mode(&root.join("deep/er/1"), 0o400);
-    symlink("deep/er/1", root.join("inside")).expect("the ground is prepared");
-    symlink("/etc", root.join("outside")).expect("the ground is prepared");
-    symlink("nowhere", root.join("deep/dangling")).expect("the ground is prepared");
+    symlink("deep/er/1", root.join("inside")).expect("the fixture is made");
+    symlink("/etc", root.join("outside")).expect("the fixture is made");
+    symlink("nowhere", root.join("deep/dangling")).expect("the fixture is made");
     let old = SystemTime::UNIX_EPOCH + Duration::new(1_000_000_000, 123_456_789);
     let at = fs::FileTimes::new().set_modified(old).set_accessed(old);
     fs::File::open(root.join("script"))
-        .expect("the ground is prepared")
+        .expect("the fixture is made")
         .set_times(at)
-        .expect("the ground is prepared");
+        .expect("the fixture is made");
     set_mode(&root.join("deep/er/and"), 0o550);
     fs::File::open(root.join("deep/er/and"))
-        .expect("the ground is prepared")
+        .expect("the fixture is made")
         .set_times(at)
-        .expect("the ground is prepared");
+        .expect("the fixture is made");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_copy_has_content_modes_times_and_symlinks() {
 }
 
 #[test]
-fn what_is_chosen_is_linked_or_left_out_and_special_files_are_named() {
+fn chosen_paths_are_linked_or_excluded_and_special_files_listed() {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (folder.path().join("from"), folder.path().join("to"));
     fs::create_dir_all(from.join("target/debug")).unwrap();
@@ -144,7 +144,7 @@ fn errors_name_path_and_step() {
 }
 
 #[test]
-fn a_private_socket_is_for_its_owner_and_may_be_anywhere() {
+fn a_private_socket_is_for_its_owner_at_any_path() {
     let folder = tempfile::tempdir().unwrap();
     let deep = folder.path().join("a-long-name-".repeat(12));
     make_private_folder(&deep).unwrap();
@@ -239,7 +239,7 @@ fn everything_is_removed_and_nothing_outside() {
 }
 
 #[test]
-fn a_survey_tells_what_is_there_without_leaving_the_folder() {
+fn a_tree_reader_lists_entries_without_leaving_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("root");
     fs::create_dir_all(root.join("a/skipped")).unwrap();

@@ -1,4 +1,4 @@
-//! The end of an actor, of an attempt, and of a run, with requests under way.
+//! The end of an actor, of an attempt, and of a run, with requests in flight.
 
 use std::fs;
 use std::io::Write;
@@ -7,18 +7,18 @@ use std::sync::Mutex;
 
 use cleveragents::{Edit, Error, Kind, Reveal};
 
-use crate::fixture::{Actor, Stage, WAITS, answer, code, entry, key};
+use crate::fixture::{Actor, Fixture, WAITS, answer, code, entry, key};
 
 #[test]
 fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let first = Mutex::new(None);
     // The second starts when the first has ended.
     let text = format!(
         "[nodes.first]\ntimeout = '230s'\nrun = \"{WAITS}\"\n[nodes.second]\ntimeout = '230s'\nneeds = ['first']\nrun = \"{WAITS}\"\n"
     );
     let file = Mutex::new(None);
-    let summary = stage.play_plan(&text, 2, |actor| {
+    let summary = fixture.play_plan(&text, 2, |actor| {
         if actor.node == "first" {
             actor.record_text("file", "first\n").unwrap();
             *first.lock().unwrap() =
@@ -35,28 +35,28 @@ fn a_token_ends_with_its_actor_and_the_socket_with_the_run() {
         assert_eq!(fs::read_to_string(actor.tree("file")).unwrap(), "first\n");
         *file.lock().unwrap() = Some((actor.client.clone(), changeset));
     });
-    assert_eq!(stage.entries(&summary, "first"), ["modify file 8 6"]);
-    assert!(stage.entries(&summary, "second").is_empty());
+    assert_eq!(fixture.entries(&summary, "first"), ["modify file 8 6"]);
+    assert!(fixture.entries(&summary, "second").is_empty());
     let (client, changeset) = file.lock().unwrap().take().unwrap();
     let late = client.record(&changeset, &entry("late", Edit::Delete));
     assert_eq!(code(late), ("run-gone", Kind::NotFound));
-    let folder = stage.path("home/runs").join(summary.plan.to_string());
+    let folder = fixture.path("home/runs").join(summary.plan.to_string());
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(names.filter(|name| name.to_string_lossy().starts_with("socket")).count() == 0);
 }
 
 /// Lets an actor end while it sends, and then sends the rest.
 #[test]
-fn an_actor_that_ends_while_it_sends_leaves_nothing() {
-    let stage = Stage::new();
+fn an_actor_that_ends_while_sending_records_nothing() {
+    let fixture = Fixture::new();
     let late = Mutex::new(None);
-    let summary = stage.play(&["work"], "", |actor| {
+    let summary = fixture.play(&["work"], "", |actor| {
         actor.record_text("whole", "whole").unwrap();
         let mut stream = actor.connect();
         stream.write_all(format!("{}half", actor.request("late", 8)).as_bytes()).unwrap();
         *late.lock().unwrap() = Some(stream);
     });
-    assert_eq!(stage.entries(&summary, "work"), ["create whole - 5"]);
+    assert_eq!(fixture.entries(&summary, "work"), ["create whole - 5"]);
     let mut stream = late.lock().unwrap().take().unwrap();
     drop(stream.write_all(b"half"));
     let answer = answer(&stream);
@@ -64,12 +64,12 @@ fn an_actor_that_ends_while_it_sends_leaves_nothing() {
 }
 
 #[test]
-fn a_failed_attempt_takes_what_it_recorded_with_it() {
-    let stage = Stage::new();
+fn records_of_a_failed_attempt_do_not_count() {
+    let fixture = Fixture::new();
     let text =
         format!("[nodes.work]\ntimeout = '230s'\nretries = 1\nrun = \"{WAITS}; [ -e $TMPDIR/good ]\"\n");
     let seen = Mutex::new(Vec::new());
-    let summary = stage.play_plan(&text, 2, |actor| {
+    let summary = fixture.play_plan(&text, 2, |actor| {
         let attempt = seen.lock().unwrap().len() + 1;
         actor.record_text(&format!("made-{attempt}"), "new").unwrap();
         let mut seen = seen.lock().unwrap();
@@ -81,29 +81,30 @@ fn a_failed_attempt_takes_what_it_recorded_with_it() {
     assert_eq!(summary.nodes[0].attempts, 2);
     let seen = seen.into_inner().unwrap();
     assert!(seen[0].0 != seen[1].0 && seen[0].1 != seen[1].1, "{seen:?}");
-    assert_eq!(stage.entries(&summary, "work"), ["create made-2 - 3"]);
+    assert_eq!(fixture.entries(&summary, "work"), ["create made-2 - 3"]);
     assert_eq!(summary.files_changed, 1);
 }
 
 #[test]
-fn a_path_of_any_length_will_do() {
+fn a_socket_path_may_have_any_length() {
     let home = format!("{}/home", "long-".repeat(30));
-    let stage = Stage::with_home(&home);
+    let fixture = Fixture::with_home(&home);
     let work = |actor: &Actor| {
         assert!(actor.variable("AGENTS_SOCKET").len() > 150);
         actor.record_text("new", "new").unwrap();
     };
-    let summary = stage.play(&["work"], "", work);
-    assert_eq!(stage.entries(&summary, "work"), ["create new - 3"]);
+    let summary = fixture.play(&["work"], "", work);
+    assert_eq!(fixture.entries(&summary, "work"), ["create new - 3"]);
 }
 
 #[test]
-fn a_run_whose_socket_cannot_be_made_is_not_begun() {
-    let stage = Stage::new();
-    fs::write(stage.path("home/runs"), "in the way").unwrap();
+fn a_run_without_a_socket_does_not_start() {
+    let fixture = Fixture::new();
+    fs::write(fixture.path("home/runs"), "in the way").unwrap();
     let options =
         cleveragents::RunOptions { command: vec!["true".to_owned()], ..cleveragents::RunOptions::default() };
-    let (checked, plans) = (stage.agents.check_plan_file(&options).unwrap(), stage.agents.plans().unwrap());
+    let (checked, plans) =
+        (fixture.agents.check_plan_file(&options).unwrap(), fixture.agents.plans().unwrap());
     let refused = plans.run(checked, &options, &cleveragents::Cancel::default(), &|_| {}).unwrap_err();
     assert!(matches!(refused, Error::Run(_)), "{refused:?}");
     assert!(refused.to_string().contains("/socket-"), "{refused}");

@@ -1,4 +1,4 @@
-//! A run whose actors wait while the test plays them: it speaks to the run as they could, and edits their copies.
+//! A run whose actors wait while the test plays them: it sends their requests and edits their sandboxes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,10 +18,10 @@ use tempfile::TempDir;
 
 /// A guard against waiting for ever.
 pub(crate) const LONG: Duration = Duration::from_secs(240);
-/// What an actor does: it tells its environment, and waits until it is told to go on.
+/// The actor: writes its environment to a file, and waits.
 pub(crate) const WAITS: &str = "env; echo ready; until [ -e $TMPDIR/go ]; do sleep 0.02; done";
 
-pub(crate) struct Stage {
+pub(crate) struct Fixture {
     pub(crate) folder: TempDir,
     pub(crate) agents: Agents,
 }
@@ -30,7 +30,7 @@ pub(crate) fn key(text: &str) -> Key {
     text.parse().unwrap()
 }
 
-impl Stage {
+impl Fixture {
     /// A project with a file.
     pub(crate) fn new() -> Self {
         Self::with_home("home")
@@ -92,7 +92,7 @@ impl Stage {
         })
     }
 
-    /// What a node recorded, in order: operation, path, and how many bytes it had and has.
+    /// The entries of a node, in order: operation, path, bytes before and after.
     pub(crate) fn entries(&self, summary: &RunSummary, node: &str) -> Vec<String> {
         let node = summary.nodes.iter().find(|known| known.name == node).unwrap();
         let plans = self.agents.plans().unwrap();
@@ -119,7 +119,7 @@ impl Stage {
     }
 }
 
-/// An actor that waits. It goes on when this is dropped.
+/// A waiting actor. It continues on drop.
 pub(crate) struct Actor {
     pub(crate) node: String,
     pub(crate) variables: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! What actors ask the run that started them: their rights, what is said, and what comes of it at the end.
+//! Requests of actors to their run: permissions, protocol, and the end of an attempt.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "plays people and actors that edit files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

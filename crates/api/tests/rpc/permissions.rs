@@ -1,4 +1,4 @@
-//! What a node may do, and whose it is.
+//! Permissions of a node.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,21 +9,21 @@ use cleveragents::{
     RunClient, Scope,
 };
 
-use crate::fixture::{Stage, code, entry, key};
+use crate::fixture::{Fixture, code, entry, key};
 
 fn said(text: &str) -> [Draft; 1] {
     [Draft::text(Role::Assistant, text)]
 }
 
 #[test]
-fn everything_that_can_be_recorded_is() {
-    let stage = Stage::new();
-    fs::write(stage.path("project/gone"), "gone\n").unwrap();
-    fs::write(stage.path("project/old"), "moved\n").unwrap();
-    fs::write(stage.path("project/tool.sh"), "run\n").unwrap();
-    let long = stage.path("long");
+fn every_kind_of_edit_is_recorded() {
+    let fixture = Fixture::new();
+    fs::write(fixture.path("project/gone"), "gone\n").unwrap();
+    fs::write(fixture.path("project/old"), "moved\n").unwrap();
+    fs::write(fixture.path("project/tool.sh"), "run\n").unwrap();
+    let long = fixture.path("long");
     fs::write(&long, vec![b'x'; 3 << 20]).unwrap();
-    let summary = stage.play(&["work"], "", |actor| {
+    let summary = fixture.play(&["work"], "", |actor| {
         let id = actor.variable("AGENTS_CHANGESET").to_owned();
         let first = actor.record("long", Edit::Content(long.clone(), Some(0o600))).unwrap();
         assert_eq!((first.changeset, first.sequence), (id.clone(), 1));
@@ -37,13 +37,13 @@ fn everything_that_can_be_recorded_is() {
         assert_eq!(code(actor.record("file", Edit::Patch(patch))), ("patch", Kind::Conflict));
         let patch = b"@@ -1,2 +1,2 @@\n ONE\n-two\n+TWO\n".to_vec();
         let named = NewEntry {
-            root: Some(stage.path("project")),
+            root: Some(fixture.path("project")),
             tool: Some("pen".to_owned()),
             ..entry("file", Edit::Patch(patch))
         };
         actor.client.record(&id, &named).unwrap();
         // With a base of one's own; and the copy counts as the root, too.
-        let base = stage.path("base");
+        let base = fixture.path("base");
         fs::write(&base, "was\n").unwrap();
         let based = NewEntry {
             root: Some(PathBuf::from(actor.variable("PWD"))),
@@ -71,36 +71,36 @@ fn everything_that_can_be_recorded_is() {
         "modify based 4 3",
         "create x - 0",
     ];
-    assert_eq!(stage.entries(&summary, "work"), expected);
+    assert_eq!(fixture.entries(&summary, "work"), expected);
     assert_eq!(summary.nodes[0].files_changed, 9, "old and new are two");
 }
 
 #[test]
 fn the_base_is_what_the_actor_started_from() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let text = format!(
         "[nodes.first]\nrun = \"echo three >> file\"\n[nodes.work]\nneeds = ['first']\ntimeout = '230s'\nrun = \"{}\"\n",
         crate::fixture::WAITS
     );
-    let summary = stage.play_plan(&text, 1, |actor| {
-        // Somebody edits the file meanwhile, and the actor its copy: neither is what it started from.
-        fs::write(stage.path("project/file"), "a person's\n").unwrap();
+    let summary = fixture.play_plan(&text, 1, |actor| {
+        // A person edits the file, and the actor its copy: neither is the base.
+        fs::write(fixture.path("project/file"), "a person's\n").unwrap();
         actor.write("file", "in between");
         actor.record_text("file", "recorded\n").unwrap();
         actor.write("file", "recorded\n");
     });
-    assert_eq!(stage.entries(&summary, "work"), ["modify file 14 9"], "one, two and three are 14 bytes");
+    assert_eq!(fixture.entries(&summary, "work"), ["modify file 14 9"], "one, two and three are 14 bytes");
 }
 
 #[test]
-fn what_a_node_may_not_do_is_refused() {
-    let stage = Stage::new();
-    fs::create_dir_all(stage.path("project/src")).unwrap();
-    let other = stage.agents.plans().unwrap();
-    let plan = other.create(Some("other"), &[stage.path("project")]).unwrap();
+fn requests_beyond_the_permissions_of_a_node_are_refused() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.path("project/src")).unwrap();
+    let other = fixture.agents.plans().unwrap();
+    let plan = other.create(Some("other"), &[fixture.path("project")]).unwrap();
     let foreign =
         other.start_changeset(&plan.plan, &cleveragents::actor("somebody").unwrap()).unwrap().id.to_string();
-    let summary = stage.play(&["work"], "paths = ['src/**']", |actor| {
+    let summary = fixture.play(&["work"], "paths = ['src/**']", |actor| {
         let id = actor.variable("AGENTS_CHANGESET");
         actor.record_text("src/new", "new").unwrap();
         let refused = ("refused-paths", Kind::Error);
@@ -132,20 +132,20 @@ fn what_a_node_may_not_do_is_refused() {
             ("invalid-token", Kind::Conflict)
         );
     });
-    assert_eq!(stage.entries(&summary, "work"), ["create src/new - 3", "create src/empty - 0"]);
+    assert_eq!(fixture.entries(&summary, "work"), ["create src/new - 3", "create src/empty - 0"]);
     assert!(other.changeset(&foreign).unwrap().entries.is_empty());
 }
 
 #[test]
 fn contexts_are_appended_to_and_configuration_is_read() {
-    let stage = Stage::new();
-    let contexts = stage.agents.contexts().unwrap();
+    let fixture = Fixture::new();
+    let contexts = fixture.agents.contexts().unwrap();
     contexts.create(&"talk".parse().unwrap()).unwrap();
-    stage.agents.set(Some(Scope::Global), &[Assignment::argument(key("x.word"), "hello")]).unwrap();
+    fixture.agents.set(Some(Scope::Global), &[Assignment::argument(key("x.word"), "hello")]).unwrap();
     let secret = key("server.token");
     let hush = Assignment { exposure: Exposure::Private, ..Assignment::argument(secret.clone(), "hush") };
-    stage.agents.set(Some(Scope::Global), &[hush]).unwrap();
-    stage.play(&["work"], "env = { CLEVERAGENTS_X_WORD = 'other' }", |actor| {
+    fixture.agents.set(Some(Scope::Global), &[hush]).unwrap();
+    fixture.play(&["work"], "env = { CLEVERAGENTS_X_WORD = 'other' }", |actor| {
         let appended = actor.client.append(&"talk".parse().unwrap(), &said("first"), None).unwrap();
         assert_eq!((appended.ids.len(), appended.message_count), (1, 1));
         let lines = Draft::parse_lines("{\"role\":\"user\",\"content\":\"1.10\",\"n\":1.10}").unwrap();
@@ -164,9 +164,9 @@ fn contexts_are_appended_to_and_configuration_is_read() {
         );
         let wrong = Draft::parse_lines("{").map_err(Error::from);
         assert_eq!(code(wrong), ("invalid-message", Kind::Usage));
-        // What the run sees counts: the same answer, whoever asks.
+        // The configuration of the run counts, for every client.
         let asked = actor.client.get(&key("x.word"), Reveal::Yes).unwrap();
-        assert_eq!(asked, stage.agents.config_snapshot().get(&key("x.word"), Reveal::Yes).unwrap());
+        assert_eq!(asked, fixture.agents.config_snapshot().get(&key("x.word"), Reveal::Yes).unwrap());
         assert_eq!(asked.entry.value.unwrap().to_string(), "hello");
         let hidden = actor.client.get(&secret, Reveal::No).unwrap().entry.value.unwrap();
         assert!(!hidden.to_string().contains("hush"), "{hidden}");
@@ -186,15 +186,15 @@ fn contexts_are_appended_to_and_configuration_is_read() {
     assert!(serde_json::to_string(&texts).unwrap().contains("1.10}"), "its spelling is kept");
 }
 
-/// Every actor's changes are credited to it and to nobody else, and no message is lost.
+/// Changes are attributed to their actor alone, and no message is lost.
 #[test]
-fn thirty_two_actors_at_once_are_told_apart() {
-    let stage = Stage::new();
-    stage.agents.contexts().unwrap().create(&"talk".parse().unwrap()).unwrap();
+fn requests_of_32_concurrent_actors_are_told_apart() {
+    let fixture = Fixture::new();
+    fixture.agents.contexts().unwrap().create(&"talk".parse().unwrap()).unwrap();
     let names: Vec<String> = (0..32).map(|number| format!("n{number}")).collect();
     let nodes: Vec<&str> = names.iter().map(String::as_str).collect();
     let tokens = std::sync::Mutex::new(BTreeSet::new());
-    let summary = stage.play(&nodes, "", |actor| {
+    let summary = fixture.play(&nodes, "", |actor| {
         tokens.lock().unwrap().insert(actor.variable("AGENTS_TOKEN").to_owned());
         assert_eq!(actor.variable("AGENTS_NODE"), actor.node);
         std::thread::scope(|scope| {
@@ -208,13 +208,13 @@ fn thirty_two_actors_at_once_are_told_apart() {
     });
     assert_eq!(tokens.into_inner().unwrap().len(), 32);
     for node in nodes {
-        let mut entries = stage.entries(&summary, node);
+        let mut entries = fixture.entries(&summary, node);
         entries.sort();
         let bytes = node.len();
         assert_eq!(entries, [format!("create {node}-a - {bytes}"), format!("create {node}-b - {bytes}")]);
     }
     let said =
-        stage.agents.contexts().unwrap().show(&"talk".parse().unwrap(), MessageSelection::All).unwrap();
+        fixture.agents.contexts().unwrap().show(&"talk".parse().unwrap(), MessageSelection::All).unwrap();
     let said: BTreeSet<String> = said.map(|said| serde_json::to_string(&said.unwrap()).unwrap()).collect();
     assert_eq!(said.len(), 32);
     for node in &names {
@@ -223,7 +223,7 @@ fn thirty_two_actors_at_once_are_told_apart() {
 }
 
 #[test]
-fn who_is_in_a_sandbox_is_told_by_socket_and_home() {
+fn socket_and_home_identify_a_sandbox() {
     let around = |home: Option<&str>, variables: &[(&str, &str)]| {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let home = home.map(PathBuf::from);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Actor, Stage, answer, key};
+use crate::fixture::{Actor, Fixture, answer, key};
 
 fn get(actor: &Actor, change: impl FnOnce(&mut Value)) -> Option<Value> {
     let params = json!({ "key": "plan.concurrency", "reveal": false });
@@ -26,8 +26,8 @@ fn check_refused(answer: Option<Value>, code: &str, text: &str) {
 
 #[test]
 fn invalid_requests_are_refused_and_change_nothing() {
-    let stage = Stage::new();
-    let summary = stage.play(&["work"], "", |actor| {
+    let fixture = Fixture::new();
+    let summary = fixture.play(&["work"], "", |actor| {
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         let socket = Path::new(actor.variable("AGENTS_SOCKET"));
         assert_eq!((mode(socket), mode(socket.parent().unwrap())), (0o600, 0o700));
@@ -75,13 +75,13 @@ fn invalid_requests_are_refused_and_change_nothing() {
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         assert_eq!(answer(&stream), None);
     });
-    assert_eq!(stage.entries(&summary, "work"), ["create a - 1", "create b - 1"]);
+    assert_eq!(fixture.entries(&summary, "work"), ["create a - 1", "create b - 1"]);
 }
 
 #[test]
-fn who_only_holds_connections_open_is_bounded() {
-    let stage = Stage::new();
-    stage.play(&["work"], "", |actor| {
+fn idle_connections_are_bounded() {
+    let fixture = Fixture::new();
+    fixture.play(&["work"], "", |actor| {
         let held: Vec<_> = (0..128).map(|_| actor.connect()).collect();
         check_refused(answer(&actor.connect()), "too-many-requests", "more than 128");
         drop(held);

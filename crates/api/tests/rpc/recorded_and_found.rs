@@ -1,26 +1,26 @@
-//! What an actor recorded itself, and what is found in its copy at the end.
+//! Changes that an actor recorded itself, and changes found in its sandbox.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use cleveragents::Edit;
 
-use crate::fixture::{Actor, Stage};
+use crate::fixture::{Actor, Fixture};
 
 /// Plays one actor; what it recorded and what `file` holds when that was applied.
 fn check(work: impl Fn(&Actor) + Sync, entries: &[&str], file: Option<&str>) {
-    let stage = Stage::new();
-    fs::write(stage.path("project/other"), "other\n").unwrap();
-    let summary = stage.play(&["work"], "", work);
-    assert_eq!(stage.entries(&summary, "work"), entries);
+    let fixture = Fixture::new();
+    fs::write(fixture.path("project/other"), "other\n").unwrap();
+    let summary = fixture.play(&["work"], "", work);
+    assert_eq!(fixture.entries(&summary, "work"), entries);
     if entries.is_empty() {
         return;
     }
-    assert_eq!(stage.applied(&summary, "file").as_deref(), file);
+    assert_eq!(fixture.applied(&summary, "file").as_deref(), file);
 }
 
 #[test]
-fn the_same_in_both_is_recorded_once() {
+fn an_identical_change_is_recorded_once() {
     let both = |actor: &Actor| {
         actor.write("file", "new\n");
         actor.record_text("file", "new\n").unwrap();
@@ -44,13 +44,13 @@ fn the_same_in_both_is_recorded_once() {
 }
 
 #[test]
-fn what_was_only_recorded_stays() {
+fn a_recorded_path_unchanged_in_the_sandbox_stays() {
     check(|actor| drop(actor.record_text("file", "new\n").unwrap()), &["modify file 8 4"], Some("new\n"));
     check(|actor| drop(actor.record("file", Edit::Delete).unwrap()), &["delete file 8 -"], None);
 }
 
 #[test]
-fn what_the_copy_holds_in_the_end_builds_on_it() {
+fn a_change_in_the_sandbox_builds_on_the_record() {
     let further = |actor: &Actor| {
         actor.record_text("file", "recorded\n").unwrap();
         actor.write("file", "in the copy\n");
@@ -80,7 +80,7 @@ fn what_the_copy_holds_in_the_end_builds_on_it() {
 }
 
 #[test]
-fn a_rename_of_which_one_half_was_recorded_is_taken_apart() {
+fn a_half_recorded_rename_is_split() {
     let old = |actor: &Actor| {
         actor.record_text("file", "other content\n").unwrap();
         fs::rename(actor.tree("file"), actor.tree("moved")).unwrap();

@@ -287,7 +287,7 @@ fn warn_of(file: Option<&PathBuf>, warnings: &[String], output: &mut Output) {
     }
 }
 
-/// Warns of interrupted runs, so that nobody has to remember them.
+/// Warns of interrupted runs, which are easily forgotten.
 fn warn_of_interrupted(plans: &Plans, output: &mut Output) -> Result<()> {
     for run in plans.unfinished_runs()?.into_iter().filter(|run| run.owner.is_none()) {
         let name = run.name.unwrap_or_else(|| run.plan.to_string());

@@ -39,18 +39,18 @@ path = "project"
 
 [nodes.coder]
 run = "for file in code/*; do echo new > $file; done; sed -i '1s/.*/first line by coder/' notes.txt"
-writes = ["code/**", "notes.txt"]
+paths = ["code/**", "notes.txt"]
 
 [nodes.writer]
 run = "for file in docs/*; do echo new > $file; done; sed -i '$s/.*/last line by writer/' notes.txt"
 
 [nodes.tester]
 run = "ls code docs > tests.txt"
-writes = ["tests.txt"]
+paths = ["tests.txt"]
 
 [nodes.linter]
 run = ["sh", "-c", "wc -l notes.txt > lint.txt"]
-writes = ["lint.txt"]
+paths = ["lint.txt"]
 "#;
 
 /// The file that two actors edit: before, with both edits, and when one of them is taken back.

@@ -1,8 +1,8 @@
-//! `agents run`, `agents plan logs`, and `agents plan show` of a plan that was run.
+//! `agents run`, and output and nodes of a plan with a run.
 
-mod asking;
 mod checking;
 mod ending;
+mod rpc;
 mod running;
 mod stopping;
 

@@ -59,7 +59,7 @@ pub(crate) fn measure_nodes(agents: &Path, place: &Path, report: &mut Report) ->
             command.args(["run", "--concurrency", "2"]).arg(&file);
             trees::run(&mut command)
         })?;
-        // Sandboxes of earlier rounds are nobody's cost.
+        // Sandboxes of earlier rounds do not count.
         trees::run(program(agents, &home, &root).args(["plan", "clean", "@latest", "--force", "--yes"]))?;
         Ok(took)
     };
@@ -125,7 +125,7 @@ fn program(agents: &Path, home: &Path, root: &Path) -> Command {
     command
 }
 
-/// Nodes that do nothing and wait for nobody.
+/// Nodes without work and without needs.
 fn plan(nodes: usize) -> String {
     let mut text = String::new();
     for number in 0..nodes {
@@ -147,7 +147,7 @@ fn copy(root: &Path, to: &Path) -> Result<()> {
     trees::run(Command::new("cp").arg("-r").arg(root).arg(to))
 }
 
-/// How often a command waits for the disk, by strace.
+/// Number of syncs of a command, by strace.
 fn count_syncs(place: &Path, command: &Command) -> Result<usize> {
     let log = place.join("strace.log");
     let mut traced = Command::new("strace");

@@ -1,4 +1,4 @@
-//! One sandbox of a tree of 20,000 files, and what was changed in it.
+//! One sandbox of a tree of 20,000 files, and its changes.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::trees;
 
 const FILES: usize = 20_000;
 const ROUNDS: usize = 8;
-/// How many files an actor changes.
+/// Files that an actor changes.
 const EDITS: usize = 10;
 
 pub(crate) fn measure_making(place: &Path, report: &mut Report) -> Result<()> {

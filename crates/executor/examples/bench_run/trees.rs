@@ -30,7 +30,7 @@ pub(crate) fn make(root: &Path, files: usize) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command that must succeed; what it prints is nobody's.
+/// Runs a command that must succeed, and discards its output.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let output = command.stdin(Stdio::null()).output()?;
     if !output.status.success() {

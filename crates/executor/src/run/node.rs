@@ -149,7 +149,7 @@ impl RunContext<'_> {
     }
 
     /// Fails the attempt if the store's disk is full, and removes its sandbox, which may fill the disk:
-    /// then the end can be recorded and other nodes go on. Returns any other error.
+    /// then the end can be recorded and other nodes continue. Returns any other error.
     fn end_if_disk_full(&self, node: NodeIndex, attempt: u32, error: Error) -> Result<AttemptEnd> {
         let Error::Plan(plan::Error::Store(store::Error::Full { .. })) = error else { return Err(error) };
         self.layout.remove_sandbox(&self.spec(node).name, attempt)?;

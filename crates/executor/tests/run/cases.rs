@@ -1,4 +1,4 @@
-//! The cases of parallel actors, by their names.
+//! The reported cases of parallel actors, by name.
 
 use std::fs;
 use std::sync::Mutex;
@@ -7,41 +7,41 @@ use executor::Merge;
 use executor::run::{Cancel, Event, Outcome};
 use plan::{Selection, State, Strategy};
 
-use crate::fixture::{Ground, node, outcome, outcomes};
+use crate::fixture::{Fixture, node, outcome, outcomes};
 
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 
-/// [par-seq] Edits of different lines are both there, whoever finishes first.
+/// [par-seq] Edits of different lines merge, whichever actor ends first.
 #[test]
-fn edits_of_different_lines_go_together() {
+fn edits_of_different_lines_merge() {
     for (first, second) in [("", "sleep 0.3; "), ("sleep 0.3; ", "")] {
-        let ground = Ground::new(&[("file", LINES)]);
-        let summary = ground.run(&format!(
+        let fixture = Fixture::new(&[("file", LINES)]);
+        let summary = fixture.run(&format!(
             "[nodes.a]\nrun = \"{first}sed -i s/one/ONE/ file\"\n[nodes.b]\nrun = \"{second}sed -i s/seven/SEVEN/ file\"\n"
         ));
         assert_eq!((summary.state, summary.files_changed), (State::Ready, 1), "{summary:?}");
         assert_eq!((summary.added, summary.removed), (2, 2));
-        assert_eq!(ground.file("file"), LINES, "nothing is touched before it is applied");
-        let report = ground.apply(summary.plan).unwrap();
+        assert_eq!(fixture.file("file"), LINES, "nothing is touched before it is applied");
+        let report = fixture.apply(summary.plan).unwrap();
         let credits: Vec<_> =
             report.files[0].credits.iter().map(|credit| credit.actor.as_str().to_owned()).collect();
         assert_eq!(credits.len(), 2);
-        assert_eq!(ground.file("file"), LINES.replace("one", "ONE").replace("seven", "SEVEN"));
+        assert_eq!(fixture.file("file"), LINES.replace("one", "ONE").replace("seven", "SEVEN"));
     }
 }
 
-/// [par-base] The base is what the actor started from: neither nothing, nor what people made of the file meanwhile.
+/// [par-base] The base is the content when the actor started, not empty, and not what people edited since.
 #[test]
 fn the_base_is_what_the_actor_started_from() {
-    let ground = Ground::new(&[("file", LINES)]);
-    let (go, root) = (ground.folder.path().join("go"), ground.root());
+    let fixture = Fixture::new(&[("file", LINES)]);
+    let (go, root) = (fixture.folder.path().join("go"), fixture.root());
     let edited = Mutex::new(false);
-    let options = ground.options(&format!(
+    let options = fixture.options(&format!(
         "defaults = {{ timeout = '300s' }}\n[nodes.a]\nrun = \"sed -i s/one/ONE/ file; until [ -e {0} ]; do sleep 0.01; done\"\n\
          [nodes.b]\nneeds = ['a']\nrun = \"sed -i s/two/TWO/ file\"\n",
         go.display()
     ));
-    let summary = ground.runs().start(&options, &Cancel::default(), &|event| {
+    let summary = fixture.runs().start(&options, &Cancel::default(), &|event| {
         if matches!(event, Event::NodeChanged { .. })
             && !std::mem::replace(&mut *edited.lock().unwrap(), true)
         {
@@ -54,10 +54,10 @@ fn the_base_is_what_the_actor_started_from() {
     assert_eq!(summary.state, State::Ready, "{summary:?}");
     let entries = |name: &str| {
         let id = node(&summary, name).changeset.as_ref().unwrap().parse().unwrap();
-        ground.plans.entries(id).unwrap()
+        fixture.plans.entries(id).unwrap()
     };
     let bytes = |content: &plan::Content| {
-        String::from_utf8(store::read_blob(ground.plans.store().as_ref(), content.blob, 1 << 20).unwrap())
+        String::from_utf8(store::read_blob(fixture.plans.store().as_ref(), content.blob, 1 << 20).unwrap())
             .unwrap()
     };
     let (a, b) = (entries("a"), entries("b"));
@@ -65,32 +65,32 @@ fn the_base_is_what_the_actor_started_from() {
     assert_eq!(bytes(a[0].before.as_ref().unwrap()), LINES);
     assert_eq!(bytes(b[0].before.as_ref().unwrap()), LINES.replace("one", "ONE"));
     // The person's edit is noticed, and can be merged as one of other lines.
-    assert_eq!(ground.apply(summary.plan).unwrap_err().code(), "drifted");
+    assert_eq!(fixture.apply(summary.plan).unwrap_err().code(), "drifted");
     let mut order = plan::ApplyRequest::by(&crate::fixture::who());
     order.merge_drift = true;
-    let _ = ground.plans.apply(&plan::Host::local(Default::default()), summary.plan, &order).unwrap();
-    assert_eq!(ground.file("file"), "ONE\nTWO\nthree\nfour\nfive\nsix\nSEVEN\n");
+    let _ = fixture.plans.apply(&plan::Host::local(Default::default()), summary.plan, &order).unwrap();
+    assert_eq!(fixture.file("file"), "ONE\nTWO\nthree\nfour\nfive\nsix\nSEVEN\n");
 }
 
 /// [par-conflict] Overlapping edits are a conflict that names both.
 #[test]
 fn overlapping_edits_are_a_conflict() {
-    let ground = Ground::new(&[("file", LINES)]);
+    let fixture = Fixture::new(&[("file", LINES)]);
     let text = "[nodes.a]\nrun = \"sed -i s/one/A/ file\"\n[nodes.b]\nrun = \"sed -i s/one/B/ file\"\n";
-    let summary = ground.run(text);
+    let summary = fixture.run(text);
     assert_eq!(summary.state, State::Conflict);
     let [conflict] = summary.conflicts.as_slice() else { panic!("{summary:?}") };
     let sides: Vec<_> = conflict.sides.iter().map(|side| side.credit.actor.to_string()).collect();
     assert_eq!(sides, ["a", "b"], "in the order of the file, whoever was faster");
     assert_eq!(conflict.hunks.len(), 1);
-    assert!(ground.apply(summary.plan).is_err());
+    assert!(fixture.apply(summary.plan).is_err());
     // The last one wins where that is asked for.
-    let mut options = ground.options(text);
+    let mut options = fixture.options(text);
     options.merge = Some(Merge::LastWins);
-    let (summary, _) = ground.run_with(&options);
+    let (summary, _) = fixture.run_with(&options);
     assert_eq!(summary.state, State::Ready, "{summary:?}");
     assert_eq!(
-        ground
+        fixture
             .plans
             .combine(summary.plan, &Selection::default(), Strategy::LastWins)
             .unwrap()
@@ -102,9 +102,9 @@ fn overlapping_edits_are_a_conflict() {
 
 /// A node whose needs clash is not run, and says so.
 #[test]
-fn needs_that_clash_stop_the_node_that_needs_them() {
-    let ground = Ground::new(&[("file", LINES)]);
-    let summary = ground.run(
+fn conflicting_needs_end_the_node_as_conflict() {
+    let fixture = Fixture::new(&[("file", LINES)]);
+    let summary = fixture.run(
         "[nodes.a]\nrun = \"sed -i s/one/A/ file\"\n[nodes.b]\nrun = \"sed -i s/one/B/ file\"\n\
          [nodes.c]\nneeds = ['a', 'b']\nrun = \"touch c\"\n[nodes.d]\nneeds = ['c']\nrun = \"touch d\"\n",
     );
@@ -112,22 +112,22 @@ fn needs_that_clash_stop_the_node_that_needs_them() {
     assert_eq!((outcome(&summary, "c"), outcome(&summary, "d")), (Outcome::Conflict, Outcome::Skipped));
     assert!(node(&summary, "c").reason.as_ref().unwrap().contains("`file`"));
     // Resolved, the rest can run.
-    let plan = ground.plans.get(summary.plan).unwrap();
+    let plan = fixture.plans.get(summary.plan).unwrap();
     let key = summary.conflicts[0].key.clone();
     let choice = plan::Choice::Take(plan::Actor::parse("b").unwrap());
-    ground.plans.resolve(&plan, &key, &choice, Strategy::ThreeWay, &crate::fixture::who()).unwrap();
-    let (summary, _) = ground.resume(summary.plan).unwrap();
+    fixture.plans.resolve(&plan, &key, &choice, Strategy::ThreeWay, &crate::fixture::who()).unwrap();
+    let (summary, _) = fixture.resume(summary.plan).unwrap();
     assert_eq!((summary.state, outcome(&summary, "d")), (State::Ready, Outcome::Succeeded), "{summary:?}");
     assert_eq!((node(&summary, "a").attempts, node(&summary, "c").attempts), (1, 2));
-    let _ = ground.apply(summary.plan).unwrap();
-    assert!(ground.file("file").starts_with("B\n") && ground.root().join("d").exists());
+    let _ = fixture.apply(summary.plan).unwrap();
+    assert!(fixture.file("file").starts_with("B\n") && fixture.root().join("d").exists());
 }
 
 /// [par-queue] More nodes than may run at once wait in line, and none is refused.
 #[test]
-fn nodes_wait_in_line() {
-    let ground = Ground::new(&[]);
-    let meter = ground.folder.path().join("meter");
+fn concurrency_limits_running_nodes() {
+    let fixture = Fixture::new(&[]);
+    let meter = fixture.folder.path().join("meter");
     fs::create_dir(&meter).unwrap();
     let mut text = "concurrency = 2\n".to_owned();
     for number in 0..7 {
@@ -136,9 +136,9 @@ fn nodes_wait_in_line() {
             meter.display()
         );
     }
-    let mut options = ground.options(&text);
+    let mut options = fixture.options(&text);
     options.allow_write = vec![meter];
-    let (summary, events) = ground.run_with(&options);
+    let (summary, events) = fixture.run_with(&options);
     assert_eq!((summary.state, summary.files_changed), (State::Ready, 7), "{summary:?}");
     let counts: Vec<usize> = events
         .iter()
@@ -154,8 +154,8 @@ fn nodes_wait_in_line() {
 /// [par-retry] No more retries than allowed, each from a clean sandbox, and only the last one counts.
 #[test]
 fn a_retry_starts_from_a_clean_sandbox() {
-    let ground = Ground::new(&[("file", "0\n")]);
-    let tries = ground.folder.path().join("tries");
+    let fixture = Fixture::new(&[("file", "0\n")]);
+    let tries = fixture.folder.path().join("tries");
     fs::create_dir(&tries).unwrap();
     let line = |succeed: usize| {
         format!(
@@ -163,21 +163,21 @@ fn a_retry_starts_from_a_clean_sandbox() {
             tries.display()
         )
     };
-    let mut options = ground.options(&format!("[nodes.a]\nretries = 2\nrun = \"{}\"\n", line(3)));
+    let mut options = fixture.options(&format!("[nodes.a]\nretries = 2\nrun = \"{}\"\n", line(3)));
     options.allow_write = vec![tries.clone()];
-    let (summary, events) = ground.run_with(&options);
+    let (summary, events) = fixture.run_with(&options);
     assert_eq!((summary.state, node(&summary, "a").attempts), (State::Ready, 3), "{summary:?}");
     assert_eq!(events.iter().filter(|event| matches!(event, Event::NodeRetried { .. })).count(), 2);
-    let changesets = ground.plans.changesets(summary.plan).unwrap();
+    let changesets = fixture.plans.changesets(summary.plan).unwrap();
     let statuses: Vec<_> = changesets.iter().map(|changeset| changeset.status.as_str()).collect();
     assert_eq!(statuses, ["abandoned", "abandoned", "sealed"]);
-    let _ = ground.apply(summary.plan).unwrap();
-    assert_eq!(ground.file("file"), "0\nx\n");
+    let _ = fixture.apply(summary.plan).unwrap();
+    assert_eq!(fixture.file("file"), "0\nx\n");
 
-    let ground = Ground::new(&[("file", "0\n")]);
-    let mut options = ground.options(&format!("[nodes.a]\nretries = 2\nrun = \"{}\"\n", line(100)));
+    let fixture = Fixture::new(&[("file", "0\n")]);
+    let mut options = fixture.options(&format!("[nodes.a]\nretries = 2\nrun = \"{}\"\n", line(100)));
     options.allow_write = vec![tries];
-    let (summary, _) = ground.run_with(&options);
+    let (summary, _) = fixture.run_with(&options);
     let failed = node(&summary, "a");
     assert_eq!((summary.state, failed.attempts, failed.code), (State::Failed, 3, Some(1)));
     assert_eq!(summary.first_failure().unwrap().name, "a");
@@ -185,9 +185,9 @@ fn a_retry_starts_from_a_clean_sandbox() {
 
 /// [par-timeout] All of a timed-out actor is ended, what left its group too, and what it wrote does not count.
 #[test]
-fn a_timed_out_actor_is_ended_whole() {
-    let ground = Ground::new(&[]);
-    let summary = ground.run(
+fn a_timeout_ends_all_processes_of_an_actor() {
+    let fixture = Fixture::new(&[]);
+    let summary = fixture.run(
         "[nodes.a]\ntimeout = '300ms'\nrun = \"touch early; setsid sh -c 'sleep 1; touch late; sleep 600' & sleep 600\"\n\
          [nodes.b]\nneeds = ['a']\nrun = 'true'\n",
     );
@@ -199,21 +199,21 @@ fn a_timed_out_actor_is_ended_whole() {
     );
     let id = node(&summary, "a").changeset.clone().unwrap();
     assert!(!crate::fixture::is_tagged(&id), "nothing of it runs");
-    assert_eq!(ground.plans.changeset(id.parse().unwrap()).unwrap().status.as_str(), "sealed");
+    assert_eq!(fixture.plans.changeset(id.parse().unwrap()).unwrap().status.as_str(), "sealed");
 }
 
 /// [par-failfast] The siblings are stopped and recorded as stopped; or they finish.
 #[test]
-fn the_first_failure_stops_the_others_if_asked() {
+fn fail_fast_stops_the_other_nodes() {
     let text = "[nodes.a]\nrun = 'exit 3'\n[nodes.b]\nrun = 'sleep 2; touch b'\n[nodes.c]\nneeds = ['b']\nrun = 'touch c'\n";
-    let ground = Ground::new(&[]);
-    let mut options = ground.options(&text.replace("sleep 2", "sleep 600"));
+    let fixture = Fixture::new(&[]);
+    let mut options = fixture.options(&text.replace("sleep 2", "sleep 600"));
     options.fail_fast = Some(true);
-    let (summary, _) = ground.run_with(&options);
+    let (summary, _) = fixture.run_with(&options);
     let ended = outcomes(&summary);
     assert_eq!((ended["a"], ended["b"], ended["c"]), (Outcome::Failed, Outcome::Stopped, Outcome::Stopped));
     assert_eq!((summary.state, node(&summary, "a").code), (State::Failed, Some(3)));
-    let summary = ground.run(&text.replace("sleep 2", "sleep 0.2"));
+    let summary = fixture.run(&text.replace("sleep 2", "sleep 0.2"));
     let ended = outcomes(&summary);
     assert_eq!(
         (ended["a"], ended["b"], ended["c"]),
@@ -222,13 +222,13 @@ fn the_first_failure_stops_the_others_if_asked() {
     assert_eq!(summary.state, State::Failed);
 }
 
-/// [par-overlap] Two that touch one file are told of while they run.
+/// [par-overlap] Two nodes that change one file are reported while they run.
 #[test]
-fn an_overlap_is_told_while_actors_run() {
-    let ground = Ground::new(&[("file", LINES)]);
-    let go = ground.folder.path().join("go");
+fn an_overlap_is_reported_while_actors_run() {
+    let fixture = Fixture::new(&[("file", LINES)]);
+    let go = fixture.folder.path().join("go");
     let wait = format!("until [ -e {} ]; do sleep 0.01; done", go.display());
-    let options = ground.options(&format!(
+    let options = fixture.options(&format!(
         "defaults = {{ timeout = '300s' }}\n[nodes.a]\nrun = \"sed -i s/one/A/ file; {wait}\"\n[nodes.b]\nrun = \"sed -i s/seven/B/ file; {wait}\"\n"
     ));
     let overlaps = Mutex::new(Vec::new());
@@ -238,7 +238,7 @@ fn an_overlap_is_told_while_actors_run() {
             fs::write(&go, "").unwrap();
         }
     };
-    let summary = ground.runs().start(&options, &Cancel::default(), &tell).unwrap();
+    let summary = fixture.runs().start(&options, &Cancel::default(), &tell).unwrap();
     assert_eq!(summary.state, State::Ready);
     let overlaps = overlaps.into_inner().unwrap();
     assert_eq!(overlaps, [("file".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
@@ -247,23 +247,23 @@ fn an_overlap_is_told_while_actors_run() {
 /// [run-again] ActorProcess the same again makes another plan.
 #[test]
 fn running_again_makes_another_plan() {
-    let ground = Ground::new(&[("file", "old\n")]);
+    let fixture = Fixture::new(&[("file", "old\n")]);
     let text = "name = 'mine'\n[nodes.a]\nrun = 'echo new >> file'\n";
-    let (first, second) = (ground.run(text), ground.run(text));
+    let (first, second) = (fixture.run(text), fixture.run(text));
     assert_ne!(first.plan, second.plan);
     assert_eq!((first.name.as_deref(), second.name.as_deref()), (Some("mine"), Some("mine-2")));
     for plan in [first.plan, second.plan] {
-        assert_eq!(ground.plans.get(plan).unwrap().state, State::Ready);
+        assert_eq!(fixture.plans.get(plan).unwrap().state, State::Ready);
     }
-    let _ = ground.apply(first.plan).unwrap();
-    assert_eq!(ground.file("file"), "old\nnew\n");
+    let _ = fixture.apply(first.plan).unwrap();
+    assert_eq!(fixture.file("file"), "old\nnew\n");
 }
 
-/// What an actor may not write fails it, and nothing of it counts; a gate that may change nothing is one.
+/// A change outside its `paths` fails a node, and none of its changes count. A gate has no paths.
 #[test]
-fn writes_are_held() {
-    let ground = Ground::new(&[("src/a", "1"), ("b", "1")]);
-    let summary = ground.run(
+fn a_change_outside_paths_fails_the_node() {
+    let fixture = Fixture::new(&[("src/a", "1"), ("b", "1")]);
+    let summary = fixture.run(
         "[nodes.good]\nwrites = ['src/**']\nrun = 'echo 2 > src/a'\n\
          [nodes.bad]\nwrites = ['src/**']\nrun = 'echo 2 > b; mv src/a src/z'\n\
          [nodes.gate]\nwrites = []\nrun = 'touch new'\n",
@@ -280,15 +280,15 @@ fn writes_are_held() {
 
 /// A failure that is to be passed over fails nothing, and what the actor changed counts.
 #[test]
-fn a_node_that_may_fail_fails_nothing() {
-    let ground = Ground::new(&[]);
-    let summary = ground.run(
+fn continue_on_error_starts_dependent_nodes() {
+    let fixture = Fixture::new(&[]);
+    let summary = fixture.run(
         "[nodes.a]\ncontinue-on-error = true\nrun = 'touch a; exit 1'\n[nodes.b]\nneeds = ['a']\nrun = 'cat a && touch b'\n",
     );
     assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::Failed, Outcome::Succeeded));
     assert_eq!((summary.state, summary.files_changed), (State::Ready, 2));
     assert_eq!(
-        ground.resume(summary.plan).unwrap_err().to_string(),
+        fixture.resume(summary.plan).unwrap_err().to_string(),
         format!("plan {} is ready: there is nothing to resume", summary.plan)
     );
 }
@@ -296,9 +296,9 @@ fn a_node_that_may_fail_fails_nothing() {
 /// Cancelled, actors are asked to end; what they did is kept, and the rest can be run later.
 #[test]
 fn a_cancelled_run_ends_cleanly() {
-    let ground = Ground::new(&[]);
+    let fixture = Fixture::new(&[]);
     let cancel = Cancel::default();
-    let options = ground.options(
+    let options = fixture.options(
         "concurrency = 1\n[nodes.a]\nrun = \"trap 'touch asked; exit 0' TERM; echo ready; sleep 600 & wait\"\n[nodes.b]\nrun = 'true'\n",
     );
     let tell = |event| {
@@ -306,22 +306,22 @@ fn a_cancelled_run_ends_cleanly() {
             cancel.cancel();
         }
     };
-    let summary = ground.runs().start(&options, &cancel, &tell).unwrap();
+    let summary = fixture.runs().start(&options, &cancel, &tell).unwrap();
     assert!(summary.cancelled);
     assert_eq!((summary.state, node(&summary, "a").files_changed), (State::Failed, 1));
     assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::Cancelled, Outcome::Cancelled));
-    // Not so when the plan is given up.
-    let plan = ground.plans.get(summary.plan).unwrap();
-    ground.plans.cancel(&plan, &crate::fixture::who(), "not needed").unwrap();
-    assert!(ground.resume(summary.plan).unwrap_err().to_string().contains("nothing to resume"));
+    // Not so when the plan is cancelled.
+    let plan = fixture.plans.get(summary.plan).unwrap();
+    fixture.plans.cancel(&plan, &crate::fixture::who(), "not needed").unwrap();
+    assert!(fixture.resume(summary.plan).unwrap_err().to_string().contains("nothing to resume"));
 }
 
 /// Cancelled twice, an actor that does not want to end is killed at once.
 #[test]
-fn a_run_that_is_cancelled_twice_kills() {
-    let ground = Ground::new(&[]);
+fn a_second_cancel_kills_the_actors() {
+    let fixture = Fixture::new(&[]);
     let cancel = Cancel::default();
-    let options = ground.options(
+    let options = fixture.options(
         "[nodes.a]\ntimeout = '300s'\nrun = \"trap '' TERM; echo ready; while :; do sleep 600; done\"\n",
     );
     let tell = |event| {
@@ -330,6 +330,6 @@ fn a_run_that_is_cancelled_twice_kills() {
             cancel.cancel();
         }
     };
-    let summary = ground.runs().start(&options, &cancel, &tell).unwrap();
+    let summary = fixture.runs().start(&options, &cancel, &tell).unwrap();
     assert_eq!((summary.state, outcome(&summary, "a")), (State::Failed, Outcome::Cancelled));
 }

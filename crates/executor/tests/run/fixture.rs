@@ -1,4 +1,4 @@
-//! A project, a home with a store, and runs on them.
+//! A project, a home folder with a store, and their runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,18 +13,18 @@ use plan::{Actor, ApplyRequest, Host, PlanId, Plans, Report};
 use store::SqliteOptions;
 use tempfile::TempDir;
 
-pub(crate) struct Ground {
+pub(crate) struct Fixture {
     pub(crate) folder: TempDir,
     pub(crate) plans: Plans,
 }
 
-impl Ground {
+impl Fixture {
     /// A project with these files.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         Self::inside(&std::env::temp_dir(), files)
     }
 
-    /// The same below another folder than the one for temporary files.
+    /// The same below a given folder.
     pub(crate) fn inside(folder: &Path, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir_in(folder).unwrap();
         let root = folder.path().join("project");
@@ -119,7 +119,7 @@ pub(crate) fn who() -> Actor {
     Actor::parse("ana").unwrap()
 }
 
-/// All files below a folder, but those of our own.
+/// All files below a folder, without our own.
 pub(crate) fn files(root: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -145,7 +145,7 @@ pub(crate) fn node<'a>(summary: &'a Summary, name: &str) -> &'a NodeReport {
     summary.nodes.iter().find(|node| node.name == name).unwrap()
 }
 
-/// How each node ended, by name.
+/// The outcome of each node, by name.
 pub(crate) fn outcomes(summary: &Summary) -> BTreeMap<String, Outcome> {
     let ended = |state: NodeState| state.outcome().expect("every node has ended");
     summary.nodes.iter().map(|node| (node.name.clone(), ended(node.state))).collect()
@@ -155,7 +155,7 @@ pub(crate) fn outcome(summary: &Summary, name: &str) -> Outcome {
     node(summary, name).state.outcome().unwrap()
 }
 
-/// Whether a process with this tag is there.
+/// Returns true if a process with this tag is running.
 pub(crate) fn is_tagged(tag: &str) -> bool {
     let wanted = format!("AGENTS_ACTOR={tag}");
     let processes = fs::read_dir("/proc").unwrap().flatten();

@@ -1,4 +1,4 @@
-//! Random graphs of edits against a model that knows nothing of sandboxes, changesets and merging.
+//! Random graphs of edits against a model without sandboxes, changesets and merging.
 //!
 //! Every node sets some lines of shared files to its own name, makes a file of its own, and may remove a file that nobody edits. In the model two nodes
 //! clash when both set one line and neither comes before the other. A node behind a clash does not run, nor does what needs it. Without clashes the result
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use testkit::report::is_proof;
 
-use crate::fixture::{Ground, outcomes};
+use crate::fixture::{Fixture, outcomes};
 
 const FILES: usize = 2;
 const LINES: usize = 4;
@@ -85,7 +85,7 @@ fn model(actors: &[Actor]) -> Model {
     Model { outcomes, clashes: clashes(&ran), files }
 }
 
-/// Lines far enough from each other that an edit of one is no edit of the next.
+/// Lines far enough apart that an edit of one does not touch the next.
 fn text(lines: &[String]) -> String {
     lines.iter().enumerate().map(|(number, line)| format!("{number} {line}\n\n\n")).collect()
 }
@@ -118,8 +118,8 @@ fn random_graphs_end_as_the_model_says() {
     let ended = runner.run(&graphs(), |actors| {
         let expected = model(&actors);
         let fresh = text(&vec!["line".to_owned(); LINES]);
-        let ground = Ground::new(&[("file-0", &fresh), ("file-1", &fresh), ("spare", "spare\n")]);
-        let summary = ground.run(&plan_file(&actors));
+        let fixture = Fixture::new(&[("file-0", &fresh), ("file-1", &fresh), ("spare", "spare\n")]);
+        let summary = fixture.run(&plan_file(&actors));
         prop_assert_eq!(outcomes(&summary), expected.outcomes.clone());
         let clashes: BTreeSet<String> =
             summary.conflicts.iter().map(|conflict| conflict.key.path.show().into_owned()).collect();
@@ -128,9 +128,9 @@ fn random_graphs_end_as_the_model_says() {
         let state = if is_whole && clashes.is_empty() { State::Ready } else { State::Conflict };
         prop_assert_eq!(summary.state, state);
         if state == State::Ready {
-            let report = ground.apply(summary.plan).unwrap();
+            let report = fixture.apply(summary.plan).unwrap();
             prop_assert_eq!(report.left, 0);
-            prop_assert_eq!(ground.files(), expected.files);
+            prop_assert_eq!(fixture.files(), expected.files);
         }
         Ok(())
     });

@@ -1,4 +1,4 @@
-//! A run that is killed at any moment goes on, and ends as if nothing had happened.
+//! A run killed at any moment resumes, and ends with the same result.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use testkit::children::{role, send, start};
 use testkit::report::{figure, is_proof};
 use testkit::seed;
 
-use crate::fixture::{Ground, files, is_tagged, options, outcome, plans, who};
+use crate::fixture::{Fixture, files, is_tagged, options, outcome, plans, who};
 
 /// Twelve nodes: four layers of three, each of which needs two of the layer before, changes a file of its own, lines of a shared one that are its
 /// own, and leaves a child behind for a moment.
@@ -34,9 +34,9 @@ fn graph() -> String {
     text
 }
 
-fn ground() -> Ground {
+fn fixture() -> Fixture {
     let lines: String = (0..12).map(|number| format!("line {number}\nbetween\nbetween\n")).collect();
-    Ground::new(&[("shared", &lines), ("folder/other", "untouched\n")])
+    Fixture::new(&[("shared", &lines), ("folder/other", "untouched\n")])
 }
 
 fn runs(folder: &Path) -> (Plans, Runs) {
@@ -45,12 +45,12 @@ fn runs(folder: &Path) -> (Plans, Runs) {
     (plans, runs)
 }
 
-/// A process of its own that starts a run, or resumes the newest.
+/// A child process that starts a run, or resumes the newest.
 #[test]
 fn child() {
     let Some((role, folder)) = role() else { return };
     let (plans, runs) = runs(&folder);
-    // A life that is cut off before there is a plan leaves nothing to resume.
+    // A process killed before it created a plan leaves nothing to resume.
     let plan = plans.find("@latest").ok();
     let tell = |event: Event| {
         if let Event::RunStarted { .. } = event {
@@ -69,7 +69,7 @@ fn child() {
     }
 }
 
-/// How often each node was started that has succeeded.
+/// The number of attempts of each succeeded node.
 fn succeeded(runs: &Runs, plan: PlanId) -> BTreeMap<String, u32> {
     let nodes = runs.nodes(plan).unwrap().into_iter();
     nodes
@@ -79,8 +79,8 @@ fn succeeded(runs: &Runs, plan: PlanId) -> BTreeMap<String, u32> {
 }
 
 #[test]
-fn a_killed_run_goes_on_as_if_nothing_had_happened() {
-    let whole = ground();
+fn a_killed_run_resumes_to_the_same_result() {
+    let whole = fixture();
     let summary = whole.run(&graph());
     assert_eq!(summary.state, State::Ready, "{summary:?}");
     let _ = whole.apply(summary.plan).unwrap();
@@ -92,8 +92,8 @@ fn a_killed_run_goes_on_as_if_nothing_had_happened() {
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut kills, mut grounds, mut orphans) = (0, 0, 0);
     while kills < kills_wanted {
-        let ground = ground();
-        let folder = ground.folder.path();
+        let fixture = fixture();
+        let folder = fixture.folder.path();
         let mut done = BTreeMap::new();
         for _ in 0..3 {
             let mut child = start("kills::child", "run", folder);
@@ -103,85 +103,85 @@ fn a_killed_run_goes_on_as_if_nothing_had_happened() {
             std::thread::sleep(Duration::from_millis(random.u64(..400)));
             child.kill();
             kills += 1;
-            let Ok(plan) = ground.plans.find("@latest") else { continue };
+            let Ok(plan) = fixture.plans.find("@latest") else { continue };
             orphans += usize::from(
-                ground
+                fixture
                     .plans
                     .changesets(plan.id)
                     .unwrap()
                     .iter()
                     .any(|changeset| is_tagged(&changeset.id.to_string())),
             );
-            let now = succeeded(&ground.runs(), plan.id);
+            let now = succeeded(&fixture.runs(), plan.id);
             for (name, attempts) in &done {
                 assert_eq!(now.get(name), Some(attempts), "{name} was run again");
             }
             done = now;
         }
         grounds += 1;
-        let plan = ground.plans.find("@latest").unwrap();
-        match ground.resume(plan.id) {
+        let plan = fixture.plans.find("@latest").unwrap();
+        match fixture.resume(plan.id) {
             Ok((summary, _)) => assert_eq!(summary.state, State::Ready, "{summary:?}"),
             Err(Error::NothingToResume { state, .. }) => assert_eq!(state, State::Ready),
             Err(error) => panic!("{error}"),
         }
-        check(&ground, plan.id, &done);
-        let _ = ground.apply(plan.id).unwrap();
-        assert_eq!(ground.files(), expected);
+        check(&fixture, plan.id, &done);
+        let _ = fixture.apply(plan.id).unwrap();
+        assert_eq!(fixture.files(), expected);
     }
     figure("kills of a run", kills);
     figure("runs that were killed", grounds);
     figure("kills that left orphans", orphans);
 }
 
-/// What must hold of a run that has ended, however often it was killed.
-fn check(ground: &Ground, plan: PlanId, done: &BTreeMap<String, u32>) {
-    let nodes = succeeded(&ground.runs(), plan);
+/// Invariants of an ended run, however often it was killed.
+fn check(fixture: &Fixture, plan: PlanId, done: &BTreeMap<String, u32>) {
+    let nodes = succeeded(&fixture.runs(), plan);
     assert_eq!(nodes.len(), 12);
     assert!(done.iter().all(|(name, attempts)| nodes[name] == *attempts), "{done:?} {nodes:?}");
-    let changesets = ground.plans.changesets(plan).unwrap();
+    let changesets = fixture.plans.changesets(plan).unwrap();
     assert!(changesets.iter().all(|changeset| changeset.status != Status::Open));
     assert!(changesets.iter().all(|changeset| !is_tagged(&changeset.id.to_string())), "an orphan is left");
-    let folded = ground.plans.folded(plan, &Default::default()).unwrap();
+    let folded = fixture.plans.folded(plan, &Default::default()).unwrap();
     assert_eq!(folded.len(), 12, "one changeset of each node counts");
     assert!(folded.iter().all(|folded| folded.changes.len() == 2), "{folded:?}");
-    let sandboxes = ground.home().join("runs").join(plan.to_string()).join("nodes");
+    let sandboxes = fixture.home().join("runs").join(plan.to_string()).join("nodes");
     for (name, attempts) in nodes {
         let sandbox = sandboxes.join(&name).join(attempts.to_string()).join("sandbox/tree");
         assert!(files(&sandbox).contains_key("shared"), "the sandbox of {name} is lost");
     }
-    let heads = ground.plans.store().check().unwrap();
+    let heads = fixture.plans.store().check().unwrap();
     assert!(heads.is_empty(), "{heads:?}");
 }
 
 /// Another process gives the plan up, or takes it over: the run ends its actors and says so.
 #[test]
-fn a_run_that_lost_its_plan_stops() {
-    let ground = Ground::new(&[]);
-    let options = ground.options(
+fn a_run_stops_when_its_plan_is_cancelled_or_taken() {
+    let fixture = Fixture::new(&[]);
+    let options = fixture.options(
         "[nodes.a]\nrun = 'touch new; echo ready; sleep 600'\n[nodes.b]\nneeds = ['a']\nrun = 'true'\n",
     );
     let stop = Cancel::default();
     let tell = |event| {
         if matches!(event, Event::NodeOutput { .. }) {
-            let plan = ground.plans.find("@latest").unwrap();
-            ground.plans.cancel(&plan, &who(), "not needed any more").unwrap();
+            let plan = fixture.plans.find("@latest").unwrap();
+            fixture.plans.cancel(&plan, &who(), "not needed any more").unwrap();
         }
     };
-    // It is not told: it looks.
-    let summary = ground.runs().start(&options, &stop, &tell).unwrap();
+    // The run polls for it.
+    let summary = fixture.runs().start(&options, &stop, &tell).unwrap();
     assert_eq!((summary.state, summary.cancelled), (State::Cancelled, true));
     assert_eq!((outcome(&summary, "a"), outcome(&summary, "b")), (Outcome::Cancelled, Outcome::Cancelled));
-    let stored = ground.runs().nodes(summary.plan).unwrap();
+    let stored = fixture.runs().nodes(summary.plan).unwrap();
     assert!(stored.iter().all(|node| node.state == NodeState::Ended(Outcome::Cancelled)), "{stored:?}");
     assert!(stored.iter().any(|node| node.seconds.is_some()), "how long it ran is known: {stored:?}");
 
     let stop = Cancel::default();
     let tell = |event| {
         if matches!(event, Event::NodeOutput { .. }) {
-            let plan = ground.plans.find("@latest").unwrap();
+            let plan = fixture.plans.find("@latest").unwrap();
             let resource = store::Resource::Plan(plan.id);
-            let store = ground.plans.store();
+            let store = fixture.plans.store();
             let lease =
                 store.leases(plan.id).unwrap().into_iter().find(|lease| lease.resource == resource).unwrap();
             store.release(&lease).unwrap();
@@ -189,33 +189,33 @@ fn a_run_that_lost_its_plan_stops() {
             store
                 .acquire(resource, &store::LeaseRequest { owner, duration: Duration::from_secs(600) })
                 .unwrap();
-            let error = ground.runs().resume(plan.id, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
+            let error = fixture.runs().resume(plan.id, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
             assert!(error.to_string().contains("somebody else"), "{error}");
             stop.cancel();
         }
     };
-    let error = ground.runs().start(&options, &stop, &tell).unwrap_err();
+    let error = fixture.runs().start(&options, &stop, &tell).unwrap_err();
     assert!(matches!(error, Error::LeaseLost { .. }), "{error}");
 }
 
-/// A run that is not told, and finds out by itself when it renews its lease: its actors end, and nothing of it is written over what the other does.
+/// A run that learns of its lost lease at a renewal ends its actors and writes nothing more.
 #[test]
-fn a_run_that_finds_its_lease_with_another_writes_nothing_more() {
-    let ground = Ground::new(&[("file", "1\n")]);
-    let options = ground.options(
+fn a_run_without_its_lease_writes_nothing() {
+    let fixture = Fixture::new(&[("file", "1\n")]);
+    let options = fixture.options(
         "[nodes.a]\nretries = 3\nrun = 'echo 2 > file; echo ready; sleep 600'\n[nodes.b]\nneeds = ['a']\nrun = 'true'\n",
     );
-    let (store, resource) = (ground.plans.store(), store::Resource::Plan);
+    let (store, resource) = (fixture.plans.store(), store::Resource::Plan);
     let written = Mutex::new(None);
     let state = |plan: PlanId| {
         let nodes: Vec<_> =
             store.nodes(plan).unwrap().into_iter().map(|node| (node.state, node.version)).collect();
-        let changesets = ground.plans.changesets(plan).unwrap();
+        let changesets = fixture.plans.changesets(plan).unwrap();
         (nodes, changesets, store.plan(plan).unwrap().version)
     };
     let tell = |event| {
         if matches!(event, Event::NodeOutput { .. }) {
-            let plan = ground.plans.find("@latest").unwrap().id;
+            let plan = fixture.plans.find("@latest").unwrap().id;
             // The process of the actor is recorded before it is taken over.
             while store.nodes(plan).unwrap()[0].detail["process"].is_null() {
                 std::thread::yield_now();
@@ -229,7 +229,7 @@ fn a_run_that_finds_its_lease_with_another_writes_nothing_more() {
             *written.lock().unwrap() = Some((plan, state(plan)));
         }
     };
-    let error = ground.runs().start(&options, &Cancel::default(), &tell).unwrap_err();
+    let error = fixture.runs().start(&options, &Cancel::default(), &tell).unwrap_err();
     assert!(matches!(error, Error::LeaseLost { .. }), "{error}");
     let (plan, before) = written.into_inner().unwrap().unwrap();
     assert_eq!(state(plan), before, "nothing more is written");
@@ -238,52 +238,54 @@ fn a_run_that_finds_its_lease_with_another_writes_nothing_more() {
     assert!(!is_tagged(&changeset.id.to_string()), "its actor has ended");
 }
 
-/// A run that was cut off before its first node, or between its steps, is put in order.
+/// Recovers a run that died before its first node, or between two steps.
 #[test]
-fn what_a_dead_run_left_is_put_in_order() {
-    let ground = ground();
-    let mut child = start("kills::child", "run", ground.folder.path());
+fn a_resumed_run_recovers_what_a_dead_run_left() {
+    let fixture = fixture();
+    let mut child = start("kills::child", "run", fixture.folder.path());
     assert_eq!(child.receive(), "started");
     child.kill();
-    let plan = ground.plans.find("@latest").unwrap();
-    let unfinished = ground.runs().unfinished().unwrap();
+    let plan = fixture.plans.find("@latest").unwrap();
+    let unfinished = fixture.runs().unfinished().unwrap();
     assert_eq!((unfinished.len(), &unfinished[0].owner, unfinished[0].plan), (1, &None, plan.id));
     // A changeset that was started for a node that never ran.
-    let node = ground.plans.store().nodes(plan.id).unwrap()[0].id;
-    let context = ground.plans.context(plan.id).unwrap();
+    let node = fixture.plans.store().nodes(plan.id).unwrap()[0].id;
+    let context = fixture.plans.context(plan.id).unwrap();
     let stray = context.start(&who(), Some(node), &plan::LeaseOptions::default()).unwrap().id();
-    let (summary, _) = ground.resume(plan.id).unwrap();
+    let (summary, _) = fixture.resume(plan.id).unwrap();
     assert_eq!(summary.state, State::Ready);
-    assert_eq!(ground.plans.changeset(stray).unwrap().status, Status::Abandoned);
-    check(&ground, plan.id, &BTreeMap::new());
+    assert_eq!(fixture.plans.changeset(stray).unwrap().status, Status::Abandoned);
+    check(&fixture, plan.id, &BTreeMap::new());
 }
 
 #[test]
-fn two_programs_do_not_run_one_plan() {
-    let ground = Ground::new(&[]);
-    let go = ground.folder.path().join("go");
+fn a_plan_has_one_run_at_a_time() {
+    let fixture = Fixture::new(&[]);
+    let go = fixture.folder.path().join("go");
     let line = format!("until [ -e {} ]; do sleep 0.01; done; touch done", go.display());
-    fs::write(ground.folder.path().join("plan"), "").unwrap();
-    let options = ground.options(&format!("[nodes.a]\ntimeout = '300s'\nrun = \"echo ready; {line}\"\n"));
+    fs::write(fixture.folder.path().join("plan"), "").unwrap();
+    let options = fixture.options(&format!("[nodes.a]\ntimeout = '300s'\nrun = \"echo ready; {line}\"\n"));
     let asked = Mutex::new(Vec::new());
     let tell = |event| {
         if matches!(event, Event::NodeOutput { .. }) {
             // Another process, and another thread of this one.
-            let plan = ground.plans.find("@latest").unwrap().id;
-            let mut second = start("kills::child", "second", ground.folder.path());
+            let plan = fixture.plans.find("@latest").unwrap().id;
+            let mut second = start("kills::child", "second", fixture.folder.path());
             asked.lock().unwrap().push(second.receive());
-            let error = ground.runs().resume(plan, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
+            let error = fixture.runs().resume(plan, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
             asked.lock().unwrap().push(error.to_string());
-            let unfinished = ground.runs().unfinished().unwrap();
-            assert!(unfinished[0].owner.is_some() && ground.runs().check_idle(plan).is_err());
-            assert!(ground.runs().output(plan, "a").unwrap().is_running);
+            let unfinished = fixture.runs().unfinished().unwrap();
+            assert!(unfinished[0].owner.is_some() && fixture.runs().check_idle(plan).is_err());
+            assert!(fixture.runs().output(plan, "a").unwrap().is_running);
             fs::write(&go, "").unwrap();
         }
     };
-    let summary = ground.runs().start(&options, &Cancel::default(), &tell).unwrap();
+    let summary = fixture.runs().start(&options, &Cancel::default(), &tell).unwrap();
     assert_eq!(summary.state, State::Ready);
     let own = format!("process {}", std::process::id());
     let asked = asked.into_inner().unwrap();
     assert!(asked.len() == 2 && asked.iter().all(|answer| answer.contains(&own)), "{asked:?}");
-    assert!(ground.runs().unfinished().unwrap().is_empty() && ground.runs().check_idle(summary.plan).is_ok());
+    assert!(
+        fixture.runs().unfinished().unwrap().is_empty() && fixture.runs().check_idle(summary.plan).is_ok()
+    );
 }

@@ -1,4 +1,4 @@
-//! The lease of a run: who may take it, and that a replaced run changes nothing.
+//! The lease of a run: takeover rules, and fencing of a replaced run.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,111 +11,111 @@ use plan::{PlanId, State, Status};
 use store::{Lease, LeaseRequest, Owner, Resource};
 use testkit::children::{command, start};
 
-use crate::fixture::{Ground, outcome, who};
+use crate::fixture::{Fixture, outcome, who};
 
 /// A run whose only actor changes a file, says so, and waits for the file `go`.
-fn waiting(ground: &Ground) -> executor::run::Options {
-    let go = ground.folder.path().join("go");
+fn waiting(fixture: &Fixture) -> executor::run::Options {
+    let go = fixture.folder.path().join("go");
     let line = format!("echo 2 > file; echo ready; until [ -e {} ]; do sleep 0.01; done", go.display());
-    ground.options(&format!("[nodes.a]\ntimeout = '300s'\nrun = \"{line}\"\n"))
+    fixture.options(&format!("[nodes.a]\ntimeout = '300s'\nrun = \"{line}\"\n"))
 }
 
-fn let_go(ground: &Ground) {
-    fs::write(ground.folder.path().join("go"), "").unwrap();
+fn let_go(fixture: &Fixture) {
+    fs::write(fixture.folder.path().join("go"), "").unwrap();
 }
 
-fn lease(ground: &Ground, plan: PlanId) -> Lease {
-    let leases = ground.plans.store().leases(plan).unwrap();
+fn lease(fixture: &Fixture, plan: PlanId) -> Lease {
+    let leases = fixture.plans.store().leases(plan).unwrap();
     leases.into_iter().find(|lease| lease.resource == Resource::Plan(plan)).unwrap()
 }
 
 /// Makes the lease look expired, as after a step of the clock.
-fn expire(ground: &Ground, plan: PlanId) -> Lease {
-    ground.plans.store().renew(&lease(ground, plan), Duration::ZERO).unwrap()
+fn expire(fixture: &Fixture, plan: PlanId) -> Lease {
+    fixture.plans.store().renew(&lease(fixture, plan), Duration::ZERO).unwrap()
 }
 
 #[test]
 fn a_live_run_is_not_replaced_when_its_lease_looks_expired() {
-    let ground = Ground::new(&[("file", "1\n")]);
+    let fixture = Fixture::new(&[("file", "1\n")]);
     let asked = Mutex::new(Vec::new());
     let tell = |event| {
         if matches!(event, Event::NodeOutput { .. }) {
-            let plan = ground.plans.find("@latest").unwrap().id;
-            expire(&ground, plan);
+            let plan = fixture.plans.find("@latest").unwrap().id;
+            expire(&fixture, plan);
             // Another process, and another thread of this one.
-            asked.lock().unwrap().push(start("kills::child", "second", ground.folder.path()).receive());
-            let error = ground.runs().resume(plan, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
+            asked.lock().unwrap().push(start("kills::child", "second", fixture.folder.path()).receive());
+            let error = fixture.runs().resume(plan, &who(), &[], &Cancel::default(), &|_| {}).unwrap_err();
             assert!(matches!(error, Error::LeaseHeld { .. }), "{error}");
             asked.lock().unwrap().push(error.to_string());
-            assert!(ground.runs().unfinished().unwrap()[0].owner.is_some());
-            let_go(&ground);
+            assert!(fixture.runs().unfinished().unwrap()[0].owner.is_some());
+            let_go(&fixture);
         }
     };
-    let summary = ground.runs().start(&waiting(&ground), &Cancel::default(), &tell).unwrap();
+    let summary = fixture.runs().start(&waiting(&fixture), &Cancel::default(), &tell).unwrap();
     let own = format!("process {} ", std::process::id());
     let asked = asked.into_inner().unwrap();
     assert!(asked.len() == 2 && asked.iter().all(|answer| answer.contains(&own)), "{asked:?}");
     assert_eq!((summary.state, outcome(&summary, "a")), (State::Ready, Outcome::Succeeded));
-    let _ = ground.apply(summary.plan).unwrap();
-    assert_eq!(ground.file("file"), "2\n");
+    let _ = fixture.apply(summary.plan).unwrap();
+    assert_eq!(fixture.file("file"), "2\n");
 }
 
-/// The run is replaced from another machine while its actor works, and notices only when it records how the actor ended.
+/// Another machine takes over while the actor works. The run notices when it records the end.
 #[test]
 fn a_replaced_run_changes_nothing() {
-    let ground = Ground::new(&[("file", "1\n")]);
-    let store = ground.plans.store();
+    let fixture = Fixture::new(&[("file", "1\n")]);
+    let store = fixture.plans.store();
     let state = |plan: PlanId| {
         let nodes: Vec<_> =
             store.nodes(plan).unwrap().into_iter().map(|node| (node.state, node.version)).collect();
-        let changesets: Vec<_> = ground.plans.changesets(plan).unwrap();
-        (nodes, changesets, store.plan(plan).unwrap().version, ground.plans.timeline(plan).unwrap().len())
+        let changesets: Vec<_> = fixture.plans.changesets(plan).unwrap();
+        (nodes, changesets, store.plan(plan).unwrap().version, fixture.plans.timeline(plan).unwrap().len())
     };
     let replaced = Mutex::new(None);
     let tell = |event| {
         if matches!(event, Event::NodeOutput { .. }) {
-            let plan = ground.plans.find("@latest").unwrap().id;
+            let plan = fixture.plans.find("@latest").unwrap().id;
             while store.nodes(plan).unwrap()[0].detail["process"].is_null() {
                 std::thread::yield_now();
             }
-            expire(&ground, plan);
+            expire(&fixture, plan);
             let owner = Owner::parse("somebody else").unwrap();
             let holding = LeaseRequest { owner, duration: Duration::from_secs(600) };
             let lease = store.acquire(Resource::Plan(plan), &holding).unwrap();
             *replaced.lock().unwrap() = Some((plan, lease, state(plan)));
-            let_go(&ground);
+            let_go(&fixture);
         }
     };
-    let error = ground.runs().start(&waiting(&ground), &Cancel::default(), &tell).unwrap_err();
+    let error = fixture.runs().start(&waiting(&fixture), &Cancel::default(), &tell).unwrap_err();
     assert!(matches!(error, Error::LeaseLost { .. }), "{error}");
     let (plan, lease, before) = replaced.into_inner().unwrap().unwrap();
     assert_eq!(state(plan), before, "nothing more is written");
     assert_eq!(before.1[0].status, Status::Open);
-    // Who replaced it goes on.
+    // The successor continues.
     store.release(&lease).unwrap();
-    let (summary, _) = ground.resume(plan).unwrap();
+    let (summary, _) = fixture.resume(plan).unwrap();
     assert_eq!((summary.state, outcome(&summary, "a")), (State::Ready, Outcome::Succeeded));
-    let changesets = ground.plans.changesets(plan).unwrap();
+    let changesets = fixture.plans.changesets(plan).unwrap();
     assert_eq!([changesets[0].status, changesets[1].status], [Status::Abandoned, Status::Sealed]);
 }
 
 /// The lease of a dead process is taken although it has not expired.
 #[test]
 fn a_dead_run_is_replaced_at_once() {
-    let ground = Ground::new(&[("file", "1\n")]);
-    let mut child = start("kills::child", "run", ground.folder.path());
+    let fixture = Fixture::new(&[("file", "1\n")]);
+    let mut child = start("kills::child", "run", fixture.folder.path());
     assert_eq!(child.receive(), "started");
     child.kill();
-    let plan = ground.plans.find("@latest").unwrap().id;
-    let dead = lease(&ground, plan);
-    assert!(dead.expires_at > store::Time::now() && ground.runs().check_idle(plan).is_ok());
-    let (summary, _) = ground.resume(plan).unwrap();
+    let plan = fixture.plans.find("@latest").unwrap().id;
+    let dead = lease(&fixture, plan);
+    assert!(dead.expires_at > store::Time::now() && fixture.runs().check_idle(plan).is_ok());
+    let (summary, _) = fixture.resume(plan).unwrap();
     assert_eq!(summary.state, State::Ready);
-    let nodes = ground.runs().nodes(plan).unwrap();
+    let nodes = fixture.runs().nodes(plan).unwrap();
     assert!(nodes.iter().all(|node| node.state == NodeState::Ended(Outcome::Succeeded)), "{nodes:?}");
 }
 
-/// Whether a run of another PID namespace lives cannot be looked up from here. Needs `bwrap`; crafted owner texts are tested in `plan`.
+/// The state of a process in another PID namespace is unknown here. Needs `bwrap`; crafted owner texts are tested in `plan`.
 #[test]
 fn a_live_run_is_not_taken_for_dead_from_another_pid_namespace() {
     let confined = |words: &mut Command| {
@@ -135,17 +135,17 @@ fn a_live_run_is_not_taken_for_dead_from_another_pid_namespace() {
         eprintln!("bwrap makes no namespace here");
         return;
     }
-    let ground = Ground::new(&[("file", "1\n")]);
+    let fixture = Fixture::new(&[("file", "1\n")]);
     let heard = Mutex::new(String::new());
     let tell = |event| {
         if matches!(event, Event::NodeOutput { .. }) {
             let second =
-                confined(&mut command("kills::child", "second", ground.folder.path())).output().unwrap();
+                confined(&mut command("kills::child", "second", fixture.folder.path())).output().unwrap();
             *heard.lock().unwrap() = String::from_utf8(second.stdout).unwrap();
-            let_go(&ground);
+            let_go(&fixture);
         }
     };
-    let summary = ground.runs().start(&waiting(&ground), &Cancel::default(), &tell).unwrap();
+    let summary = fixture.runs().start(&waiting(&fixture), &Cancel::default(), &tell).unwrap();
     assert_eq!((summary.state, outcome(&summary, "a")), (State::Ready, Outcome::Succeeded));
     let heard = heard.into_inner().unwrap();
     assert!(heard.contains(&format!("@held by process {} ", std::process::id())), "{heard}");

@@ -1,4 +1,4 @@
-//! Runs of actors: what they change, how they end, and that a run goes on after any kill.
+//! Runs of actors: their changes, their ends, and resuming after any kill.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "plays people and actors that edit files")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

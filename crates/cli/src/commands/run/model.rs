@@ -42,7 +42,7 @@ pub(in crate::commands) enum RowState {
 pub(in crate::commands) enum Mark {
     Good,
     Bad,
-    /// Did not run to its end, without a fault of its own.
+    /// Did not run to its end, through no fault of the actor.
     Skipped,
 }
 

@@ -2,7 +2,7 @@
 //! all while an actor has the terminal.
 //!
 //! A thread runs the plan and sends events through a bounded channel: an actor that prints too much waits
-//! for the output. If nobody reads the output any more, the run continues in silence.
+//! for the output. If the reader of the output goes away, the run continues in silence.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Instant;

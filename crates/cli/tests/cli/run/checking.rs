@@ -1,4 +1,4 @@
-//! What is looked at before anything runs.
+//! Checks before a run.
 
 use snapbox::str;
 
@@ -9,10 +9,10 @@ const PLAN: &str = "\
 name = 'work'
 [nodes.build]
 run = 'true'
-writes = ['out/**']
+paths = ['out/**']
 [nodes.lint]
 run = 'true'
-writes = ['out/lint']
+paths = ['out/lint']
 [nodes.test]
 run = 'true'
 needs = ['build', 'lint']
@@ -27,7 +27,7 @@ lint
 test   after build, lint
 
 "#]]).stderr_eq(str![[r#"
-warning: plan.toml:5:8: nodes `build` and `lint` may run at the same time and write the same files: `out/**` and `out/lint` (let one need the other, or narrow `writes` of `lint`)
+warning: plan.toml:5:8: nodes `build` and `lint` may run concurrently and change the same files: `out/**` and `out/lint` (let one need the other, or narrow `paths` of `lint`)
 
 "#]]);
     program.run("run plan.toml --graph mermaid").success().stdout_eq(str![[r#"
@@ -46,10 +46,10 @@ flowchart TD
 }
 
 #[test]
-fn all_mistakes_of_a_plan_file_are_told_with_line_and_column() {
+fn all_problems_of_a_plan_file_have_line_and_column() {
     let program = planned("nmae = 'x'\n[nodes.a]\nrun = 'true'\nneeds = ['b']\ntimeout = 'soon'\n");
     program.run("run plan.toml").code(2).stdout_eq("").stderr_eq(str![[r#"
-error: plan file `[PLACE]/plan.toml` has 2 problems
+error: [PLACE]/plan.toml has 2 problems
   because: 1:1: unknown field `nmae` (did you mean `name`?)
   because: 5:11: `timeout` is not a duration such as "90s" or "1h30m", of a year at most
   hint: correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing
@@ -60,21 +60,21 @@ error: plan file `[PLACE]/plan.toml` has 2 problems
         "[nodes.a]\nrun = 'true'\nneeds = ['b']\n[nodes.b]\nrun = 'true'\nneeds = ['a']\n",
     );
     program.run("run plan.toml --dry-run").code(2).stdout_eq("").stderr_eq(str![[r#"
-error: plan file `[PLACE]/plan.toml` has a problem at 1:8: nodes need each other in a cycle: `a` needs `b` needs `a`
+error: [PLACE]/plan.toml:1:8: cycle: a -> b -> a
   hint: correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing
 
 "#]]);
     program.run("run nowhere.toml").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: cannot read plan file `[PLACE]/nowhere.toml`
   because: No such file or directory (os error 2)
-  hint: name an existing TOML file: `agents run PLAN.toml`
+  hint: give an existing TOML file: `agents run PLAN.toml`
 
 "#]]);
     assert!(!program.path("agents-home/state.db").exists(), "no plan is made");
 }
 
 #[test]
-fn the_schema_is_for_editors() {
+fn the_schema_of_plan_files_is_printed() {
     let program = Program::new();
     let schema: serde_json::Value =
         serde_json::from_str(&text(&program.run("run --schema").success().stderr_eq(""))).expect("JSON");
@@ -84,7 +84,7 @@ fn the_schema_is_for_editors() {
 }
 
 #[test]
-fn command_lines_that_make_no_sense_are_refused() {
+fn contradictory_options_are_refused() {
     let program = Program::new();
     program.run("run").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: nothing to run was named

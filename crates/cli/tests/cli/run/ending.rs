@@ -1,4 +1,4 @@
-//! How runs end when not all is well.
+//! Runs that fail or conflict.
 
 use snapbox::str;
 
@@ -6,7 +6,7 @@ use super::{events, planned};
 use crate::program::{text, told};
 
 #[test]
-fn a_node_that_fails_shows_its_code_and_what_to_look_at() {
+fn a_failed_node_shows_its_code_and_the_next_commands() {
     let program = planned(
         "name = 'work'\n[nodes.bad]\nrun = 'echo oh no; exit 7'\n[nodes.next]\nrun = 'true'\nneeds = ['bad']\n",
     );
@@ -14,8 +14,8 @@ fn a_node_that_fails_shows_its_code_and_what_to_look_at() {
 bad: started
 bad | oh no
 bad: failed with exit code 7 in [..]s
-next: skipped: [..]
-plan [..] (work) failed: 0 of 2 nodes succeeded; nothing of it can be applied
+next: skipped, bad failed
+plan [..] (work) failed: 0 of 2 nodes succeeded; the plan cannot be applied
 next: agents plan logs @latest bad
       agents run --resume @latest
 
@@ -35,25 +35,36 @@ fn edits_of_the_same_lines_are_a_conflict() {
         "name = 'work'\n[nodes.coder]\nrun = 'sed -i 2s/two/coded/ a.txt'\n[nodes.writer]\nrun = 'sed -i 2s/two/written/ a.txt'\n",
     );
     let run = program.run("run plan.toml --apply").code(4);
-    // In the order of the file, whoever was faster.
+    // In the order of the file, not of time.
     assert_eq!(
         told(&run),
         "warning: conflict at `a.txt`: lines at line 2, by coder and writer\n  \
-         hint: `agents plan conflicts @latest` shows it, `agents plan resolve` settles it\n"
+         hint: `agents plan conflicts @latest` shows it, `agents plan resolve` resolves it\n"
     );
     assert!(text(&run).ends_with("next: agents plan conflicts @latest\n"), "{}", text(&run));
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
 }
 
 #[test]
-fn a_program_that_is_not_there_fails_its_node() {
+fn a_missing_program_fails_its_node() {
     let program = planned("[nodes.a]\nrun = ['no-such-program-here']\n");
     let run = program.run("run plan.toml").code(1);
-    assert!(text(&run).contains("a: failed: "), "{}", text(&run));
+    assert!(text(&run).contains("a: no-such-program-here: command not found\n"), "{}", text(&run));
+    let run = program.run("run -- nosuch").code(1);
+    assert!(text(&run).contains("nosuch: command not found\n"), "{}", text(&run));
 }
 
 #[test]
-fn what_was_changed_meanwhile_is_not_applied_over() {
+fn a_timeout_is_named_by_its_option_or_field() {
+    let program = planned("[nodes.a]\nrun = 'sleep 600'\ntimeout = '100ms'\n");
+    let run = text(&program.run("run plan.toml").code(1));
+    assert!(run.contains("a: timed out after ") && run.contains("s (timeout 100ms)\n"), "{run}");
+    let run = text(&program.run("run --timeout 100ms -- sleep 600").code(1));
+    assert!(run.contains("sleep: timed out after ") && run.contains("s (--timeout 100ms)\n"), "{run}");
+}
+
+#[test]
+fn apply_does_not_overwrite_edits_made_during_the_run() {
     let program = planned("[nodes.a]\nrun = 'echo new > a.txt'\n");
     program.run("run plan.toml").success();
     program.write("a.txt", "mine\n");

@@ -1,4 +1,4 @@
-//! Ctrl-C, kills, and going on.
+//! Ctrl-C, kills and resumed runs.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -31,7 +31,7 @@ fn rest(mut lines: BufReader<std::process::ChildStdout>) -> String {
     text
 }
 
-/// That a process which said its number in this file is gone.
+/// Waits until the process with the pid in this file is gone.
 fn check_gone(program: &Program, file: &str) {
     let pid = program.text(file);
     let is_there = || {
@@ -45,7 +45,7 @@ fn check_gone(program: &Program, file: &str) {
     }
 }
 
-/// A plan whose second actor says its number and goes on for ever; the first has finished by then.
+/// A plan whose second actor writes its pid and never ends; the first has ended by then.
 fn endless(program: &Program, traps: &str) {
     program.write("out/here", "");
     let out = program.path("out").display().to_string();
@@ -60,7 +60,7 @@ fn endless(program: &Program, traps: &str) {
 }
 
 #[test]
-fn ctrl_c_ends_the_actors_and_keeps_what_finished() {
+fn ctrl_c_ends_the_actors_and_keeps_finished_nodes() {
     let program = planned("");
     endless(&program, "");
     let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
@@ -82,7 +82,7 @@ fn ctrl_c_ends_the_actors_and_keeps_what_finished() {
 }
 
 #[test]
-fn ctrl_c_twice_kills_actors_that_do_not_listen() {
+fn a_second_ctrl_c_kills_actors_that_ignore_the_first() {
     let program = planned("");
     endless(&program, "trap '' TERM INT; ");
     let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
@@ -96,9 +96,9 @@ fn ctrl_c_twice_kills_actors_that_do_not_listen() {
     check_gone(&program, "out/pid");
 }
 
-/// Another command gives the plan up: the run notices soon, and no node is left as if it ran.
+/// Another command cancels the plan: the run notices soon, and no node stays running.
 #[test]
-fn a_run_whose_plan_is_cancelled_ends_soon() {
+fn a_run_ends_soon_after_its_plan_is_cancelled() {
     let program = planned("");
     endless(&program, "");
     let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
@@ -114,7 +114,7 @@ fn a_run_whose_plan_is_cancelled_ends_soon() {
 }
 
 #[test]
-fn a_plan_whose_run_was_killed_is_cancelled_with_its_nodes() {
+fn cancelling_a_plan_ends_the_nodes_of_its_killed_run() {
     let program = planned("");
     endless(&program, "");
     let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
@@ -131,7 +131,7 @@ fn a_plan_whose_run_was_killed_is_cancelled_with_its_nodes() {
 }
 
 #[test]
-fn what_actors_print_is_followed_while_they_run() {
+fn output_is_followed_while_actors_run() {
     let program = planned("");
     program.write("out/here", "");
     let out = program.path("out").display().to_string();
@@ -156,7 +156,7 @@ fn what_actors_print_is_followed_while_they_run() {
     program.write("out/go", "");
     assert_eq!(rest(of_one), "begun\nlast\n");
     assert_eq!(rest(of_latest), "begun\nlast\n");
-    // Which node is looked at first is left open.
+    // The order of nodes is not specified.
     let mut said: Vec<String> = rest(of_all).lines().map(str::to_owned).collect();
     said.sort();
     assert_eq!(said, ["next | next", "slow | begun", "slow | last"]);
@@ -170,7 +170,7 @@ fn what_actors_print_is_followed_while_they_run() {
 }
 
 #[test]
-fn a_run_that_was_killed_is_told_of_and_goes_on() {
+fn a_killed_run_is_reported_and_can_be_resumed() {
     let program = planned("");
     endless(&program, "");
     let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
@@ -183,14 +183,14 @@ fn a_run_that_was_killed_is_told_of_and_goes_on() {
     let other = program.run("run --name other -- true").success();
     assert_eq!(
         told(&other),
-        "warning: the run of plan work was cut off\n  hint: `agents run --resume work` goes on with it\n"
+        "warning: the run of plan work was interrupted\n  hint: agents run --resume work\n"
     );
     program.write("out/go", "");
     let resumed = program.run("run --resume work").success();
     assert!(text(&resumed).contains("endless: succeeded"), "{}", text(&resumed));
-    assert!(told(&resumed).contains("endless: "), "what was put in order is told: {}", told(&resumed));
+    assert!(told(&resumed).contains("endless: "), "recovery is reported: {}", told(&resumed));
     check_gone(&program, "out/pid");
     assert_eq!(program.text("out/first"), "ran\n");
     let told = told(&program.run("run --resume work").code(4));
-    assert!(told.contains("is ready: there is nothing to resume"), "{told}");
+    assert!(told.contains("is ready: nothing to resume"), "{told}");
 }

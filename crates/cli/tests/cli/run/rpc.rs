@@ -18,7 +18,7 @@ fn working(fields: &str, lines: &str) -> Program {
     program
 }
 
-/// What the actor printed.
+/// The output of the actor.
 fn printed(program: &Program) -> String {
     text(&program.run("plan logs p work").success())
 }
@@ -67,9 +67,9 @@ fn an_actor_records_appends_and_gets_through_its_run() {
 }
 
 #[test]
-fn what_is_not_the_nodes_is_refused() {
+fn a_node_may_use_only_its_own_changeset_root_and_paths() {
     let program = working(
-        "writes = ['src/**']\ntimeout = '300s'",
+        "paths = ['src/**']\ntimeout = '300s'",
         "try() { agents \"$@\" >$TMPDIR/out 2>$TMPDIR/err; echo \"$? $(grep -E 'error:|hint:' $TMPDIR/err | head -2 | tr '\\n' ' ')\"; }\n\
          try changeset record $AGENTS_CHANGESET --path a.txt --delete\n\
          try changeset record $AGENTS_CHANGESET --path src/../a.txt --delete\n\
@@ -90,15 +90,15 @@ fn what_is_not_the_nodes_is_refused() {
     let said = printed(&program);
     let lines: Vec<&str> = said.lines().collect();
     let expected = [
-        "1 error: node `work` may not change `a.txt`: its `writes` do not allow that   hint: add a pattern to `writes`",
+        "1 error: node `work` may not change `a.txt`, which is outside its `paths`   hint: add a pattern to `paths`",
         "2 error: ",
         "2 error: ",
-        "4 error: changeset 01ARZ3NDEKTSV4RRFFQ69G5FAV is not the one of node `work`   hint: use the node's own",
-        "2 error: `/` is not the folder that node `work` works on   hint: ",
+        "4 error: changeset 01ARZ3NDEKTSV4RRFFQ69G5FAV does not belong to node `work`   hint: use the node's own",
+        "2 error: `/` is not the root of node `work`   hint: ",
         "3 error: cannot read `",
         "3 error: there is no context `nobody`",
         "3 error: `x.nothing` is not set   hint: ",
-        "4 error: no node that runs now has this token   hint: ",
+        "4 error: no running node has this token   hint: ",
         "2 error: `agents config set` cannot be used in the sandbox of a run   hint: use it outside;",
         "2 error: `agents plan apply` cannot be used",
         "2 error: `agents changeset start` cannot be used",
@@ -113,7 +113,7 @@ fn what_is_not_the_nodes_is_refused() {
 }
 
 #[test]
-fn a_home_of_its_own_is_the_actors_business() {
+fn an_actor_may_use_another_home_folder() {
     let program = working(
         "timeout = '300s'",
         "set -e\nexport CLEVERAGENTS_HOME=$TMPDIR/home\nagents config set x.word own --scope global\nagents config get x.word\n\
@@ -124,7 +124,7 @@ fn a_home_of_its_own_is_the_actors_business() {
 }
 
 #[test]
-fn a_run_that_was_killed_is_not_gone_around_and_goes_on() {
+fn a_client_of_a_killed_run_does_nothing_by_itself() {
     let program = working(
         "timeout = '300s'",
         "echo again > $TMPDIR/new\nagents changeset record $AGENTS_CHANGESET --path made.txt --content $TMPDIR/new\n\
@@ -149,16 +149,12 @@ fn a_run_that_was_killed_is_not_gone_around_and_goes_on() {
         panic!("{said}")
     };
     assert!(std::fs::symlink_metadata(socket).is_ok(), "it is still there, and nobody listens");
-    // An actor that lives on finds nobody, and does not do it by itself.
+    // A surviving actor reaches no run, and does not write the store itself.
     let words = ["changeset", "record", changeset, "--path", "late.txt", "--content", "a.txt"];
     let mut late = program.command_of(&words);
     let late = program.check(late.env("AGENTS_SOCKET", socket).env("AGENTS_TOKEN", token)).code(3);
     assert!(told(&late).contains("the run that started this actor does not answer at"), "{}", told(&late));
-    assert!(
-        told(&late).contains("hint: outside of the sandbox, `agents run --resume PLAN`"),
-        "{}",
-        told(&late)
-    );
+    assert!(told(&late).contains("hint: outside the sandbox, `agents run --resume PLAN`"), "{}", told(&late));
     drop(lines.read_to_end(&mut Vec::new()));
     program.write("out/go", "");
     program.check(program.command("run --resume p").env("OUT", &out)).success();
