@@ -262,5 +262,5 @@ fn split(roots: &[PathBytes], targets: &Targets, trees: &mut Trees) -> Result<Sp
 fn recovery(plan: &Plan, begun: &Intent, end: RecoveryEnd, reports: &[FileReport]) -> Recovery {
     let kept =
         reports.iter().filter(|report| report.outcome.is_left()).map(|report| report.key.clone()).collect();
-    Recovery { plan: plan.id, begun_by: begun.who.clone(), end, kept }
+    Recovery { plan: plan.id, started_by: begun.who.clone(), end, kept }
 }

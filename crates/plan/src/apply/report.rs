@@ -113,7 +113,7 @@ pub struct Recovery {
     /// The plan.
     pub plan: PlanId,
     /// Who had begun to apply it.
-    pub begun_by: Actor,
+    pub started_by: Actor,
     /// What it came to.
     pub end: RecoveryEnd,
     /// The files that somebody else had changed meanwhile.
@@ -122,8 +122,8 @@ pub struct Recovery {
 
 impl fmt::Display for Recovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, begun_by, end, kept } = self;
-        write!(f, "an apply of plan {plan}, begun by {begun_by}, had been cut off; ")?;
+        let Self { plan, started_by, end, kept } = self;
+        write!(f, "an apply of plan {plan}, started by {started_by}, had been cut off; ")?;
         match end {
             RecoveryEnd::Untouched => f.write_str("it had touched nothing, and the plan is as before"),
             RecoveryEnd::Finished => f.write_str("it is finished now"),
