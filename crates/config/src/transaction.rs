@@ -98,7 +98,7 @@ impl<'a> ConfigTransaction<'a> {
     /// Sets a key to a value.
     pub fn set(&mut self, key: &Key, value: &Value) -> Result<(), Error> {
         let info = self.service.registry().look_up(key)?;
-        let typed = value.typed_by_toml();
+        let typed = value.to_toml_type();
         let text = if let Value::String(text) = &typed { Some(text.as_str()) } else { None };
         let value = self.service.validate(self.scope, info, text, || info.read_toml(&typed, None))?;
         self.stage(info.key, &value)

@@ -146,7 +146,7 @@ impl Contexts {
     /// [`Error::Unsynced`]: removed, but a power cut may restore it.
     #[track_caller]
     pub fn remove(&self, name: &Name, expected: Option<Revision>) -> Result<Removal, Error> {
-        self.remove_when(name, |files| match expected {
+        self.remove_if(name, |files| match expected {
             None => Ok(()),
             Some(_) => check_revision(name, expected, loaded::metadata(files)?.0.revision),
         })
@@ -154,7 +154,7 @@ impl Contexts {
 
     /// Removes a context if `check` succeeds under its lock.
     #[track_caller]
-    pub(crate) fn remove_when(
+    pub(crate) fn remove_if(
         &self,
         name: &Name,
         check: impl FnOnce(Files<'_>) -> Result<(), Error>,

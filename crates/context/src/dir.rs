@@ -203,7 +203,7 @@ impl ContextsDir {
         match &self.find {
             None => OwnFolder::open_lazy(&folder, &self.lock_path(name), options),
             Some(find) => {
-                let storage = find(&folder).map_err(|source| not_opened(&folder, source))?;
+                let storage = find(&folder).map_err(|source| open_error(&folder, source))?;
                 OwnFolder::on_storage(storage, &folder, options)
             }
         }
@@ -245,7 +245,7 @@ impl ContextsDir {
             let snapshot = match &self.find {
                 None => Snapshot::of_folder(&folder, &self.lock_path(name), &self.options.wait),
                 Some(find) => find(&folder)
-                    .map_err(|source| not_opened(&folder, source))
+                    .map_err(|source| open_error(&folder, source))
                     .and_then(|storage| Snapshot::of_folder_on_storage(storage, &folder)),
             };
             let snapshot = snapshot.map_err(|source| match &source {
@@ -272,7 +272,7 @@ impl ContextsDir {
     ) -> Result<T, Error> {
         let folder = self.folder_of(name);
         let failed = |source| Error::files("read", name, source);
-        let storage = self.storage(&folder).map_err(|source| failed(not_opened(&folder, source)))?;
+        let storage = self.storage(&folder).map_err(|source| failed(open_error(&folder, source)))?;
         let snapshot = Snapshot::of_folder_on_storage(storage, &folder).map_err(failed)?;
         work(Files { view: &snapshot, name, folder: &folder })
     }
@@ -343,6 +343,6 @@ fn remove_tree(root: &dyn Storage, path: &RelPath) -> io::Result<()> {
     }
 }
 
-fn not_opened(folder: &Path, source: io::Error) -> filetx::Error {
+fn open_error(folder: &Path, source: io::Error) -> filetx::Error {
     filetx::Error::Io { step: filetx::Step::Inspect, path: folder.to_owned(), source }
 }

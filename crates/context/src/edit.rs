@@ -163,7 +163,7 @@ impl Edit<'_, '_> {
 
     /// Converts the legacy layout, and keeps its file as a backup.
     fn convert(&mut self) -> Result<(), Error> {
-        let messages = loaded::array(self.files())?;
+        let messages = loaded::legacy_messages(self.files())?;
         let backup = self.unused_name(LEGACY_MESSAGES_BACKUP)?;
         self.tx.rename(LEGACY_MESSAGES, &*backup).map_err(|source| self.failed(source))?;
         self.preserved_at.push(self.folder.join(backup));
@@ -225,7 +225,7 @@ impl Edit<'_, '_> {
     }
 
     /// Keeps the first `count` messages.
-    pub(crate) fn cut(&mut self, count: u64) -> Result<(), Error> {
+    pub(crate) fn truncate_messages(&mut self, count: u64) -> Result<(), Error> {
         let have = self.count();
         if count > have {
             return Err(Error::OutOfRange { name: self.name.clone(), requested: count, count: have });
@@ -319,7 +319,7 @@ impl Edit<'_, '_> {
             return Err(self.files().damaged(METADATA, Damage::WrongType { expected }));
         }
         self.loaded.metadata.revision = revision;
-        self.loaded.metadata = self.loaded.metadata.stamped(self.now);
+        self.loaded.metadata = self.loaded.metadata.stamp(self.now);
         self.loaded.metadata_file = self.loaded.metadata.to_file();
         let file = self.loaded.metadata_file.clone();
         self.put(METADATA, &file)?;

@@ -187,27 +187,27 @@ impl ContextManager {
 
     /// Stages a new state, a JSON object. Does no I/O. A failure stages nothing.
     pub fn set_state(&mut self, state: Json) -> Result<(), Error> {
-        self.staged.state = vec![Change::Set(checked(state, "the state")?)];
+        self.staged.state = vec![Change::Set(check_object(state, "the state")?)];
         Ok(())
     }
 
     /// Stages a JSON Merge Patch of the state, applied to the state at the time of the save. Does
     /// no I/O. A failure stages nothing.
     pub fn patch_state(&mut self, patch: Json) -> Result<(), Error> {
-        self.staged.state.push(Change::Patch(checked(patch, "a patch of the state")?));
+        self.staged.state.push(Change::Patch(check_object(patch, "a patch of the state")?));
         Ok(())
     }
 
     /// Stages a new global context, a JSON object. Does no I/O. A failure stages nothing.
     pub fn set_global(&mut self, global: Json) -> Result<(), Error> {
-        self.staged.global = vec![Change::Set(checked(global, "the global context")?)];
+        self.staged.global = vec![Change::Set(check_object(global, "the global context")?)];
         Ok(())
     }
 
     /// Stages a JSON Merge Patch of the global context, applied to it at the time of the save. Does
     /// no I/O. A failure stages nothing.
     pub fn patch_global(&mut self, patch: Json) -> Result<(), Error> {
-        self.staged.global.push(Change::Patch(checked(patch, "a patch of the global context")?));
+        self.staged.global.push(Change::Patch(check_object(patch, "a patch of the global context")?));
         Ok(())
     }
 
@@ -241,10 +241,10 @@ impl ContextManager {
         let staged = self.staged.clone();
         let saved = if self.is_staged() {
             self.change("save", expected, |edit| {
-                if let Some(state) = applied(edit.loaded.state.clone(), &staged.state) {
+                if let Some(state) = apply_changes(edit.loaded.state.clone(), &staged.state) {
                     edit.set_state(state)?;
                 }
-                if let Some(global) = applied(edit.loaded.global.clone(), &staged.global) {
+                if let Some(global) = apply_changes(edit.loaded.global.clone(), &staged.global) {
                     edit.set_global(global)?;
                 }
                 if staged.drafts.is_empty() { Ok(Vec::new()) } else { edit.append(&staged.drafts) }
@@ -265,7 +265,7 @@ impl ContextManager {
     /// A concurrent reader gets the messages as they were, or [`Error::Rewritten`].
     #[track_caller]
     pub fn rewind(&mut self, count: u64, expected: Option<Revision>) -> Result<SaveSummary, Error> {
-        self.change("rewind", expected, |edit| edit.cut(count).map(|()| Vec::new()))
+        self.change("rewind", expected, |edit| edit.truncate_messages(count).map(|()| Vec::new()))
     }
 
     /// Empties messages, state and global context in one commit, and keeps the context. Staged
@@ -276,7 +276,7 @@ impl ContextManager {
     #[track_caller]
     pub fn clear(&mut self, expected: Option<Revision>) -> Result<SaveSummary, Error> {
         self.change("clear", expected, |edit| {
-            edit.cut(0)?;
+            edit.truncate_messages(0)?;
             edit.set_state(Json::empty())?;
             edit.set_global(Json::empty())?;
             Ok(Vec::new())
@@ -361,12 +361,12 @@ impl ContextManager {
     }
 }
 
-fn checked(json: Json, what: &'static str) -> Result<Json, Error> {
+fn check_object(json: Json, what: &'static str) -> Result<Json, Error> {
     if json.is_object() { Ok(json) } else { Err(Error::NotAnObject { what }) }
 }
 
 /// Returns a document with changes applied; `None` if there are none.
-fn applied(document: Json, changes: &[Change]) -> Option<Json> {
+fn apply_changes(document: Json, changes: &[Change]) -> Option<Json> {
     if changes.is_empty() {
         return None;
     }

@@ -67,7 +67,7 @@ impl Messages {
             let mut ready = VecDeque::new();
             if is_array {
                 // A legacy array is read as a whole.
-                let all = loaded::array(files)?;
+                let all = loaded::legacy_messages(files)?;
                 ready.extend(all.into_iter().take(end as usize).skip(next as usize));
                 let is_whole = ready.len() as u64 == end - next;
                 return if is_whole { Ok((ready, 0)) } else { Err(rewritten()) };

@@ -46,7 +46,7 @@ impl Contexts {
     /// [`remove`](Self::remove).
     #[track_caller]
     pub fn prune(&self, name: &Name, before: Timestamp) -> Result<Option<Removal>, Error> {
-        let removed = self.remove_when(name, |files| {
+        let removed = self.remove_if(name, |files| {
             let (metadata, _) = loaded::metadata(files)?;
             let is_old = metadata.last_updated().is_some_and(|time| time < before);
             if is_old { Ok(()) } else { Err(Error::NotFound { name: name.clone() }) }

@@ -99,7 +99,7 @@ impl Contexts {
     /// [`ContextManager::save`].
     #[track_caller]
     pub fn repair(&self, name: &Name, expected: Option<Revision>) -> Result<SaveSummary, Error> {
-        self.change("repair", name, expected, loaded::load_any_count, |edit| {
+        self.change("repair", name, expected, loaded::load_unchecked, |edit| {
             match edit.loaded.layout {
                 Layout::Array => edit.normalize()?,
                 Layout::Lines { .. } => edit.accept_edits()?,

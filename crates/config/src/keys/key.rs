@@ -23,23 +23,23 @@ pub struct Key(Vec<String>);
 impl Key {
     /// Parses a dotted key.
     pub fn parse(text: &str) -> Result<Key, Error> {
-        let refuse = |reason| Error::InvalidKey { key: shortened(text), reason };
+        let invalid = |reason| Error::InvalidKey { key: shortened(text), reason };
         if text.trim().is_empty() {
-            return Err(refuse("it is empty"));
+            return Err(invalid("it is empty"));
         }
         if text.len() > KEY_BYTES_MAX {
-            return Err(refuse("it is longer than 1024 bytes"));
+            return Err(invalid("it is longer than 1024 bytes"));
         }
         if text.contains(['\n', '\r']) {
-            return Err(refuse("it has a line break"));
+            return Err(invalid("it has a line break"));
         }
         if is_plain(text) && text.split('.').count() <= KEY_NAMES_MAX {
             return Ok(Self::from_names(text.split('.')));
         }
         let names = toml_edit::Key::parse(text)
-            .map_err(|_| refuse("its names are letters, digits, `_`, `-`, or quoted, with dots between"))?;
+            .map_err(|_| invalid("its names are letters, digits, `_`, `-`, or quoted, with dots between"))?;
         if names.len() > KEY_NAMES_MAX {
-            return Err(refuse("it has more than 32 names"));
+            return Err(invalid("it has more than 32 names"));
         }
         Ok(Self(names.iter().map(|name| name.get().to_owned()).collect()))
     }

@@ -147,7 +147,7 @@ impl Registry {
     pub(crate) fn unchecked(
         declarations: impl IntoIterator<Item = Declaration>,
     ) -> Result<Registry, RegistryError> {
-        let mut keys = declarations.into_iter().map(declare).collect::<Result<Vec<_>, _>>()?;
+        let mut keys = declarations.into_iter().map(define).collect::<Result<Vec<_>, _>>()?;
         keys.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         Ok(Registry { keys, renamed: Vec::new() })
     }
@@ -177,11 +177,11 @@ impl Registry {
         if let Some((_, present)) = self.renamed.iter().find(|(former, _)| former == key) {
             return self.look_up(present);
         }
-        let is_free = key.section() == USER_SECTION;
-        if is_free && key.names().len() > 1 {
+        let is_user_key = key.section() == USER_SECTION;
+        if is_user_key && key.names().len() > 1 {
             return Ok(KeyInfo { key, definition: None });
         }
-        if is_free || self.keys().any(|known| known.key.is_within(key)) {
+        if is_user_key || self.keys().any(|known| known.key.is_within(key)) {
             return Err(Error::IsTable { key: key.clone() });
         }
         Err(Error::UnknownKey { key: key.clone(), suggestion: self.suggestion(key), origin: None })
@@ -217,7 +217,7 @@ impl Registry {
     }
 }
 
-fn declare(declaration: Declaration) -> Result<KeyDefinition, RegistryError> {
+fn define(declaration: Declaration) -> Result<KeyDefinition, RegistryError> {
     let Declaration { key: text, value_type, default, scopes, secrecy, help } = declaration;
     let key = Key::parse(text).map_err(|_| RegistryError::InvalidKey { key: text })?;
     if key.section() == USER_SECTION || key.names().len() < 2 {
@@ -266,15 +266,15 @@ impl<'a> KeyInfo<'a> {
     /// Parses a value from text: an argument or an environment variable.
     pub(crate) fn read_text(&self, text: &str, origin: Option<&Origin>) -> Result<Value, Error> {
         let value = self.value_type().read_text(text);
-        value.map_err(|error| self.refuse(error, &Value::String(text.to_owned()), origin))
+        value.map_err(|error| self.invalid_value(error, &Value::String(text.to_owned()), origin))
     }
 
     /// Converts a value from its TOML type to the key's type.
     pub(crate) fn read_toml(&self, value: &Value, origin: Option<&Origin>) -> Result<Value, Error> {
-        self.value_type().read_toml(value).map_err(|error| self.refuse(error, value, origin))
+        self.value_type().read_toml(value).map_err(|error| self.invalid_value(error, value, origin))
     }
 
-    fn refuse(&self, error: ValueError, value: &Value, origin: Option<&Origin>) -> Error {
+    fn invalid_value(&self, error: ValueError, value: &Value, origin: Option<&Origin>) -> Error {
         let (key, expected) = (self.key.clone(), self.value_type().to_string());
         let actual = value.show(self.is_secret(), Reveal::No);
         let origin = origin.cloned().map(Box::new);

@@ -94,7 +94,7 @@ impl Value {
     }
 
     /// Converts the value to its TOML type: a duration becomes a string.
-    pub(crate) fn typed_by_toml(&self) -> Value {
+    pub(crate) fn to_toml_type(&self) -> Value {
         Self::from_toml(&self.toml())
     }
 

@@ -60,9 +60,9 @@ impl Interpolation<'_> {
                 Part::Text(text) => expanded.push_str(text),
                 Part::Variable { name, default } => match (self.look_up(name)?, default) {
                     (Some(value), _) | (None, Some(value)) => expanded.push_str(value),
-                    (None, None) => return Err(self.refuse(name, UNSET)),
+                    (None, None) => return Err(self.error(name, UNSET)),
                 },
-                Part::Open(name) => return Err(self.refuse(name, "is not closed")),
+                Part::Open(name) => return Err(self.error(name, "is not closed")),
             }
         }
         Ok(expanded)
@@ -70,7 +70,7 @@ impl Interpolation<'_> {
 
     fn look_up(&self, name: &str) -> Result<Option<&str>, Error> {
         if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
-            return Err(self.refuse(name, "does not name a variable"));
+            return Err(self.error(name, "does not name a variable"));
         }
         if self.scope != Scope::Global && (may_be_secret(name) || self.registry.is_withheld(name)) {
             let (key, variable) = (self.info.key.clone(), name.to_owned());
@@ -79,7 +79,7 @@ impl Interpolation<'_> {
         self.environment.get(name)
     }
 
-    fn refuse(&self, variable: &str, reason: &'static str) -> Error {
+    fn error(&self, variable: &str, reason: &'static str) -> Error {
         // A malformed reference may be part of a secret.
         let shown = if self.info.is_secret() && reason != UNSET { REDACTED } else { variable };
         let (key, variable) = (self.info.key.clone(), shown.to_owned());

@@ -160,7 +160,7 @@ impl Layers {
                 Content::Absent => {}
                 Content::Unusable(error) => problems.push(error.clone()),
                 Content::Document(document) => {
-                    let (known, unknown) = self.keys_of(file, document, prefix);
+                    let (known, unknown) = self.file_keys(file, document, prefix);
                     keys.extend(known);
                     problems.extend(unknown);
                 }
@@ -193,21 +193,21 @@ impl Layers {
     /// Returns the value of a key in every layer, strongest first.
     pub fn layer_values(&self, info: KeyInfo<'_>) -> Vec<LayerValue> {
         let mut layers = vec![
-            LayerValue::of(Layer::Flag, Origin::Flag, Ok(self.flags.get(info.key).cloned())),
+            LayerValue::new(Layer::Flag, Origin::Flag, Ok(self.flags.get(info.key).cloned())),
             self.variable(info),
         ];
         layers.extend(self.files.iter().map(|file| self.file(file, info)));
-        layers.push(LayerValue::of(Layer::Default, Origin::Default, Ok(info.default().cloned())));
+        layers.push(LayerValue::new(Layer::Default, Origin::Default, Ok(info.default().cloned())));
         layers
     }
 
     fn variable(&self, info: KeyInfo<'_>) -> LayerValue {
-        let Some(definition) = info.definition else { return LayerValue::nothing(Layer::Environment) };
+        let Some(definition) = info.definition else { return LayerValue::none(Layer::Environment) };
         let name = definition.variable();
         let text = self.environment.get(&name);
         let origin = Origin::Variable { name };
         let value = text.and_then(|text| text.map(|text| info.read_text(text, Some(&origin))).transpose());
-        LayerValue::of(Layer::Environment, origin, value)
+        LayerValue::new(Layer::Environment, origin, value)
     }
 
     /// Returns the value of a key in a file.
@@ -219,16 +219,16 @@ impl Layers {
             Content::Unusable(error) if info.scopes().contains(&file.scope) => {
                 return LayerValue { layer, origin: None, value: Err(error.clone()) };
             }
-            Content::Unusable(_) | Content::Absent => return LayerValue::nothing(layer),
+            Content::Unusable(_) | Content::Absent => return LayerValue::none(layer),
         };
         let former = || self.registry.former_names(info.key).find_map(|former| document.find(former));
         let entry = document.find(info.key).or_else(former);
         let entry = entry.filter(|entry| info.definition.is_some() || !entry.item.is_table_like());
-        let Some(entry) = entry else { return LayerValue::nothing(layer) };
+        let Some(entry) = entry else { return LayerValue::none(layer) };
         let line = document.line(entry.key_start);
         let origin = Origin::File { scope: file.scope, file: file.file.clone(), line };
         let value = self.read(info, file.scope, entry.value(), &origin);
-        LayerValue::of(layer, origin, value.map(Some))
+        LayerValue::new(layer, origin, value.map(Some))
     }
 
     fn read(&self, info: KeyInfo<'_>, scope: Scope, value: Value, origin: &Origin) -> Result<Value, Error> {
@@ -255,10 +255,16 @@ impl Layers {
 
     /// Returns the known keys of a file, and an error for each unknown one; only keys at, above or
     /// below `prefix`.
-    fn keys_of(&self, file: &FileLayer, document: &Document, prefix: Option<&Key>) -> (Vec<Key>, Vec<Error>) {
+    fn file_keys(
+        &self,
+        file: &FileLayer,
+        document: &Document,
+        prefix: Option<&Key>,
+    ) -> (Vec<Key>, Vec<Error>) {
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
-        let concerns = |key: &Key| prefix.is_none_or(|prefix| key.is_within(prefix) || prefix.is_within(key));
-        for (key, line) in document.keys().into_iter().filter(|(key, _)| concerns(key)) {
+        let is_related =
+            |key: &Key| prefix.is_none_or(|prefix| key.is_within(prefix) || prefix.is_within(key));
+        for (key, line) in document.keys().into_iter().filter(|(key, _)| is_related(key)) {
             match self.registry.look_up(&key) {
                 Ok(KeyInfo { definition: Some(_), .. }) => {}
                 Ok(KeyInfo { definition: None, .. }) => known.push(key),
@@ -320,11 +326,11 @@ impl fmt::Debug for Resolved {
 }
 
 impl LayerValue {
-    fn nothing(layer: Layer) -> LayerValue {
+    fn none(layer: Layer) -> LayerValue {
         LayerValue { layer, origin: None, value: Ok(None) }
     }
 
-    fn of(layer: Layer, origin: Origin, value: Result<Option<Value>, Error>) -> LayerValue {
+    fn new(layer: Layer, origin: Origin, value: Result<Option<Value>, Error>) -> LayerValue {
         let origin = (!matches!(value, Ok(None))).then_some(origin);
         LayerValue { layer, origin, value }
     }

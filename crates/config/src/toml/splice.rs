@@ -117,7 +117,7 @@ impl Document {
             values.retain(|other, _| !other.is_within(key));
             values
         };
-        let (before, expected) = (others(self), value.map(Value::typed_by_toml));
+        let (before, expected) = (others(self), value.map(Value::to_toml_type));
         for Splice { range, replacement } in candidates {
             let mut text = self.text().to_owned();
             text.replace_range(range, &replacement);
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(text(&parse(before).unset(&key(name)).unwrap().unwrap()), expected);
     }
 
-    fn check_refused(before: &str, name: &str, expected: &str) {
+    fn check_rejected(before: &str, name: &str, expected: &str) {
         let error = parse(before).set(&key(name), &Value::Integer(9)).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
@@ -464,12 +464,12 @@ mod tests {
 
     #[test]
     fn a_key_cannot_be_a_table_and_a_value() {
-        check_refused("\na = 1\n", "a.b", "cannot set `a.b`: `a` is a value in `f.toml`, line 2");
-        check_refused("[a.b]\n", "a.b", "cannot set `a.b`: `a.b` is a table in `f.toml`, line 1");
-        check_refused("a.b = 1\n", "a", "cannot set `a`: `a` is a table in `f.toml`, line 1");
-        check_refused("a = {}\n", "a", "cannot set `a`: `a` is a table in `f.toml`, line 1");
-        check_refused("[[a]]\n", "a", "cannot set `a`: `a` is a list of tables in `f.toml`, line 1");
-        check_refused("[[a]]\n", "a.b", "cannot set `a.b`: `a` is a list of tables in `f.toml`, line 1");
+        check_rejected("\na = 1\n", "a.b", "cannot set `a.b`: `a` is a value in `f.toml`, line 2");
+        check_rejected("[a.b]\n", "a.b", "cannot set `a.b`: `a.b` is a table in `f.toml`, line 1");
+        check_rejected("a.b = 1\n", "a", "cannot set `a`: `a` is a table in `f.toml`, line 1");
+        check_rejected("a = {}\n", "a", "cannot set `a`: `a` is a table in `f.toml`, line 1");
+        check_rejected("[[a]]\n", "a", "cannot set `a`: `a` is a list of tables in `f.toml`, line 1");
+        check_rejected("[[a]]\n", "a.b", "cannot set `a.b`: `a` is a list of tables in `f.toml`, line 1");
         let value = Value::Table([("b".to_owned(), Value::Integer(1))].into());
         for (before, name) in [("a = 1", "a"), ("a = { b.c = 1 }", "a.b"), ("a.b = 1", "a"), ("[a]", "a")] {
             let error = parse(before).set(&key(name), &value).unwrap_err();

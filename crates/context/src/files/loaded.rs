@@ -67,7 +67,7 @@ pub(crate) fn load(files: Files<'_>) -> Result<Loaded, Error> {
 }
 
 /// Reads a context, even if its metadata do not match the messages.
-pub(crate) fn load_any_count(files: Files<'_>) -> Result<Loaded, Error> {
+pub(crate) fn load_unchecked(files: Files<'_>) -> Result<Loaded, Error> {
     match load(files) {
         Err(Error::ModifiedExternally { file, .. }) | Err(Error::Damaged { file, line: Some(_), .. })
             if file.ends_with(MESSAGES) =>
@@ -98,11 +98,11 @@ pub(crate) fn layout(files: Files<'_>, metadata: &mut Metadata) -> Result<Layout
     match (lines_len, array_len) {
         (Some(_), Some(_)) => return Err(Error::AmbiguousLayout { folder: files.folder.clone() }),
         (None, Some(_)) => {
-            let messages = array(files)?;
+            let messages = legacy_messages(files)?;
             let count = messages.len() as u64;
             let recorded = metadata.message_count.filter(|recorded| *recorded != count);
             if let Some(recorded) = recorded {
-                return Err(edited(files, LEGACY_MESSAGES, recorded, count));
+                return Err(modified_externally(files, LEGACY_MESSAGES, recorded, count));
             }
             metadata.message_count = Some(count);
             return Ok(Layout::Array);
@@ -119,7 +119,7 @@ pub(crate) fn layout(files: Files<'_>, metadata: &mut Metadata) -> Result<Layout
     let was_ours = metadata.messages_bytes.is_some();
     let recorded = metadata.message_count.filter(|recorded| *recorded != scan.count || was_ours);
     if let Some(recorded) = recorded.filter(|_| !is_torn) {
-        return Err(edited(files, MESSAGES, recorded, scan.count));
+        return Err(modified_externally(files, MESSAGES, recorded, scan.count));
     }
     metadata.message_count = Some(scan.count);
     metadata.messages_bytes = Some(scan.end);
@@ -127,7 +127,7 @@ pub(crate) fn layout(files: Files<'_>, metadata: &mut Metadata) -> Result<Layout
     Ok(Layout::Lines { end: scan.end, tail: scan.tail })
 }
 
-fn edited(files: Files<'_>, file: &str, recorded: u64, count: u64) -> Error {
+fn modified_externally(files: Files<'_>, file: &str, recorded: u64, count: u64) -> Error {
     Error::ModifiedExternally {
         file: files.path(file),
         recorded: format!("{recorded} messages were recorded"),
@@ -136,7 +136,7 @@ fn edited(files: Files<'_>, file: &str, recorded: u64, count: u64) -> Error {
 }
 
 /// Reads the messages of an older tool.
-pub(crate) fn array(files: Files<'_>) -> Result<Vec<Message>, Error> {
+pub(crate) fn legacy_messages(files: Files<'_>) -> Result<Vec<Message>, Error> {
     let bytes = files.read(LEGACY_MESSAGES, LEGACY_BYTES_MAX)?.unwrap_or_default();
     legacy::messages(&bytes).map_err(|damage| files.damaged(LEGACY_MESSAGES, damage))
 }

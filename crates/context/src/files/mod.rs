@@ -93,11 +93,11 @@ impl Files<'_> {
     }
 
     pub(crate) fn damaged(&self, file: &str, source: Damage) -> Error {
-        let place = match &source {
-            Damage::Json(json) => json.place(),
+        let position = match &source {
+            Damage::Json(json) => json.position(),
             _ => None,
         };
-        let (line, column) = place.map(|(line, column)| (line as u64, column as u64)).unzip();
+        let (line, column) = position.map(|(line, column)| (line as u64, column as u64)).unzip();
         Error::Damaged { file: self.path(file), line, column, source: Box::new(source) }
     }
 

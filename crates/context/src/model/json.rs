@@ -34,7 +34,7 @@ pub enum JsonError {
 
 impl JsonError {
     /// Line and column, counted from 1, if known.
-    pub fn place(&self) -> Option<(usize, usize)> {
+    pub fn position(&self) -> Option<(usize, usize)> {
         match self {
             JsonError::Syntax(error) => Some((error.line(), error.column())),
             _ => None,
@@ -56,7 +56,7 @@ impl Json {
     }
 
     /// Wraps a text that this crate built from JSON values, without white space.
-    pub(crate) fn made(text: String) -> Json {
+    pub(crate) fn from_compact(text: String) -> Json {
         Json(text.into())
     }
 
@@ -308,13 +308,13 @@ mod tests {
 
     #[test]
     fn invalid_json_is_rejected_with_its_position() {
-        assert_eq!(Json::parse("{\n  \"a\": x}").unwrap_err().place(), Some((2, 8)));
+        assert_eq!(Json::parse("{\n  \"a\": x}").unwrap_err().position(), Some((2, 8)));
         assert!(Json::parse("{} {}").is_err());
         assert!(matches!(Json::parse_bytes(b"\"\xff\""), Err(JsonError::Utf8(_))));
         let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
         assert!(Json::parse(&deep(DEPTH_MAX)).is_ok());
         let error = Json::parse(&deep(DEPTH_MAX + 1)).unwrap_err();
-        assert!(matches!(error, JsonError::Depth) && error.place().is_none());
+        assert!(matches!(error, JsonError::Depth) && error.position().is_none());
     }
 
     #[test]

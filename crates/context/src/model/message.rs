@@ -350,7 +350,7 @@ impl Draft {
     pub fn text(role: Role, text: &str) -> Draft {
         let fields = [("role", json::quoted(role.as_str())), ("content", json::quoted(text))];
         let fields = fields.map(|(name, value)| (name.into(), value.into()));
-        let object = Json::made(json::object(fields));
+        let object = Json::from_compact(json::object(fields));
         Draft { object, id: None, has_time: false }
     }
 

@@ -107,7 +107,7 @@ impl Metadata {
     }
 
     /// Returns the metadata after a commit at this time, with all known fields written into `all`.
-    pub(crate) fn stamped(mut self, now: Timestamp) -> Metadata {
+    pub(crate) fn stamp(mut self, now: Timestamp) -> Metadata {
         let text = |value: &dyn std::fmt::Display| format!("\"{value}\"");
         let mut changes: Vec<(&str, String)> = vec![("format", FORMAT.to_string())];
         changes.extend(self.context_id.map(|id| ("context_id", text(&id))));
@@ -121,7 +121,7 @@ impl Metadata {
         changes.push(("revision", self.revision.to_string()));
         changes.push(("rewritten", self.rewritten.to_string()));
         let changes = changes.into_iter().map(|(name, value)| (Cow::Borrowed(name), Cow::Owned(value)));
-        self.all = self.all.merged(&Json::made(json::object(changes)));
+        self.all = self.all.merged(&Json::from_compact(json::object(changes)));
         self.format = FORMAT;
         self
     }
@@ -169,7 +169,7 @@ mod tests {
         metadata.message_count = Some(2);
         metadata.messages_bytes = Some(99);
         metadata.last_id = Some(id);
-        let metadata = metadata.stamped(now);
+        let metadata = metadata.stamp(now);
         let again = Metadata::read(Json::parse_bytes(&metadata.to_file()).unwrap()).unwrap();
         assert_eq!(again, metadata);
         assert_eq!(again.created_at(), Some(now));
@@ -182,9 +182,9 @@ mod tests {
             read(r#"{"owner":"ada","message_count":5,"created_at":"2025-01-01T10:00:00.5","v":1.10}"#);
         assert_eq!(metadata.message_count(), 5);
         assert_eq!(metadata.created_at(), Some("2025-01-01T10:00:00.5Z".parse().unwrap()));
-        let stamped = metadata.stamped("2026-11-15T12:00:00Z".parse().unwrap());
+        let stamp = metadata.stamp("2026-11-15T12:00:00Z".parse().unwrap());
         for part in ["\"owner\":\"ada\"", "\"v\":1.10", "\"created_at\":\"2025-01-01T10:00:00.5\""] {
-            assert!(stamped.as_json().as_str().contains(part), "{part}");
+            assert!(stamp.as_json().as_str().contains(part), "{part}");
         }
     }
 

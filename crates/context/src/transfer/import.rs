@@ -157,7 +157,7 @@ fn is_archive(start: &[u8]) -> bool {
 /// Returns the messages of a list, or of an object that has one.
 fn chat_messages(bytes: &[u8]) -> Result<Vec<Message>, ImportError> {
     let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    let wrong = |source: JsonError| match source.place() {
+    let wrong = |source: JsonError| match source.position() {
         Some((line, _)) => ImportError::Line { line: line as u64, source: source.into() },
         None => ImportError::UnknownFormat,
     };
