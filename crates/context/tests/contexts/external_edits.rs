@@ -145,7 +145,7 @@ fn an_invalid_revision_is_never_incremented() {
     place.write("metadata.json", &last);
     assert_eq!(place.open("chat").metadata().revision(), context::Revision::MAX);
     chat.append(draft("one more")).unwrap();
-    assert_error(chat.save(), "it must hold a revision incremented");
+    assert_error(chat.save(), "it must hold a revision that can be incremented");
     assert_eq!(place.read("metadata.json"), last);
     assert_eq!(texts(&place.open("chat")), ["m0", "m1"]);
 }

@@ -89,7 +89,7 @@ fn verify_reports_each_problem() {
     fs::write(place.file("state.json"), "{").unwrap();
     assert!(problems(&place).iter().any(|one| one.0 == "state.json" && one.1 == Some(1)));
     place.write("messages.json", "[]");
-    assert!(problems(&place)[0].2.contains("two layouts"));
+    assert!(problems(&place)[0].2.contains("both messages.json and messages.jsonl"));
 }
 
 #[test]

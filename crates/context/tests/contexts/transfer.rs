@@ -250,7 +250,7 @@ fn the_legacy_layout_round_trips() {
     fs::write(out.join("messages.json"), "x").unwrap();
     assert_error(
         place.contexts.import(&out, Some(&name("x")), OnExisting::Fail, None),
-        "its `messages.json` is wrong",
+        "its `messages.json` is invalid",
     );
     assert_eq!(names(place.folder.path()), ["contexts", "out"], "no leftovers");
 }
