@@ -1,4 +1,4 @@
-//! Steps of conversations: contexts that are there, what is done to them, and what they are afterwards.
+//! Steps about contexts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::commands::{run_with_input, stderr};
 use crate::four_files;
 use crate::world::{World, read};
 
-/// The size of a disk that has no room.
+/// Size of a disk that will be full.
 const DISK_BYTES: u64 = 1 << 20;
 const PAGE_BYTES: usize = 4096;
 
@@ -24,12 +24,12 @@ impl World {
         self.home.as_ref().unwrap().join("contexts").join(name)
     }
 
-    /// The program with these words, ended.
+    /// Runs the program with these words.
     pub(crate) fn ask(&self, words: &[&str]) -> Output {
         self.program().args(words).stdin(Stdio::null()).output().unwrap()
     }
 
-    /// All of a context as a reader sees it.
+    /// Exports a whole context, as a reader sees it.
     fn export(&self, name: &str) -> Vec<u8> {
         let output = self.ask(&["context", "export", name]);
         assert!(output.status.success(), "{output:?}");
@@ -42,7 +42,7 @@ impl World {
         let Some(names) = contexts.and_then(|folder| fs::read_dir(folder).ok()) else { return };
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         for name in names.filter(|name| !name.starts_with('.')).collect::<Vec<_>>() {
-            // One with a torn tail cannot be exported byte for byte; its files are compared.
+            // A context with a torn line cannot be exported byte for byte; compare its files.
             let exported = self.ask(&["context", "export", &name]).stdout;
             let files = FILES_NOW.map(|file| (file, fs::read(self.context(&name).join(file)).ok()));
             self.exported.insert(name, (exported, files.into()));
@@ -69,7 +69,7 @@ fn context_on_full_disk(world: &mut World, name: String, count: u64) {
     world.home = Some(disk.point().join("home"));
     context(world, name, count);
     let mut filler = Vec::new();
-    // Somebody else takes the room, page by page.
+    // Fill the disk, page by page.
     while fs::write(disk.point().join("filler"), &filler).is_ok() {
         filler.resize(filler.len() + PAGE_BYTES, b'f');
     }
@@ -136,12 +136,12 @@ fn all_appended(world: &mut World) {
     assert!(!world.sets.is_empty() && failed.is_empty(), "{failed:?}");
 }
 
-/// The messages of a context, as an archive has them.
+/// Messages of a context, from an archive.
 fn messages(archive: &[u8]) -> Vec<Value> {
     parts(archive).remove("message").unwrap_or_default()
 }
 
-/// The values of an archive by their kind.
+/// Values of an archive by kind.
 fn parts(archive: &[u8]) -> BTreeMap<String, Vec<Value>> {
     let mut parts: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for line in std::str::from_utf8(archive).unwrap().lines() {
@@ -195,7 +195,7 @@ fn is_new(world: &mut World, name: String) {
         ["message", "state", "global_context"].map(|kind| parts.get(kind).cloned())
     };
     assert_ne!(content(&after), content(&before));
-    // It is the one change, whole: of what the command is about, and of nothing else.
+    // The command made this one change, completely, and no other.
     let count = after.get("message").map_or(0, Vec::len);
     assert_eq!(after["metadata"][0]["message_count"], count);
 }
@@ -219,7 +219,7 @@ fn nothing_left(world: &mut World, name: String) {
     assert_eq!(strays(world, &name), Vec::<String>::new());
 }
 
-/// What is in the folder of a context and does not belong there.
+/// Names in the folder of a context that do not belong there.
 pub(crate) fn strays(world: &World, name: &str) -> Vec<String> {
     folder::leftovers(&world.context(name), &CONTEXT)
 }
@@ -293,7 +293,7 @@ fn is_copy(world: &mut World, copy: String, name: String) {
     let content = |name: &str| {
         let archive = world.export(name);
         let lines = text(&archive).lines().map(str::to_owned).collect::<Vec<_>>();
-        // All but the head, the metadata and the checksum: byte for byte.
+        // Everything but head, metadata and checksum, byte for byte.
         lines[2..lines.len() - 1].to_vec()
     };
     assert_eq!(content(&copy), content(&name));

@@ -1,4 +1,4 @@
-//! A conversation in the four files of older tools, all of which say one number; and the usual ways to save them, as controls.
+//! The four legacy files, all with one number; and common ways to save them, as controls.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -8,7 +8,7 @@ use testkit::strace::{BEGIN, END};
 
 const FILES: [&str; 4] = ["messages.json", "metadata.json", "state.json", "global_context.json"];
 
-/// What the four files hold when they say a number: so many messages, and the number in the three others.
+/// Content of the four files with a number: so many messages, and the number in the others.
 fn contents(number: u64) -> [String; 4] {
     let messages: Vec<String> =
         (0..number).map(|at| format!("{{\"role\":\"user\",\"content\":\"m{at}\",\"n\":1.10}}")).collect();
@@ -17,7 +17,7 @@ fn contents(number: u64) -> [String; 4] {
     [format!("[{}]\n", messages.join(",\n")), metadata, small.clone(), small]
 }
 
-/// Makes a folder of files that say a number.
+/// Creates a folder of files with a number.
 pub(crate) fn write(folder: &Path, number: u64) {
     fs::create_dir_all(folder).unwrap();
     for (file, content) in FILES.into_iter().zip(contents(number)) {
@@ -25,7 +25,7 @@ pub(crate) fn write(folder: &Path, number: u64) {
     }
 }
 
-/// The role of a child: saves a number in a usual way, `plain` or `renames`, and says so.
+/// Role of a child: saves a number, by `plain` writes or `renames`, and reports it.
 pub(crate) fn play(role: &str, folder: &Path) {
     let (way, number) = role.split_once(':').unwrap();
     let contents = contents(number.parse().unwrap());

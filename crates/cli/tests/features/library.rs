@@ -1,4 +1,4 @@
-//! Steps of what only the library can do: batches that call setters, processes that live on, registering keys.
+//! Steps about the library: batches with setters, long-lived services, registration of keys.
 
 use config::{ConfigTransaction, Declaration, Error, Key, Registry, Scope, Secrecy, Type, Value};
 use cucumber::{given, then, when};
@@ -9,7 +9,7 @@ fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-/// A setter that joins whatever transaction it is given.
+/// A setter that joins the transaction of its caller.
 fn set_twice(tx: &mut ConfigTransaction<'_>, name: &str, of: &str) -> Result<(), Error> {
     let Some(Value::Integer(staged)) = tx.get(&key(of))? else { panic!("{of} is no number") };
     tx.set_value(&key(name), &(2 * staged).to_string())

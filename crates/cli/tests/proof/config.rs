@@ -1,5 +1,5 @@
-//! `agents config set` killed, or failed, at every system call of it: the file is the old one or the new one, the lock is free, and the
-//! next set leaves nothing behind.
+//! `agents config set`, killed or failed at every system call: the file is the old one or the new
+//! one, the lock is free, and the next set removes all leftovers.
 
 use std::fs;
 use std::path::Path;
@@ -17,9 +17,9 @@ use crate::{names, program};
 enum Workload {
     /// In a file with comments.
     Existing,
-    /// The first of a user, who has no home folder yet.
+    /// The first set of a user, without a home folder.
     FirstOfUser,
-    /// The first in a project: its folder and what git is to ignore are made too.
+    /// The first set in a project, which also creates its folder and `.gitignore`.
     FirstInProject,
 }
 
@@ -28,12 +28,12 @@ impl Workload {
         if self == Self::FirstInProject { "project" } else { "global" }
     }
 
-    /// The folder of the file, below the trial's own.
+    /// Folder of the file, below that of the trial.
     fn folder(self) -> &'static str {
         if self == Self::FirstInProject { "@begin/.cleveragents" } else { "home" }
     }
 
-    /// What may be in the folder when nobody writes.
+    /// Names that may be in the folder without a writer.
     fn quiet(self) -> &'static [&'static str] {
         match self {
             Self::FirstInProject => &[".config.toml.lock", ".gitignore", "config.toml"],
@@ -105,7 +105,8 @@ fn a_set_syncs_the_new_file_and_its_folder_and_nothing_else() {
     assert!(steps[0].contains("config.toml") && steps[1].ends_with("home"), "{steps:?}");
 }
 
-/// A set that was killed may have made the folder and not synced its name; no kill can show that, only a power cut much later.
+/// A killed set may have created the folder without syncing its name. A kill cannot show that, only
+/// a later power cut.
 #[test]
 fn a_folder_that_a_killed_set_made_is_made_durable_by_the_next() {
     for (workload, around) in [(Workload::FirstOfUser, "trial"), (Workload::FirstInProject, "trial/@begin")] {

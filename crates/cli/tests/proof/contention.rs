@@ -14,7 +14,8 @@ use testkit::seed;
 use crate::{names, program};
 
 const SETS: usize = 50;
-/// A kill comes within this time of the start: about as long as a set takes, its wait for others included.
+/// A kill comes within this time of the start: about as long as a set takes, its wait for others
+/// included.
 const KILL_WITHIN: Duration = Duration::from_millis(30);
 
 struct Home {
@@ -41,7 +42,8 @@ impl Home {
         program(&self.path(), self.folder.path(), &["config", "set", "--scope", "global", name, &value])
     }
 
-    /// Every writer does its sets one after the other, all writers at once, while a reader polls. What came of each set, and the polls.
+    /// Every writer does its sets one after the other, all writers at once, while a reader polls.
+    /// What came of each set, and the polls.
     fn contend<T: Send>(&self, writers: usize, set: impl Fn(u32, usize) -> T + Sync) -> (Vec<T>, usize) {
         let set = &set;
         contended_config::poll_during(&self.file(), || {

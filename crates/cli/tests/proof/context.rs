@@ -1,5 +1,5 @@
-//! Commands that change a context, killed or failed at every system call: all four files are old or all four are new, what was acknowledged is
-//! there, and the next command leaves nothing behind.
+//! Commands that change a context, killed or failed at every system call: all four files are old or
+//! all four are new, acknowledged changes are kept, and the next command removes all leftovers.
 
 use std::fs;
 use std::path::Path;
@@ -12,25 +12,26 @@ use testkit::strace::{self, BEGIN, Inject};
 use crate::bench::{self, Bench, proofs, prove};
 use crate::{names, program};
 
-/// Of the errors in CI, every how-manieth is tried. Not a multiple of the four kinds, so that all kinds come.
+/// Of the errors in CI, one in so many is tried. Not a multiple of the four kinds, so that all
+/// kinds are covered.
 const SAMPLE_OF_ERRORS: usize = 7;
 
 /// One command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Workload {
-    /// A message more.
+    /// Appends a message.
     Append,
-    /// The first context of a user, who has no home folder yet.
+    /// Creates the first context of a user, without a home folder.
     Create,
-    /// All four files at once, in the place of a context that is there.
+    /// Replaces all four files of an existing context.
     Import,
-    /// The context goes.
+    /// Removes the context.
     Remove,
-    /// A message more, where a kill left the one before it in the journal alone.
+    /// Appends a message after a kill left the one before it in the journal only.
     Recovery,
 }
 
-/// A context, without what differs from run to run.
+/// A context, without parts that differ from run to run.
 #[derive(PartialEq, Eq, Debug)]
 struct Found {
     texts: Vec<String>,
@@ -60,7 +61,7 @@ fn must(trial: &Path, words: &str) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(format!("`{words}` failed: {output:?}")) }
 }
 
-/// A folder of an older tool that says a number.
+/// Writes a legacy folder with a number.
 fn write_old(folder: &Path, number: usize) {
     fs::create_dir(folder).unwrap();
     let messages: Vec<_> =
@@ -94,7 +95,7 @@ impl bench::Workload for Workload {
             must(trial, "context import ../before --as chat").unwrap();
         }
         if self == Self::Recovery {
-            // Killed when it is committed, at the first write into a file.
+            // Killed after the commit, at the first write to a file.
             let append = Self::Append.command(trial);
             let calls = strace::calls(&append, &trial.with_file_name("log"));
             must(trial, "context rewind chat --to 2").unwrap();
@@ -173,7 +174,8 @@ fn an_append_by_the_program_waits_for_the_disk_once_for_the_message() {
     assert_eq!(syncs.len(), 1, "{syncs:?}");
 }
 
-/// A create that was killed may have made the folders and not synced their names; no kill can show that, only a power cut much later.
+/// A killed create may have created the folders without syncing their names. A kill cannot show
+/// that, only a later power cut.
 #[test]
 fn folders_that_a_killed_create_made_are_made_durable_by_the_next() {
     let Some(bench) = Bench::new(Workload::Create) else { return };

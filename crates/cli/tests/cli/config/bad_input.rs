@@ -1,4 +1,4 @@
-//! Files and values that are wrong: a clear error, or the right thing, and nothing is lost.
+//! Invalid files and values: a clear error, and no loss.
 
 #![expect(clippy::disallowed_methods, reason = "plays a person who breaks files")]
 
@@ -9,7 +9,7 @@ use snapbox::str;
 
 use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json, told};
 
-/// What the program has as its file limit, in bytes.
+/// Limit of the program for a file, in bytes.
 const FILE_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 #[test]
@@ -349,8 +349,8 @@ error: `[PLACE]/agents-home/config.toml` is not a regular file
 "#]]);
 }
 
-/// The program refuses what is marked read-only even where the system would let it through, so this
-/// holds for root too.
+/// The program rejects a read-only file even if the system would allow the write, so this holds for
+/// root too.
 #[test]
 fn read_only_files_are_reported_and_unchanged() {
     let program = Program::new();
@@ -393,7 +393,7 @@ error: no home folder: neither CLEVERAGENTS_HOME nor the home folder of the user
     run("config path").code(3).stdout_eq("");
     run("completions fish").success().stderr_eq("");
     assert_eq!(json(&run("config list --format json").code(3))["messages"][0]["code"], "no-home");
-    // A home that depends on where one is would put files anywhere.
+    // A relative home would put files into any current folder.
     let relative = program.run_with("CLEVERAGENTS_HOME", "here", "config set x.a 1");
     relative.code(2).stdout_eq("").stderr_eq(str![[r#"
 error: CLEVERAGENTS_HOME is `here`, which is not an absolute path

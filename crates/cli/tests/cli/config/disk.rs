@@ -1,5 +1,4 @@
-//! Disks that refuse: full, mounted read-only. The old file stays, and the message says what can be
-//! done.
+//! Full and read-only disks: the old file stays, and the message names a remedy.
 
 use snapbox::str;
 use testkit::mount::SmallDisk;
@@ -18,7 +17,7 @@ fn a_full_or_read_only_disk_is_reported_and_the_file_unchanged() {
         Err(reason) => return skipped("cli::disk", &reason),
     };
     program.run("config set x.a 1 --home small").success().stderr_eq("");
-    // What is left goes to a file of somebody else.
+    // Fill the rest of the disk.
     let filled = std::process::Command::new("dd")
         .args(["if=/dev/zero", "of=small/fill", "bs=1k"])
         .current_dir(program.path(""))

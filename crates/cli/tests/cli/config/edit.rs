@@ -175,7 +175,7 @@ error: the editor `false` ended with exit status: 1; nothing was changed
     edit(&program, "no-such-editor --wait").code(1).stdout_eq("");
     program.check_nothing_is_left();
     assert_eq!(program.text(GLOBAL_FILE), ORIGINAL);
-    // What was saved before it failed is not thrown away.
+    // An edit that was saved before the editor failed is kept.
     edit(&program, "sh -c 'echo x.e = 5 >> \"$1\"; exit 3' -").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: the edit was not written; it is saved in `[TEMPORARY]/agents-edit-[..]/config.toml`
   because: the editor `sh -c 'echo x.e = 5 >> "$1"; exit 3' -` ended with exit status: 3; nothing was changed

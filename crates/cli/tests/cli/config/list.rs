@@ -74,7 +74,7 @@ fn the_list_is_valid_toml() {
     let program = with_files();
     let listed = text(&program.run("config list --show-origin").success());
     let other = Program::new();
-    // Without what may not come from a project, say, this could be somebody's file.
+    // The list is a valid global file.
     other.write(GLOBAL_FILE, listed);
     let envelope = json(&other.run("config list --format json").success());
     assert_eq!(envelope["messages"].as_array().unwrap().len(), 0, "{envelope}");

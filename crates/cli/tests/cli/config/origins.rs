@@ -1,4 +1,4 @@
-//! Where values come from: `--show-origin`, `--all-layers`, flags and variables.
+//! Origins of values: `--show-origin`, `--all-layers`, flags and variables.
 
 use snapbox::str;
 

@@ -1,4 +1,4 @@
-//! A broken file takes away nothing that a person needs to correct it.
+//! A broken file disables no command that a person needs to fix it.
 
 use snapbox::str;
 

@@ -1,4 +1,4 @@
-//! Secrets are shown where they are asked for by name, and nowhere else.
+//! Secrets are shown only on request by name.
 
 use snapbox::str;
 
@@ -60,7 +60,7 @@ fn a_secret_appears_nowhere_else() {
             assert!(!text(&run).contains("hunter2") && !told(&run).contains("hunter2"), "{words}");
         }
     }
-    // Nor when the line with it is broken.
+    // Nor if its line is broken.
     program.write(GLOBAL_FILE, format!("server.token = \"{SECRET}\n"));
     let run = program.run("config get server.token").code(1);
     assert!(!told(&run).contains("hunter2"), "{}", told(&run));

@@ -155,7 +155,7 @@ warning: `x.a` is still `3`, from local [PLACE]/.cleveragents/config.local.toml:
   hint: see `agents config get x.a --all-layers`
 
 "#]]);
-    // What may be set globally only goes there.
+    // A global-only key goes to the global scope.
     program
         .run("config set server.url https://example.org")
         .success()
@@ -184,7 +184,7 @@ fn a_project_is_found_from_a_subfolder_and_home_is_no_project() {
 set x.a in [PLACE]/.cleveragents/config.toml (project)
 
 "#]]);
-    // A home folder with the usual name, seen from below the user's own.
+    // A home folder with the usual name, in a subfolder of the user's home.
     program.write("user/.cleveragents/config.toml", "x.home = true\n");
     program.write("user/work/file", "");
     for home in [None, Some("agents-home")] {

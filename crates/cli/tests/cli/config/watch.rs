@@ -1,5 +1,4 @@
-//! `agents config watch`. Each test reads lines as they come; nothing depends on how long that
-//! takes.
+//! `agents config watch`. Each test reads lines as they arrive; none depends on timing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::program::{GLOBAL_FILE, Program};
 
-/// A watch that has begun.
+/// A running watch.
 struct Watching {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -32,7 +31,7 @@ impl Watching {
         serde_json::from_str(&self.next()).unwrap()
     }
 
-    /// Ctrl-C. Gives what it told people, and the exit code.
+    /// Sends Ctrl-C. Returns standard error and the exit code.
     fn interrupt(mut self) -> (String, Option<i32>) {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
         self.end()
@@ -52,7 +51,7 @@ impl Drop for Watching {
     }
 }
 
-/// Reads what people are told until it has begun.
+/// Reads standard error until the watch runs.
 fn wait_until_it_has_begun(watching: &mut Watching) {
     let mut one = [0];
     let mut line = String::new();
@@ -143,7 +142,7 @@ fn a_closed_pipe_ends_the_watch() {
     assert_eq!(watching.end(), (String::new(), Some(1)));
 }
 
-/// Lines of something that has ended.
+/// Lines of a process that has ended.
 fn closed() -> Lines<BufReader<ChildStdout>> {
     let mut child = Command::new("true").stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -1,4 +1,4 @@
-//! The built program, with a write that fails at each of the four files and at the journal.
+//! The built program, with a failing write to each of the four files and to the journal.
 
 use std::process::{Command, Stdio};
 
@@ -52,7 +52,7 @@ fn a_failed_write_leaves_all_old_or_all_new_files() {
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         let after = seen(&program);
         match output.status.code() {
-            // Committed; the file itself is written by whoever opens it next.
+            // Committed; the next open writes the file itself.
             Some(0) => {
                 assert!(told.contains("it is saved, and not in the files yet"), "{file}: {told}");
                 assert_ne!(after, before, "{file}");
@@ -61,7 +61,7 @@ fn a_failed_write_leaves_all_old_or_all_new_files() {
             Some(6) => assert!(told.contains("error: cannot save context `chat`"), "{file}: {told}"),
             code => panic!("{file}: {code:?} {told}"),
         }
-        // The next writer finishes, and leaves nothing behind.
+        // The next writer completes it, and removes all leftovers.
         program.run("context append chat --role user next").success();
         let names = program.names("agents-home/contexts/chat");
         let expected = [

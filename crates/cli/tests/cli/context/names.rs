@@ -1,4 +1,4 @@
-//! Names and words that are refused before anything is touched.
+//! Names and options that are rejected before any I/O.
 
 use crate::program::{Program, told};
 

@@ -60,7 +60,7 @@ fn follow_prints_new_messages_until_ctrl_c() {
     assert_eq!((&later["number"], &later["message"]["content"]), (&2.into(), &"later".into()));
     program.run("context rewind chat --to 0").success();
     program.run("context append chat --role user anew").success();
-    // Whether it sees the moment between the two is chance.
+    // It may or may not see the state between the two.
     assert_eq!(next()["message"]["content"], "anew");
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");

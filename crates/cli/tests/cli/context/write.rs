@@ -4,7 +4,7 @@ use snapbox::str;
 
 use crate::program::{Program, json, text};
 
-/// A program with a context `chat` of so many messages.
+/// Creates a context `chat` with so many messages.
 pub(super) fn with_messages(count: usize) -> Program {
     let program = Program::new();
     program.run("context create chat").success();

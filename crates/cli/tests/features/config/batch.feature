@@ -1,7 +1,7 @@
 @case-cfg-batch
-Feature: Several keys set in one command land together or not at all
+Feature: One command sets several keys, all or none
 
-  Scenario: All of them are right
+  Scenario: All values are valid
     When I run "agents config set core.format=plain plan.concurrency=3 x.team=blue"
     Then it ends with 0
     And the global file says:
@@ -11,7 +11,7 @@ Feature: Several keys set in one command land together or not at all
       x.team = "blue"
       """
 
-  Scenario: One of them is wrong
+  Scenario: One value is invalid
     Given the global file says:
       """
       plan.concurrency = 2 # two

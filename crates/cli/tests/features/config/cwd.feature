@@ -1,7 +1,7 @@
 @case-cfg-cwd
-Feature: State never lands in the current folder by accident
+Feature: Nothing is written to the current folder by accident
 
-  Scenario: Outside of a project everything goes to the home folder
+  Scenario: Outside a project everything goes to the home folder
     Given I am in a folder that is no project
     When I run "agents config set x.a 1"
     Then it ends with 0
@@ -11,7 +11,7 @@ Feature: State never lands in the current folder by accident
       x.a = 1
       """
 
-  Scenario: Deep inside of a project it is found from above
+  Scenario: A project is found from a deep subfolder
     Given the project file says:
       """
       x.a = 1
@@ -25,7 +25,7 @@ Feature: State never lands in the current folder by accident
       x.a = 2
       """
 
-  Scenario: Without a home folder nothing is written at all
+  Scenario: Without a home folder nothing is written
     Given I am in a folder that is no project
     And nobody says where the home folder is
     When I run "agents config set x.a 1"

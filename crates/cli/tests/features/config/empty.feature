@@ -8,7 +8,7 @@ Feature: A file that does not parse is never replaced
       plan.merge = = "last-wins"
       """
 
-  Scenario: Setting a key fails and says where
+  Scenario: Setting a key fails with the position
     When I run "agents config set x.a 1 --scope project"
     Then it ends with 1
     And standard error contains "config.toml`, line 2, column 14"
@@ -19,7 +19,7 @@ Feature: A file that does not parse is never replaced
     Then it ends with 1
     And the project file is as it was
 
-  Scenario: A key of another file is still found, and it is said what was skipped
+  Scenario: A key of another file is found, with a warning about the skipped file
     Given the global file says:
       """
       x.a = "mine"
@@ -29,7 +29,7 @@ Feature: A file that does not parse is never replaced
     And standard output is "mine"
     And standard error contains "config.toml`, line 2, column 14"
 
-  Scenario: A default does not stand in for what the file may say
+  Scenario: A default does not replace a value that the file may set
     When I run "agents config get plan.concurrency"
     Then it ends with 1
     And standard output is ""

@@ -1,5 +1,5 @@
 @case-cfg-env-clash
-Feature: No two keys have one environment variable
+Feature: No two keys share an environment variable
 
   Scenario: Two keys that differ in a dot and a dash
     When the keys "build.out-dir" and "build.out.dir" are registered

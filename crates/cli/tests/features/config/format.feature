@@ -1,5 +1,5 @@
 @case-cfg-format
-Feature: The variable for the output format counts, below the flag
+Feature: The variable for the output format has lower precedence than the flag
 
   Background:
     Given the global file says:
@@ -8,12 +8,12 @@ Feature: The variable for the output format counts, below the flag
       """
     And the variable "CLEVERAGENTS_CORE_FORMAT" is "json"
 
-  Scenario: The variable decides
+  Scenario: The variable sets the format
     When I run "agents config get x.a"
     Then it ends with 0
     And standard output is a JSON envelope
 
-  Scenario: The flag is above it
+  Scenario: The flag overrides the variable
     When I run "agents --format plain config get x.a"
     Then it ends with 0
     And standard output is "1"

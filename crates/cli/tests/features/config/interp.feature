@@ -1,5 +1,5 @@
 @case-cfg-interp
-Feature: A variable that a value refers to and that is not set is an error
+Feature: A reference to an unset variable is an error
 
   Background:
     Given the global file says:

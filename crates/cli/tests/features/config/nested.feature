@@ -1,7 +1,7 @@
 @case-cfg-nested
-Feature: A write inside of a write joins it
+Feature: A nested write joins the outer one
 
-  Scenario: The inner write sees what the outer one staged, and both are committed once
+  Scenario: The inner write sees staged changes, and both commit once
     Given the global file says:
       """
       # mine
@@ -16,7 +16,7 @@ Feature: A write inside of a write joins it
       x.b = 4
       """
 
-  Scenario: When the outer write fails, nothing of it is left
+  Scenario: A failed outer write leaves nothing
     Given the global file says:
       """
       x.a = 1
@@ -25,7 +25,7 @@ Feature: A write inside of a write joins it
     Then the batch failed
     And the global file is as it was
 
-  Scenario: A write beside the batch that holds the file is an error, not a deadlock
+  Scenario: A separate write during the batch is an error, not a deadlock
     Given the global file says:
       """
       x.a = 1

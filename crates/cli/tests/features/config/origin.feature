@@ -1,5 +1,5 @@
 @case-cfg-origin
-Feature: Every value knows where it comes from, and get and list agree
+Feature: Every value has an origin, and get and list agree
 
   Background:
     Given the global file says:
@@ -24,12 +24,12 @@ Feature: Every value knows where it comes from, and get and list agree
     And standard output contains "config.toml:3"
     And standard output contains "3"
 
-  Scenario: get shows every layer that was consulted
+  Scenario: get shows the value in every layer
     When I run "agents config get plan.concurrency --all-layers"
     Then it ends with 0
     And standard output names the layers "flag, environment, local, project, global, default"
 
-  Scenario: The environment wins over files, a flag over the environment
+  Scenario: The environment overrides files, a flag overrides the environment
     Given the variable "CLEVERAGENTS_PLAN_CONCURRENCY" is "5"
     When I run "agents config get plan.concurrency"
     Then standard output is "5"

@@ -1,8 +1,8 @@
 @case-cfg-race
-Feature: Processes that change one file at once lose nothing
+Feature: Concurrent writers of one file lose no update
 
   @tdd_issue @tdd_issue_7106
-  Scenario: Every process sets keys of its own
+  Scenario: Every process sets its own keys
     Given the global file has 200 keys with comments
     When 8 processes set 10 keys of their own each
     Then every set succeeded

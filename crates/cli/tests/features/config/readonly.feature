@@ -1,5 +1,5 @@
 @case-cfg-readonly
-Feature: Where nothing can be written, the error is clear and the old file stays
+Feature: A failed write reports the reason and keeps the old file
 
   Background:
     Given the global file says:
@@ -21,12 +21,12 @@ Feature: Where nothing can be written, the error is clear and the old file stays
     And standard error contains "read-only"
     And the global file is as it was
 
-  Scenario: A home that cannot be made
+  Scenario: A home folder that cannot be created
     When I run "agents --home /no/such/folder/home config set x.a 2"
     Then it ends with 3
     And standard error contains "/no/such/folder"
 
-  Scenario: No home at all
+  Scenario: No home folder
     Given nobody says where the home folder is
     When I run "agents config set x.a 2 --scope global"
     Then it ends with 3

@@ -1,5 +1,5 @@
 @case-cfg-secret
-Feature: A secret is shown to nobody who does not ask for it by name
+Feature: A secret is shown only on request by name
 
   Background:
     Given the global file says:
@@ -21,13 +21,13 @@ Feature: A secret is shown to nobody who does not ask for it by name
     When I run "agents config get server.token --reveal"
     Then standard output is "hunter2"
 
-  Scenario: As an argument it is refused, and not repeated
+  Scenario: As an argument it is rejected and not echoed
     When I run "agents config set server.token hunter2"
     Then it ends with 2
     And nothing shows "hunter2"
     And the global file is as it was
 
-  Scenario: A file that does not parse does not show it either
+  Scenario: A syntax error does not show it either
     Given the global file says:
       """
       server.token = "hunter2" oops

@@ -1,7 +1,7 @@
 @case-cfg-stale
-Feature: A process that read the file long ago changes its key only
+Feature: A long-lived process changes only its own key
 
-  Scenario: What others wrote since stays
+  Scenario: Later changes of others stay
     Given the global file says:
       """
       x.mine = 1

@@ -1,5 +1,5 @@
 @case-cfg-symlink
-Feature: The global file may be a symlink; a project's file does not lead out of the project
+Feature: The global file may be a symlink; a project file may not escape the project
 
   Scenario: A file in a dotfiles repository
     Given the global file is a symlink to "dotfiles/agents.toml" of mode 640 that says:
@@ -16,7 +16,7 @@ Feature: The global file may be a symlink; a project's file does not lead out of
       x.a = 2
       """
 
-  Scenario: A project's file that links to somewhere else
+  Scenario: A project file that is a symlink to another folder
     Given the project file is a symlink to "elsewhere/victim.toml" that says:
       """
       x.a = 1

@@ -1,7 +1,7 @@
 @case-cfg-trust
-Feature: A cloned project is not trusted
+Feature: Project files are not trusted
 
-  Scenario: It cannot redirect the store or the server, or switch confinement off
+  Scenario: They cannot redirect the store or the server, or disable confinement
     Given the global file says:
       """
       server.url = "https://mine.example"
@@ -21,7 +21,7 @@ Feature: A cloned project is not trusted
     Then it ends with 3
     And nothing shows "evil"
 
-  Scenario: It cannot read secrets by interpolation
+  Scenario: They cannot read secrets by interpolation
     Given the variable "GITHUB_TOKEN" is "hunter2"
     And the project file says:
       """

@@ -1,5 +1,5 @@
 @case-cfg-unknown
-Feature: Wrong keys and values are refused, and nothing is written
+Feature: Invalid keys and values are rejected, and nothing is written
 
   Scenario Outline: <what>
     Given the global file says:

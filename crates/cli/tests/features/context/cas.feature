@@ -1,10 +1,10 @@
 @case-ctx-cas
-Feature: A writer that holds an old revision is refused when it asked to be
+Feature: A conditional write at a stale revision fails
 
   Background:
     Given a context "chat" with 2 messages
 
-  Scenario Outline: The refusal has the current revision
+  Scenario Outline: The error has the current revision
     When I run '<command> --if-revision 7'
     Then it ends with 4
     And standard error contains "context `chat` is at revision 1, not 7"
@@ -18,7 +18,7 @@ Feature: A writer that holds an old revision is refused when it asked to be
       | agents context clear chat --yes            |
       | agents context remove chat --yes           |
 
-  Scenario: The current revision is taken
+  Scenario: The current revision is accepted
     When I run "agents context append chat --role user new --if-revision 1"
     Then it ends with 0
     And the context "chat" is new

@@ -1,10 +1,10 @@
 @case-ctx-clear
-Feature: Clear empties a context, remove deletes it, and neither does so unasked
+Feature: Clear empties a context, remove deletes it, and both ask for confirmation
 
   Background:
     Given a context "chat" with 2 messages
 
-  Scenario Outline: Where nobody can be asked, both need --yes
+  Scenario Outline: Without a terminal, both need --yes
     When I run "<command>"
     Then it ends with 2
     And standard error contains "needs `--yes`"

@@ -1,5 +1,5 @@
 @case-ctx-export
-Feature: An export changes nothing, and comes back without loss
+Feature: An export changes nothing, and is imported without loss
 
   Background:
     Given a context "chat" with 3 messages
@@ -15,7 +15,7 @@ Feature: An export changes nothing, and comes back without loss
     Then it ends with 0
     And "copy" has the messages, the state and the global context of "chat"
 
-  Scenario: The checksum says what it is, and the older form is taken too
+  Scenario: The checksum names its algorithm, and the older form is accepted
     Given an export of "chat" in "chat.jsonl"
     Then the last line of "chat.jsonl" has a checksum that begins with "sha256:"
     Given "chat.jsonl" has '"checksum":"' where '"checksum":"sha256:' was

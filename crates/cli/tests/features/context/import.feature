@@ -1,11 +1,11 @@
 @case-ctx-import
-Feature: A bad import leaves the existing context intact
+Feature: A failed import leaves the existing context unchanged
 
   Background:
     Given a context "chat" with 2 messages
     And an export of "chat" in "chat.jsonl"
 
-  Scenario Outline: What is wrong is told, and nothing is changed
+  Scenario Outline: The error is reported, and nothing changes
     Given "chat.jsonl" <damage>
     When I run "agents context import chat.jsonl --as chat --replace"
     Then it ends with 1
@@ -21,7 +21,7 @@ Feature: A bad import leaves the existing context intact
       | has '"version":9' where '"version":1' was | version 9              |
       | has 'plain text' and nothing else       | it is not an archive     |
 
-  Scenario: The form is told by its content, whatever the file is called
+  Scenario: The content determines the format, not the file name
     Given a file "talk.txt" that has '[{"role":"user","content":"hello"}]'
     When I run "agents context import talk.txt --as talk"
     Then it ends with 0

@@ -1,7 +1,7 @@
 @case-ctx-lost
-Feature: Processes that append to one context lose nothing
+Feature: Concurrent appends lose no message
 
-  Scenario: Every message is there, in one order, with one numbering
+  Scenario: Every message is stored, in one order, with one numbering
     Given a context "chat" with 1 messages
     When 8 processes append 5 messages each to "chat"
     Then every append succeeded

@@ -1,7 +1,7 @@
 @case-ctx-name
-Feature: Names that are not plain are refused before the disk is touched
+Feature: Invalid names are rejected before any I/O
 
-  Scenario Outline: No folder is made
+  Scenario Outline: No folder is created
     When I make a context with the name "<name>"
     Then it ends with 2
     And standard error contains "is not a valid context name"

@@ -1,11 +1,11 @@
 @case-ctx-tail
-Feature: A last line that was cut is told and set aside; the rest loads
+Feature: A torn last line is reported and preserved; the rest loads
 
   Background:
     Given a context "chat" with 3 messages
     And the last line of "chat" is cut by 5 bytes
 
-  Scenario: Reading tells it and changes nothing
+  Scenario: Reading reports it and changes nothing
     When I run "agents context show chat"
     Then it ends with 0
     And standard error contains "line 3 of the messages of context `chat` is torn"
@@ -14,7 +14,7 @@ Feature: A last line that was cut is told and set aside; the rest loads
     And nothing shows "m2"
     And the four files of "chat" are as they were
 
-  Scenario: The next write sets it aside
+  Scenario: The next write moves it to another file
     When I run "agents context append chat --role user next"
     Then it ends with 0
     And standard error contains "messages.jsonl.torn"

@@ -1,5 +1,5 @@
 @case-ctx-torn
-Feature: Whatever cuts a save off, all four files are old or all four are new
+Feature: After any interruption all four files are old or all four are new
 
   @tdd_issue @tdd_issue_7213 @needs_strace @killed
   Scenario: A save is killed at every call that changes something
