@@ -1,7 +1,7 @@
 //! Measures records on PostgreSQL beside pgbench, which inserts the same rows one per transaction.
 //!
-//! Both sides take turns on one server, whose files are on a fresh file system with `fsync` on. `docs/benchmarks.md` has the last figures and
-//! what they mean.
+//! Both sides alternate on one server, with `fsync` on and a fresh file system.
+//! `docs/benchmarks.md` has the latest figures and their meaning.
 #![cfg_attr(unix, expect(clippy::print_stdout, reason = "the figures are what this program is for"))]
 
 #[cfg(unix)]
@@ -54,7 +54,7 @@ mod unix {
     /// With the other columns, an entry of about 300 bytes.
     const PATH: &str = "crates/some-service/src/handlers/payments/settlement/reconcile_ledger_entries.rs";
 
-    /// The table of pgbench has the columns and indices of ours.
+    /// The table of pgbench, with the columns and indices of ours.
     const TABLE: &str = "CREATE TABLE rows (changeset uuid NOT NULL, sequence bigint NOT NULL, request uuid, at timestamptz NOT NULL,
         before_blob bytea, after_blob bytea, form text NOT NULL, PRIMARY KEY (changeset, sequence));
         CREATE UNIQUE INDEX rows_of_request ON rows (request, changeset) WHERE request IS NOT NULL;
@@ -68,7 +68,7 @@ mod unix {
 
     impl Ground {
         fn new(place: &Path) -> Result<Self> {
-            // The server runs as somebody else, who must reach its folder.
+            // The server runs as another user, who must reach its folder.
             for folder in place.ancestors().take(3) {
                 fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
             }
@@ -88,7 +88,7 @@ mod unix {
             Ok(PostgresOptions::default().sessions_max(sessions).open(&self.server.url(&self.database))?)
         }
 
-        /// So many insertions, one per transaction, without the time that connecting takes.
+        /// Runs insertions of pgbench, one per transaction, without the time to connect.
         fn pgbench(&self, transactions: usize) -> Result<Duration> {
             let mut command = Command::new(self.server.programs().join("pgbench"));
             let (clients, each) = (CLIENTS.to_string(), (transactions / CLIENTS).to_string());

@@ -1,8 +1,9 @@
-//! Other processes for a test: the test's own executable, started again to run one role.
+//! Child processes of a test: its own executable, started again in a role.
 //!
-//! A test file that uses this has a test, `fn child()` say, which calls [`role`] and returns at once when it is not a child.
-//! Parent and child talk by lines, so nobody sleeps: the parent reads the child's `@word`, the child reads its input.
-//! Whatever goes wrong with a child panics, as tests do.
+//! A test file that uses this module has a test, such as `fn child()`, that calls [`role`] and
+//! returns at once if it is not a child. Parent and child synchronize by lines, without sleeping:
+//! the parent reads `@word` from the child, the child reads its input. Every failure of a child
+//! panics.
 
 use std::io::{BufRead, BufReader, Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
@@ -11,17 +12,17 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 const ROLE: &str = "AGENTS_TEST_ROLE";
 const FOLDER: &str = "AGENTS_TEST_FOLDER";
 
-/// The role and the folder of this process, when it is a child.
+/// Returns the role and the folder of this process, if it is a child.
 pub fn role() -> Option<(String, PathBuf)> {
     Some((std::env::var(ROLE).ok()?, std::env::var_os(FOLDER)?.into()))
 }
 
-/// Says a word to the parent. One write, as the test harness writes to the same pipe.
+/// Sends a word to the parent, in one write, since the test harness writes to the same pipe.
 pub fn send(word: &str) {
     stdout().write_all(format!("@{word}\n").as_bytes()).expect("the parent hears");
 }
 
-/// Waits for a line of the parent, or its end.
+/// Waits for a line of the parent, or the end of its output.
 pub fn wait_for_parent() {
     stdin().read_line(&mut String::new()).expect("the parent tells");
 }
@@ -34,14 +35,14 @@ pub struct Process {
     input: Option<ChildStdin>,
 }
 
-/// The command that is a child in a role. `test` is the whole name of the test that it runs.
+/// Returns the command of a child in a role. `test` is the full name of the test that it runs.
 pub fn command(test: &str, role: &str, folder: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a test knows its executable"));
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, role).env(FOLDER, folder);
     command
 }
 
-/// Starts a child in a role. `test` is the whole name of the test that it runs.
+/// Starts a child in a role. `test` is the full name of the test that it runs.
 pub fn start(test: &str, role: &str, folder: &Path) -> Process {
     let mut child = command(test, role, folder)
         .stdin(Stdio::piped())
@@ -54,17 +55,18 @@ pub fn start(test: &str, role: &str, folder: &Path) -> Process {
 }
 
 impl Process {
-    /// Its process id.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The next word that the child says.
+    /// Receives the next word of the child.
     pub fn receive(&mut self) -> String {
         self.receive_or_end().expect("the child says a word before it ends")
     }
 
-    /// The next word that the child says; `None` when it has ended. A word that a kill cut in two is none.
+    /// Receives the next word of the child; `None` once it has ended. Ignores a word that a kill
+    /// has truncated.
     pub fn receive_or_end(&mut self) -> Option<String> {
         let mut line = String::new();
         loop {
@@ -72,7 +74,7 @@ impl Process {
             if self.output.read_line(&mut line).expect("its output is text") == 0 {
                 return None;
             }
-            // The harness may have begun this line.
+            // The harness may have started this line.
             if let Some((_, word)) = line.split_once('@')
                 && let Some(word) = word.strip_suffix('\n')
             {
@@ -81,17 +83,17 @@ impl Process {
         }
     }
 
-    /// Sends the line that the child listens for.
+    /// Sends the line that the child waits for.
     pub fn notify(&mut self) {
         self.input.as_mut().expect("it is piped").write_all(b"\n").expect("the child lives");
     }
 
-    /// Ends the child's input, and waits until it has ended well.
+    /// Closes the child's input, and waits for its successful exit.
     pub fn finish(self) {
         self.finish_and_receive();
     }
 
-    /// As `finish`; the words that it said and nobody has heard.
+    /// Like [`finish`](Self::finish), and returns the words that were not received yet.
     pub fn finish_and_receive(mut self) -> Vec<String> {
         self.input = None;
         let mut rest = String::new();
@@ -100,17 +102,19 @@ impl Process {
         rest.lines().filter_map(|line| Some(line.split_once('@')?.1.to_owned())).collect()
     }
 
-    /// Kills the child with SIGKILL, and waits until it is dead.
-    /// What reads the same input as the child lives on until this is dropped.
+    /// Kills the child with SIGKILL, and waits for its end. Another process with the same input
+    /// lives until this is dropped.
     pub fn kill(&mut self) {
         self.child.kill().expect("a child can be killed");
         self.child.wait().expect("a child is waited for");
     }
 }
 
-/// Runs so many processes at once, and kills one after the other at a random moment, each replaced by a new one; at last all of them.
+/// Runs `count` processes, kills one after the other at a random moment and replaces it, and
+/// finally kills all of them.
 ///
-/// `begin` starts one that says `done` after whatever it does, over and over. So many of these words are heard between two kills.
+/// `begin` starts a process that sends `done` after each of its actions. Between two kills,
+/// `words_between` of these words are received.
 pub fn with_kills(
     count: usize,
     kills: usize,
@@ -123,7 +127,7 @@ pub fn with_kills(
         for _ in 0..words_between {
             assert_eq!(processes[random.usize(..count)].receive(), "done");
         }
-        // The others go on while one is killed in the middle of whatever it does.
+        // The others continue while one is killed at an arbitrary point.
         let victim = random.usize(..count);
         processes[victim].kill();
         processes[victim] = begin();

@@ -1,7 +1,7 @@
-//! A configuration file with many keys and comments that many writers add to: its text, a reader that polls it, and what must be in it at
-//! the end.
+//! A configuration file that many writers change: its text, a polling reader, and a check of the
+//! result.
 //!
-//! Writers set keys below `x.w` whose last names begin with `w`; no other line of the file begins with that letter.
+//! Writers set keys below `x.w` whose last part begins with `w`; no other line of the file does.
 
 use std::fs;
 use std::path::Path;
@@ -12,23 +12,24 @@ use toml_edit::{Document, Item};
 
 const KEYS: usize = 200;
 
-/// 200 keys, with a comment above and beside each.
+/// Returns 200 keys, with a comment above and beside each.
 pub fn text() -> String {
     let keys = (0..KEYS).map(|n| format!("# about {n}\nkey-{n} = {n} # beside {n}\n"));
     format!("# top\n[x.file]\n{}\n[x.w]\n# the end\n", keys.collect::<String>())
 }
 
-/// The `n`th key of a writer.
+/// Returns the `n`th key of a writer.
 pub fn name_of(writer: u32, n: usize) -> String {
     format!("x.w.w{writer}-{n}")
 }
 
-/// The value that a key is set to: another one for each name.
+/// Returns the value of a key, distinct for each name.
 pub fn value_of(name: &str) -> i64 {
     name.bytes().fold(7, |value: i64, byte| (value * 31 + i64::from(byte)) % 1_000_000_007)
 }
 
-/// Does `work` while a reader polls: every state must be whole, and hold all that the one before held. Says how many it saw, too.
+/// Runs `work` while a reader polls the file: every version must be complete, and contain all keys
+/// of the one before. Also returns the number of polls.
 pub fn poll_during<T>(file: &Path, work: impl FnOnce() -> T) -> (T, usize) {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -40,7 +41,7 @@ pub fn poll_during<T>(file: &Path, work: impl FnOnce() -> T) -> (T, usize) {
     })
 }
 
-/// Also when the work panics: otherwise the reader would be waited for until somebody notices.
+/// Stops the reader even if the work panics; the join would hang otherwise.
 struct StopAtEnd<'a>(&'a AtomicBool);
 
 impl Drop for StopAtEnd<'_> {
@@ -67,7 +68,8 @@ fn poll(file: &Path, done: &AtomicBool) -> usize {
     polls
 }
 
-/// Fails unless each of `names` has its value, and everything that was there before is as it was. Says how many keys were set in all.
+/// Asserts that each of `names` has its value, and that the rest of the file is unchanged. Returns
+/// the number of set keys.
 pub fn check<'a>(file: &Path, names: impl IntoIterator<Item = &'a String>) -> usize {
     let text = fs::read_to_string(file).expect("the file is there");
     let (set, rest): (Vec<&str>, Vec<&str>) =

@@ -1,4 +1,4 @@
-//! Real folders as values: what is in them, and copies of them.
+//! Real folders as values, and copies of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirEntry};
@@ -10,16 +10,16 @@ use tempfile::TempDir;
 
 use crate::sim::Node;
 
-/// A folder by path below it.
+/// The contents of a folder, by relative path.
 pub type Tree = BTreeMap<String, Node>;
 
-/// A folder of its own for a test, in memory where that can be had: nothing there waits for a disk.
+/// Makes a temporary folder, in memory if possible, so that no test waits for a disk.
 pub fn scratch() -> TempDir {
     let in_memory = tempfile::tempdir_in("/dev/shm").ok();
     in_memory.unwrap_or_else(|| tempfile::tempdir().expect("a temporary folder is made"))
 }
 
-/// All that is below a folder, but for what is below it under the name `without`.
+/// Returns all contents of a folder, except those named `without`.
 pub fn tree_without(root: &Path, without: &str) -> Tree {
     let mut tree = Tree::new();
     visit(root, &mut |entry| {
@@ -35,12 +35,12 @@ pub fn tree_without(root: &Path, without: &str) -> Tree {
     tree
 }
 
-/// All that is below a folder.
+/// Returns all contents of a folder.
 pub fn tree(root: &Path) -> Tree {
     tree_without(root, "")
 }
 
-/// What is below the folder of a context that nobody writes to.
+/// The files of a context without an open transaction.
 pub const CONTEXT: [&str; 10] = [
     ".txn",
     ".txn/.gitignore",
@@ -54,8 +54,8 @@ pub const CONTEXT: [&str; 10] = [
     "state.json",
 ];
 
-/// What is below an own folder of the file transaction that nobody writes to and is neither one of `quiet` nor content that a record in its
-/// journal leads to: what somebody left behind.
+/// Lists the files of an idle own folder that are neither in `quiet` nor staged content of a record
+/// in its journal.
 pub fn leftovers(folder: &Path, quiet: &[&str]) -> Vec<String> {
     let journal = fs::read(folder.join(".txn/journal")).unwrap_or_default();
     let is_recorded = |path: &String| {
@@ -80,7 +80,8 @@ fn node(path: &Path) -> Node {
     }
 }
 
-/// Makes `to` a copy of the folder `from`, with modes, symlinks and files that have several names. What was at `to` goes.
+/// Makes `to` a copy of the folder `from`, with modes, symlinks and hard links. Replaces what is at
+/// `to`.
 pub fn copy(from: &Path, to: &Path) {
     if fs::symlink_metadata(to).is_ok() {
         fs::remove_dir_all(to).expect("the old copy goes");
@@ -94,7 +95,7 @@ pub fn copy(from: &Path, to: &Path) {
         let found = fs::symlink_metadata(&source).expect("it was listed");
         if found.is_dir() {
             fs::create_dir(&target).expect("a folder is made");
-            // Last, as a read-only folder takes no files.
+            // Set modes last, since files cannot be created in a read-only folder.
             modes.push((target, found.permissions()));
         } else if found.is_symlink() {
             symlink(fs::read_link(&source).expect("a symlink reads"), &target).expect("a symlink is made");
@@ -111,7 +112,7 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Calls `each` for all below a folder, what is above first; what is below a folder only when it says so.
+/// Visits all contents of a folder, parents first; descends only where `each` returns true.
 fn visit(folder: &Path, each: &mut dyn FnMut(&DirEntry) -> bool) {
     for entry in fs::read_dir(folder).expect("a folder lists") {
         let entry = entry.expect("a folder lists");
@@ -121,7 +122,7 @@ fn visit(folder: &Path, each: &mut dyn FnMut(&DirEntry) -> bool) {
     }
 }
 
-/// All that a reader sees of several user trees in one folder, each below its name.
+/// Returns what a reader sees of several user trees in one folder, each below its name.
 pub fn tree_of_roots(folder: &Path, roots: &[&str]) -> filetx::Result<Tree> {
     let mut all = Tree::new();
     for root in roots {
@@ -132,7 +133,7 @@ pub fn tree_of_roots(folder: &Path, roots: &[&str]) -> filetx::Result<Tree> {
     Ok(all)
 }
 
-/// All that a reader sees.
+/// Returns what a reader sees.
 pub fn tree_of(snapshot: &Snapshot) -> filetx::Result<Tree> {
     let mut tree = Tree::new();
     let mut folders = vec![RelPath::root()];

@@ -1,7 +1,8 @@
-//! Histories of concurrent processes: what each did and when, and whether one order explains all of it.
+//! Histories of concurrent processes, and whether they are linearizable.
 //!
-//! Every process notes what it is about to do, and afterwards what it found, by the clock that all processes share. Whatever has no answer
-//! was cut off by a kill and may or may not have happened. porcupine looks for an order that explains the history.
+//! Every process logs each call and its answer, with times of a common clock. A call without an
+//! answer was interrupted by a kill, and may or may not have taken effect. porcupine searches for a
+//! sequential order that explains the history.
 
 use std::fmt::{Debug, Display};
 use std::fs::{self, File};
@@ -13,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 const PREFIX: &str = "notes-";
 
-/// Where one process writes down what it does.
+/// The log of one process.
 #[derive(Debug)]
 pub struct CallLog {
     file: File,
@@ -21,13 +22,13 @@ pub struct CallLog {
 }
 
 impl CallLog {
-    /// A new one in `folder`, for this process.
+    /// Creates the log of this process in `folder`.
     pub fn open(folder: &Path) -> Self {
         let file = File::create(folder.join(format!("{PREFIX}{}", std::process::id())));
         Self { file: file.expect("a notebook is made"), next: 0 }
     }
 
-    /// Notes `what`, does it and notes what came of it. `act` gets a name for what it does that nothing else has.
+    /// Logs `what`, runs it, and logs the result. `act` gets a unique id for the call.
     pub fn record<T: Display>(&mut self, what: impl Display, act: impl FnOnce(&str) -> T) -> T {
         let id = format!("{}-{}", std::process::id(), self.next);
         self.next += 1;
@@ -37,34 +38,34 @@ impl CallLog {
         found
     }
 
-    /// One write each: a kill leaves whole lines.
+    /// One write per line: a kill leaves whole lines.
     fn note(&mut self, line: String) {
         self.file.write_all(line.as_bytes()).expect("a notebook takes a line");
     }
 }
 
-/// Something that a process did.
+/// A logged call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoggedCall {
-    /// Its name.
+    /// The unique id.
     pub id: String,
-    /// What it was to do.
+    /// The call.
     pub what: String,
-    /// When it began.
+    /// Time of the call, in nanoseconds.
     pub call_time: i64,
-    /// When it ended and what was found, unless a kill came before.
+    /// Time and text of the answer, unless the process was killed before.
     pub answer: Option<(i64, String)>,
 }
 
 impl LoggedCall {
-    /// As an operation of a history. Without an answer it may have happened at any time until `end`.
+    /// Converts to an operation of a history. Without an answer, it may take effect until `end`.
     pub fn operation<M: Model<Metadata = ()>>(&self, end: i64, op: M::Op) -> Operation<M> {
         let return_time = self.answer.as_ref().map_or(end, |(time, _)| *time);
         operation(self.call_time, return_time, op)
     }
 }
 
-/// What all processes noted in `folder`.
+/// Reads the logs of all processes in `folder`.
 pub fn read(folder: &Path) -> Vec<LoggedCall> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder lists") {
@@ -92,18 +93,18 @@ fn parse(text: &str) -> Vec<LoggedCall> {
     all
 }
 
-/// An operation between two times.
+/// Makes an operation between two times.
 pub fn operation<M: Model<Metadata = ()>>(call_time: i64, return_time: i64, op: M::Op) -> Operation<M> {
     Operation { client_id: None, call_time, return_time, op, metadata: None }
 }
 
-/// One clock for all processes.
+/// Returns the time in nanoseconds, by a clock that all processes share.
 pub fn now_ns() -> i64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
-/// Whether any two operations ran at the same time. If none did, a history shows nothing.
+/// Tells whether any two operations overlap. Otherwise the history shows nothing.
 pub fn overlaps<M: Model>(history: &[Operation<M>]) -> bool {
     let mut times: Vec<_> = history.iter().map(|act| (act.call_time, act.return_time)).collect();
     times.sort_unstable();
@@ -114,7 +115,7 @@ pub fn overlaps<M: Model>(history: &[Operation<M>]) -> bool {
 #[derive(Clone, Debug)]
 pub struct Counter;
 
-/// What is done to a [`Counter`].
+/// An operation on a [`Counter`].
 #[derive(Clone, Debug)]
 pub enum Count {
     /// Found this number and added one.
@@ -140,16 +141,16 @@ impl Model for Counter {
     }
 }
 
-/// One value that is written and read, nothing at first.
+/// A value that is written and read, initially none.
 #[derive(Clone, Debug)]
 pub struct Register;
 
-/// What is done to a [`Register`].
+/// An operation on a [`Register`].
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// Made it this.
+    /// Wrote this value.
     Write(String),
-    /// Found this.
+    /// Read this value.
     Read(Option<String>),
 }
 

@@ -1,18 +1,23 @@
-//! What the project's tests share. Never published.
+//! Shared code of the project's tests. Never published.
 //!
-//! - [`sim`]: a disk in memory that loses at a power cut what was not synced.
-//! - [`explore`]: crashes a workload at every disk call, and its recovery too, and checks every disk that may be left.
-//! - [`strace`], [`folder`]: a real program killed, or failed, at any system call; real folders as values.
-//! - [`mount`], `power`: real file systems that lose power, also while another process writes, or are full.
-//! - [`children`], [`history`]: a test's own executable as other processes, and whether one order explains what they did.
-//! - [`contended_config`]: a configuration file that many writers add to, and what must be in it.
-//! - [`unlocked_edit`]: the usual way to change a configuration file, which must fail where ours holds.
-//! - [`postgres`], `small_database`: a real PostgreSQL of a test's own, and one whose disk becomes full.
-//! - [`store_conformance`]: what every engine of the store does, as tests that any engine runs.
-//! - [`wrap_store`]: stores that pass every call on, to count calls or to make them fail.
-//! - [`mod@bench`]: how benches measure, side by side.
+//! - [`sim`]: a disk in memory that loses unsynced data at a power cut.
+//! - [`explore`]: crashes a workload and its recovery at every disk call, and checks every possible
+//!   disk.
+//! - [`strace`], [`folder`]: real programs killed or failed at any system call; real folders as
+//!   values.
+//! - [`mount`], `power`: real file systems that lose power, also while another process writes, or
+//!   are full.
+//! - [`children`], [`history`]: child processes of a test, and linearizability of their calls.
+//! - [`contended_config`]: a configuration file that many writers change.
+//! - [`unlocked_edit`]: the unsafe way to change a configuration file, as a control.
+//! - [`postgres`], `small_database`: a real PostgreSQL server for tests, and one whose disk fills
+//!   up.
+//! - [`store_conformance`]: the conformance suite for engines of the store.
+//! - [`wrap_store`]: stores that forward every call, to count calls or to make them fail.
+//! - [`mod@bench`]: measurements of two sides that alternate.
+//! - [`report`]: figures and skips.
 //! - `version_0_1`: data that version 0.1 made.
-//! - [`seed`]: one seed per test run, and the command that replays it.
+//! - [`seed`]: seeds of random tests, and the command that replays one.
 
 #[cfg(unix)]
 pub mod bench;

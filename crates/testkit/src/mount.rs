@@ -1,7 +1,7 @@
-//! Real file systems of a test's own: images that lose power when told to, and disks in memory that are soon full.
+//! Real file systems for a test: images that lose power, and small disks in memory.
 //!
-//! All of it needs root and a kernel that lets it mount; where that is not so, the reason is returned for the test to
-//! report. What was mounted is unmounted when its value goes, also in a panic.
+//! Both need root and a kernel that lets it mount; otherwise the reason is returned for the test to
+//! report. Everything is unmounted on drop, even after a panic.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 /// `_IOR('X', 125, __u32)` of the kernel's headers.
 const FS_IOC_SHUTDOWN: libc::Ioctl = 0x8004_587D_u32 as libc::Ioctl;
-/// How long an unmount is tried while something still holds a file: a process that another thread of this one is starting
-/// has all of its files for a moment.
+/// Time for which an unmount is retried while a file is in use: a process that another thread is
+/// starting briefly has all open files of this one.
 const UNMOUNT_WAIT_MAX: Duration = Duration::from_secs(20);
 
-/// A file system that can be made in a file.
+/// A file system that can be created in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileSystem {
     /// ext4 with its journal.
@@ -28,7 +28,7 @@ pub enum FileSystem {
 }
 
 impl FileSystem {
-    /// Its name, as `mkfs` and `mount` know it.
+    /// Returns the name that `mkfs` and `mount` use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ext4 => "ext4",
@@ -37,16 +37,16 @@ impl FileSystem {
     }
 }
 
-/// What a power cut leaves of the file system's own log.
+/// The effect of a power cut on the log of the file system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cut {
-    /// What was in memory only is gone.
+    /// The log in memory is lost.
     Hard = 2,
-    /// The log in memory is written before: names and lengths may be newer than content.
+    /// The log in memory is written first: names and lengths may be newer than content.
     LogFlushed = 1,
 }
 
-/// A file system in a sparse file, mounted.
+/// A mounted file system in a sparse file.
 #[derive(Debug)]
 pub struct Image {
     file: PathBuf,
@@ -55,12 +55,13 @@ pub struct Image {
 }
 
 impl Image {
-    /// Makes and mounts one in `folder`. An error says why this machine cannot.
+    /// Creates and mounts a file system in `folder`. The error is the reason for which this machine
+    /// cannot.
     pub fn new(folder: &Path, system: FileSystem) -> Result<Self, String> {
         let image = Self { file: folder.join("image"), point: folder.join("mounted"), system };
         let mebibytes = match system {
             FileSystem::Ext4 => 64,
-            // The least that mkfs.xfs takes.
+            // The minimum of mkfs.xfs.
             FileSystem::Xfs => 320,
         };
         let made = File::create(&image.file).and_then(|file| file.set_len(mebibytes << 20));
@@ -74,12 +75,12 @@ impl Image {
         Ok(image)
     }
 
-    /// Where it is mounted.
+    /// Returns the mount point.
     pub fn point(&self) -> &Path {
         &self.point
     }
 
-    /// Stops it at once: from now on everything fails, and what was not written yet is lost.
+    /// Cuts the power: all later calls fail, and unwritten data is lost.
     #[expect(unsafe_code, reason = "there is no safe call for this")]
     pub fn cut(&self, how: Cut) -> Result<(), String> {
         let root = File::open(&self.point).map_err(|error| error.to_string())?;
@@ -89,7 +90,7 @@ impl Image {
         if done == 0 { Ok(()) } else { Err(format!("FS_IOC_SHUTDOWN: {}", io::Error::last_os_error())) }
     }
 
-    /// Unmounts and mounts again: the machine is on again.
+    /// Restores the power: unmounts and mounts again.
     pub fn power_on(&self) -> Result<(), String> {
         unmount(&self.point)?;
         self.mount()
@@ -108,14 +109,14 @@ impl Drop for Image {
     }
 }
 
-/// A disk in memory with a limit.
+/// A disk in memory of limited size.
 #[derive(Debug)]
 pub struct SmallDisk {
     point: PathBuf,
 }
 
 impl SmallDisk {
-    /// Mounts one at `folder/small`. An error says why this machine cannot.
+    /// Mounts a disk at `folder/small`. The error is the reason for which this machine cannot.
     pub fn new(folder: &Path, bytes: u64) -> Result<Self, String> {
         let disk = Self { point: folder.join("small") };
         fs::create_dir(&disk.point).map_err(|error| error.to_string())?;
@@ -125,12 +126,12 @@ impl SmallDisk {
         Ok(disk)
     }
 
-    /// Where it is mounted.
+    /// Returns the mount point.
     pub fn point(&self) -> &Path {
         &self.point
     }
 
-    /// Mounts it again, read-only or writable.
+    /// Remounts the disk with these options.
     pub fn remount(&self, how: &str) -> Result<(), String> {
         run(Command::new("mount").args(["-o", &format!("remount,{how}")]).arg(&self.point))
     }
@@ -163,7 +164,7 @@ fn unmount(point: &Path) -> Result<(), String> {
     }
 }
 
-/// Takes a mount away, whatever still uses it; it may not be one.
+/// Detaches a mount, even if it is in use or does not exist.
 fn detach(point: &Path) {
     let _ = unmount_with(point, libc::MNT_DETACH);
 }

@@ -1,7 +1,8 @@
-//! A real PostgreSQL of a test's own: in a temporary folder, on loopback, with `fsync` on.
+//! A real PostgreSQL server for tests: in a temporary folder, on loopback, with `fsync` on.
 //!
-//! One server serves all tests of an executable, each with a database of its own. A shell keeps it and waits for the end of its input, so
-//! the server ends and its folder goes with the test's process, however that ends.
+//! All tests of an executable share one server, each with its own database. A shell supervises the
+//! server and waits for the end of its input, so that the server ends and its folder is removed
+//! with the process of the tests, however that ends.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -11,12 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// How long a server may take to start: a guard against waiting for ever.
+/// Guard against waiting for ever for the start.
 const START_MAX: Duration = Duration::from_secs(120);
-/// How often it is asked whether it is there.
+/// Pause between readiness checks.
 const ASK: Duration = Duration::from_millis(20);
 
-/// Makes the server's files, or takes them from the server at the port $4, starts it, and ends it when the input ends.
+/// Creates the server's files, or copies them from the server at port $4, starts the server, and
+/// stops it when the input ends.
 const KEEPER: &str = r#"
 trap '' INT TERM
 cd "$1"
@@ -40,35 +42,35 @@ wait "$server"
 cd / && rm -rf "$folder" 2>/dev/null
 "#;
 
-/// A server that runs.
+/// A running server.
 #[derive(Debug)]
 pub struct Server {
     folder: PathBuf,
     port: u16,
     programs: PathBuf,
     keeper: Child,
-    /// Its end is the server's.
+    /// Closing it stops the server.
     input: Option<ChildStdin>,
 }
 
-/// The server of this executable, which all its tests share. An error says why this machine has none.
+/// Returns the server of this executable. The error is the reason for which this machine has none.
 pub fn server() -> Result<&'static Server, String> {
     static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
     SERVER.get_or_init(|| Server::start(&[])).as_ref().map_err(Clone::clone)
 }
 
 impl Server {
-    /// Starts one with these settings, `name=value`; its files are in memory where that can be had.
+    /// Starts a server with these settings, `name=value`, with its files in memory if possible.
     pub fn start(settings: &[&str]) -> Result<Self, String> {
         Self::start_with(settings, None, || Ok(crate::folder::scratch().keep()))
     }
 
-    /// Starts a standby of this one, which follows it.
+    /// Starts a standby of this server.
     pub fn standby(&self) -> Result<Self, String> {
         Self::start_with(&[], Some(self.port), || Ok(crate::folder::scratch().keep()))
     }
 
-    /// The same with its files in a folder, which its user must be able to reach.
+    /// Starts a server with its files in a folder that its user can reach.
     pub fn start_in(place: &Path, settings: &[&str]) -> Result<Self, String> {
         let made = || tempfile::tempdir_in(place).map(tempfile::TempDir::keep);
         Self::start_with(settings, None, || made().map_err(|error| error.to_string()))
@@ -80,7 +82,7 @@ impl Server {
         make: impl Fn() -> Result<PathBuf, String>,
     ) -> Result<Self, String> {
         let programs = programs().ok_or("there is no PostgreSQL: sudo apt-get install postgresql")?;
-        // Another process may take the port before the server does; then the next is tried.
+        // Another process may take the port first; retry with another one.
         let mut last = String::new();
         for _ in 0..3 {
             match Self::start_once(&programs, settings, primary, own(make()?)?) {
@@ -135,23 +137,23 @@ impl Server {
         fs::read_to_string(self.folder.join("log")).is_ok_and(|log| log.contains("FATAL:  could not"))
     }
 
-    /// Where it listens on loopback.
+    /// Returns the port on loopback.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub fn process(&self) -> u32 {
         let file = fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("it runs");
         file.lines().next().and_then(|line| line.parse().ok()).expect("its first line is its id")
     }
 
-    /// The folder of its programs.
+    /// Returns the folder of the server's programs.
     pub fn programs(&self) -> &Path {
         &self.programs
     }
 
-    /// Makes an empty database, and gives its name.
+    /// Creates an empty database, and returns its name.
     pub fn database(&self) -> String {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = format!("test_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -159,27 +161,27 @@ impl Server {
         name
     }
 
-    /// The URL of a database, without encryption.
+    /// Returns the URL of a database, without encryption.
     pub fn url(&self, database: &str) -> String {
         self.url_of("postgres", database)
     }
 
-    /// The same for another user. `strict` must give a password; others need none.
+    /// Returns the URL for another user. The user `strict` needs a password.
     pub fn url_of(&self, user: &str, database: &str) -> String {
         format!("postgres://{user}@127.0.0.1:{}/{database}?sslmode=disable", self.port)
     }
 
-    /// The certificate that it has for `localhost`.
+    /// Returns the certificate for `localhost`.
     pub fn certificate(&self) -> PathBuf {
         self.folder.join("data/server.crt")
     }
 
-    /// Runs statements as the server's owner, and gives what they print.
+    /// Runs statements as the owner of the server, and returns their output.
     pub fn sql(&self, database: &str, sql: &str) -> String {
         self.psql(database, |command| command.args(["-c", sql]))
     }
 
-    /// The same with statements in a file, such as a dump.
+    /// Runs the statements of a file, such as a dump.
     pub fn sql_file(&self, database: &str, file: &Path) -> String {
         self.psql(database, |command| command.arg("-f").arg(file))
     }
@@ -198,12 +200,12 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.input.take());
         let _ = self.keeper.wait();
-        // Where the folder above is not one that the server's user may change.
+        // The server's user may not be able to remove the folder from its parent.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// The folder of the server's programs, the newest that is installed.
+/// Returns the folder of the newest installed server.
 pub fn programs() -> Option<PathBuf> {
     let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = debian.map(|entry| entry.path().join("bin")).collect();
@@ -219,7 +221,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// A command that runs the command which follows as somebody who may run a server: it refuses to run as root.
+/// Returns a command prefix that drops root, since the server refuses to run as root.
 pub fn as_other() -> Command {
     let mut command = Command::new(if is_root() { "setpriv" } else { "env" });
     if is_root() {
@@ -228,7 +230,7 @@ pub fn as_other() -> Command {
     command
 }
 
-/// Gives a folder to who runs the server.
+/// Gives a folder to the user of the server.
 pub fn own(folder: PathBuf) -> Result<PathBuf, String> {
     if is_root() {
         let own = Command::new("chown").arg("postgres:postgres").arg(&folder).status();

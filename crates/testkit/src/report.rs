@@ -1,6 +1,6 @@
-//! What a test reports beside pass and fail: figures, and what it could not do on this machine.
+//! Reports of tests beside pass and fail: figures, and skips.
 //!
-//! `cargo xtask` names the files and collects them; without it the lines are only printed.
+//! `cargo xtask` sets the files and collects them; without it, the lines are only printed.
 
 use std::env;
 use std::fmt::Display;
@@ -12,13 +12,14 @@ pub fn figure(name: &str, value: impl Display) {
     note("AGENTS_FIGURES", &format!("FIGURE: {name} = {value}"));
 }
 
-/// Reports that a test was not run, and why. `name` has no spaces: it is what a list of allowed skips names.
+/// Reports that a test was skipped, and why. `name` has no spaces: the list of allowed skips
+/// contains it.
 pub fn skipped(name: &str, reason: &str) {
     assert!(!name.contains(' '), "a skip's name has no spaces: {name}");
     note("AGENTS_SKIPS", &format!("SKIPPED: {name}: {reason}"));
 }
 
-/// Whether the long form of the tests is wanted: every point, more seeds, more cuts.
+/// Tells whether this is a long run: every point, more seeds, more cuts.
 pub fn is_proof() -> bool {
     env::var_os("AGENTS_PROOF").is_some()
 }
@@ -26,7 +27,7 @@ pub fn is_proof() -> bool {
 fn note(variable: &str, line: &str) {
     eprintln!("{line}");
     if let Some(path) = env::var_os(variable) {
-        // One append of one line: tests that run at the same time do not mix theirs.
+        // One append per line, so that lines of concurrent tests do not mix.
         let mut file =
             OpenOptions::new().append(true).create(true).open(path).expect("the file of notes opens");
         file.write_all(format!("{line}\n").as_bytes()).expect("the file of notes takes a line");

@@ -1,11 +1,11 @@
-//! Seeds of random tests, and how to run one again.
+//! Seeds of random tests, and how to replay one.
 
 use std::env;
 
-/// The environment variable that sets the seed of a test run.
+/// The environment variable with the seed of a test run.
 pub const VARIABLE: &str = "AGENTS_SEED";
 
-/// The seed of a test: that of the environment, or else the one that the test keeps.
+/// Returns the seed of the environment, or else the default of the test.
 pub fn from_env_or(kept: u64) -> u64 {
     match env::var(VARIABLE) {
         Ok(text) => parse(&text).unwrap_or_else(|| panic!("{VARIABLE}={text} is not a number")),
@@ -13,19 +13,19 @@ pub fn from_env_or(kept: u64) -> u64 {
     }
 }
 
-/// The command that runs a test again with a seed.
+/// Returns the command that replays a test with a seed.
 pub fn replay_command(package: &str, test: &str, seed: u64) -> String {
     format!("{VARIABLE}={seed} cargo test -p {package} {test}")
 }
 
-/// Prints the command that replays a test if the test panics while this lives.
+/// Prints the replay command if the test panics while this lives.
 #[must_use = "it prints when it is dropped in a panic"]
 pub struct Replay {
     command: String,
 }
 
 impl Replay {
-    /// For this test of this package, which used this seed.
+    /// Guards a test of a package that uses this seed.
     pub fn new(package: &str, test: &str, seed: u64) -> Self {
         Self { command: replay_command(package, test, seed) }
     }
@@ -39,7 +39,7 @@ impl Drop for Replay {
     }
 }
 
-/// Reads a decimal number, or a hexadecimal one after `0x`.
+/// Parses a decimal number, or a hexadecimal one after `0x`.
 fn parse(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),

@@ -1,4 +1,4 @@
-//! A PostgreSQL database whose disk becomes full soon.
+//! A PostgreSQL database on a small disk.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::mount::SmallDisk;
 use crate::postgres::Server;
 
-/// A server of its own with a database, `small`, on a small disk: what happens to that disk is not to happen to others.
+/// A server with the database `small` on a small disk, for one test.
 pub struct SmallDatabase {
     /// The server.
     pub server: Server,
@@ -17,10 +17,10 @@ pub struct SmallDatabase {
 }
 
 impl SmallDatabase {
-    /// Makes one with room for so many bytes.
+    /// Makes a database with room for this many bytes.
     pub fn new(bytes: u64) -> Result<Self, String> {
         let folder = crate::folder::scratch();
-        // The server runs as somebody else, who must reach its disk.
+        // The server runs as another user, who must reach its disk.
         let open = fs::Permissions::from_mode(0o755);
         fs::set_permissions(folder.path(), open).map_err(|error| error.to_string())?;
         let disk = SmallDisk::new(folder.path(), bytes)?;
@@ -32,12 +32,12 @@ impl SmallDatabase {
         Ok(Self { server, disk, bytes, _folder: folder })
     }
 
-    /// How the database is reached.
+    /// Returns the URL of the database.
     pub fn url(&self) -> String {
         self.server.url("small")
     }
 
-    /// Twice the room.
+    /// Doubles the size of the disk.
     pub fn make_room(&self) {
         self.disk.remount(&format!("size={}", 2 * self.bytes)).expect("what was mounted can be remounted");
     }

@@ -1,7 +1,8 @@
-//! Wrappers of a store: stores that pass every call on to another one.
+//! Wrappers of a store that forward every call.
 
-/// Implements the store for a type that has `read` and `write`, each of which takes a closure and
-/// gives it the inner store: `fn read<T>(&self, call: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T>`.
+/// Implements `Store` for a type with the methods `read` and `write`, each of which calls a closure
+/// with the inner store: `fn read<T>(&self, call: impl FnOnce(&dyn Store) -> Result<T>) ->
+/// Result<T>`.
 #[macro_export]
 macro_rules! wrap_store {
     ($wrapper:ty) => {

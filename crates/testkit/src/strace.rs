@@ -1,13 +1,14 @@
-//! Drives a program under strace: lists its system calls, kills it at any of them, makes any of them fail, stops it behind one.
+//! Runs a program under strace: lists its system calls, kills it at any of them, makes any of them
+//! fail, or stops it after one.
 //!
-//! `when` in strace counts per thread and per call name from the program's start, so a reference run says which numbers lie
-//! in the part that matters: between a look at a path that ends in [`BEGIN`] and one at a path that ends in [`END`], or the
-//! program's end. A program that knows nothing of this begins when it asks for its current folder, if that has the name. A
-//! program with one thread is needed, or another thread would be hit first. A killed call is not carried out, and neither is
-//! a failed one.
+//! strace's `when` counts per thread and call name from the start of the program, so a reference
+//! run determines the numbers of the interesting part: from an access to a path that ends in
+//! [`BEGIN`] to one that ends in [`END`], or to the end of the program. For a program without
+//! markers, the part begins with its first use of a current folder of that name. The program must
+//! have one thread, or another thread would be hit first. A killed or failed call has no effect.
 //!
-//! Killing between two calls that change nothing leaves the same disk as killing before the next one that does:
-//! [`Call::changes`] tells them apart.
+//! A kill between two calls without effect leaves the same disk as a kill before the next call with
+//! one; see [`Call::changes`].
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -19,15 +20,15 @@ use std::process::{Command, Output, Stdio};
 
 use crate::report::is_proof;
 
-/// Of the calls that change nothing, every how-manieth is tried.
+/// Of the calls that change nothing, one in this many is tried.
 const SAMPLE: usize = 16;
 
-/// A look at a path of this name begins the part that is listed.
+/// An access to a path of this name begins the listed part.
 pub const BEGIN: &str = "@begin";
-/// A look at a path of this name ends it.
+/// An access to a path of this name ends the listed part.
 pub const END: &str = "@end";
 
-/// Calls that change files, names or what is durable. `openat` and the like count when they create.
+/// Calls that change files, names or durability. `openat` and the like count if they create a file.
 const CHANGING: &[&str] = &[
     "write",
     "writev",
@@ -65,7 +66,7 @@ const CHANGING: &[&str] = &[
     "fsetxattr",
     "fremovexattr",
 ];
-/// Calls that have nothing to do with files, or cannot fail for a reason that lies in the disk.
+/// Calls that do not concern files, or cannot fail because of the disk.
 const APART: &[&str] = &[
     "mmap",
     "munmap",
@@ -106,35 +107,35 @@ const APART: &[&str] = &[
     "restart_syscall",
 ];
 
-/// One system call of the reference run.
+/// A system call of the reference run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Call {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The how-manieth of its name in its thread.
+    /// Its number among the calls of this name in its thread.
     pub nth: usize,
-    /// Its arguments as strace prints them.
+    /// The arguments, as strace prints them.
     pub arguments: String,
 }
 
 impl Call {
-    /// Whether it changes files, names or what is durable.
+    /// Tells whether the call changes files, names or durability.
     pub fn changes(&self) -> bool {
         CHANGING.contains(&&*self.name)
             || (self.name.starts_with("open") && self.arguments.contains("O_CREAT"))
     }
 
-    /// Whether a disk could make it fail.
+    /// Tells whether a disk can make the call fail.
     pub fn can_fail(&self) -> bool {
         !APART.contains(&&*self.name)
     }
 
-    /// What it does, without numbers: equal for two calls of the same step for the same path.
+    /// Describes the call without numbers: equal for calls of the same step on the same path.
     pub fn step(&self) -> String {
         let mut step = self.name.clone();
         for part in self.arguments.split(['"', '<', '>']) {
             let name = part.rsplit('/').next().expect("a split has a part");
-            // A transaction's own names begin with its id.
+            // Names of a transaction begin with its id.
             let is_of_id = |c: char| c.is_ascii_hexdigit() || c == '-';
             let name = if name.len() > 32 { name.trim_start_matches(is_of_id) } else { name };
             if name.chars().all(|c| c.is_alphanumeric() || c == '.')
@@ -148,31 +149,31 @@ impl Call {
     }
 }
 
-/// What to do to the program.
+/// An injection into the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Inject {
-    /// SIGKILL when the call begins.
+    /// SIGKILL at the start of the call.
     Kill,
-    /// The call fails, and those after it do not.
+    /// An error of this call only.
     Once(&'static str),
-    /// The call and all later ones of its name fail.
+    /// An error of this call and all later ones of its name.
     Lasting(&'static str),
 }
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ended {
-    /// Its exit code; `None` when a signal ended it.
+    /// The exit code; `None` after a signal.
     pub code: Option<i32>,
-    /// Whether SIGKILL ended it.
+    /// True if SIGKILL ended it.
     pub killed: bool,
-    /// What it wrote to its standard output.
+    /// Its standard output.
     pub output: String,
-    /// What it wrote to its standard error.
+    /// Its standard error.
     pub complaint: String,
 }
 
-/// Why strace cannot be used here, if it cannot.
+/// Returns the reason for which strace cannot be used here, if any.
 pub fn unusable() -> Option<String> {
     let tried =
         Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::piped()).output();
@@ -185,7 +186,7 @@ pub fn unusable() -> Option<String> {
     }
 }
 
-/// The calls of a program between its two looks at the markers. The trace goes to the file `log`.
+/// Lists the calls of a program between the markers. The trace goes to the file `log`.
 pub fn calls(command: &Command, log: &Path) -> Vec<Call> {
     let options = ["-f", "-qq", "-y", "-s", "0", "-o"].map(OsString::from);
     let ended = run_traced(command, options.into_iter().chain([log.into()]));
@@ -196,14 +197,15 @@ pub fn calls(command: &Command, log: &Path) -> Vec<Call> {
     calls
 }
 
-/// The calls to kill at: all that change something, and some of the others. With `AGENTS_PROOF=1` all.
+/// Selects the calls to kill at: all that change something, and some of the others. With
+/// `AGENTS_PROOF=1`, all.
 pub fn points(calls: &[Call]) -> Vec<Call> {
     let reading = calls.iter().filter(|call| !call.changes());
     let sampled = reading.step_by(if is_proof() { 1 } else { SAMPLE });
     calls.iter().filter(|call| call.changes()).chain(sampled).cloned().collect()
 }
 
-/// The calls to fail, and how.
+/// Selects the calls to fail, and how.
 pub fn errors(calls: &[Call]) -> Vec<(Call, Inject)> {
     use Inject::{Lasting, Once};
     let changing = calls.iter().filter(|call| call.changes());
@@ -215,12 +217,12 @@ pub fn errors(calls: &[Call]) -> Vec<(Call, Inject)> {
     errors
 }
 
-/// What is done where, for messages.
+/// Describes an injection, for messages.
 pub fn describe(call: &Call, what: Inject) -> String {
     format!("{what:?} at {} {} ({})", call.name, call.nth, call.step())
 }
 
-/// Runs a program and does something to it at one call.
+/// Runs a program with an injection at one call.
 pub fn run(command: &Command, at: &Call, what: Inject) -> Ended {
     let Call { name, nth, .. } = at;
     let what = match what {
@@ -234,7 +236,8 @@ pub fn run(command: &Command, at: &Call, what: Inject) -> Ended {
     run_traced(command, options.into_iter())
 }
 
-/// Runs a program that stands still behind the first call of this name until `meanwhile` is over. A pipe for the trace is made in `folder`.
+/// Runs a program that is stopped after the first call of this name until `meanwhile` returns.
+/// Creates a pipe for the trace in `folder`.
 pub fn run_stopped(command: &Command, name: &str, folder: &Path, meanwhile: impl FnOnce()) -> Ended {
     let trace = folder.join("trace");
     let made = Command::new("mkfifo").arg(&trace).status().expect("mkfifo starts");
@@ -255,7 +258,7 @@ pub fn run_stopped(command: &Command, name: &str, folder: &Path, meanwhile: impl
     ended(&program.wait_with_output().expect("strace is waited for"))
 }
 
-/// Lets a stopped program go on, also after a panic.
+/// Continues a stopped program, even after a panic.
 struct GoingOn(String);
 
 impl Drop for GoingOn {

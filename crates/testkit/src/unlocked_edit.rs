@@ -1,12 +1,12 @@
-//! The usual way to change a configuration file, as a control: what must hold for ours must fail for this.
+//! The unsafe way to change a configuration file, as a control: it must fail where ours holds.
 
 use std::fs;
 use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table};
 
-/// Sets a key by reading the file, changing it in memory and writing it back: no lock, no rename, no sync. A file that cannot be read or
-/// parsed counts as empty.
+/// Sets a key by reading the file, changing it in memory and writing it back, without lock, rename
+/// or sync. Treats an unreadable file as empty.
 pub fn set(file: &Path, key: &str, value: i64) {
     let text = fs::read_to_string(file).unwrap_or_default();
     let mut document: DocumentMut = text.parse().unwrap_or_default();
@@ -18,8 +18,8 @@ pub fn set(file: &Path, key: &str, value: i64) {
         table = inner.as_table_mut().expect("tests use a table there");
     }
     table.insert(last, toml_edit::value(value));
-    // The slower, the more the others get in between.
+    // Widen the race.
     std::thread::yield_now();
-    // A write that fails is part of the trial.
+    // A failed write is part of the experiment.
     let _ = fs::write(file, document.to_string());
 }

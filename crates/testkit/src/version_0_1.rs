@@ -1,7 +1,7 @@
-//! Data that version 0.1 made, kept in `tests/data/version-0.1`: later versions open it and go on.
+//! Data of version 0.1, in `tests/data/version-0.1`, which later versions must open and continue.
 //!
-//! Plans name their roots by absolute path, and the audit chain has hashes of these, so the archives of stores are unpacked where they were
-//! made, below `/tmp`. A lock beside the folder lets one test at a time use it.
+//! Plans have absolute roots, which the audit chain hashes, so the archives of stores are unpacked
+//! where they were made, below `/tmp`. A lock beside the folder serializes the tests that use it.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use store::{AuditRecord, GENESIS};
 
 use crate::postgres::Server;
 
-/// An archive, unpacked where its plans expect their roots, until it is dropped.
+/// An archive, unpacked at its original path until it is dropped.
 #[derive(Debug)]
 pub struct UnpackedArchive {
     folder: PathBuf,
@@ -19,7 +19,7 @@ pub struct UnpackedArchive {
 }
 
 impl UnpackedArchive {
-    /// Unpacks `NAME.tar.gz`. Waits for another test that uses it.
+    /// Unpacks `NAME.tar.gz`. Waits for other tests that use it.
     pub fn unpack(name: &str) -> Self {
         let folder = Path::new("/tmp").join(format!("agents-0.1-{name}"));
         let lock = File::options().create(true).append(true).open(format!("/tmp/agents-0.1-{name}.lock"));
@@ -31,12 +31,12 @@ impl UnpackedArchive {
         kept
     }
 
-    /// A path below the folder.
+    /// Returns a path below the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// The folder as an earlier test left it that was killed.
+    /// Removes the folder of an earlier test that was killed.
     fn remove(&self) {
         if self.folder.symlink_metadata().is_ok() {
             fs::remove_dir_all(&self.folder).expect("it is ours; another user's has to be removed by hand");
@@ -50,26 +50,26 @@ impl Drop for UnpackedArchive {
     }
 }
 
-/// A file of the data.
+/// Returns the path of a data file.
 pub fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/version-0.1").join(name)
 }
 
-/// Unpacks `NAME.tar.gz` into a folder; everything in it is below `agents-0.1-NAME`.
+/// Unpacks `NAME.tar.gz` into a folder; all its files are below `agents-0.1-NAME`.
 pub fn unpack(name: &str, into: &Path) {
     let mut tar = Command::new("tar");
     tar.args(["--no-same-owner", "-xpzf"]).arg(file(&format!("{name}.tar.gz"))).arg("-C").arg(into);
     assert!(tar.status().expect("tar starts").success(), "{name} is unpacked");
 }
 
-/// Makes a database from the dump, and gives its name.
+/// Loads the dump into a new database, and returns its name.
 pub fn load(server: &Server) -> String {
     let database = server.database();
     server.sql_file(&database, &file("postgres.sql"));
     database
 }
 
-/// Checks the records of an export: each has the hash of the one before, and its own.
+/// Verifies an export: each record has its own hash and that of the previous one.
 pub fn check_export(export: &str) {
     let records = export.lines().map(|line| serde_json::from_str(line).expect("a record a line"));
     let records: Vec<AuditRecord> = records.collect();

@@ -1,7 +1,7 @@
-//! Measures plans beside the least that the same durability costs: records into changesets.
+//! Measures records into changesets beside the minimal cost of the same durability.
 //!
-//! All sides take turns in small batches on one file system, and ratios are taken round by round. `docs/benchmarks.md` has the last
-//! figures and what they mean.
+//! All sides alternate in small batches on one file system, and ratios are taken per round.
+//! `docs/benchmarks.md` has the latest figures and their meaning.
 #![cfg_attr(unix, expect(clippy::print_stdout, reason = "the figures are what this program is for"))]
 
 #[cfg(unix)]

@@ -1,6 +1,8 @@
-//! SQLite by hand, with the pragmas that the store has: one commit for each record, and one for all that wait.
+//! Plain SQLite with the pragmas of the store: one commit per record, and one commit for all
+//! waiting records.
 //!
-//! Neither has rules: no changeset, no owner, no sequence number, no request that is answered once, no digest, no deduplication.
+//! Neither has rules: no changesets, owners, sequence numbers, idempotency, digests or
+//! deduplication.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -11,10 +13,10 @@ use std::time::Duration;
 use rusqlite::{Connection, params};
 use testkit::bench::Result;
 
-/// How long one who finds the file locked tries again.
+/// Busy timeout.
 const BUSY: Duration = Duration::from_secs(60);
 
-/// What a peer stores for one record: the entry, and what comes with it.
+/// The data of one record: the entry, and its blobs.
 pub(crate) type Bytes = (Vec<u8>, Option<Vec<u8>>);
 
 fn open(path: &Path) -> Result<Connection> {
@@ -35,7 +37,7 @@ fn insert(connection: &Connection, (entry, content): &Bytes) -> Result<()> {
     Ok(())
 }
 
-/// One commit for each record; threads wait for each other.
+/// One commit per record, on a shared connection.
 pub(crate) struct OneByOne(Mutex<Connection>);
 
 impl OneByOne {
@@ -48,7 +50,7 @@ impl OneByOne {
     }
 }
 
-/// One commit for each record; each thread has a connection, and SQLite has those wait who find the file locked.
+/// One commit per record, with a connection per thread and SQLite's busy handler.
 pub(crate) struct Connections(Vec<OneByOne>);
 
 impl Connections {
@@ -61,13 +63,13 @@ impl Connections {
     }
 }
 
-/// One thread that writes: it takes all that waits, commits once and answers all.
+/// One writer thread, which commits all waiting records at once.
 pub(crate) struct Group {
     queue: Option<Sender<(Bytes, SyncSender<()>)>>,
     thread: Option<JoinHandle<Result<u64>>>,
 }
 
-/// Who asks the group.
+/// A client of the writer thread.
 pub(crate) struct Caller {
     queue: Sender<(Bytes, SyncSender<()>)>,
     answer: SyncSender<()>,
@@ -87,7 +89,7 @@ impl Group {
         Caller { queue: self.queue.clone().expect("it is open"), answer, answers }
     }
 
-    /// Ends the thread; gives how many commits there were.
+    /// Ends the thread, and returns the number of commits.
     pub(crate) fn close(mut self) -> Result<u64> {
         self.queue = None;
         let thread = self.thread.take().expect("it is closed once");

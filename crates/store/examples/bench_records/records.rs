@@ -1,4 +1,4 @@
-//! Records into changesets: 32 threads, each with a changeset of its own, beside SQLite by hand.
+//! Records into changesets: 32 threads with a changeset each, beside plain SQLite.
 
 use std::fs;
 use std::path::Path;
@@ -19,13 +19,13 @@ const THREADS: usize = 32;
 const EACH: usize = 100;
 /// Records of one side in one round.
 const OPS: usize = THREADS * EACH;
-/// Whoever commits each record by itself makes this part of them, or a round would take for ever.
+/// Sides with one commit per record make only this fraction, to limit the duration of a round.
 const PART: usize = 8;
-/// What an entry's fields come to.
+/// Bytes of the fields of an entry.
 const ENTRY_BYTES: usize = 300;
 const CONTENT_BYTES: usize = 4096;
 
-/// Entries that refer to contents which are in the store already.
+/// Entries that refer to blobs which are already in the store.
 pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     let ours = Ours::open(&place.join("ours.db"))?;
     let alone = OneByOne::open(&place.join("alone.db"))?;
@@ -60,7 +60,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The same with a new content each: text, which compresses, and noise, which does not.
+/// Entries with a new blob each: text, which compresses, and noise, which does not.
 pub(crate) fn measure_contents(place: &Path, report: &mut Report) -> Result<()> {
     for (what, kind, target) in
         [("text", Kind::Text, Target::SpeedAtLeast(0.5)), ("noise", Kind::Noise, Target::Shown)]
@@ -93,7 +93,7 @@ pub(crate) fn measure_contents(place: &Path, report: &mut Report) -> Result<()> 
     Ok(())
 }
 
-/// One thread, which shares its syncs with nobody.
+/// One thread, which shares no sync.
 pub(crate) fn measure_alone(place: &Path, report: &mut Report) -> Result<()> {
     const RECORDS: usize = 400;
     let ours = Ours::open(&place.join("ours.db"))?;
@@ -111,11 +111,11 @@ pub(crate) fn measure_alone(place: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// A store with a changeset for each thread.
+/// A store with a changeset per thread.
 struct Ours {
     store: SqliteStore,
     changesets: Vec<(ChangesetId, Epoch)>,
-    /// Two contents that are there, which entries refer to.
+    /// Two stored blobs that entries refer to.
     contents: [Content; 2],
 }
 
@@ -131,7 +131,7 @@ impl Ours {
         Ok(Self { store, changesets, contents: [content(one?), content(two?)] })
     }
 
-    /// Each with one of the new contents, if there are any: packing them is a part of it.
+    /// Each entry brings one of the new blobs, if there are any. Packing is measured, too.
     fn records(&self, threads: usize, each: usize, new: Option<&[Vec<u8>]>) -> Result<()> {
         self::threads(threads, |thread| {
             let (id, epoch) = self.changesets[thread];
@@ -148,7 +148,7 @@ impl Ours {
     fn recording(&self, number: usize, packed: Option<PackedBlob>) -> Result<Recording> {
         let [before, after] = &self.contents;
         let new = packed.as_ref().map(|packed| content(packed.hash(), u64::from(packed.chunk().bytes())));
-        // With the ids, two hashes and some numbers this makes up the bytes of an entry.
+        // With ids, two hashes and some numbers, this makes up the bytes of an entry.
         const OTHER_BYTES: usize = 2 * 16 + 2 * 32 + 4 * 8 + 2 * 4 + ROOT.len() + TOOL.len();
         const ROOT: &str = "/srv/somebody/projects/alpha";
         const TOOL: &str = "editor";
@@ -166,7 +166,7 @@ impl Ours {
         Ok(Recording { request: RequestId::new(), entries: vec![entry], blobs: packed.into_iter().collect() })
     }
 
-    /// Commits for one record, each of which waits for the disk once; checkpoints not counted.
+    /// Commits per record, each with one sync; checkpoints are not counted.
     fn syncs_each(&self) -> f64 {
         let counts = self.store.writer_counts();
         counts.groups as f64 / counts.writes as f64
@@ -198,7 +198,7 @@ enum Kind {
     Noise,
 }
 
-/// Makes contents of which no two are the same.
+/// Makes blobs of which no two are equal.
 struct Contents(fastrand::Rng);
 
 impl Contents {
@@ -206,7 +206,7 @@ impl Contents {
         Self(fastrand::Rng::with_seed(seed))
     }
 
-    /// For a round.
+    /// Makes the blobs of a round.
     fn next(&mut self, kind: Kind) -> Vec<Vec<u8>> {
         let content = |_| match kind {
             Kind::Noise => std::iter::repeat_with(|| self.0.u8(..)).take(CONTENT_BYTES).collect(),
@@ -215,7 +215,7 @@ impl Contents {
         (0..OPS).map(content).collect()
     }
 
-    /// Lines of words, as source text has them.
+    /// Makes lines of words, like source text.
     fn text(&mut self) -> Vec<u8> {
         const WORDS: &[&str] = &[
             "let", "fn", "self", "return", "match", "value", "result", "path", "error", "store", "entry",
@@ -236,7 +236,7 @@ impl Contents {
     }
 }
 
-/// Runs threads and waits for all.
+/// Runs threads and waits for all of them.
 fn threads(count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
     let work = &work;
     std::thread::scope(|scope| {
@@ -249,7 +249,7 @@ fn many(count: usize, mut work: impl FnMut() -> Result<()>) -> Result<()> {
     (0..count).try_for_each(|_| work())
 }
 
-/// A part of the records by all threads, and how long all would take.
+/// Runs a fraction of the records on all threads, and extrapolates the duration.
 fn part_each(record: impl Fn(usize) -> Result<()> + Sync) -> Result<Duration> {
     const SOME: usize = EACH / PART;
     let took = timed(|| threads(THREADS, |thread| many(SOME, || record(thread))))?;
@@ -260,12 +260,12 @@ fn times_part(took: Duration) -> Duration {
     took * PART as u32
 }
 
-/// What this process has spent.
+/// Resources that this process has used.
 #[derive(Clone, Copy, Default)]
 struct Spent {
-    /// Given to the system to write; 0 where the system does not say.
+    /// Bytes written, as the system reports them; 0 where it does not.
     bytes: u64,
-    /// Of the processor, in hundredths of a second; 0 where the system does not say.
+    /// Processor time in hundredths of a second; 0 where the system does not report it.
     ticks: u64,
 }
 
@@ -274,14 +274,14 @@ impl Spent {
         let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
         let bytes = io.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap_or("0");
         let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        // Fields 14 and 15, of which the second, the name, ends with a parenthesis.
+        // Fields 14 and 15. The second field, the name, ends with a parenthesis.
         let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
         let ticks = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
         Self { bytes: bytes.parse().unwrap_or(0), ticks }
     }
 }
 
-/// Times it, and adds what this process spent meanwhile.
+/// Measures duration and resources.
 fn spent(sum: &mut Spent, work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     let before = Spent::now();
     let took = timed(work)?;
@@ -295,7 +295,7 @@ fn with_syncs(outcome: Outcome, syncs: f64) -> Outcome {
     Outcome { syncs_per_op: Some(syncs), ..outcome }
 }
 
-/// What both spent, the round that warms up included.
+/// Prints the resources of both sides, including the warm-up round.
 fn note(report: &mut Report, what: &str, [ours, bare]: [Spent; 2], syncs: f64, bare_commits: u64) {
     let records = ((ROUNDS + 1) * OPS) as u64;
     let each = |spent: Spent, commits: f64| {

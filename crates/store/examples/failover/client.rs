@@ -1,4 +1,5 @@
-//! One of the processes that record. It never opens the store anew and never gives up: what goes wrong is asked again, and counted.
+//! A recording process. It never reopens the store and never gives up: failed calls are repeated,
+//! and counted.
 
 use std::fs;
 use std::io::Read;
@@ -16,8 +17,9 @@ use testkit::store_conformance::fixtures::{recording, start, step};
 
 use crate::Result;
 
-/// Works until its input ends, and notes everything in the folder: `own` and `shared` record an entry, whose path is the name of the
-/// note, and find its number; `read` finds how many the shared changeset has; `step` finds the plan's version, `took` or only `saw`.
+/// Works until its input ends, and logs every call: `own` and `shared` record an entry, with the
+/// name of the call as its path, and return its number; `read` returns the size of the shared
+/// changeset; `step` returns the plan's version, and whether it `took` the step or only `saw` it.
 pub(crate) fn run(folder: &Path) -> Result<()> {
     let task = fs::read_to_string(folder.join("task"))?;
     let [url, plan, shared, epoch] = task.lines().collect::<Vec<_>>()[..] else {
@@ -49,7 +51,7 @@ pub(crate) fn run(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether the input has ended.
+/// Tells whether the input has ended.
 fn over() -> Arc<AtomicBool> {
     let is_over = Arc::new(AtomicBool::new(false));
     let said = Arc::clone(&is_over);
@@ -70,7 +72,7 @@ fn take_step(store: &dyn Store, seen: &mut Plan, is_over: &AtomicBool) -> String
     let step = PlanStep { open: OpenChangesets::Leave, ..step(seen, "running") };
     let ((did, version), errors) = insist(is_over, || match store.step_plan(&step) {
         Ok(version) => Ok(("took", version)),
-        // It lost, and was told what is there.
+        // The step lost; the error has the present version.
         Err(Error::Conflict { version, .. }) => Ok(("saw", version)),
         Err(error) => Err(error),
     });
@@ -78,7 +80,8 @@ fn take_step(store: &dyn Store, seen: &mut Plan, is_over: &AtomicBool) -> String
     format!("{} {errors} {did}", version.0)
 }
 
-/// Asks until there is an answer; and how often there was an error instead. Whoever began this may be gone, and the cluster with it.
+/// Repeats a call until it is answered, and counts the errors. The parent and the cluster may be
+/// gone.
 fn insist<T>(is_over: &AtomicBool, ask: impl Fn() -> cleveragents_store::Result<T>) -> (T, usize) {
     let mut errors = 0;
     loop {

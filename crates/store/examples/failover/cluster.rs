@@ -1,4 +1,4 @@
-//! Three machines with Patroni, and an etcd that they agree by, on loopback in a folder of its own.
+//! A cluster of three Patroni nodes and an etcd, on loopback, in a temporary folder.
 
 #![expect(clippy::disallowed_methods, reason = "plays the person who sets up machines")]
 
@@ -15,10 +15,11 @@ use testkit::postgres::{as_other, own};
 use crate::Result;
 use crate::node::Node;
 
-/// How long the cluster may take to be whole again: a guard against waiting for ever.
+/// Guard against waiting for ever until the cluster is complete.
 const WHOLE_MAX: Duration = Duration::from_secs(240);
 
-/// Waits for the end of its input, and then kills what works below the folder: the cluster ends with this process, however that ends.
+/// Waits for the end of its input, then kills all processes of the folder: the cluster ends with
+/// this process, however that ends.
 const KEEPER: &str = r#"
 trap '' INT TERM
 cat >/dev/null
@@ -31,7 +32,7 @@ done 2>/dev/null
 rm -rf "$1"
 "#;
 
-/// Whether a commit waits for a standby.
+/// Tells whether a commit waits for a standby.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Replication {
     Synchronous,
@@ -48,7 +49,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one, and waits until it is whole.
+    /// Starts a cluster, and waits until it is complete.
     pub(crate) fn start(replication: Replication) -> Result<Self> {
         let folder = TempDir::new()?;
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
@@ -68,7 +69,8 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Waits until one takes writes, two follow it, and one of them is waited for, as far as etcd knows. Gives the first.
+    /// Waits until one node accepts writes, two follow it, and etcd knows one of them as
+    /// synchronous. Returns the primary.
     pub(crate) fn wait_until_whole(&self) -> Result<usize> {
         let started = Instant::now();
         loop {
@@ -91,7 +93,7 @@ impl Cluster {
     }
 
     fn is_whole(&self, primary: &Node) -> bool {
-        // A standby that is still being made streams, too, under the name of the program that makes it.
+        // A standby that is still being created streams, too, under the name of `pg_basebackup`.
         let follow =
             "SELECT count(*) FILTER (WHERE state = 'streaming'), count(*) FILTER (WHERE sync_state = 'sync')
                       FROM pg_stat_replication WHERE application_name <> 'pg_basebackup'";
@@ -106,7 +108,7 @@ impl Cluster {
         }
     }
 
-    /// All three, of which the one that takes writes is found.
+    /// The URL of all three nodes.
     pub(crate) fn url(&self) -> String {
         let hosts: Vec<String> = self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
         let options = "sslmode=disable&target_session_attrs=read-write";

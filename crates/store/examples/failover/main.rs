@@ -1,5 +1,6 @@
-//! Kills the primary of a Patroni cluster again and again while eight processes record, and looks whether anything that was acknowledged is
-//! lost. Started by `cargo xtask failover`; `docs/many-machines.md` has the last result.
+//! Kills the primary of a Patroni cluster repeatedly while eight processes record, and checks that
+//! no acknowledged record is lost. Started by `cargo xtask failover`; `docs/many-machines.md` has
+//! the latest result.
 #![cfg_attr(unix, expect(clippy::print_stdout, reason = "the result is what this program is for"))]
 
 #[cfg(unix)]
@@ -41,7 +42,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// The rounds and the control, each on a cluster of its own.
+/// Runs the rounds and the control, each on its own cluster.
 #[cfg(unix)]
 fn failover(rounds: usize) -> Result<()> {
     use cluster::{Cluster, Replication};
@@ -66,7 +67,7 @@ fn failover(rounds: usize) -> Result<()> {
         }
         played.push(round);
     }
-    // What a later failover lost of an earlier round.
+    // Records of earlier rounds that a later failover lost.
     let lost = replay(&cluster, &played)?;
     drop(cluster);
     figure("records acknowledged over failovers of a synchronous cluster", acknowledged);

@@ -1,4 +1,4 @@
-//! One machine of the cluster: a Patroni and the PostgreSQL that it starts, in one folder.
+//! A node of the cluster: Patroni and its PostgreSQL, in one folder.
 
 #![expect(clippy::disallowed_methods, reason = "plays the person who sets up a machine")]
 
@@ -20,7 +20,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Sets up one that knows where etcd is.
+    /// Sets up a node that uses this etcd.
     pub(crate) fn new(folder: &Path, name: &str, etcd: u16, replication: Replication) -> Result<Self> {
         let folder = folder.join(name);
         fs::create_dir(&folder)?;
@@ -31,7 +31,7 @@ impl Node {
         Ok(node)
     }
 
-    /// As Patroni's documents advise, with times that are short enough to try it ten times.
+    /// As the documentation of Patroni advises, with shorter times.
     fn settings(&self, etcd: u16, replication: Replication) -> Result<String> {
         let Self { name, folder, port, rest, .. } = self;
         let (folder, bin) = (folder.display(), programs().ok_or("there is no PostgreSQL")?);
@@ -73,7 +73,7 @@ watchdog: {{mode: 'off'}}
         ))
     }
 
-    /// Starts it, or starts it again after it was killed.
+    /// Starts the node, also after it was killed.
     pub(crate) fn start(&mut self) -> Result<()> {
         let log = File::options().create(true).append(true).open(self.folder.join("log"))?;
         let mut command = as_other();
@@ -83,11 +83,11 @@ watchdog: {{mode: 'off'}}
         Ok(())
     }
 
-    /// The machine is gone: everything that runs on it is killed at once.
+    /// Kills all processes of the node at once.
     pub(crate) fn kill(&mut self) -> Result<()> {
         while let ids @ [_, ..] = &processes(&self.folder, "")[..] {
             signal("KILL", ids)?;
-            // Nobody else waits for it.
+            // Reap the process.
             if let Some(mut patroni) = self.patroni.take() {
                 patroni.wait()?;
             }
@@ -95,12 +95,12 @@ watchdog: {{mode: 'off'}}
         Ok(())
     }
 
-    /// Stops what sends the write-ahead log to the standbys.
+    /// Stops the processes that stream the write-ahead log to the standbys.
     pub(crate) fn freeze_replication(&self) -> Result<()> {
         signal("STOP", &processes(&self.folder, "walsender"))
     }
 
-    /// What the server answers; nothing when it does not.
+    /// Returns the answer of the server; `None` if there is none.
     pub(crate) fn ask(&self, sql: &str) -> Option<String> {
         let mut psql = Command::new(programs()?.join("psql"));
         psql.args(["-X", "-q", "-A", "-t", "-h", "127.0.0.1", "-U", "postgres", "-d", "postgres", "-c", sql]);
@@ -109,7 +109,7 @@ watchdog: {{mode: 'off'}}
         output.status.success().then_some(answer)
     }
 
-    /// What Patroni answers.
+    /// Returns the answer of Patroni.
     pub(crate) fn ask_patroni(&self, path: &str) -> Option<String> {
         use std::io::{Read, Write};
         let mut stream = std::net::TcpStream::connect(("127.0.0.1", self.rest)).ok()?;
@@ -120,7 +120,7 @@ watchdog: {{mode: 'off'}}
         Some(answer)
     }
 
-    /// The end of its log, for people.
+    /// Returns the end of its log.
     pub(crate) fn log(&self) -> String {
         let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
@@ -128,7 +128,7 @@ watchdog: {{mode: 'off'}}
     }
 }
 
-/// The processes that work in a folder or below, and have a word in their command line.
+/// Returns the processes whose working directory is in a folder and whose command line has a word.
 fn processes(folder: &Path, word: &str) -> Vec<String> {
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     let works_here = |process: &PathBuf| {
@@ -141,7 +141,7 @@ fn processes(folder: &Path, word: &str) -> Vec<String> {
 }
 
 fn signal(name: &str, processes: &[String]) -> Result<()> {
-    // One that has ended meanwhile is no error.
+    // A process may have ended in between.
     Command::new("kill").arg(format!("-{name}")).args(processes).stderr(Stdio::null()).status()?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One round: eight processes record, the primary is killed, they go on.
+//! A round: eight processes record, the primary is killed, they continue.
 
 #![expect(clippy::disallowed_methods, reason = "gives the processes their task")]
 
@@ -18,23 +18,23 @@ use crate::cluster::Cluster;
 use crate::verdict::{Verdict, judge};
 
 const CLIENTS: usize = 8;
-/// What each process has done before anything happens to the primary, and does after it.
+/// Calls of each process before the primary is killed, and after.
 const EACH: usize = 40;
-/// How long replication stands still before the kill.
+/// Time for which replication is stopped before the kill.
 const FROZEN: Duration = Duration::from_secs(3);
-/// How often it is stopped in this time.
+/// Number of stops in this time.
 const FREEZES: u32 = 60;
-/// How long the processes may take: a guard against waiting for ever.
+/// Guard against waiting for ever for the processes.
 const ROUND_MAX: Duration = Duration::from_secs(240);
 
-/// Whether replication stands still before the primary is killed.
+/// Tells whether replication is stopped before the primary is killed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freeze {
     Never,
     BeforeTheKill,
 }
 
-/// What the processes of a round noted.
+/// The log of a round.
 pub(crate) struct Round(TempDir);
 
 pub(crate) fn play(cluster: &mut Cluster, freeze: Freeze) -> Result<(Round, Verdict)> {
@@ -51,7 +51,7 @@ pub(crate) fn play(cluster: &mut Cluster, freeze: Freeze) -> Result<(Round, Verd
     if freeze == Freeze::BeforeTheKill {
         cluster.nodes[primary].freeze_replication()?;
         let since = now_ns();
-        // A standby that finds its stream stopped asks for another one.
+        // A standby whose stream is stopped opens another one.
         for _ in 0..FREEZES {
             thread::sleep(FROZEN / FREEZES);
             cluster.nodes[primary].freeze_replication()?;
@@ -74,7 +74,7 @@ pub(crate) fn play(cluster: &mut Cluster, freeze: Freeze) -> Result<(Round, Verd
     Ok((Round(folder), verdict))
 }
 
-/// How many records of these rounds are lost by now.
+/// Counts the records of these rounds that are lost by now.
 pub(crate) fn replay(cluster: &Cluster, rounds: &[Round]) -> Result<usize> {
     cluster.wait_until_whole()?;
     let store = PostgresStore::open(&cluster.url())?;
@@ -91,7 +91,7 @@ fn client(folder: &Path) -> Result<Child> {
     Ok(command.arg("client").arg(folder).stdin(Stdio::piped()).spawn()?)
 }
 
-/// How many answers each process has noted, in the order of their names.
+/// Returns the number of answers that each process has logged, by name.
 fn answers(folder: &Path) -> Result<Vec<usize>> {
     let mut files: Vec<_> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
     files.retain(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("notes-")));

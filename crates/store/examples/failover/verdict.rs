@@ -1,4 +1,4 @@
-//! What became of everything that was acknowledged.
+//! The verdict on the acknowledged calls of a round.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -11,22 +11,22 @@ use testkit::store_conformance::fixtures::all_entries;
 
 use crate::Result;
 
-/// Of one round.
+/// The result of one round.
 pub(crate) struct Verdict {
-    /// Records that a client was told are durable.
+    /// Acknowledged records.
     pub(crate) acknowledged: usize,
-    /// Those of them that are not where they were said to be.
+    /// Acknowledged records that are not where they were acknowledged.
     pub(crate) lost: usize,
-    /// Records that are there twice, or that nobody asked for.
+    /// Records that exist twice, or that no client made.
     pub(crate) stray: usize,
-    /// Whether one order explains what all clients saw.
+    /// True if a sequential order explains all answers.
     pub(crate) is_linearizable: bool,
     pub(crate) verifies: bool,
-    /// The longest time in which nobody was told anything.
+    /// The longest time without an answer.
     pub(crate) outage: Duration,
-    /// Errors that clients saw before they asked again.
+    /// Errors that clients saw before a repetition.
     pub(crate) errors: usize,
-    /// Records that were acknowledged while replication stood still.
+    /// Records that were acknowledged while replication was stopped.
     pub(crate) while_frozen: Option<usize>,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A record that was acknowledged.
+/// An acknowledged record.
 struct Acknowledged {
     changeset: ChangesetId,
     name: String,
@@ -98,7 +98,7 @@ pub(crate) fn judge(
     })
 }
 
-/// The names of records that were acknowledged and are not there, or not where they were said to be.
+/// Returns the names of acknowledged records that are missing or misplaced.
 pub(crate) fn lost(store: &dyn Store, folder: &Path) -> Vec<String> {
     let acknowledged = acknowledged(&read(folder));
     let changesets: HashSet<ChangesetId> = acknowledged.iter().map(|one| one.changeset).collect();
@@ -122,7 +122,8 @@ fn acknowledged(notes: &[LoggedCall]) -> Vec<Acknowledged> {
     notes.iter().filter_map(record).collect()
 }
 
-/// Entries of the shared changeset and versions of the plan are counters, which clients and, at the end, we have read.
+/// Checks the shared changeset and the plan's version as counters that clients, and finally we,
+/// have read.
 fn is_linearizable(store: &dyn Store, plan: PlanId, notes: &[LoggedCall]) -> Result<bool> {
     let (mut entries, mut versions) = (Vec::new(), Vec::new());
     let mut shared = None;
@@ -152,7 +153,7 @@ fn is_linearizable(store: &dyn Store, plan: PlanId, notes: &[LoggedCall]) -> Res
     Ok(check_operations(&entries) && check_operations(&versions))
 }
 
-/// A number of the answer.
+/// Parses a number of the answer.
 fn number(note: &LoggedCall, place: usize) -> u64 {
     let answer = note.answer.as_ref().map_or("", |(_, answer)| answer);
     answer.split(' ').nth(place).and_then(|word| word.parse().ok()).unwrap_or(0)

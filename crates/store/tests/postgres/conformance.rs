@@ -1,4 +1,4 @@
-//! The suites that any engine runs, on PostgreSQL.
+//! The conformance suites on PostgreSQL.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use testkit::store_conformance::{self, group_commit, linearizability};
 use super::{open, server_or_skip};
 
 #[test]
-fn postgres_does_what_every_engine_does() {
+fn postgres_passes_the_conformance_suite() {
     let Some(server) = server_or_skip("postgres-conformance") else { return };
     let cases = store_conformance::run(|| {
         let store: Arc<dyn Store> = Arc::new(open(server, &server.database()));
@@ -23,7 +23,7 @@ fn postgres_does_what_every_engine_does() {
 }
 
 #[test]
-fn any_sequence_of_calls_answers_like_the_model() {
+fn any_sequence_of_calls_matches_the_model() {
     let Some(server) = server_or_skip("postgres-model") else { return };
     let cases = if is_proof() { 96 } else { 10 };
     let mut runner =
@@ -47,7 +47,7 @@ fn threads_share_transactions_and_keep_their_entries() {
 }
 
 #[test]
-fn calls_at_the_same_time_have_an_order_that_explains_them() {
+fn concurrent_calls_are_linearizable() {
     let Some(server) = server_or_skip("postgres-linearizable") else { return };
     let database = server.database();
     let calls = linearizability::check(|| Arc::new(open(server, &database)));
@@ -59,7 +59,7 @@ fn changesets_stay_in_order_when_the_clock_goes_back() {
     let Some(server) = server_or_skip("postgres-order") else { return };
     let database = server.database();
     let store = open(server, &database);
-    // The clock of the server stays: what it has told before is moved on instead.
+    // The server's clock cannot be set back, so the stored times are moved forward.
     let ahead = "UPDATE agents.changesets SET started_at = started_at + interval '1 minute'";
     store_conformance::changeset_order::check(&store, || _ = server.sql(&database, ahead));
 }

@@ -1,4 +1,5 @@
-//! A connection that is cut at any message of a call: it happens once, and the answer is right.
+//! A connection that is cut at any message of a call: the call takes effect once and returns the
+//! right answer.
 
 use store::{
     ChangesetStore, EntryStore, Epoch, LeaseStore, NewEntry, PlanStore, PostgresStore, Recording, Resource,
@@ -10,13 +11,14 @@ use testkit::store_conformance::fixtures::*;
 use super::proxy::{Cut, Proxy};
 use super::{open, server_or_skip};
 
-/// A call that is made once with each cut. `prepare` makes what it works on; `call` makes it and checks its answer and what is there.
+/// A call to repeat with every cut. `prepare` makes its input; `call` makes the call, and checks
+/// the answer and the store.
 struct Case<T> {
     prepare: fn(&PostgresStore) -> T,
     call: fn(&PostgresStore, &PostgresStore, &T),
 }
 
-/// Cuts the call at every message, or at every third in the short form. `direct` goes past the proxy.
+/// Cuts the call at every message, or at every third in a short run. `direct` bypasses the proxy.
 fn cut_everywhere<T>(
     case: &Case<T>,
     proxy: &Proxy,
@@ -24,7 +26,7 @@ fn cut_everywhere<T>(
     direct: &PostgresStore,
 ) -> usize {
     let prepared = (case.prepare)(direct);
-    // The session is there before anything is counted.
+    // Open the session before messages are counted.
     through.plans(&store::PlanQuery::default()).unwrap();
     proxy.arm(None);
     (case.call)(through, direct, &prepared);
@@ -38,7 +40,8 @@ fn cut_everywhere<T>(
             through.plans(&store::PlanQuery::default()).unwrap();
             proxy.arm(Some((number, cut)));
             (case.call)(through, direct, &prepared);
-            // Answers come in pieces, so a call may have a message less than the first time.
+            // Answers may be split differently, so a call may have one message less than the first
+            // time.
             cuts += usize::from(proxy.has_cut());
         }
     }
@@ -47,7 +50,7 @@ fn cut_everywhere<T>(
 }
 
 #[test]
-fn a_call_whose_connection_is_cut_anywhere_happens_once() {
+fn a_call_takes_effect_once_wherever_its_connection_is_cut() {
     let Some(server) = server_or_skip("postgres-cuts") else { return };
     let database = server.database();
     let direct = open(server, &database);
@@ -60,7 +63,7 @@ fn a_call_whose_connection_is_cut_anywhere_happens_once() {
         call: |through, direct, (id, epoch)| {
             let request = recording_of(&[("a", b"first"), ("b", b"second")]);
             assert_eq!(through.record(*id, *epoch, &request).unwrap().first, 1);
-            // What is known of the changeset by now makes these one statement each.
+            // The changeset is cached by now, so these take the fast path.
             assert_eq!(through.record(*id, *epoch, &recording(&["c"])).unwrap().first, 3);
             let entry = NewEntry { after: Some(content(&packed(b"first"))), ..deletion("d") };
             let request = Recording { entries: vec![entry], ..recording(&[]) };

@@ -1,4 +1,4 @@
-//! A store is copied to the other engine and back, whole or not at all.
+//! Copying a store to the other engine and back.
 
 use std::path::Path;
 
@@ -13,7 +13,8 @@ use testkit::store_conformance::fixtures::*;
 
 use super::{open, server_or_skip};
 
-/// Something in every table: also a plan that was removed, leases, a reason with any character, a long content.
+/// Fills every table, with a removed plan, leases, a reason with arbitrary characters, and a long
+/// blob.
 fn fill(store: &dyn Store) -> (store::ChangesetId, Epoch, store::BlobHash, store::Recording) {
     let plan = make_plan(store);
     let node = NewNode {
@@ -51,7 +52,7 @@ fn a_store_is_copied_to_the_other_engine_and_back() {
     assert_eq!(counts, RowCounts { plans: 1, nodes: 1, changesets: 2, entries: 602, blobs: 3, records: 7 });
     let back = SqliteStore::open(&folder.path().join("back.db")).unwrap();
     assert_eq!(copy(&middle, &back).unwrap(), counts);
-    // Done again, it changes nothing.
+    // A repeated copy changes nothing.
     assert_eq!(copy(&source, &middle).unwrap(), counts);
     assert_eq!(copy(&middle, &back).unwrap(), counts);
     for store in [&middle as &dyn Transfer, &back] {
@@ -60,13 +61,13 @@ fn a_store_is_copied_to_the_other_engine_and_back() {
             assert_eq!(store.nodes(plan.id).unwrap(), source.nodes(plan.id).unwrap());
             assert_eq!(store.changesets(plan.id).unwrap(), source.changesets(plan.id).unwrap());
             assert_eq!(store.leases(plan.id).unwrap(), source.leases(plan.id).unwrap());
-            // Epochs stay, so that whoever held a lease before is refused here, too.
+            // Epochs are copied: the previous holder of a lease is refused here, too.
             let lease = store.acquire(Resource::Plan(plan.id), &lease_request("two", LONG)).unwrap();
             assert_eq!(lease.epoch, Epoch(3));
         }
         assert_eq!(all_entries(store, id), all_entries(&source, id));
         assert_eq!(read_blob(store, long, 1 << 24).unwrap(), read_blob(&source, long, 1 << 24).unwrap());
-        // Requests stay, too: asked again, it is the first answer. And it goes on where it was.
+        // Requests are copied: a repeated call returns the first answer, and recording continues.
         assert_eq!(store.record(id, epoch, &request).unwrap().first, 1);
         assert_eq!(store.record(id, epoch, &recording(&["more"])).unwrap().first, 603);
         store.seal(id, epoch).unwrap();
@@ -79,7 +80,7 @@ fn a_store_is_copied_to_the_other_engine_and_back() {
 /// Tables that a copy writes to.
 const WRITTEN: [&str; 7] = ["plans", "nodes", "changesets", "entries", "audit", "audit_heads", "blobs"];
 
-/// Has the database itself count the rows that are written from now on, in either engine's words.
+/// Installs triggers that count written rows in both databases.
 fn count_writes(server: &Server, database: &str, file: &Path) {
     server.sql(
         database,
@@ -97,23 +98,23 @@ fn count_writes(server: &Server, database: &str, file: &Path) {
         );
         let note = "BEGIN INSERT INTO written VALUES (1); END";
         let at = |act: &str| format!("CREATE TRIGGER {act}_{table} AFTER {act} ON {table} {note};");
-        // A changeset's row is written once more for each of its entries: it says which is the last.
+        // The row of a changeset is updated with each of its entries, to store the last row id.
         let update = if table == "changesets" { String::new() } else { at("UPDATE") };
         sqlite.execute_batch(&(at("INSERT") + &update)).unwrap();
     }
 }
 
-/// How many rows were written since, in PostgreSQL and in SQLite.
+/// Returns the number of rows written since, in PostgreSQL and in SQLite.
 fn written(server: &Server, database: &str, file: &Path) -> [u64; 2] {
     let sqlite = rusqlite::Connection::open(file).unwrap();
     let rows: i64 = sqlite.query_row("SELECT count(*) FROM written", [], |row| row.get(0)).unwrap();
-    // A sequence that nothing was taken from says 1 as well.
+    // An unused sequence has the last value 1, too.
     let next = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM written";
     [server.sql(database, next).parse().unwrap(), rows.unsigned_abs()]
 }
 
 #[test]
-fn a_copy_that_goes_on_writes_only_what_is_missing() {
+fn a_resumed_copy_writes_only_missing_rows() {
     let Some(server) = server_or_skip("postgres-copies-count") else { return };
     let folder = scratch();
     let (from, to) = (folder.path().join("source.db"), folder.path().join("back.db"));
@@ -123,7 +124,7 @@ fn a_copy_that_goes_on_writes_only_what_is_missing() {
     let (middle, back) = (open(server, &database), SqliteStore::open(&to).unwrap());
     count_writes(server, &database, &to);
     for target in [&middle as &dyn Transfer, &back] {
-        // Cut off behind the first page of entries: 500 of 602.
+        // Interrupted after the first page of entries: 500 of 602.
         for table in &store::TABLES[..4] {
             target.put_rows(table, &source.rows(table, None).unwrap()).unwrap();
         }
@@ -133,15 +134,15 @@ fn a_copy_that_goes_on_writes_only_what_is_missing() {
     for target in [&middle as &dyn Transfer, &back] {
         copy(&source, target).unwrap();
     }
-    // The rest of the entries, seven records of the audit trail, two heads, three contents. A long content is brought in under
-    // an id and named at the end.
+    // The remaining entries, seven audit records, two heads, three blobs. A long blob is uploaded
+    // first and named at the end.
     let all = 504 + 102 + 7 + 2 + 3;
     assert_eq!(written(server, &database, &to), [all; 2]);
     for target in [&middle as &dyn Transfer, &back] {
         copy(&source, target).unwrap();
     }
     assert_eq!(written(server, &database, &to), [all; 2], "nothing is written again");
-    // The source goes on, and so does the copy: one entry, and the row of its changeset.
+    // The source continues, and so does the copy: one entry, and the row of its changeset.
     source.record(id, epoch, &recording(&["more"])).unwrap();
     copy(&source, &middle).unwrap();
     assert_eq!(written(server, &database, &to)[0], all + 2);
@@ -149,7 +150,7 @@ fn a_copy_that_goes_on_writes_only_what_is_missing() {
 }
 
 #[test]
-fn a_copy_that_was_cut_off_goes_on() {
+fn an_interrupted_copy_is_resumed() {
     let Some(server) = server_or_skip("postgres-copies-again") else { return };
     let folder = scratch();
     let source = SqliteStore::open(&folder.path().join("source.db")).unwrap();
@@ -157,17 +158,17 @@ fn a_copy_that_was_cut_off_goes_on() {
     let (middle, back) =
         (open(server, &server.database()), SqliteStore::open(&folder.path().join("back.db")).unwrap());
     for to in [&middle as &dyn Transfer, &back] {
-        // As far as the first page of entries.
+        // Up to the first page of entries.
         for table in &store::TABLES[..4] {
             to.put_rows(table, &source.rows(table, None).unwrap()).unwrap();
         }
         assert_eq!(copy(&source, to).unwrap().entries, 602);
         assert_eq!(all_entries(to, id), all_entries(&source, id));
     }
-    // Somebody worked in the copy: it is a store of its own.
+    // The copy has a plan that the source lacks.
     make_plan(&middle);
     assert_eq!(copy(&source, &middle).unwrap_err().code(), "not-a-copy");
-    // Something came into it that nobody can see in the chains.
+    // The copy has a blob that the source lacks, which no chain shows.
     put_blob(&back, &mut &b"stray"[..]).unwrap();
     assert_eq!(copy(&source, &back).unwrap_err().code(), "not-a-copy");
 }

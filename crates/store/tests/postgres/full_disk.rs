@@ -1,4 +1,5 @@
-//! A disk of the server that is full: what was acknowledged is there, what was not left nothing, and it goes on when there is room.
+//! A full disk of the server: acknowledged writes are kept, failed ones leave nothing, and the
+//! store continues once there is room.
 
 use store::{ChangesetStore, EntryStore, Outcome, PostgresStore, Store};
 use testkit::report::skipped;
@@ -6,7 +7,7 @@ use testkit::small_database::SmallDatabase;
 use testkit::store_conformance::fixtures::*;
 
 #[test]
-fn a_full_disk_of_the_server_loses_nothing() {
+fn a_full_server_disk_loses_nothing() {
     let database = match SmallDatabase::new(20 << 20) {
         Ok(database) => database,
         Err(reason) => return skipped("postgres-full-disk", &reason),
@@ -28,7 +29,6 @@ fn a_full_disk_of_the_server_loses_nothing() {
     assert_eq!((error.code(), error.outcome()), ("store-engine", Outcome::Aborted), "{error:?}");
     assert_eq!(all_entries(&store, id).len() as u64, acknowledged);
     assert_eq!(store.check().unwrap(), []);
-    // Somebody makes room.
     database.make_room();
     assert_eq!(store.record(id, epoch, &request).unwrap().first, acknowledged + 1);
     store.seal(id, epoch).unwrap();

@@ -1,4 +1,4 @@
-//! Rows are locked in one order, so no two calls wait for each other in a circle.
+//! All calls lock rows in one order, so they cannot deadlock.
 
 use std::thread;
 
@@ -6,7 +6,8 @@ use testkit::store_conformance::fixtures::*;
 
 use super::{open, server_or_skip};
 
-/// Records nothing into all changesets, as the store does in one call. Rows come as they lie, unless they are sorted.
+/// Records nothing into all changesets, with the database function of the store. Rows come in
+/// physical order unless they are sorted.
 const RECORD: &str = "
     SET enable_indexscan = off;
     DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND database =
@@ -24,7 +25,8 @@ fn a_group_that_waits_for_its_first_changeset_holds_none_of_the_others() {
     let mut ids = ["one", "two"].map(|name| start(&store, plan, name).0);
     ids.sort();
     let [first, last] = ids;
-    // The first by id lies behind the last: a column of an index is changed, so its row is written anew elsewhere.
+    // Move the row with the smaller id behind the other: a change of an indexed column writes a new
+    // row version.
     let as_uuid =
         |id: store::ChangesetId| id.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (first, last) = (as_uuid(first), as_uuid(last));

@@ -1,4 +1,5 @@
-//! The PostgreSQL engine: what every engine does, and what is its own. Each test has a database of its own on one server.
+//! The PostgreSQL engine: conformance, and its specifics. Each test has its own database on one
+//! server.
 
 #![cfg(unix)]
 #![expect(clippy::disallowed_methods, reason = "plays the person who keeps passwords")]
@@ -26,7 +27,7 @@ use store::PostgresStore;
 use testkit::postgres::{Server, server};
 use testkit::report::skipped;
 
-/// The server; without one, the test is reported as skipped.
+/// Returns the server; reports the test as skipped if there is none.
 fn server_or_skip(test: &str) -> Option<&'static Server> {
     server().inspect_err(|reason| skipped(test, reason)).ok()
 }

@@ -1,4 +1,4 @@
-//! Tables of earlier versions: brought up to date with everything in them, all of it or nothing.
+//! Migrations from earlier versions: with all data, all or nothing.
 
 use store::{ChangesetStore, EntryStore, Outcome, PostgresStore, Transfer};
 use testkit::store_conformance::fixtures::*;
@@ -14,7 +14,7 @@ const TO_VERSION_3: &str = "
         DROP CONSTRAINT changesets_lease_check, DROP CONSTRAINT changesets_end_check;
     UPDATE agents.versions SET version = 3;";
 
-/// And those into tables of version 1.
+/// Turns these into tables of version 1.
 const TO_VERSION_1: &str = "
     DROP FUNCTION agents.record; UPDATE agents.versions SET version = 1;
     ALTER TABLE agents.entries ADD CHECK (sequence >= 1);
@@ -23,7 +23,7 @@ const TO_VERSION_1: &str = "
         ADD CHECK ((owner IS NULL) = (expires_at IS NULL)), ADD CHECK ((status = 'open') = (ended_at IS NULL));";
 
 #[test]
-fn tables_of_an_older_program_are_brought_up_to_date_with_what_is_in_them() {
+fn older_tables_are_migrated_with_their_data() {
     let Some(server) = server_or_skip("postgres-older") else { return };
     for older in [&[TO_VERSION_3, TO_VERSION_1][..], &[TO_VERSION_3]] {
         let database = server.database();
@@ -31,7 +31,7 @@ fn tables_of_an_older_program_are_brought_up_to_date_with_what_is_in_them() {
         let (id, epoch) = start(&store, make_plan(&store).id, "coder");
         store.record(id, epoch, &recording(&["a"])).unwrap();
         older.iter().for_each(|sql| _ = server.sql(&database, sql));
-        // Without the function a store that is open goes the longer way.
+        // Without the function, an open store takes the slow path.
         assert_eq!(store.record(id, epoch, &recording(&["b"])).unwrap().first, 2);
         let newer = open(server, &database);
         assert_eq!(newer.schema_version().unwrap(), 5);
@@ -46,7 +46,7 @@ fn tables_of_an_older_program_are_brought_up_to_date_with_what_is_in_them() {
 }
 
 #[test]
-fn a_row_that_breaks_a_rule_stops_the_migration_and_nothing_is_changed() {
+fn an_invalid_row_stops_the_migration_without_changes() {
     let Some(server) = server_or_skip("postgres-broken-rows") else { return };
     for (broken, rule) in [
         ("UPDATE agents.changesets SET status = 'lost', ended_at = started_at", "changesets_status_check"),

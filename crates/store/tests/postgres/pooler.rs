@@ -1,4 +1,4 @@
-//! Through a pooler that gives every transaction whichever session is free.
+//! Access through a pooler in transaction mode.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use testkit::store_conformance;
 
 use super::server_or_skip;
 
-/// A guard against waiting for ever.
+/// Guard against waiting for ever.
 const START_MAX: Duration = Duration::from_secs(60);
 
 struct Pooler(Child);
@@ -27,7 +27,7 @@ impl Drop for Pooler {
 }
 
 #[test]
-fn a_pooler_in_transaction_mode_changes_nothing() {
+fn the_store_works_through_a_pooler_in_transaction_mode() {
     let Some(server) = server_or_skip("postgres-pooler") else { return };
     let Some(program) = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"]
         .map(PathBuf::from)

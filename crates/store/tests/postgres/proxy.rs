@@ -1,4 +1,4 @@
-//! A proxy between the engine and the server that cuts the connection at any message of the protocol.
+//! A proxy between the engine and the server that cuts the connection at any protocol message.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Whether the message at which it is cut still gets through.
+/// Tells whether the message at the cut still gets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
     Before,
@@ -15,13 +15,13 @@ pub(super) enum Cut {
 
 #[derive(Default)]
 struct State {
-    /// Messages since it was armed, of both directions.
+    /// Messages since `arm`, in both directions.
     seen: AtomicUsize,
-    /// At which of them, once.
+    /// The message to cut at, once.
     cut: Mutex<Option<(usize, Cut)>>,
 }
 
-/// Lives as long as the test's process.
+/// Runs until the process of the test ends.
 pub(super) struct Proxy {
     pub(super) port: u16,
     state: Arc<State>,
@@ -47,18 +47,18 @@ impl Proxy {
         Self { port, state }
     }
 
-    /// Counts anew, and cuts at a message, from 0, or never.
+    /// Resets the count, and cuts at a message, counted from 0, or never.
     pub(super) fn arm(&self, cut: Option<(usize, Cut)>) {
         self.state.seen.store(0, Ordering::SeqCst);
         *self.state.cut.lock().unwrap() = cut;
     }
 
-    /// Messages since it was armed.
+    /// Returns the number of messages since `arm`.
     pub(super) fn seen(&self) -> usize {
         self.state.seen.load(Ordering::SeqCst)
     }
 
-    /// Whether it has cut what it was armed for.
+    /// Tells whether the cut has happened.
     pub(super) fn has_cut(&self) -> bool {
         self.state.cut.lock().unwrap().is_none()
     }
@@ -87,7 +87,7 @@ fn relay(mut from: TcpStream, mut to: TcpStream, state: &State, begins: Begins) 
     }
 }
 
-/// One message, whole.
+/// Reads one whole message.
 fn read(from: &mut TcpStream, typed: bool) -> io::Result<Vec<u8>> {
     let mut message = vec![0; if typed { 5 } else { 4 }];
     from.read_exact(&mut message)?;

@@ -1,4 +1,5 @@
-//! What cannot be opened says why, changes nothing, and never shows a password.
+//! Stores that cannot be opened: the error gives the reason, nothing changes, and no password is
+//! shown.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -27,7 +28,7 @@ fn refused_to_open(url: &str, code: &str) -> Error {
 }
 
 #[test]
-fn who_is_not_let_in_is_told_so() {
+fn denied_access_is_reported() {
     let Some(server) = server_or_skip("postgres-refusals") else { return };
     let database = server.database();
     server.sql("postgres", "CREATE ROLE strict LOGIN PASSWORD 'right secret'");
@@ -36,7 +37,7 @@ fn who_is_not_let_in_is_told_so() {
     refused_to_open(&with("wrong-secret"), "store-denied");
     refused_to_open(&url, "store-denied");
     refused_to_open(&server.url("nowhere"), "store-denied");
-    // Let in, but not allowed to make tables.
+    // Access is granted, but not the right to create tables.
     refused_to_open(&with("right%20secret"), "store-denied");
     server.sql("postgres", &format!("GRANT CREATE ON DATABASE {database} TO strict"));
     make_plan(&PostgresStore::open(&with("right%20secret")).unwrap());
@@ -54,7 +55,7 @@ fn who_is_not_let_in_is_told_so() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_an_error_at_once_and_another_host_is_tried() {
+fn an_unreachable_server_fails_at_once_and_the_next_host_is_tried() {
     let Some(server) = server_or_skip("postgres-hosts") else { return };
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let nobody = listener.local_addr().unwrap().port();
@@ -70,7 +71,7 @@ fn a_server_that_is_not_there_is_an_error_at_once_and_another_host_is_tried() {
 }
 
 #[test]
-fn a_server_that_takes_no_writes_is_not_a_store() {
+fn a_read_only_server_is_refused() {
     let Some(server) = server_or_skip("postgres-read-only") else { return };
     let database = server.database();
     let store =
@@ -78,7 +79,7 @@ fn a_server_that_takes_no_writes_is_not_a_store() {
     let plan = make_plan(&store);
     server.sql("postgres", &format!("ALTER DATABASE {database} SET default_transaction_read_only = on"));
     refused_to_open(&server.url(&database), "store-read-only");
-    // A session that was there before is no better than a new one, when the server has become a standby.
+    // An existing session is refused like a new one after the server has become a standby.
     let ended =
         format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'");
     server.sql("postgres", &ended);
@@ -90,7 +91,7 @@ fn a_server_that_takes_no_writes_is_not_a_store() {
 }
 
 #[test]
-fn tables_of_a_newer_or_another_program_are_refused_and_not_touched() {
+fn newer_or_foreign_tables_are_refused_untouched() {
     let Some(server) = server_or_skip("postgres-versions") else { return };
     let newer = server.database();
     make_plan(&open(server, &newer));
@@ -104,7 +105,7 @@ fn tables_of_a_newer_or_another_program_are_refused_and_not_touched() {
     refused_to_open(&server.url(&other), "not-a-store");
     assert_eq!(server.sql(&other, "SELECT to_regclass('agents.versions') IS NULL"), "t");
 
-    // A schema that somebody made for us, and whoever comes at the same time.
+    // An empty schema that an administrator created, opened by two clients at once.
     let ours = server.database();
     server.sql(&ours, "CREATE SCHEMA agents");
     together(4, |_| make_plan(&open(server, &ours)));
@@ -112,7 +113,7 @@ fn tables_of_a_newer_or_another_program_are_refused_and_not_touched() {
 }
 
 #[test]
-fn encryption_holds_what_the_url_says() {
+fn encryption_follows_the_url() {
     let Some(server) = server_or_skip("postgres-tls") else { return };
     let (database, port) = (server.database(), server.port());
     let url = |host: &str, options: &str| format!("postgres://postgres@{host}:{port}/{database}?{options}");
@@ -125,7 +126,7 @@ fn encryption_holds_what_the_url_says() {
         make_plan(&store);
         assert_ne!(server.sql(&database, encrypted), "0", "{options}");
     }
-    // Another name than that of the certificate; authorities that do not know it; no certificates.
+    // A name that the certificate lacks; authorities that did not sign it; no certificates.
     refused_to_open(&url("127.0.0.1", &certificate), "store-unreachable");
     refused_to_open(&url("localhost", "sslmode=verify-full"), "store-unreachable");
     refused_to_open(&url("localhost", "sslmode=verify-full&sslrootcert=/nowhere"), "store-url");

@@ -1,4 +1,4 @@
-//! How often the server is asked: recordings into changesets that are known go in one round trip, however many they are.
+//! Recordings into cached changesets take one round trip, however many they are.
 
 use store::{ChangesetStore, EntryStore, PostgresStore, Recording};
 use testkit::store_conformance::fixtures::*;
@@ -6,14 +6,14 @@ use testkit::store_conformance::fixtures::*;
 use super::proxy::Proxy;
 use super::server_or_skip;
 
-/// Parse, Bind, Describe, Execute, Sync; and seven answers.
+/// Parse, Bind, Describe, Execute, Sync, and seven answers.
 const MESSAGES: usize = 12;
-/// A machine that is too busy to ask within a second of the server's clock is asked to try again.
+/// Attempts of a machine that is too busy to meet the clock check of the server.
 const TRIES: usize = 20;
 const THREADS: usize = 8;
 
 #[test]
-fn recordings_into_known_changesets_are_one_round_trip_for_all() {
+fn recordings_into_cached_changesets_share_one_round_trip() {
     let Some(server) = server_or_skip("postgres-trips") else { return };
     let proxy = Proxy::start(server.port());
     let url = format!("postgres://postgres@127.0.0.1:{}/{}?sslmode=disable", proxy.port, server.database());
@@ -25,7 +25,7 @@ fn recordings_into_known_changesets_are_one_round_trip_for_all() {
         let (id, epoch) = changesets[number];
         store.record(id, epoch, request).unwrap();
     };
-    // Whether `work` asked the server once for each group that it made.
+    // Tells whether `work` used one round trip per group.
     let is_short = |work: &dyn Fn()| {
         let before = store.writer_counts().groups;
         proxy.arm(None);

@@ -1,4 +1,4 @@
-//! Sessions that end, that are too few, and rows that others hold.
+//! Lost sessions, too few sessions, and rows locked by others.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use testkit::store_conformance::fixtures::*;
 use super::{open, server_or_skip};
 
 #[test]
-fn clients_go_on_when_the_server_ends_their_sessions() {
+fn clients_survive_ended_sessions() {
     let Some(server) = server_or_skip("postgres-sessions") else { return };
     let database = server.database();
     let store = open(server, &database);
@@ -53,7 +53,7 @@ fn more_threads_than_sessions_take_turns() {
     assert_eq!(store.plans(&store::PlanQuery::default()).unwrap().len(), 8);
 }
 
-/// Somebody with a session of their own who holds all plans until this is dropped.
+/// A session that locks all plans until it is dropped.
 struct Holder(Child);
 
 impl Holder {
@@ -81,16 +81,16 @@ impl Drop for Holder {
 }
 
 #[test]
-fn nobody_waits_longer_than_the_limit() {
+fn no_call_waits_beyond_its_timeout() {
     let Some(server) = server_or_skip("postgres-busy") else { return };
     let database = server.database();
-    // Long enough for a slow machine to open a session, and short enough to wait for.
+    // Long enough for a slow machine to open a session, short enough to wait for.
     let wait = Duration::from_secs(4);
     let store =
         PostgresOptions::default().timeout(wait).sessions_max(1).open(&server.url(&database)).unwrap();
     let plan = make_plan(&store);
     let holder = Holder::start(server, &database);
-    // One waits for the row, the other for the only session.
+    // One thread waits for the row, the other for the only session.
     let errors = together(2, |_| store.step_plan(&step(&plan, "ready")).unwrap_err());
     for error in errors {
         assert_eq!((error.code(), error.outcome()), ("store-busy", Outcome::Aborted), "{error:?}");
@@ -100,7 +100,7 @@ fn nobody_waits_longer_than_the_limit() {
 }
 
 #[test]
-fn one_that_the_server_does_not_take_harms_no_other() {
+fn a_rejected_recording_does_not_affect_its_group() {
     let Some(server) = server_or_skip("postgres-harmless") else { return };
     let database = server.database();
     let store = open(server, &database);
@@ -125,10 +125,10 @@ fn one_that_the_server_does_not_take_harms_no_other() {
 }
 
 #[test]
-fn stores_take_turns_in_one_changeset_and_believe_nothing_that_is_past() {
+fn alternating_stores_never_use_a_stale_cache() {
     let Some(server) = server_or_skip("postgres-turns") else { return };
     let database = server.database();
-    // What others set for themselves does not make our commits less durable.
+    // Settings of other sessions do not make our commits less durable.
     server.sql("postgres", &format!("ALTER DATABASE {database} SET synchronous_commit = off"));
     let (one, two) = (open(server, &database), open(server, &database));
     let plan = make_plan(&one);
@@ -159,7 +159,7 @@ fn stores_take_turns_in_one_changeset_and_believe_nothing_that_is_past() {
 }
 
 #[test]
-fn a_group_with_a_changeset_that_is_not_as_it_was_known_is_recorded_all_the_same() {
+fn a_group_with_a_stale_cache_is_recorded_on_the_slow_path() {
     const THREADS: usize = 8;
     let Some(server) = server_or_skip("postgres-groups-past") else { return };
     let database = server.database();
@@ -186,7 +186,7 @@ fn a_group_with_a_changeset_that_is_not_as_it_was_known_is_recorded_all_the_same
     let after = one.writer_counts();
     assert!(after.groups - before.groups < after.writes - before.writes, "none was recorded with another");
     assert_eq!(recorded, [45; THREADS]);
-    // One after the other is closed, and the others are not kept from recording.
+    // One after the other is closed; the others keep recording.
     for closed in (0..THREADS).rev() {
         let (id, epoch) = changesets[closed];
         other.seal(id, epoch).unwrap();
@@ -205,7 +205,7 @@ fn a_group_with_a_changeset_that_is_not_as_it_was_known_is_recorded_all_the_same
 }
 
 #[test]
-fn a_row_that_breaks_a_rule_is_found() {
+fn the_check_finds_invalid_rows() {
     let Some(server) = server_or_skip("postgres-check") else { return };
     let broken = [
         ("UPDATE agents.changesets SET entries = 7", "not numbered from 1 to their count"),

@@ -1,4 +1,5 @@
-//! A primary and a standby that follows it: the standby alone is no store, both together are one, also when the primary is gone.
+//! A primary and its standby: the standby alone is refused, both together form a store, even after
+//! the primary has failed.
 
 use std::time::{Duration, Instant};
 use std::{error, thread};
@@ -8,15 +9,15 @@ use testkit::postgres::Server;
 use testkit::report::skipped;
 use testkit::store_conformance::fixtures::*;
 
-/// A guard against waiting for ever.
+/// Guard against waiting for ever.
 const FOLLOW_MAX: Duration = Duration::from_secs(120);
 
-/// Two servers of their own: one of them does not live to the end.
+/// Starts two servers for this test, since one of them is stopped.
 fn pair() -> Result<(Server, Server, String), String> {
     let primary = Server::start(&[])?;
     let database = primary.database();
     let standby = primary.standby()?;
-    // From now on what is acknowledged is on both.
+    // Synchronous from now on: an acknowledged write is on both.
     primary.sql("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
     primary.sql("postgres", "SELECT pg_reload_conf()");
     let started = Instant::now();
@@ -29,7 +30,7 @@ fn pair() -> Result<(Server, Server, String), String> {
 }
 
 #[test]
-fn a_standby_is_refused_and_the_server_that_takes_writes_is_found() {
+fn a_standby_is_refused_and_the_primary_is_found() {
     let (primary, standby, database) = match pair() {
         Ok(pair) => pair,
         Err(reason) => return skipped("postgres-standby", &reason),
@@ -49,7 +50,7 @@ fn a_standby_is_refused_and_the_server_that_takes_writes_is_found() {
     assert_eq!(store.record(id, epoch, &recording(&["a"])).unwrap().first, 1);
     assert_eq!(primary.sql(&database, "SELECT count(*) FROM agents.entries"), "1");
 
-    // The primary is gone, and the standby takes its place: nobody opens anything anew.
+    // The primary fails and the standby is promoted; no client reopens the store.
     drop(primary);
     assert_eq!(standby.sql("postgres", "SELECT pg_promote()"), "t");
     assert_eq!(store.record(id, epoch, &recording(&["b"])).unwrap().first, 2);

@@ -1,4 +1,4 @@
-//! A holder that is stopped while another takes its lease: when it wakes up, its writes change nothing.
+//! A holder that is stopped while another takes its lease: its later writes change nothing.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn child() {
     }
 }
 
-/// Starts a changeset for no time, records until it is refused, and says with what.
+/// Starts a changeset with an expired lease, records until it is refused, and reports the error.
 fn hold(folder: &Path) {
     let store = PostgresStore::open(&fs::read_to_string(folder.join("url")).unwrap()).unwrap();
     let plan = fs::read_to_string(folder.join("plan")).unwrap().parse().unwrap();
@@ -48,7 +48,7 @@ fn signal(process: u32, signal: &str) {
 }
 
 #[test]
-fn what_a_stopped_holder_writes_after_a_takeover_changes_nothing() {
+fn a_stopped_holder_cannot_write_after_a_takeover() {
     let Some(server) = server_or_skip("postgres-stopped") else { return };
     for _ in 0..if testkit::report::is_proof() { 20 } else { 2 } {
         let (folder, database) = (scratch(), server.database());
@@ -58,7 +58,7 @@ fn what_a_stopped_holder_writes_after_a_takeover_changes_nothing() {
         fs::write(folder.path().join("plan"), plan.id.to_string()).unwrap();
         let mut holder = start_process("stopped::child", "hold", folder.path());
         let id: ChangesetId = holder.receive().parse().unwrap();
-        // Wherever it is, perhaps in the middle of a transaction: the server ends that after a while.
+        // It may be stopped inside a transaction, which the server ends after a while.
         signal(holder.id(), "-STOP");
         let lease = store.acquire(Resource::Changeset(id), &lease_request("next", LONG)).unwrap();
         assert_eq!(lease.epoch, Epoch(2));

@@ -1,11 +1,12 @@
-//! Whoever changes rows that the audit trail tells of is found, and where: the rules are those of every engine, what cannot be read is its own.
+//! Verification finds altered rows in PostgreSQL. The rules are those of every engine; unreadable
+//! values are specific.
 
 use store::{ChangesetStore, EntryStore, Fault, PostgresStore, scrub, verify};
 use testkit::store_conformance::fixtures::*;
 
 use super::{open, server_or_skip};
 
-/// A plan with 5 records.
+/// Makes a plan with 5 records.
 fn trail(store: &PostgresStore) {
     let plan = make_plan(store);
     for name in ["one", "two"] {
@@ -18,7 +19,7 @@ fn trail(store: &PostgresStore) {
 }
 
 #[test]
-fn rows_that_were_changed_are_found() {
+fn altered_rows_are_found() {
     let Some(server) = server_or_skip("postgres-tampering") else { return };
     let second = "changeset = (SELECT id FROM agents.changesets WHERE actor = 'two')";
     for (sql, expected) in [
@@ -59,7 +60,7 @@ fn rows_that_were_changed_are_found() {
 }
 
 #[test]
-fn contents_that_were_changed_are_found() {
+fn altered_blobs_are_found() {
     let Some(server) = server_or_skip("postgres-contents") else { return };
     for sql in [
         "UPDATE agents.blobs SET data = 'two' WHERE data = 'one'",

@@ -10,7 +10,7 @@ use testkit::report::figure;
 use testkit::store_conformance;
 
 #[test]
-fn sqlite_does_what_every_engine_does() {
+fn sqlite_passes_the_conformance_suite() {
     let folders = RefCell::new(Vec::new());
     let cases = store_conformance::run(|| {
         let folder = scratch();
@@ -24,7 +24,7 @@ fn sqlite_does_what_every_engine_does() {
 }
 
 #[test]
-fn calls_at_the_same_time_have_an_order_that_explains_them() {
+fn concurrent_calls_are_linearizable() {
     let folder = scratch();
     let calls = store_conformance::linearizability::check(|| Arc::new(super::open(folder.path())));
     figure("calls of eight clients that one order explains, SQLite", calls);

@@ -1,5 +1,5 @@
-//! A disk that fails at any write or sync: what was acknowledged is there, what is said to have changed nothing has not, and asking
-//! again happens once.
+//! A disk that fails at any write or sync: acknowledged writes are kept, aborted ones left nothing,
+//! and a repeated call takes effect once.
 
 use std::path::Path;
 
@@ -15,7 +15,8 @@ use testkit::strace::{Call, Inject, describe, run, unusable};
 use super::open;
 
 const RECORDS: usize = 5;
-/// The call fails once, so the second try works; the next group may still meet what the first one left.
+/// The fault occurs once, so the second attempt succeeds; the next group may still meet its
+/// consequences.
 const TRIES_MAX: usize = 4;
 
 #[test]
@@ -38,7 +39,7 @@ fn again<T>(call: impl Fn() -> store::Result<T>) -> T {
     tries.flatten().next().expect("a disk that failed once lets the next try through")
 }
 
-/// Records; a failure that says that nothing was changed is held to it.
+/// Records, and checks that an aborted call has changed nothing.
 fn record(store: &dyn Store, id: ChangesetId, epoch: Epoch, recording: &Recording) {
     again(|| {
         let before = again(|| store.changeset(id)).entries;
@@ -51,7 +52,7 @@ fn record(store: &dyn Store, id: ChangesetId, epoch: Epoch, recording: &Recordin
     });
 }
 
-/// Whether the child met the failure, and with which outcomes.
+/// Runs the child with a fault, and returns the outcomes that it met.
 fn fail(folder: &Path, at: &Call, what: Inject) -> Vec<String> {
     let ended = run(&command("failing_disk::child", "record", folder), at, what);
     assert_eq!(ended.code, Some(0), "{}: {ended:?}", describe(at, what));
@@ -67,7 +68,7 @@ fn fail(folder: &Path, at: &Call, what: Inject) -> Vec<String> {
 }
 
 #[test]
-fn a_disk_that_fails_loses_nothing_and_doubles_nothing() {
+fn a_failing_disk_loses_and_duplicates_nothing() {
     if let Some(reason) = unusable() {
         return skipped("store-failing-disk", &reason);
     }

@@ -1,4 +1,4 @@
-//! The file: who may read it, what is not a store, what is damaged, what is newer.
+//! The database file: permissions, foreign files, damage, newer versions.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -30,7 +30,7 @@ fn folders_are_0700_and_files_0600() {
 }
 
 #[test]
-fn what_was_written_is_there_when_it_is_opened_again() {
+fn written_data_survives_reopening() {
     let folder = scratch();
     let store = open(folder.path());
     let plan = make_plan(&store);
@@ -42,7 +42,7 @@ fn what_was_written_is_there_when_it_is_opened_again() {
 }
 
 #[test]
-fn all_who_open_a_file_share_its_writer() {
+fn stores_on_one_file_share_its_writer() {
     let folder = scratch();
     let first = open(folder.path());
     symlink(folder.path(), folder.path().join("link")).unwrap();
@@ -55,12 +55,12 @@ fn all_who_open_a_file_share_its_writer() {
     assert!(format!("{:?}", SqliteOptions::default()).contains("timeout"));
 }
 
-/// Opening is refused with this code, and not a byte changes.
+/// Asserts that opening is refused with this code and changes no byte.
 fn refused_untouched(folder: &Path, code: &str) -> store::Error {
     let before = tree(folder);
     let error = refused(SqliteStore::open(&folder.join("state.db")), code);
     let mut after = tree(folder);
-    // To look at it SQLite makes an empty -wal file, and an index of it.
+    // SQLite creates an empty -wal file, and its index, to read the file.
     let nothing = |name: &str, node: &Node| {
         name.ends_with("-shm")
             || name.ends_with("-wal") && matches!(node, Node::File { content, .. } if content.is_empty())
@@ -71,7 +71,7 @@ fn refused_untouched(folder: &Path, code: &str) -> store::Error {
 }
 
 #[test]
-fn what_is_not_a_store_is_refused_and_not_touched() {
+fn a_foreign_file_is_refused_untouched() {
     let folder = scratch();
     let path = folder.path().join("state.db");
     fs::write(&path, "dear diary, ".repeat(100)).unwrap();
@@ -88,7 +88,7 @@ fn what_is_not_a_store_is_refused_and_not_touched() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_an_error() {
+fn a_folder_that_cannot_be_created_is_an_error() {
     let folder = scratch();
     fs::write(folder.path().join("file"), "").unwrap();
     refused(SqliteStore::open(&folder.path().join("file/state.db")), "store-io");
@@ -97,7 +97,7 @@ fn a_folder_that_cannot_be_made_is_an_error() {
 }
 
 #[test]
-fn a_store_of_a_newer_program_is_refused_and_not_touched() {
+fn a_newer_store_is_refused_untouched() {
     let folder = scratch();
     make_plan(&open(folder.path()));
     raw(folder.path()).execute_batch("PRAGMA user_version = 99").unwrap();
@@ -106,7 +106,7 @@ fn a_store_of_a_newer_program_is_refused_and_not_touched() {
 }
 
 #[test]
-fn a_damaged_file_is_reported_and_not_touched() {
+fn a_damaged_file_is_reported_untouched() {
     let folder = scratch();
     let path = folder.path().join("state.db");
     let store = open(folder.path());
@@ -114,19 +114,19 @@ fn a_damaged_file_is_reported_and_not_touched() {
     drop(store);
     let whole = fs::read(&path).unwrap();
 
-    // The beginning: not even recognised.
+    // A damaged header: the file is not recognized.
     let mut damaged = whole.clone();
     damaged[..100].fill(0x55);
     fs::write(&path, &damaged).unwrap();
     refused_untouched(folder.path(), "not-a-store");
 
-    // All behind the first page.
+    // Everything after the first page.
     let mut damaged = whole.clone();
     damaged[4096..].fill(0x55);
     fs::write(&path, &damaged).unwrap();
     refused_untouched(folder.path(), "store-damaged");
 
-    // One page, which is noticed when it is needed.
+    // One page, which is noticed when it is read.
     fs::write(&path, &whole).unwrap();
     let page: usize = raw(folder.path())
         .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'plans'", [], |row| row.get::<_, i64>(0))
@@ -148,7 +148,7 @@ fn a_damaged_file_is_reported_and_not_touched() {
 }
 
 #[test]
-fn a_check_finds_what_constraints_do_not() {
+fn the_check_finds_what_constraints_do_not() {
     let folder = scratch();
     let store = open(folder.path());
     let plan = make_plan(&store);
@@ -183,7 +183,7 @@ fn a_check_finds_what_constraints_do_not() {
 }
 
 #[test]
-fn a_content_that_was_changed_is_never_given_out_as_whole() {
+fn an_altered_blob_is_never_returned_as_valid() {
     let folder = scratch();
     let store = open(folder.path());
     let small = store::put_blob(&store, &mut &b"small"[..]).unwrap();
@@ -201,7 +201,7 @@ fn a_content_that_was_changed_is_never_given_out_as_whole() {
 }
 
 #[test]
-fn a_wait_for_others_ends_and_says_for_what() {
+fn a_timeout_names_the_action() {
     let folder = scratch();
     let path = folder.path().join("state.db");
     let store = SqliteOptions::default().timeout(Duration::from_millis(20)).open(&path).unwrap();
@@ -213,14 +213,14 @@ fn a_wait_for_others_ends_and_says_for_what() {
     assert!(shown.contains("to change a plan's state"), "{shown}");
     assert!(!shown.contains("locked"), "{shown}");
     assert!(std::error::Error::source(&error).is_none());
-    // Who reads does not wait for who writes.
+    // Readers do not wait for the writer.
     assert_eq!(store.plan(plan.id).unwrap(), plan);
     other.execute_batch("ROLLBACK").unwrap();
     store.step_plan(&step(&plan, "ready")).unwrap();
 }
 
 #[test]
-fn time_is_that_of_the_clock() {
+fn times_come_from_the_configured_clock() {
     let folder = scratch();
     let time: store::Time = "2026-01-31T09:30:00Z".parse().unwrap();
     let store = SqliteOptions::default().clock(move || time).open(&folder.path().join("state.db")).unwrap();
@@ -236,14 +236,14 @@ fn an_existing_folder_keeps_its_mode() {
 }
 
 #[test]
-fn nothing_is_written_to_a_file_that_was_removed_or_replaced() {
+fn a_removed_or_replaced_file_is_not_written_to() {
     let folder = scratch();
     let path = folder.path().join("state.db");
     let store = open(folder.path());
     make_plan(&store);
     fs::rename(&path, folder.path().join("away.db")).unwrap();
     refused(store.create_plan(&new_plan()), "store-removed");
-    // Who opens it now gets a new one, and not the old one's writer.
+    // Opening it now creates a new file with its own writer.
     let fresh = open(folder.path());
     let plan = make_plan(&fresh);
     assert_eq!(fresh.plans(&store::PlanQuery::default()).unwrap(), [plan]);

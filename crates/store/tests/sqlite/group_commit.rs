@@ -1,4 +1,4 @@
-//! Many threads share syncs, and each gets its own answer.
+//! Threads share syncs, and each gets its own answer.
 
 use std::sync::Mutex;
 
@@ -19,12 +19,12 @@ fn threads_share_syncs_and_keep_their_entries() {
 }
 
 #[test]
-fn one_that_is_refused_harms_no_other_of_its_group() {
+fn a_refused_write_does_not_affect_its_group() {
     let folder = scratch();
     let store = open(folder.path());
     let plan = make_plan(&store);
     let (id, epoch) = start(&store, plan.id, "coder");
-    // While somebody else writes, all of them queue.
+    // While another connection writes, all of them queue.
     let other = Mutex::new(raw(folder.path()));
     other.lock().unwrap().execute_batch("BEGIN IMMEDIATE").unwrap();
     let results = together(9, |number| {

@@ -1,4 +1,4 @@
-//! The SQLite engine: what every engine does, and what is its own.
+//! The SQLite engine: conformance, and its specifics.
 
 #![cfg(unix)]
 #![expect(clippy::disallowed_methods, reason = "plays what damages the file")]
@@ -25,7 +25,7 @@ fn open(folder: &Path) -> SqliteStore {
     SqliteStore::open(&folder.join("state.db")).unwrap()
 }
 
-/// Somebody who has the file and no manners.
+/// Opens the file behind the back of the store.
 fn raw(folder: &Path) -> rusqlite::Connection {
     rusqlite::Connection::open(folder.join("state.db")).unwrap()
 }

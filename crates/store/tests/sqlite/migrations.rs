@@ -1,4 +1,4 @@
-//! Stores of earlier versions: brought up to date with everything in them, all of it or nothing.
+//! Migrations from earlier versions: with all data, all or nothing.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ const MIGRATIONS: [&str; 3] = [
     include_str!("../../src/sqlite/migrations/0003.sql"),
 ];
 
-/// Contents in era 0 (settled) and in the eras of newer ones, as version 2 kept them.
+/// Blobs in era 0 (settled) and in later eras, as version 2 stored them.
 const ERAS: &str = "INSERT INTO blob_numbers SELECT number % 4, hash, number FROM blobs";
 
 /// Turns a store into one of an earlier version.
@@ -47,7 +47,7 @@ fn downgrade(folder: &Path, version: usize) {
     fs::rename(old, path).unwrap();
 }
 
-/// A changeset with entries, and contents small and large.
+/// A changeset with entries, and small and large blobs.
 struct Filled {
     changeset: ChangesetId,
     epoch: Epoch,
@@ -74,7 +74,7 @@ fn fill(folder: &Path) -> Filled {
     Filled { changeset, epoch, entries, hashes }
 }
 
-/// Everything is there and can be gone on with.
+/// Asserts that all data is there and recording continues.
 fn check(folder: &Path, filled: &Filled) {
     let store = open(folder);
     assert_eq!(store.blob_hashes(None).unwrap(), filled.hashes);
@@ -87,7 +87,7 @@ fn check(folder: &Path, filled: &Filled) {
 }
 
 #[test]
-fn a_store_of_an_earlier_version_keeps_its_contents_and_stores_none_of_them_twice() {
+fn an_earlier_store_keeps_its_blobs_and_stores_none_twice() {
     for version in 1..=MIGRATIONS.len() {
         let folder = scratch();
         let filled = fill(folder.path());
@@ -105,7 +105,7 @@ fn a_store_of_an_earlier_version_keeps_its_contents_and_stores_none_of_them_twic
 }
 
 #[test]
-fn a_migration_that_fails_changes_nothing() {
+fn a_failed_migration_changes_nothing() {
     let folder = scratch();
     fill(folder.path());
     downgrade(folder.path(), 2);
@@ -114,7 +114,7 @@ fn a_migration_that_fails_changes_nothing() {
             "SELECT (SELECT count(*) FROM blob_numbers), (SELECT user_version FROM pragma_user_version)";
         raw(folder.path()).query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
     };
-    // Nothing that this program wrote: a hash that is there twice.
+    // An invalid store: a duplicate hash.
     raw(folder.path())
         .execute_batch("INSERT INTO blobs SELECT 100, hash, bytes, chunks, codec, data, upload, touched_at FROM blobs LIMIT 1")
         .unwrap();
@@ -139,7 +139,7 @@ fn child() {
 }
 
 #[test]
-fn a_migration_that_is_killed_is_made_by_the_next_who_opens() {
+fn a_killed_migration_is_redone_at_the_next_open() {
     if let Some(reason) = unusable() {
         return skipped("store-killed-migration", &reason);
     }

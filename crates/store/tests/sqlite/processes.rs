@@ -1,4 +1,4 @@
-//! Several processes on one store, and processes that are killed.
+//! Several processes on one store, and killed processes.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn start(role: &str, folder: &Path) -> Process {
     start_process("processes::child", role, folder)
 }
 
-/// The only plan of the store.
+/// Returns the only plan of the store.
 fn the_plan(store: &dyn Store) -> PlanId {
     store.plans(&PlanQuery::default()).unwrap()[0].id
 }
@@ -39,7 +39,7 @@ fn open_together(folder: &Path) {
     make_plan(&open(folder));
 }
 
-/// Each time the store may be the first that is opened, or the last that is closed, of all processes.
+/// Each store may be the first to be opened, or the last to be closed, of all processes.
 fn come_and_go(folder: &Path) {
     send("ready");
     wait_for_parent();
@@ -64,7 +64,7 @@ fn record(folder: &Path) {
     send(&id.to_string());
 }
 
-/// Four threads, each with a changeset of its own; says what was acknowledged.
+/// Runs four threads with a changeset each, and reports what was acknowledged.
 fn record_until_killed(folder: &Path, round: usize) {
     let store = open(folder);
     let plan = the_plan(&store);
@@ -93,7 +93,7 @@ fn begin_together(role: &str, folder: &Path) -> Vec<Process> {
 }
 
 #[test]
-fn processes_that_make_one_store_at_the_same_time_all_succeed() {
+fn concurrent_creation_succeeds_in_all_processes() {
     for _ in 0..if is_proof() { 200 } else { 20 } {
         let folder = scratch();
         for process in begin_together("first", folder.path()) {
@@ -106,7 +106,7 @@ fn processes_that_make_one_store_at_the_same_time_all_succeed() {
 }
 
 #[test]
-fn processes_that_open_and_close_one_store_all_the_time_all_succeed() {
+fn concurrent_opening_and_closing_always_succeeds() {
     let folder = scratch();
     for process in begin_together("come and go", folder.path()) {
         process.finish();
@@ -138,7 +138,7 @@ fn processes_share_a_store_and_keep_their_entries() {
 }
 
 #[test]
-fn what_a_killed_process_was_told_is_there() {
+fn acknowledged_writes_of_a_killed_process_are_durable() {
     let rounds = if is_proof() { 200 } else { 12 };
     let folder = scratch();
     let plan = make_plan(&open(folder.path())).id;
@@ -152,7 +152,7 @@ fn what_a_killed_process_was_told_is_there() {
             acknowledged.push((id.parse::<ChangesetId>().unwrap(), sequence.parse::<u64>().unwrap()));
         }
         process.kill();
-        // Opened anew each time, as the next process would.
+        // Reopened each time, as the next process would.
         let store = open(folder.path());
         for (id, sequence) in &acknowledged {
             assert!(store.changeset(*id).unwrap().entries >= *sequence, "round {round}");

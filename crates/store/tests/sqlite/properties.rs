@@ -1,4 +1,4 @@
-//! Any sequence of calls gives what a model in memory gives.
+//! Any sequence of calls matches a model in memory.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_sequence_of_calls_answers_like_the_model(calls in prop::collection::vec(call(), 1..60)) {
+    fn any_sequence_of_calls_matches_the_model(calls in prop::collection::vec(call(), 1..60)) {
         let folder = scratch();
         check(&calls, || Arc::new(open(folder.path())));
     }

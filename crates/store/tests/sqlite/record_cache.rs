@@ -1,4 +1,4 @@
-//! What the writer keeps in memory of changesets and contents is what the file has, whoever changed it.
+//! The record cache of the writer matches the file, even if another process changes it.
 
 use store::{BlobStore, EntryStore, NewEntry, Recording, Store};
 use testkit::folder::scratch;
@@ -8,13 +8,13 @@ use super::{open, raw};
 
 const CONTENT: &[u8] = b"a content";
 
-/// An entry that refers to a content which is in the store already.
+/// An entry that refers to a blob which is already in the store.
 fn refers() -> Recording {
     let entry = NewEntry { after: Some(content(&packed(CONTENT))), ..deletion("a") };
     Recording { entries: vec![entry], ..recording(&[]) }
 }
 
-/// Records twice, so that everything is known, has somebody else change the file, and records once more.
+/// Records twice to fill the cache, changes the file from outside, and records once more.
 fn after(change: &str) -> store::Result<store::Recorded> {
     let folder = scratch();
     let store = open(folder.path());
@@ -27,7 +27,7 @@ fn after(change: &str) -> store::Result<store::Recorded> {
 }
 
 #[test]
-fn what_another_process_did_to_a_changeset_is_seen() {
+fn changes_of_another_process_invalidate_the_cache() {
     refused(
         after("UPDATE changesets SET status = 'sealed', ended_at = 1, owner = NULL, expires_at = NULL"),
         "changeset-closed",
@@ -37,17 +37,17 @@ fn what_another_process_did_to_a_changeset_is_seen() {
 }
 
 #[test]
-fn a_content_that_another_process_removed_is_missed() {
+fn a_blob_removed_by_another_process_is_missing() {
     refused(after("DELETE FROM blobs"), "blob-missing");
 }
 
 #[test]
-fn what_another_process_did_elsewhere_changes_nothing() {
+fn unrelated_writes_of_another_process_change_nothing() {
     assert_eq!(after("UPDATE plans SET changed_by = 'somebody'").unwrap().first, 3);
 }
 
 #[test]
-fn a_content_that_another_process_stored_is_not_stored_again() {
+fn a_blob_stored_by_another_process_is_not_stored_again() {
     let folder = scratch();
     let store = open(folder.path());
     let plan = make_plan(&store);

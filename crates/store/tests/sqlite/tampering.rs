@@ -1,4 +1,4 @@
-//! Whoever changes, drops, moves or cuts off audit records, or the rows that they tell of, is found, and where.
+//! Verification locates altered, dropped, moved and truncated audit records, and altered rows.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use testkit::store_conformance::fixtures::*;
 
 use super::{open, raw};
 
-/// Two plans; the first has 7 records.
+/// Makes two plans; the first has 7 records.
 fn trail(folder: &Path) -> (PlanId, Vec<Head>) {
     let store = open(folder);
     let plan = make_plan(&store);
@@ -28,7 +28,7 @@ fn trail(folder: &Path) -> (PlanId, Vec<Head>) {
     (plan.id, checkpoint(&store).unwrap())
 }
 
-/// What is found after somebody ran this on the file. `PLAN` is the first plan.
+/// Returns the finding after these statements ran on the file. `PLAN` stands for the first plan.
 fn found(sql: &[&str], with_checkpoint: bool) -> Option<(u64, Fault)> {
     let folder = scratch();
     let (plan, heads) = trail(folder.path());
@@ -55,7 +55,7 @@ fn hex(plan: PlanId) -> String {
 }
 
 #[test]
-fn each_field_that_is_changed_is_found() {
+fn every_altered_field_is_found() {
     for set in [
         "at = at + 1",
         "request = randomblob(16)",
@@ -80,7 +80,7 @@ fn a_dropped_record_is_found() {
         let sql = format!("DELETE FROM audit WHERE plan = PLAN AND sequence = {sequence}");
         assert_eq!(found(&[&sql], false), Some((sequence, Fault::Missing)));
     }
-    // The rest moved up, as if it had never been.
+    // The later records move up to fill the gap.
     let moved = [
         "DELETE FROM audit WHERE plan = PLAN AND sequence = 3",
         "UPDATE audit SET sequence = sequence + 100 WHERE plan = PLAN AND sequence > 3",
@@ -91,7 +91,7 @@ fn a_dropped_record_is_found() {
 }
 
 #[test]
-fn records_in_another_order_are_found() {
+fn reordered_records_are_found() {
     let swapped = [
         "UPDATE audit SET sequence = 100 WHERE plan = PLAN AND sequence = 2",
         "UPDATE audit SET sequence = 2 WHERE plan = PLAN AND sequence = 4",
@@ -101,14 +101,14 @@ fn records_in_another_order_are_found() {
 }
 
 #[test]
-fn a_trail_that_was_cut_off_is_found() {
+fn a_truncated_chain_is_found() {
     let cut = "DELETE FROM audit WHERE plan = PLAN AND sequence > 5";
     assert_eq!(found(&[cut], false), Some((6, Fault::Missing)));
-    // With a head that fits, there is a changeset that nothing tells of.
+    // With a matching head, a changeset is left that no record is about.
     let head = "UPDATE audit_heads SET sequence = 5, hash = (SELECT hash FROM audit WHERE plan = PLAN AND sequence = 5)
                 WHERE plan = PLAN";
     assert_eq!(found(&[cut, head], false), Some((5, Fault::Unrecorded)));
-    // Without that, only a checkpoint tells.
+    // Without the changeset, only a checkpoint reveals it.
     let third = "DELETE FROM changesets WHERE actor = 'three'";
     assert_eq!(found(&[cut, head, third], false), None);
     assert_eq!(found(&[cut, head, third], true), Some((6, Fault::Missing)));
@@ -120,7 +120,7 @@ fn a_trail_that_was_cut_off_is_found() {
 }
 
 #[test]
-fn a_head_that_does_not_fit_is_found() {
+fn a_wrong_head_is_found() {
     assert_eq!(found(&["DELETE FROM audit_heads WHERE plan = PLAN"], false), Some((7, Fault::WrongHead)));
     let other = "UPDATE audit_heads SET hash = randomblob(32) WHERE plan = PLAN";
     assert_eq!(found(&[other], false), Some((7, Fault::WrongHead)));
@@ -129,9 +129,9 @@ fn a_head_that_does_not_fit_is_found() {
     assert_eq!(found(&[earlier], false), Some((6, Fault::WrongHead)));
 }
 
-/// A chain that was written anew with right hashes, from the third record on.
+/// A chain that was rewritten with correct hashes from the third record on.
 #[test]
-fn a_trail_that_was_written_anew_is_found_against_a_checkpoint() {
+fn a_checkpoint_reveals_a_rewritten_chain() {
     let folder = scratch();
     let (plan, heads) = trail(folder.path());
     let mut records: Vec<_> =
@@ -141,7 +141,7 @@ fn a_trail_that_was_written_anew_is_found_against_a_checkpoint() {
     let edit = raw(folder.path());
     let mut previous = records[1].hash;
     for record in &mut records[2..] {
-        // Of whoever sealed a changeset no row tells.
+        // No row has the actor who sealed a changeset.
         if record.kind == "changeset.sealed" {
             record.actor = "mallory".to_owned();
         }
@@ -176,7 +176,7 @@ fn a_trail_that_was_written_anew_is_found_against_a_checkpoint() {
 }
 
 #[test]
-fn a_record_that_links_to_nothing_is_found() {
+fn an_unlinked_record_is_found() {
     let folder = scratch();
     let (plan, _) = trail(folder.path());
     let query = store::AuditQuery { plan: Some(plan), ..Default::default() };
@@ -193,7 +193,7 @@ fn a_record_that_links_to_nothing_is_found() {
 }
 
 #[test]
-fn entries_that_were_changed_after_sealing_are_found() {
+fn entries_altered_after_sealing_are_found() {
     let second = "changeset = (SELECT id FROM changesets WHERE actor = 'two')";
     for sql in [
         "UPDATE entries SET form = replace(form, '\"b\"', '\"x\"') WHERE SECOND AND sequence = 2",
@@ -213,7 +213,7 @@ fn entries_that_were_changed_after_sealing_are_found() {
 }
 
 #[test]
-fn entries_that_cannot_be_read_are_found() {
+fn unreadable_entries_are_found() {
     let second = "changeset = (SELECT id FROM changesets WHERE actor = 'two')";
     for set in ["form = '[]'", "form = 'no JSON'", "after_blob = NULL", "after_blob = x'00'"] {
         let sql = format!("UPDATE entries SET {set} WHERE {second} AND sequence = 1");
@@ -222,7 +222,7 @@ fn entries_that_cannot_be_read_are_found() {
 }
 
 #[test]
-fn changesets_that_were_changed_are_found() {
+fn altered_changesets_are_found() {
     for (sql, sequence) in [
         ("UPDATE changesets SET actor = 'mallory' WHERE actor = 'two'", 4),
         ("UPDATE changesets SET started_at = started_at - 1000000 WHERE actor = 'two'", 4),
@@ -245,7 +245,7 @@ fn changesets_that_were_changed_are_found() {
 }
 
 #[test]
-fn changesets_that_were_forged_are_found() {
+fn forged_changesets_are_found() {
     let changeset = "INSERT INTO changesets (id, plan, actor, status, entries, first_id, last_id, started_at, ended_at, epoch)
                      SELECT x'00112233445566778899aabbccddeeff', plan, 'bot', 'sealed', 1, 100, 100, started_at, ended_at, 1
                      FROM changesets WHERE actor = 'two'";
@@ -253,7 +253,7 @@ fn changesets_that_were_forged_are_found() {
                  SELECT 100, x'00112233445566778899aabbccddeeff', 1, at, form FROM entries WHERE after_blob IS NULL LIMIT 1";
     assert_eq!(found(&[changeset, entry], false), Some((7, Fault::Unrecorded)));
     assert_eq!(found(&[changeset, entry], true), Some((7, Fault::Unrecorded)));
-    // Taken from one plan and given to the other: both tell.
+    // Moved from one plan to the other: both chains reveal it.
     let folder = scratch();
     let (plan, _) = trail(folder.path());
     let other = "UPDATE changesets SET plan = (SELECT id FROM plans WHERE id <> PLAN) WHERE actor = 'two'";
@@ -264,7 +264,7 @@ fn changesets_that_were_forged_are_found() {
 }
 
 #[test]
-fn plans_that_were_changed_are_found() {
+fn altered_plans_are_found() {
     for set in [
         "state = 'applied'",
         "version = version + 1",
@@ -284,7 +284,7 @@ fn plans_that_were_changed_are_found() {
 }
 
 #[test]
-fn a_plan_that_went_without_a_record_of_it_is_found() {
+fn a_plan_removed_without_a_record_is_found() {
     let gone = [
         "DELETE FROM entries",
         "DELETE FROM changesets WHERE plan = PLAN",
@@ -295,7 +295,7 @@ fn a_plan_that_went_without_a_record_of_it_is_found() {
 }
 
 #[test]
-fn a_plan_that_came_back_without_a_record_of_it_is_found() {
+fn a_plan_restored_without_a_record_is_found() {
     let folder = scratch();
     let store = open(folder.path());
     let plan = make_plan(&store);
@@ -309,7 +309,7 @@ fn a_plan_that_came_back_without_a_record_of_it_is_found() {
 }
 
 #[test]
-fn the_last_step_of_a_plan_and_of_its_nodes_tells_what_they_are() {
+fn states_are_compared_with_the_last_step() {
     let node = NewNode {
         id: NodeId::new(),
         name: store::Name::parse("build").unwrap(),
@@ -357,7 +357,7 @@ fn the_last_step_of_a_plan_and_of_its_nodes_tells_what_they_are() {
 }
 
 #[test]
-fn records_that_are_in_no_chain_are_found_and_keep_nobody_from_reading() {
+fn orphan_records_are_found_and_do_not_block_reading() {
     let stray = |plan: &str, sequence: i64| {
         format!(
             "INSERT INTO audit SELECT {plan}, {sequence}, at, NULL, kind, who, body, previous, hash FROM audit
@@ -381,7 +381,7 @@ fn records_that_are_in_no_chain_are_found_and_keep_nobody_from_reading() {
         assert_eq!(findings, [finding]);
         assert_eq!(store::export(&store, store::AuditQuery::default()).map(Result::unwrap).count(), 8);
     }
-    // A head of no chain is one as well; and one that cannot be is a wrong one.
+    // A head without a chain is an orphan, too; an impossible one is a wrong head.
     let folder = scratch();
     let (id, _) = trail(folder.path());
     tamper(folder.path(), id, &["UPDATE audit_heads SET plan = x'00' WHERE plan = PLAN"]);
@@ -393,7 +393,7 @@ fn records_that_are_in_no_chain_are_found_and_keep_nobody_from_reading() {
 }
 
 #[test]
-fn contents_that_were_changed_are_found() {
+fn altered_blobs_are_found() {
     for sql in [
         "UPDATE blobs SET data = CAST('two' AS BLOB) WHERE hash = SHORT",
         "UPDATE blobs SET codec = 1 WHERE hash = SHORT",

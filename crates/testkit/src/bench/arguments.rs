@@ -1,25 +1,26 @@
-//! The arguments that every bench takes.
+//! Arguments of all benches.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Result;
 
-/// What a bench was asked for.
+/// The parsed arguments.
 #[derive(Default, Debug)]
 pub struct Arguments {
-    /// Where to measure, if not on a fresh file system.
+    /// The folder to measure in, instead of a fresh file system.
     pub dir: Option<PathBuf>,
     /// The only case to measure.
     pub only: Option<String>,
-    /// Whether the table is to be Markdown.
+    /// Prints the table as Markdown.
     pub markdown: bool,
-    /// Arguments of this bench alone, by name.
+    /// Arguments specific to this bench, by name.
     pub others: BTreeMap<String, PathBuf>,
 }
 
 impl Arguments {
-    /// Reads `--dir DIR`, `--only NAME`, `--markdown` and the bench's own, each of which names a file. `None` when help is wanted.
+    /// Parses `--dir DIR`, `--only NAME`, `--markdown` and those of the bench itself, each of which
+    /// takes a file. Returns `None` for `--help`.
     pub fn parse(mut words: impl Iterator<Item = String>, own: &[&str]) -> Result<Option<Self>> {
         let mut found = Self::default();
         while let Some(word) = words.next() {

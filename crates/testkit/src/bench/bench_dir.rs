@@ -1,4 +1,4 @@
-//! Where to measure: a fresh file system, or a folder.
+//! The folder to measure in: on a fresh file system, or an existing one.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,20 +8,20 @@ use tempfile::TempDir;
 
 use super::Result;
 
-/// The size of a fresh image. It is sparse, so it takes what is written.
+/// Size of a fresh image. It is sparse.
 const IMAGE_BYTES: u64 = 2 << 30;
 
-/// A folder to measure in, gone afterwards.
+/// A folder to measure in, removed on drop.
 #[derive(Debug)]
 pub struct BenchDir {
     folder: TempDir,
-    /// What kind of place it is.
+    /// Description for the report.
     description: String,
     mounted: Option<PathBuf>,
 }
 
 impl BenchDir {
-    /// In `dir`, or on a fresh image, or in a temporary folder.
+    /// Uses `dir`, or else a fresh image, or else a temporary folder.
     pub fn prepare(dir: Option<PathBuf>) -> Result<Self> {
         if let Some(dir) = dir {
             return Self::in_folder(TempDir::new_in(dir)?, "a chosen folder");
@@ -44,23 +44,23 @@ impl BenchDir {
         Ok(Self { folder, description, mounted: None })
     }
 
-    /// Where to measure.
+    /// Returns the folder.
     pub fn path(&self) -> &Path {
         self.mounted.as_deref().unwrap_or(self.folder.path())
     }
 
-    /// What kind of place it is.
+    /// Returns the description for the report.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Waits until everything written so far is on the disk, so that nobody pays for what was before.
+    /// Syncs the file system, so that no case pays for earlier writes.
     pub fn sync_file_system(&self) -> Result<()> {
         sync_file_system(self.path())
     }
 }
 
-/// As [`BenchDir::sync_file_system`], for any place on it.
+/// Syncs the file system of any path, like [`BenchDir::sync_file_system`].
 pub fn sync_file_system(place: &Path) -> Result<()> {
     Ok(rustix::fs::syncfs(File::open(place)?)?)
 }
@@ -99,7 +99,7 @@ fn run(command: &mut Command) -> Result<()> {
     Err(format!("{name} failed: {}", String::from_utf8_lossy(&output.stderr).trim()).into())
 }
 
-/// The type of the file system that `path` is on.
+/// Returns the type of the file system of `path`.
 fn file_system_of(path: &Path) -> Result<String> {
     let path = path.canonicalize()?;
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();

@@ -1,7 +1,8 @@
-//! What benches share: their arguments, where they measure, how sides take turns, and the table that comes of it.
+//! Shared parts of benches: arguments, the folder to measure in, alternating rounds, and the table
+//! of results.
 //!
-//! Sides take turns in small batches on one file system, and ratios are taken round by round: such figures hold on a noisy machine, where
-//! times alone do not.
+//! Sides alternate in small batches on one file system, and ratios are taken per round: such
+//! figures are stable on a noisy machine, where times alone are not.
 
 mod arguments;
 mod bench_dir;
@@ -19,15 +20,15 @@ pub use rename_replace::RenameReplace;
 pub use report::{Report, Target};
 pub use rounds::{Outcome, Side, Spread, compare, compare_all, timed};
 
-/// Why a bench cannot go on.
+/// An error of a bench.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
-/// What a bench returns.
+/// The result of a bench.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Measures one thing in a folder.
+/// Measures one case in a folder.
 pub type Case<'a> = &'a dyn Fn(&Path, &mut Report) -> Result<()>;
 
-/// Prepares the dir, runs the cases that are wanted, each in a folder of its own, and returns the table.
+/// Runs the selected cases, each in its own folder, and returns the table.
 pub fn run(arguments: &Arguments, cases: &[(&str, Case<'_>)]) -> Result<String> {
     let wanted = |name: &str| arguments.only.as_deref().is_none_or(|only| only == name);
     if !cases.iter().any(|(name, _)| wanted(name)) {
@@ -40,7 +41,7 @@ pub fn run(arguments: &Arguments, cases: &[(&str, Case<'_>)]) -> Result<String> 
         let place = dir.path().join(name);
         std::fs::create_dir(&place)?;
         measure(&place, &mut report)?;
-        // What is left behind would make later cases slower.
+        // Leftovers would slow down later cases.
         std::fs::remove_dir_all(&place)?;
         dir.sync_file_system()?;
     }

@@ -1,4 +1,4 @@
-//! What everybody writes by hand to replace a file: the least that the same durability costs.
+//! Replaces a file with write, sync and rename: the minimal cost of the same durability.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Result;
 
-/// A file that is replaced by hand. Its folder is opened once, as a careful loop would do.
+/// A file to replace. Its folder is opened once.
 #[derive(Debug)]
 pub struct RenameReplace {
     file: PathBuf,
@@ -15,13 +15,13 @@ pub struct RenameReplace {
 }
 
 impl RenameReplace {
-    /// For a file in a folder that is there.
+    /// Prepares a file in an existing folder.
     pub fn new(folder: &Path, name: &str) -> Result<Self> {
         let staged = folder.join(format!("{name}.tmp"));
         Ok(Self { file: folder.join(name), staged, folder: File::open(folder)? })
     }
 
-    /// A new file, write, sync, rename, sync of the folder.
+    /// Creates a new file, writes, syncs, renames, and syncs the folder.
     pub fn replace(&self, content: &[u8]) -> Result<()> {
         let mut file = File::create_new(&self.staged)?;
         file.write_all(content)?;

@@ -1,20 +1,20 @@
-//! The figures as a table, for a terminal or for a page.
+//! The table of results, for a terminal or as Markdown.
 
 use std::fs;
 
 use super::bench_dir::BenchDir;
 use super::rounds::Outcome;
 
-/// What a figure is held against.
+/// The target of a figure.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
     /// At most this many times the baseline.
     RatioAtMost(f64),
-    /// At least this many times the baseline's speed.
+    /// At least this many times the speed of the baseline.
     SpeedAtLeast(f64),
-    /// At most this many syncs for one operation.
+    /// At most this many syncs per operation.
     SyncsAtMost(f64),
-    /// None: shown only.
+    /// No target.
     Shown,
 }
 
@@ -40,7 +40,7 @@ pub struct Report {
 const HEADS: [&str; 7] = ["what", "ours", "baseline", "ratio (least to most)", "target", "", "syncs each"];
 
 impl Report {
-    /// An empty one, with what is known description the machine.
+    /// Makes an empty report, with a description of the machine.
     pub fn new(dir: &BenchDir) -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let cpu = read("/proc/cpuinfo");
@@ -55,11 +55,11 @@ impl Report {
         Self { description, rows: Vec::new(), notes: Vec::new() }
     }
 
-    /// Adds what two sides came to. Several targets of one outcome are one row each.
+    /// Adds the outcome of two sides. Several targets of one outcome get a row each.
     pub fn add(&mut self, what: impl Into<String>, outcome: Outcome, target: Target) {
         let syncs = outcome.syncs_per_op.map(|syncs| format!("{syncs:.3}")).unwrap_or_default();
         let speed = matches!(target, Target::SpeedAtLeast(_));
-        // A ratio of speeds is the ratio of times the other way round.
+        // A ratio of speeds is the inverse ratio of times.
         let ratio = outcome.ratio;
         let (median, least, most) = if speed {
             (1.0 / ratio.median, 1.0 / ratio.most, 1.0 / ratio.least)
@@ -102,7 +102,7 @@ impl Report {
         });
     }
 
-    /// Adds a figure that is held against a limit, not against a peer.
+    /// Adds a figure with a limit instead of a baseline.
     pub fn add_limit(&mut self, what: impl Into<String>, ours: f64, at_most: f64, unit: &str) {
         self.rows.push(Row {
             what: what.into(),
@@ -120,7 +120,7 @@ impl Report {
         self.notes.push(note);
     }
 
-    /// Aligned, for a terminal.
+    /// Formats an aligned table for a terminal.
     pub fn text(&self) -> String {
         let rows: Vec<[&str; 7]> = std::iter::once(HEADS).chain(self.rows.iter().map(Row::cells)).collect();
         let widths: Vec<usize> = (0..HEADS.len())
@@ -142,7 +142,7 @@ impl Report {
         text
     }
 
-    /// As Markdown.
+    /// Formats a Markdown table.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         for (name, value) in &self.description {

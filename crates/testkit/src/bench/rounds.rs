@@ -1,17 +1,17 @@
-//! Taking turns: ours, a peer, ours, a peer; and what the rounds come to.
+//! Alternating rounds of two or more sides, and their statistics.
 
 use std::time::{Duration, Instant};
 
 use super::Result;
 
-/// One figure over many rounds.
+/// A figure over many rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Spread {
-    /// The middle one.
+    /// The median.
     pub median: f64,
-    /// The least.
+    /// The minimum.
     pub least: f64,
-    /// The most.
+    /// The maximum.
     pub most: f64,
 }
 
@@ -22,30 +22,30 @@ impl Spread {
     }
 }
 
-/// What rounds of two sides came to.
+/// The outcome of two sides.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// Seconds for one operation of ours.
+    /// Seconds per operation of ours.
     pub ours_s: Spread,
-    /// Seconds for one operation of the other side.
+    /// Seconds per operation of the baseline.
     pub baseline_s: Spread,
-    /// Ours over the baseline, within a round.
+    /// Ratio of ours to the baseline, per round.
     pub ratio: Spread,
-    /// Syncs of this process, counted over all operations of ours. Unknown for other processes.
+    /// Syncs of this process per operation of ours; unknown for other processes.
     pub syncs_per_op: Option<f64>,
 }
 
 impl Outcome {
-    /// For operations that are processes: their syncs are not counted here.
+    /// For operations that are processes: their syncs are not counted.
     pub fn of_processes(self) -> Self {
         Self { syncs_per_op: None, ..self }
     }
 }
 
-/// One side: does the operations of a round and says how long they took.
+/// A side: runs the operations of a round and returns their duration.
 pub type Side<'a> = &'a mut dyn FnMut() -> Result<Duration>;
 
-/// Runs two sides in turn, as [`compare_all`] does.
+/// Alternates two sides, like [`compare_all`].
 pub fn compare(
     rounds: usize,
     ops: usize,
@@ -55,8 +55,9 @@ pub fn compare(
     Ok(compare_all(rounds, ops, &mut [&mut ours, &mut baseline])?[0])
 }
 
-/// Runs all sides in turn, each round beginning with the next one. The first side is ours; what it came to beside each of the others is
-/// returned in their order. Each side does `ops` operations a round. The first round warms up and does not count.
+/// Alternates all sides; each round starts with the next one. The first side is ours; returns its
+/// outcome beside each of the others, in their order. Each side runs `ops` operations per round.
+/// The first round is a warm-up.
 pub fn compare_all(rounds: usize, ops: usize, sides: &mut [Side<'_>]) -> Result<Vec<Outcome>> {
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); sides.len()];
     let mut syncs = 0;
@@ -81,7 +82,7 @@ pub fn compare_all(rounds: usize, ops: usize, sides: &mut [Side<'_>]) -> Result<
     Ok(others.iter().map(outcome).collect())
 }
 
-/// How long `work` takes.
+/// Measures the duration of `work`.
 pub fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     let begun = Instant::now();
     work()?;

@@ -1,4 +1,4 @@
-//! The exploration itself.
+//! The exploration.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Debug;
@@ -9,14 +9,14 @@ use super::report::{Failure, Report, Trouble};
 use super::workload::{Acks, Limits, SecondCrash, Workload};
 use crate::sim::{Fault, FaultDuration, Fingerprint, FingerprintSet, SimDisk, mix};
 
-/// The errors that calls give, each in turn.
+/// The faults to inject.
 const FAULTS: [(Fault, FaultDuration); 4] = [
     (Fault::Io, FaultDuration::Once),
     (Fault::Io, FaultDuration::Forever),
     (Fault::NoSpace, FaultDuration::Once),
     (Fault::NoSpace, FaultDuration::Forever),
 ];
-/// How a kill is described in failures.
+/// Describes a kill in failures.
 const KILLED: &str = "killed, no power cut";
 
 /// Explores a workload; see the [module](crate::explore).
@@ -47,13 +47,13 @@ struct Explorer<'a, A> {
     limits: &'a Limits,
     start: SimDisk,
     report: Report,
-    /// What needs no second look.
+    /// States that were checked.
     checked: FingerprintSet,
-    /// What the report counts.
+    /// States that the report counts.
     counted: FingerprintSet,
 }
 
-/// How a state came to be.
+/// The history of a state.
 #[derive(Clone)]
 struct History<A> {
     acks: A,
@@ -77,7 +77,7 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
         }
     }
 
-    /// How many calls the workload makes when nothing happens.
+    /// Counts the calls of an undisturbed workload.
     fn count_calls(&mut self) -> u64 {
         let disk = self.start.fork();
         let acks = Acks::default();
@@ -94,7 +94,7 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
         disk.calls()
     }
 
-    /// The workload meets some trouble; look at all that may follow.
+    /// Runs the workload with a crash or fault, and checks all possible successors.
     fn first(&mut self, trouble: Trouble) {
         if self.has_enough() {
             return;
@@ -114,7 +114,7 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
         self.after(&disk, &history);
     }
 
-    /// The program is gone: the next one finds the live disk, or one that a power cut left.
+    /// The program has ended: its successor finds the live disk, or one after a power cut.
     fn after(&mut self, disk: &SimDisk, history: &History<A>) {
         let killed = disk.kill();
         let (whole, fingerprint) = (killed.whole_fingerprint(), killed.fingerprint());
@@ -129,7 +129,7 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
             if self.has_enough() {
                 return;
             }
-            // Nothing is pending after a cut, so the tree and the boot are all there is.
+            // After a cut nothing is pending, so the tree and the boot are the whole state.
             let whole = mix(cut.fingerprint, cut.disk.boot());
             self.state(cut.disk.clone(), whole, cut.fingerprint, history, &|| cut.describe());
         }
@@ -179,7 +179,7 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
         }
     }
 
-    /// Whether the check holds, now and after one more recovery, which must change nothing.
+    /// Checks the state, before and after another recovery, which must change nothing.
     fn holds(&self, disk: &SimDisk, acks: &A) -> Result<(), String> {
         self.caught(|workload| (workload.check)(disk, acks)).flatten()?;
         let before = disk.fingerprint();
@@ -192,7 +192,7 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
         Ok(())
     }
 
-    /// Recovery meets some trouble; look at all that may follow.
+    /// Runs recovery with a crash or fault, and checks all possible successors.
     fn second(&mut self, untouched: &SimDisk, trouble: Trouble, history: &History<A>) {
         if self.has_enough() {
             return;
@@ -218,7 +218,7 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
         if history.second.is_none() {
             return self.checked.insert(first);
         }
-        // What was looked at after the first crash needs no second look after another one.
+        // States checked after the first crash need no check after a second one.
         !self.checked.contains(&first) && self.checked.insert(mix(first, 2))
     }
 
@@ -252,7 +252,7 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
         });
     }
 
-    /// Runs a part of the workload; a panic is an error.
+    /// Runs a part of the workload; a panic becomes an error.
     fn caught<R>(&self, part: impl FnOnce(&Workload<'_, A>) -> R) -> Result<R, String> {
         fastrand::seed(self.limits.seed);
         catch_unwind(AssertUnwindSafe(|| part(self.workload))).map_err(|panic| {
@@ -278,7 +278,7 @@ impl Trouble {
         }
     }
 
-    /// A crash after the last call is one as well; a fault that applied to no call is none.
+    /// A crash after the last call counts; a fault that hit no call does not.
     fn happened(self, disk: &SimDisk) -> bool {
         match self {
             Trouble::Crash { .. } => true,

@@ -1,15 +1,19 @@
-//! Crashes a workload everywhere and checks every disk that may be left.
+//! Crashes a workload everywhere and checks every possible disk.
 //!
-//! For each of the calls that the workload makes to change the disk:
+//! For each call of the workload that changes the disk:
 //!
-//! 1. The program dies just before it. What it finds next is the live disk (a kill) or any disk that a power cut may leave.
-//! 2. The call fails, once or for good, and the program goes on as it will. Then the same: next program, or power cut.
+//! 1. The program dies before it. Its successor finds the live disk (a kill) or any disk that a
+//! power cut may leave.
+//! 2. The call fails, once or forever, and the program continues. Then as above: a successor, or a
+//! power cut.
 //!
-//! On each disk found so recovery must succeed, the check must hold, and recovering again must change nothing. Recovery
-//! itself is crashed (and, if asked for, failed) at each of its calls in the same way. The explorer knows nothing of what it
-//! tests: it sees a [`SimDisk`](crate::sim::SimDisk) and four functions.
+//! On each such disk, recovery must succeed, the check must hold, and another recovery must change
+//! nothing. Recovery itself is crashed (and optionally failed) at each of its calls in the same
+//! way. The explorer knows nothing of the tested program: it sees a
+//! [`SimDisk`](crate::sim::SimDisk) and four functions.
 //!
-//! The calling thread's `fastrand` generator is seeded before each run, so a workload that uses it runs the same every time.
+//! The `fastrand` generator of the calling thread is seeded before each run, so that a workload
+//! which uses it is deterministic.
 
 mod explorer;
 mod report;

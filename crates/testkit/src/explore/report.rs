@@ -1,45 +1,45 @@
-//! What came out.
+//! The result of an exploration.
 
 use std::fmt;
 
 use crate::sim::{Fault, FaultDuration};
 
-/// How much was explored and what failed.
+/// The extent of the exploration, and its failures.
 #[derive(Default, Debug)]
 pub struct Report {
-    /// Different pairs of a disk that recovery started from and what was acknowledged before. Inode numbers, boots and what
-    /// is pending do not make a difference here.
+    /// Distinct pairs of a disk before recovery and the acknowledgements before it. Inode numbers,
+    /// boots and pending effects do not count.
     pub states: u64,
-    /// How many recoveries were checked: as `states`, but boots, pending effects and the stage do make a difference.
+    /// Checked recoveries: like `states`, but distinguishing boots, pending effects and stages.
     pub checked: u64,
     /// Crashes and faults of the workload.
     pub points: u64,
-    /// Crashes and faults of a recovery.
+    /// Crashes and faults of recoveries.
     pub second_points: u64,
-    /// What did not hold.
+    /// Violations.
     pub failures: Vec<Failure>,
 }
 
-/// Something that did not hold, and how it came to that.
+/// A violation, and its history.
 #[derive(Debug)]
 pub struct Failure {
-    /// The workload's name.
+    /// The name of the workload.
     pub workload: String,
-    /// What happened to the workload.
+    /// The crash or fault of the workload.
     pub first: Trouble,
-    /// What happened to recovery, if anything did.
+    /// The crash or fault of recovery, if any.
     pub second: Option<Trouble>,
-    /// What the power cuts kept and lost, one text for each crash.
+    /// The kept and lost effects of each power cut.
     pub cuts: Vec<String>,
     /// The seed of the exploration.
     pub seed: u64,
-    /// What did not hold.
+    /// The message of the check.
     pub message: String,
-    /// The calls of the workload and those of each recovery.
+    /// The calls of the workload and of each recovery.
     pub log: Vec<String>,
 }
 
-/// What happened at which call.
+/// A crash or fault at a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trouble {
     /// The program died before this call.
@@ -51,15 +51,15 @@ pub enum Trouble {
     Fault {
         /// Counted from 0.
         call: u64,
-        /// The error it gave.
+        /// The error.
         fault: Fault,
-        /// And for how long.
+        /// The duration of the error.
         lasts: FaultDuration,
     },
 }
 
 impl Report {
-    /// Adds what another exploration found. States are counted for each workload on its own.
+    /// Adds the result of another exploration. States are counted per workload.
     pub fn add(&mut self, other: Report) {
         self.states += other.states;
         self.checked += other.checked;

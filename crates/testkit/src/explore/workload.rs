@@ -1,64 +1,65 @@
-//! What to explore, and how far.
+//! The workload to explore, and its limits.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::sim::SimDisk;
 
-/// What is tried, and what must hold whatever happens to it.
+/// A workload and its invariant.
 pub struct Workload<'a, A> {
-    /// For messages.
+    /// The name, for messages.
     pub name: &'a str,
-    /// Prepares an empty disk; all of it is made durable afterwards.
+    /// Prepares an empty disk; its result is durable.
     pub setup: &'a dyn Fn(&SimDisk),
-    /// Does the work. Errors are to be expected; it notes what was acknowledged as soon as it knows.
+    /// Runs the workload. Errors are expected; it records acknowledgements as soon as it knows
+    /// them.
     pub run: &'a dyn Fn(&SimDisk, &Acks<A>),
-    /// What the next program does first.
+    /// Recovery: the first action of the next program.
     pub recover: &'a dyn Fn(&SimDisk) -> Result<(), String>,
-    /// What must hold after recovery, given what was acknowledged.
+    /// The invariant after recovery, given the acknowledgements.
     pub check: &'a dyn Fn(&SimDisk, &A) -> Result<(), String>,
 }
 
-/// Where a workload notes what was acknowledged to it.
+/// The acknowledgements of a workload.
 #[derive(Default)]
 pub struct Acks<A>(Mutex<A>);
 
 impl<A: Clone> Acks<A> {
-    /// Notes something.
+    /// Records an acknowledgement.
     pub fn note(&self, change: impl FnOnce(&mut A)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// What was noted so far.
+    /// Returns the acknowledgements so far.
     pub fn get(&self) -> A {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// How far to go.
+/// The limits of an exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The most power cut states after one point of the workload.
+    /// Maximum number of power-cut states after one point of the workload.
     pub cuts_per_point: usize,
-    /// Whether recovery is crashed too.
+    /// Tells whether recovery is crashed, too.
     pub second_crash: SecondCrash,
-    /// The most power cut states after one point of a recovery.
+    /// Maximum number of power-cut states after one point of a recovery.
     pub second_cuts_per_point: usize,
-    /// Whether calls of the workload fail, besides crashing.
+    /// Tells whether calls of the workload fail, besides crashing.
     pub faults: bool,
-    /// Whether calls of recovery fail, where it is crashed.
+    /// Tells whether calls of recovery fail, where it is crashed.
     pub second_faults: bool,
-    /// For everything that is sampled.
+    /// The seed for sampling.
     pub seed: u64,
-    /// How many failures are enough.
+    /// Number of failures after which to stop.
     pub failures_max: usize,
 }
 
-/// Which recoveries are crashed.
+/// The recoveries to crash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SecondCrash {
     /// None.
     Off,
-    /// Those of one in so many of the states found, chosen by what they look like.
+    /// Recoveries of one in this many states, chosen by fingerprint.
     OneIn(u32),
     /// All.
     Every,

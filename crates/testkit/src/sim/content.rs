@@ -1,26 +1,27 @@
-//! What is in a file: sectors that states share, so that copying a disk copies no bytes.
+//! The bytes of a file, in sectors that states share, so that copying a disk copies no bytes.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::hash;
 
-/// The unit that a power cut keeps or loses as a whole.
+/// The unit that a power cut keeps or loses.
 pub const SECTOR_BYTES: usize = 512;
 
-/// The bytes of a file. `None` is a sector of zeros, and bytes past the end are zeros too, so equal files are equal here.
+/// The bytes of a file. `None` is a sector of zeros, and bytes past the end are zeros, so that
+/// equal files compare equal.
 #[derive(Clone, Default)]
 pub(super) struct Content {
     len: u64,
     sectors: Vec<Sector>,
-    /// The sum over all sectors of what each adds.
+    /// The sum of the fingerprints of all sectors.
     digest: u128,
 }
 
 /// One sector.
 pub(super) type Sector = Option<Arc<Bytes>>;
 
-/// The bytes of one sector that is not all zeros, and their hash.
+/// The bytes of a sector that is not all zeros, and their hash.
 pub(super) struct Bytes {
     hash: u128,
     bytes: [u8; SECTOR_BYTES],
@@ -31,17 +32,17 @@ impl Content {
         self.len
     }
 
-    /// A number that tells contents apart.
+    /// Returns a number that distinguishes contents.
     pub(super) fn fingerprint(&self) -> u128 {
         hash::mix(self.digest, u128::from(self.len))
     }
 
-    /// The sector at `index`; zeros past the end.
+    /// Returns the sector at `index`; zeros past the end.
     pub(super) fn sector(&self, index: usize) -> &Sector {
         self.sectors.get(index).unwrap_or(&None)
     }
 
-    /// How many sectors the length takes.
+    /// Returns the number of sectors for the length.
     pub(super) fn sector_count(&self) -> usize {
         self.sectors.len()
     }
@@ -63,7 +64,7 @@ impl Content {
         bytes
     }
 
-    /// Writes and grows as needed. Says which sectors may have changed.
+    /// Writes, and grows as needed. Returns the sectors that may have changed.
     pub(super) fn write(&mut self, bytes: &[u8], offset: u64) -> Range<usize> {
         if bytes.is_empty() {
             return 0..0;
@@ -82,7 +83,7 @@ impl Content {
         first.min(count_before)..sectors_for(end)
     }
 
-    /// CrashStates or extends with zeros. Says which sectors that the file still has may have changed.
+    /// Truncates, or extends with zeros. Returns the remaining sectors that may have changed.
     pub(super) fn set_len(&mut self, len: u64) -> Range<usize> {
         let count_before = self.sector_count();
         let count = sectors_for(len);
@@ -100,7 +101,7 @@ impl Content {
         count_before.min(count)..count
     }
 
-    /// Replaces a sector that the file has; what is past the end of the file stays zero.
+    /// Replaces a sector of the file; bytes past the end of the file stay zero.
     pub(super) fn set_sector(&mut self, index: usize, sector: Sector) {
         let end = (self.len - (index * SECTOR_BYTES) as u64).min(SECTOR_BYTES as u64) as usize;
         match &sector {
@@ -126,12 +127,12 @@ impl Content {
     }
 }
 
-/// Whether two sectors hold the same bytes.
+/// Tells whether two sectors have the same bytes.
 pub(super) fn same(a: &Sector, b: &Sector) -> bool {
     a.as_ref().map(|sector| sector.hash) == b.as_ref().map(|sector| sector.hash)
 }
 
-/// A number that tells sectors apart.
+/// Returns a number that distinguishes sectors.
 pub(super) fn fingerprint(sector: &Sector) -> u128 {
     sector.as_ref().map_or(0, |sector| sector.hash)
 }
@@ -147,7 +148,8 @@ fn sectors_for(len: u64) -> usize {
     len.div_ceil(SECTOR_BYTES as u64) as usize
 }
 
-/// Splits a range of a file at sector boundaries: which sector, which bytes of it, which bytes of the buffer.
+/// Splits a range of a file at sector boundaries: the sector, its bytes, and the bytes of the
+/// buffer.
 fn parts(offset: u64, len: usize) -> impl Iterator<Item = (usize, Range<usize>, Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {

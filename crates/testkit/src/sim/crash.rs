@@ -1,4 +1,4 @@
-//! The disks that a power cut may leave behind.
+//! The disks that a power cut may leave.
 
 use std::sync::Arc;
 
@@ -9,19 +9,21 @@ use super::hash::{Fingerprint, FingerprintSet};
 use super::object::Survey;
 use super::space::{Choice, Space};
 
-/// How often a sample may draw a state that it has already, for each one it is asked for.
+/// Draws of an already sampled state that are allowed per requested state.
 const DRAWS_PER_STATE: usize = 4;
-/// The part of a sample that goes to states where a single piece of data is lost, or kept.
+/// The fraction of a sample with a single piece of data lost, or kept.
 const SINGLES_PART: usize = 4;
 
 impl SimDisk {
-    /// All different disks that a power cut may leave now. See [`SimDisk::crash_state_count`] before asking for all of them.
+    /// Returns all distinct disks that a power cut may leave now. Check
+    /// [`SimDisk::crash_state_count`] first.
     pub fn crash_states(&self) -> CrashStates {
         CrashStates::all(Space::new(&self.lock()))
     }
 
-    /// All of them if there are at most `limit` choices; else a sample of at most `limit`: first the extremes (nothing kept,
-    /// all kept, every prefix of the operations on names, every single one lost or kept), then others drawn by `seed`.
+    /// Returns all of them if there are at most `limit` choices; else a sample of at most `limit`:
+    /// first the extremes (nothing kept, all kept, every prefix of the operations on names, every
+    /// single one lost or kept), then others drawn by `seed`.
     pub fn sampled_crash_states(&self, seed: u64, limit: usize) -> CrashStates {
         let space = Space::new(&self.lock());
         if space.choice_count() <= limit as u128 {
@@ -31,30 +33,31 @@ impl SimDisk {
         }
     }
 
-    /// How many ways there are to keep and lose what is pending. Several may lead to the same disk.
+    /// Returns the number of ways to keep and lose pending effects. Several may lead to the same
+    /// disk.
     pub fn crash_state_count(&self) -> u128 {
         Space::new(&self.lock()).choice_count()
     }
 }
 
-/// One disk after a power cut: booted anew, with no program yet.
+/// A disk after a power cut and a new boot, without a program.
 pub struct CrashState {
     /// The disk.
     pub disk: SimDisk,
-    /// What [`SimDisk::fingerprint`] says of it.
+    /// Its [`SimDisk::fingerprint`].
     pub fingerprint: Fingerprint,
     space: Arc<Space>,
     choice: Choice,
 }
 
 impl CrashState {
-    /// What was kept and what was lost, in words.
+    /// Describes the kept and lost effects.
     pub fn describe(&self) -> String {
         self.space.describe(&self.choice)
     }
 }
 
-/// The disks that a power cut may leave, each one once.
+/// The distinct disks that a power cut may leave.
 pub struct CrashStates {
     space: Arc<Space>,
     order: Order,
@@ -62,8 +65,8 @@ pub struct CrashStates {
 }
 
 enum Order {
-    /// Count through the subsets of operations and, for each set of names that they lead to, through the versions of all data
-    /// that names reach then.
+    /// Iterates over the subsets of operations and, for each resulting set of names, over the
+    /// versions of all data that these names reach.
     All {
         choice: Choice,
         data: Option<Vec<usize>>,
@@ -117,12 +120,12 @@ impl CrashStates {
         }
     }
 
-    /// Moves on, now that it is known what names reach with the choice just made.
+    /// Advances, given the names that the last choice reaches.
     fn advance(&mut self, survey: &Survey, is_new: bool) {
         match &mut self.order {
             Order::All { choice, data, names_seen, done } => {
                 let space = &self.space;
-                // Names that an earlier subset led to have been through all versions of their data then.
+                // The data versions of these names were already enumerated for an earlier subset.
                 let reached = || match names_seen.insert(survey.names) {
                     true => space.reached(&survey.links),
                     false => Vec::new(),
@@ -156,7 +159,7 @@ impl Iterator for CrashStates {
     }
 }
 
-/// The choices worth looking at before drawing any.
+/// Returns the choices to try before drawing any.
 fn extremes(space: Arc<Space>, limit: usize) -> impl Iterator<Item = Choice> + Send {
     let count = space.open_count;
     let singles: Vec<(usize, usize)> = (0..space.pieces.len())

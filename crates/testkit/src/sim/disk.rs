@@ -1,4 +1,4 @@
-//! The handle of a simulated disk: roots, copies, what it looks like.
+//! The handle of a simulated disk: roots, copies, fingerprints.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,18 +16,18 @@ use super::object::{
 use super::pending::{Fate, Pending};
 use super::storage::Root;
 
-/// A handle of a simulated disk. Clones are the same disk; [`SimDisk::fork`] makes another one.
+/// A handle of a simulated disk. Clones are the same disk; [`SimDisk::fork`] copies it.
 #[derive(Clone)]
 pub struct SimDisk(Arc<Mutex<Inner>>);
 
-/// What is at one path of a [`SimDisk::tree`].
+/// A path of a [`SimDisk::tree`].
 #[derive(Clone, PartialEq, Eq)]
 pub enum Node {
-    /// A plain file.
+    /// A regular file.
     File {
         /// Permission bits.
         mode: u32,
-        /// All of its bytes.
+        /// All bytes.
         content: Vec<u8>,
     },
     /// A folder.
@@ -37,7 +37,7 @@ pub enum Node {
     },
     /// A symbolic link.
     Symlink {
-        /// Where it points.
+        /// The target.
         target: OsString,
     },
     /// A FIFO, socket or device.
@@ -47,7 +47,7 @@ pub enum Node {
 #[derive(Clone)]
 pub(super) struct Inner {
     pub(super) live: Objects,
-    /// How many names each object has in the live state.
+    /// Number of names of each object in the live state.
     pub(super) links: Vec<u32>,
     pub(super) pending: Pending,
     pub(super) boot: u128,
@@ -55,7 +55,7 @@ pub(super) struct Inner {
     pub(super) plan: Plan,
 }
 
-/// What this disk can do.
+/// The capabilities of this disk.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     pub(super) exchange: bool,
@@ -72,7 +72,7 @@ impl Default for SimDisk {
 }
 
 impl SimDisk {
-    /// An empty disk, without any root.
+    /// Makes an empty disk without roots.
     pub fn new() -> Self {
         let top: Objects = vec![Some(Object::new(0o755, 1, Body::Folder(Vec::new())))];
         let rules = Rules {
@@ -92,12 +92,13 @@ impl SimDisk {
         })
     }
 
-    /// Makes a folder that is durable from the start, on mount 1, and opens it as a root.
+    /// Makes a durable folder on mount 1, and opens it as a root.
     pub fn make_root(&self, path: &str) -> Arc<dyn Storage> {
         self.make_root_on(path, 1)
     }
 
-    /// The same on another mount, which is a device of its own. `path` may lie in an earlier root.
+    /// Makes a durable folder on another mount, with its own device. `path` may be inside an
+    /// earlier root.
     pub fn make_root_on(&self, path: &str, mount: u64) -> Arc<dyn Storage> {
         let mut inner = self.lock();
         let path_checked = RelPath::new(path).expect("a root has a plain path");
@@ -115,7 +116,7 @@ impl SimDisk {
         self.try_root(path).unwrap_or_else(|| panic!("the simulated disk has no folder {path}"))
     }
 
-    /// The same, or `None` when it is not there.
+    /// Opens a folder as a root; `None` if it does not exist.
     pub fn try_root(&self, path: &str) -> Option<Arc<dyn Storage>> {
         let inner = self.lock();
         let path = RelPath::new(path).ok()?;
@@ -125,75 +126,78 @@ impl SimDisk {
         Some(Arc::new(Root::new(self.clone(), inode)))
     }
 
-    /// Another disk in the same state, with the same plans. Contents are shared until one of them changes.
+    /// Copies the disk, with its planned faults. Contents are shared until one copy changes them.
     pub fn fork(&self) -> SimDisk {
         Self::from_inner(self.lock().clone())
     }
 
-    /// The disk as the next program finds it after this one was killed: same boot, everything written is seen, and what
-    /// was not synced is still not durable.
+    /// Returns the disk as the next program finds it after a kill: same boot, all writes visible,
+    /// unsynced data still not durable.
     pub fn kill(&self) -> SimDisk {
         let disk = self.fork();
         disk.new_program();
         disk
     }
 
-    /// Makes everything durable, as if the machine had been idle for long.
+    /// Makes everything durable, as after a long idle time.
     pub fn settle(&self) {
         let mut inner = self.lock();
         inner.pending = Pending::new(inner.live.clone());
     }
 
-    /// Which run of the system this is: one more after each power cut.
+    /// Returns the boot number, which increases with each power cut.
     pub fn boot(&self) -> u128 {
         self.lock().boot
     }
 
-    /// Whether renames can exchange two names.
+    /// Sets whether renames can exchange two names.
     pub fn set_exchange(&self, can: bool) {
         self.lock().rules.exchange = can;
     }
 
-    /// Whether files can have several names.
+    /// Sets whether files can have several names.
     pub fn set_links(&self, can: bool) {
         self.lock().rules.links = can;
     }
 
-    /// Whether a failed `sync_folder` gives up the pending names for good, as a failed sync of a file does with its pages.
-    /// File systems with a journal do not, so the default is no.
+    /// Sets whether a failed `sync_folder` drops pending names for good, as a failed sync of a file
+    /// does with its pages. Off by default, since journaling file systems do not.
     pub fn set_folder_syncs_forget(&self, forget: bool) {
         self.lock().rules.folder_syncs_forget = forget;
     }
 
-    /// Whether one call can sync everything on a mount.
+    /// Sets whether one call can sync a whole mount.
     pub fn set_syncs_whole(&self, can: bool) {
         self.lock().rules.syncs_whole = can;
     }
 
-    /// A number for the live tree of all roots: names, kinds, modes, contents and which names are one file.
+    /// Returns a number for the live tree of all roots: names, types, modes, contents and hard
+    /// links.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut objects = self.lock().live.clone();
         survey(&mut objects, |_, _| ()).fingerprint
     }
 
-    /// A number for everything that may matter later: the live tree, the durable one, what is pending, and the boot.
+    /// Returns a number for everything that may matter later: the live tree, the durable one,
+    /// pending effects, and the boot.
     pub fn whole_fingerprint(&self) -> Fingerprint {
         let inner = self.lock();
         let of = |objects: &Objects| {
             let survey = survey(&mut objects.clone(), |_, _| ());
-            // What is pending names inodes, so here it matters which they are.
+            // Pending effects refer to inodes, so inode numbers matter here.
             mix(survey.fingerprint, survey.names)
         };
         let trees = mix(of(&inner.live), of(&inner.pending.base));
         mix(mix(trees, inner.pending.fingerprint()), inner.boot)
     }
 
-    /// Everything in a root, by path below it.
+    /// Returns the contents of a root, by relative path.
     pub fn tree(&self, root: &str) -> BTreeMap<String, Node> {
         self.tree_where(root, |_| true)
     }
 
-    /// The same, without names that start with `prefix` and what is in them.
+    /// Returns the contents of a root without names that start with `prefix`, and what is below
+    /// them.
     pub fn tree_without(&self, root: &str, prefix: &str) -> BTreeMap<String, Node> {
         self.tree_where(root, |name| !name.starts_with(prefix))
     }
@@ -229,13 +233,13 @@ impl SimDisk {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A test that panicked in the middle of a call leaves a state that is still worth looking at.
+        // The state is still useful after a test panicked inside a call.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Inner {
-    /// Adds an object without a name; its first content and mode need no sync beyond that of its name.
+    /// Adds an object without a name; its first content and mode become durable with its name.
     pub(super) fn add(&mut self, object: Arc<Object>) -> Inode {
         self.live.push(Some(Arc::clone(&object)));
         self.pending.base.push(Some(object));
@@ -243,7 +247,7 @@ impl Inner {
         self.live.len() - 1
     }
 
-    /// Does an operation on names in the live state, and notes it.
+    /// Applies an operation on names to the live state, and adds it to the pending effects.
     pub(super) fn name(&mut self, text: &str, assignments: Vec<Assignment>, fate: Fate) {
         for assignment in &assignments {
             if let Some(old) = assign(&mut self.live, assignment) {
@@ -308,7 +312,7 @@ impl fmt::Debug for SimDisk {
 
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// How much of a file a failure message shows.
+        /// Bytes of a file that a failure message shows.
         const SHOWN_BYTES: usize = 64;
         match self {
             Node::File { mode, content } => {

@@ -1,7 +1,7 @@
-//! Another program, or a person with an editor, at the same disk. Nothing here is counted, and nothing here fails.
+//! Changes by another program, or a person with an editor. They are neither counted nor failed.
 //!
-//! What the person does is durable at once, unless [`SimDisk::set_external_syncs`] says otherwise. It settles nothing else in
-//! the same folder: a sync that the program forgot is still missing.
+//! They are durable at once, unless [`SimDisk::set_external_syncs`] says otherwise. They make
+//! nothing else in the folder durable: a sync that the program forgot is still missing.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -14,12 +14,12 @@ use super::object::{Assignment, Attributes, Body, Inode, Name, Object, TOP, find
 use super::pending::Fate;
 
 impl SimDisk {
-    /// Whether what the person does is durable at once.
+    /// Sets whether external changes are durable at once.
     pub fn set_external_syncs(&self, syncs: bool) {
         self.lock().rules.external_syncs = syncs;
     }
 
-    /// Writes a file in place, or makes a new one with mode 644, and the folders that it needs.
+    /// Writes a file in place, or creates it with mode 644, and its folders.
     pub fn external_write(&self, root: &str, path: &str, bytes: &[u8]) {
         let mut inner = self.lock();
         match inner.at(root, path) {
@@ -36,29 +36,29 @@ impl SimDisk {
         }
     }
 
-    /// Writes a new file and renames it over what was there, as many editors do.
+    /// Writes a new file and renames it over the old one, as many editors do.
     pub fn external_replace(&self, root: &str, path: &str, bytes: &[u8]) {
         let mut content = Content::default();
         content.write(bytes, 0);
         self.lock().external_names(root, path, Some((0o644, Body::File(content))));
     }
 
-    /// Makes a folder, and those above it.
+    /// Makes a folder and its parents.
     pub fn external_make_folder(&self, root: &str, path: &str) {
         self.lock().external_folder(root, &RelPath::new(path).expect("a person uses plain paths"));
     }
 
-    /// Makes a symlink, in the place of what was there.
+    /// Makes a symlink, replacing what was there.
     pub fn external_symlink(&self, root: &str, target: &str, path: &str) {
         self.lock().external_names(root, path, Some((0o777, Body::Symlink(target.into()))));
     }
 
-    /// Makes something that is no file, folder or symlink, in the place of what was there.
+    /// Makes a FIFO, replacing what was there.
     pub fn external_fifo(&self, root: &str, path: &str) {
         self.lock().external_names(root, path, Some((0o644, Body::Other)));
     }
 
-    /// Changes a mode.
+    /// Changes the mode.
     pub fn external_set_mode(&self, root: &str, path: &str, mode: u32) {
         let mut inner = self.lock();
         let inode = inner.at(root, path).expect("a person changes what is there");
@@ -67,7 +67,7 @@ impl SimDisk {
         inner.external_syncs(inode);
     }
 
-    /// Changes what stands for owner and extended attributes.
+    /// Changes the number that stands for owner and extended attributes.
     pub fn external_set_owner(&self, root: &str, path: &str, owner: u64) {
         let mut inner = self.lock();
         let inode = inner.at(root, path).expect("a person changes what is there");
@@ -76,14 +76,15 @@ impl SimDisk {
         inner.external_syncs(inode);
     }
 
-    /// What stands for owner and extended attributes, or `None` when nothing is there.
+    /// Returns the number that stands for owner and extended attributes; `None` if the path does
+    /// not exist.
     pub fn external_owner(&self, root: &str, path: &str) -> Option<u64> {
         let inner = self.lock();
         let inode = inner.at(root, path)?;
         Some(object(&inner.live, inode).attributes.owner)
     }
 
-    /// Removes a name and, if it is a folder, all in it. Nothing there is fine.
+    /// Removes a name, with the contents of a folder, if it exists.
     pub fn external_remove(&self, root: &str, path: &str) {
         let mut inner = self.lock();
         if inner.at(root, path).is_some() {
@@ -91,14 +92,14 @@ impl SimDisk {
         }
     }
 
-    /// The bytes of the plain file at a path.
+    /// Returns the bytes of a regular file.
     pub fn external_read(&self, root: &str, path: &str) -> Option<Vec<u8>> {
         let inner = self.lock();
         let inode = inner.at(root, path)?;
         inner.content(inode).ok().map(Content::to_vec)
     }
 
-    /// The names in a folder, sorted; none when it is not there. The root itself is `""`.
+    /// Lists the names in a folder, sorted; none if it does not exist. The root is `""`.
     pub fn external_list(&self, root: &str, path: &str) -> BTreeSet<String> {
         let inner = self.lock();
         let inode = if path.is_empty() { inner.root(root) } else { inner.at(root, path) };

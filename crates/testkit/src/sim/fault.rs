@@ -1,39 +1,39 @@
-//! What can go wrong at a call: a crash, an error, a full disk, a person who edits in between.
+//! Injections at a call: a crash, an error, a full disk, an external change.
 //!
-//! Every call that changes something is numbered, from 0, over all roots of a disk.
+//! Calls that change something are numbered from 0, over all roots of a disk.
 
 use std::io;
 use std::sync::{Arc, MutexGuard};
 
 use super::disk::{Inner, SimDisk};
 
-/// The text of the error that every call gives once the simulated program is dead.
+/// The text of the error of every call after the simulated death of the program.
 const CRASH: &str = "simulated crash";
 
-/// The error that a call gives.
+/// An injected error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// An input/output error (`EIO`). Nothing happens; a sync that fails so has given up the pages.
+    /// `EIO`, without effect. A sync that fails with it has dropped the pages.
     Io,
-    /// No space (`ENOSPC`), for calls that need some. A write stops after half of its bytes.
+    /// `ENOSPC`, for calls that need space. A write stops after half of its bytes.
     NoSpace,
 }
 
-/// How long an error stays.
+/// The duration of an injected error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FaultDuration {
-    /// For one call.
+    /// One call.
     Once,
-    /// From that call on.
+    /// This call and all later ones.
     Forever,
 }
 
-/// Whether this error is the simulated end of the program.
+/// Tells whether this error is the simulated death of the program.
 pub fn is_simulated_crash(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.to_string() == CRASH)
 }
 
-/// What is planned to go wrong, and how far the program got.
+/// The planned injections, and the progress of the program.
 #[derive(Clone, Default)]
 pub(super) struct Plan {
     pub(super) calls: u64,
@@ -48,70 +48,72 @@ pub(super) struct Plan {
 
 type Hook = Arc<dyn Fn(&SimDisk) + Send + Sync>;
 
-/// A numbered call that is under way: the disk is locked.
+/// A numbered call in progress: the disk is locked.
 pub(super) struct Call<'a> {
     pub(super) inner: MutexGuard<'a, Inner>,
     pub(super) trouble: Option<Trouble>,
 }
 
-/// What a call is to meet, if it applies to it.
+/// The injection that a call meets, if it applies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
     Io,
     NoSpace,
-    /// As `NoSpace`, without room for even half of a write.
+    /// `NoSpace` without room for even half of a write.
     Full,
 }
 
 impl SimDisk {
-    /// The call number `call` and all later ones fail, and nothing of them happens: the program is dead.
+    /// Makes call number `call` and all later ones fail without effect: the program is dead.
     pub fn crash_at(&self, call: u64) {
         self.lock().plan.crash_at = Some(call);
     }
 
-    /// Whether the program has died.
+    /// Tells whether the program has died.
     pub fn is_crashed(&self) -> bool {
         self.lock().plan.crashed
     }
 
-    /// The call number `call` fails; nothing happens when that fault does not apply to it (see [`SimDisk::fault_hits`]).
+    /// Makes call number `call` fail, if the fault applies to it (see [`SimDisk::fault_hits`]).
     pub fn fail_at(&self, call: u64, fault: Fault, lasts: FaultDuration) {
         self.lock().plan.fault = Some((call, fault, lasts));
     }
 
-    /// How many calls failed because of [`SimDisk::fail_at`] or [`SimDisk::full`].
+    /// Returns the number of calls that failed because of [`SimDisk::fail_at`] or
+    /// [`SimDisk::full`].
     pub fn fault_hits(&self) -> u64 {
         self.lock().plan.fault_hits
     }
 
-    /// From now on every call that needs space fails.
+    /// Makes all calls fail that need space, from now on.
     pub fn full(&self) {
         self.lock().plan.full = true;
     }
 
-    /// No planned crash, fault or hook any more, and space again. A program that died stays dead.
+    /// Removes planned crashes, faults and hooks, and provides space. A dead program stays dead.
     pub fn heal(&self) {
         let plan = &mut self.lock().plan;
         (plan.crash_at, plan.fault, plan.full) = (None, None, false);
         plan.hooks.clear();
     }
 
-    /// Runs `hook` just before the call number `call`, whether or not that call succeeds. It may use the disk.
+    /// Runs `hook` before call number `call`, whether or not that call succeeds. It may use the
+    /// disk.
     pub fn on_call(&self, call: u64, hook: impl Fn(&SimDisk) + Send + Sync + 'static) {
         self.lock().plan.hooks.push((call, Arc::new(hook)));
     }
 
-    /// How many calls that change something there were.
+    /// Returns the number of calls that change something.
     pub fn calls(&self) -> u64 {
         self.lock().plan.calls
     }
 
-    /// Those calls, in words.
+    /// Describes these calls.
     pub fn log(&self) -> Vec<String> {
         self.lock().plan.log.clone()
     }
 
-    /// Forgets calls, log, plans and a death: the next program starts.
+    /// Resets calls, log, plans and death: the next program starts.
     pub fn new_program(&self) {
         self.lock().plan = Plan::default();
     }
@@ -138,7 +140,7 @@ impl SimDisk {
         Ok(Call { inner, trouble })
     }
 
-    /// The disk, unless the program is dead.
+    /// Returns the disk, unless the program is dead.
     pub(super) fn alive(&self) -> io::Result<MutexGuard<'_, Inner>> {
         let inner = self.lock();
         if inner.plan.crashed { Err(io::Error::other(CRASH)) } else { Ok(inner) }
@@ -157,7 +159,7 @@ impl SimDisk {
 }
 
 impl Call<'_> {
-    /// Fails if a fault is due that applies to this call.
+    /// Fails if a due fault applies to this call.
     pub(super) fn refuse(&mut self, needs_space: bool) -> io::Result<()> {
         let code = match self.trouble {
             Some(Trouble::Io) => 5,

@@ -1,13 +1,13 @@
-//! Hashes that tell two states apart. They are wide enough that a collision among millions of states is not a concern; they
-//! are not made to withstand an attacker.
+//! Hashes that distinguish states. They are wide enough to make collisions among millions of states
+//! unlikely, but are not cryptographic.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// What a tree of files looks like, as a number: equal for equal trees, whatever the inode numbers.
+/// The fingerprint of a tree of files: equal for equal trees, whatever the inode numbers.
 pub type Fingerprint = u128;
 
-/// A set of fingerprints. They are hashes already, so the set hashes nothing.
+/// A set of fingerprints, which are already hashes.
 pub(crate) type FingerprintSet = HashSet<Fingerprint, BuildHasherDefault<AsItIs>>;
 
 /// Hashes two numbers to one; the order matters.
@@ -31,7 +31,7 @@ fn fold(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// Takes a number for its own hash.
+/// Uses a number as its own hash.
 #[derive(Default)]
 pub(crate) struct AsItIs(u64);
 

@@ -1,20 +1,25 @@
-//! A simulated disk behind `filetx`'s storage traits.
+//! A simulated disk that implements the storage traits of `filetx`.
 //!
-//! The disk has a *live* state, which running programs see, and a *durable* one, plus the effects that are between the two.
-//! At a power cut every pending effect is kept or lost on its own, within these rules:
+//! The disk has a *live* state, which running programs see, a *durable* state, and pending effects
+//! between the two. A power cut keeps or loses every pending effect independently, within these
+//! rules:
 //!
-//! - Content: each 512-byte sector shows its durable bytes or those after any one of the pending writes to it. A sector is
-//!   never torn. The length is chosen the same way, apart from the sectors: what it adds without data reads as zeros.
-//! - Mode and attributes: the durable ones or any pending ones, until `sync_all` of the file or `sync_folder` of the folder.
-//! - Names: any subset of the pending operations, applied in order. Each is a set of entry assignments that happen together,
-//!   whatever became of earlier ones. `sync_folder` settles the operations that changed an entry of that folder, wholly.
-//! - What no durable name reaches is gone. So a folder whose own name was never synced takes its content along.
-//! - After a failed sync of a file its pages count as clean: later syncs do not write them, unless they are written anew.
-//!   Length, mode and names are not forgotten, because file systems journal them;
-//!   [`SimDisk::set_folder_syncs_forget`] makes names forgettable as well.
+//! - Content: each 512-byte sector has its durable bytes or those after any one of the pending
+//!   writes to it. A sector is never torn. The length is chosen in the same way, independently of
+//!   the sectors: extended bytes without data are zeros.
+//! - Mode and attributes: the durable ones or any pending ones, until `sync_all` of the file or
+//!   `sync_folder` of the folder.
+//! - Names: any subset of the pending operations, applied in order. Each is an atomic set of entry
+//!   assignments, whatever happened to earlier ones. `sync_folder` makes all operations durable
+//!   that changed an entry of that folder.
+//! - Objects that no durable name reaches are lost. So a folder whose own name was never synced
+//!   loses its content.
+//! - After a failed sync of a file, its pages count as clean: later syncs do not write them, unless
+//!   they are written again. Length, mode and names are not dropped, because file systems journal
+//!   them; [`SimDisk::set_folder_syncs_forget`] drops names as well.
 //!
-//! Not modelled: access times, quotas, search permission of folders, a call that fails and takes effect all the same, and
-//! the intermediate lengths of one large write.
+//! Not modelled: access times, quotas, search permission of folders, calls that fail and take
+//! effect, and intermediate lengths of one large write.
 
 mod content;
 mod crash;

@@ -1,4 +1,4 @@
-//! Files, folders and symlinks by inode number, and the walk over those that names reach.
+//! Files, folders and symlinks by inode number, and a walk over the reachable ones.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,15 +9,15 @@ use filetx::RelPath;
 use super::content::Content;
 use super::hash::{self, Fingerprint, mix};
 
-/// An inode number: the place in [`Objects`]. Never used twice on one disk.
+/// An inode number: the index in [`Objects`]. Never reused on one disk.
 pub(super) type Inode = usize;
-/// The folder that holds all roots.
+/// The folder of all roots.
 pub(super) const TOP: Inode = 0;
 
-/// All objects of one state. A state that came out of a power cut has holes where unreachable ones were.
+/// All objects of one state. After a power cut, unreachable ones are missing.
 pub(super) type Objects = Vec<Option<Arc<Object>>>;
 
-/// One file, folder or symlink.
+/// A file, folder or symlink.
 #[derive(Clone)]
 pub(super) struct Object {
     pub(super) attributes: Attributes,
@@ -25,7 +25,7 @@ pub(super) struct Object {
     pub(super) body: Body,
 }
 
-/// What `sync_data` does not cover.
+/// Metadata that `sync_data` does not cover.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Attributes {
     pub(super) mode: u32,
@@ -48,7 +48,7 @@ pub(super) struct Name {
     hash: u128,
 }
 
-/// One entry of a folder gets a new meaning, or none.
+/// The new target of a folder entry, or its removal.
 #[derive(Clone)]
 pub(super) struct Assignment {
     pub(super) folder: Inode,
@@ -96,17 +96,18 @@ impl Object {
     }
 }
 
-/// The object with this number, which some entry or handle names.
+/// Returns an object that an entry or handle refers to.
 pub(super) fn object(objects: &Objects, inode: Inode) -> &Object {
     objects[inode].as_deref().expect("a name or a handle keeps its object")
 }
 
-/// The same, to change it in this state alone.
+/// Returns an object, to change it in this state only.
 pub(super) fn object_mut(objects: &mut Objects, inode: Inode) -> &mut Object {
     Arc::make_mut(objects[inode].as_mut().expect("a name or a handle keeps its object"))
 }
 
-/// Does what an assignment says, and returns what the entry meant before. A folder that is gone swallows it.
+/// Applies an assignment, and returns the previous target of the entry. Ignores a folder that is
+/// gone.
 pub(super) fn assign(objects: &mut Objects, assignment: &Assignment) -> Option<Inode> {
     let folder = objects[assignment.folder].as_mut()?;
     let Body::Folder(entries) = &mut Arc::make_mut(folder).body else {
@@ -124,10 +125,11 @@ pub(super) fn assign(objects: &mut Objects, assignment: &Assignment) -> Option<I
     }
 }
 
-/// "Too many levels of symbolic links": what a path through a symlink gives.
+/// "Too many levels of symbolic links": the error of a path through a symlink.
 const ELOOP: i32 = 40;
 
-/// What `path` names below `root`. Leading through a file or a symlink is an error; through nothing is nothing.
+/// Looks up `path` below `root`. A path through a file or symlink is an error; a missing folder
+/// yields `None`.
 pub(super) fn find(objects: &Objects, root: Inode, path: &RelPath) -> io::Result<Option<Inode>> {
     let mut at = root;
     for name in path.as_path() {
@@ -145,8 +147,8 @@ pub(super) fn find(objects: &Objects, root: Inode, path: &RelPath) -> io::Result
     Ok(Some(at))
 }
 
-/// Visits every name that leads somewhere from `from`, entering each folder once. `visit` gets the hash of the path and the
-/// inode.
+/// Visits every name that is reachable from `from`, entering each folder once. `visit` gets the
+/// hash of the path and the inode.
 pub(super) fn walk(objects: &mut Objects, from: Inode, visit: &mut dyn FnMut(&mut Objects, u128, Inode)) {
     let mut entered = vec![false; objects.len()];
     let mut to_do = vec![(0u128, from)];
@@ -160,16 +162,17 @@ pub(super) fn walk(objects: &mut Objects, from: Inode, visit: &mut dyn FnMut(&mu
     }
 }
 
-/// What names reach.
+/// The reachable objects.
 pub(super) struct Survey {
     pub(super) fingerprint: Fingerprint,
-    /// A number for which name means which inode, whatever is in them.
+    /// A number for the mapping of names to inodes, whatever their contents.
     pub(super) names: u128,
-    /// By inode, how many names it has.
+    /// Number of names, by inode.
     pub(super) links: Vec<u32>,
 }
 
-/// Looks at everything that names reach from the top. `prepare` may replace each object before it is looked at, once.
+/// Visits everything that is reachable from the top. `prepare` may replace each object before its
+/// visit, once.
 pub(super) fn survey(objects: &mut Objects, mut prepare: impl FnMut(&mut Objects, Inode)) -> Survey {
     let mut links = vec![0u32; objects.len()];
     let mut paths = vec![0u128; objects.len()];
@@ -186,7 +189,7 @@ pub(super) fn survey(objects: &mut Objects, mut prepare: impl FnMut(&mut Objects
         fingerprint = fingerprint.wrapping_add(mix(path, object(objects, inode).fingerprint()));
     });
     if is_shared {
-        // Two names of one file are not the same as two equal files.
+        // Two names of one file differ from two equal files.
         for inode in (0..links.len()).filter(|inode| links[*inode] > 1) {
             fingerprint = fingerprint.wrapping_add(mix(paths[inode], 6));
         }

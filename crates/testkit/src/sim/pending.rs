@@ -1,4 +1,4 @@
-//! What is durable, and what is on its way there.
+//! The durable state, and the pending effects.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use super::content::{self, Sector};
 use super::hash::mix;
 use super::object::{Assignment, Attributes, Body, Inode, Object, Objects, assign, object, object_mut};
 
-/// The durable state and all effects since.
+/// The durable state and all later effects.
 #[derive(Clone)]
 pub(super) struct Pending {
-    /// What is durable, apart from the settled operations that still wait for an earlier one.
+    /// The durable state, apart from synced operations that wait for an earlier one.
     pub(super) base: Objects,
     pub(super) operations: Vec<Operation>,
     pub(super) inodes: BTreeMap<Inode, Changes>,
@@ -27,13 +27,14 @@ pub(super) struct Operation {
 pub(super) enum Fate {
     /// Kept or lost at a power cut.
     Open,
-    /// As `Open`, and no sync changes that any more.
+    /// Like `Open`, and no later sync makes it durable.
     Forgotten,
     /// Synced. It stays in the list only behind an open one that changed the same entry.
     Settled,
 }
 
-/// What changed in one object besides its entries: each list starts with the first change after the durable value.
+/// Changes of one object besides its entries; each list starts with the first change after the
+/// durable value.
 #[derive(Clone, Default)]
 pub(super) struct Changes {
     pub(super) lens: Vec<u64>,
@@ -41,11 +42,11 @@ pub(super) struct Changes {
     pub(super) sectors: BTreeMap<usize, Versions>,
 }
 
-/// The contents that one sector may have at a power cut, besides the durable one.
+/// The contents that one sector may have after a power cut, besides the durable one.
 #[derive(Clone)]
 pub(super) struct Versions {
     pub(super) list: Vec<Sector>,
-    /// Whether the next sync writes the last one. Not so after a failed sync.
+    /// Tells whether the next sync writes the last one. False after a failed sync.
     dirty: bool,
 }
 
@@ -54,7 +55,7 @@ impl Pending {
         Self { base, operations: Vec::new(), inodes: BTreeMap::new() }
     }
 
-    /// Notes an operation on names.
+    /// Adds an operation on names.
     pub(super) fn name(&mut self, text: String, assignments: Vec<Assignment>, fate: Fate) {
         self.operations.push(Operation { text, assignments, fate });
         if fate == Fate::Settled {
@@ -62,7 +63,8 @@ impl Pending {
         }
     }
 
-    /// Notes how content and length of a file came to be as in `live`, where `touched` are the sectors to look at.
+    /// Adds the changes of a file's content and length to `live`, where `touched` are the sectors
+    /// to compare.
     pub(super) fn content(&mut self, inode: Inode, live: &Object, touched: impl Iterator<Item = usize>) {
         let (Body::File(new), Body::File(durable)) = (&live.body, &object(&self.base, inode).body) else {
             panic!("only files have content");
@@ -91,7 +93,8 @@ impl Pending {
         push(&mut self.inodes.entry(inode).or_default().attributes, live, durable);
     }
 
-    /// Content and length of a file become durable, but for pages that an earlier failed sync gave up.
+    /// Makes content and length of a file durable, except for pages that an earlier failed sync
+    /// dropped.
     pub(super) fn sync_content(&mut self, inode: Inode) {
         let Some(changes) = self.inodes.get_mut(&inode) else { return };
         let Body::File(durable) = &mut object_mut(&mut self.base, inode).body else { return };
@@ -118,7 +121,7 @@ impl Pending {
         self.tidy(inode);
     }
 
-    /// After a failed sync the pages count as clean.
+    /// Marks all pages as clean, after a failed sync.
     pub(super) fn forget_content(&mut self, inode: Inode) {
         for versions in
             self.inodes.get_mut(&inode).into_iter().flat_map(|changes| changes.sectors.values_mut())
@@ -127,7 +130,7 @@ impl Pending {
         }
     }
 
-    /// Every operation that changed an entry of this folder becomes durable, or is given up.
+    /// Makes every operation on an entry of this folder durable, or drops it.
     pub(super) fn sync_names(&mut self, folder: Inode, fate: Fate) {
         for operation in &mut self.operations {
             let touches = operation.assignments.iter().any(|assignment| assignment.folder == folder);
@@ -138,12 +141,12 @@ impl Pending {
         self.fold();
     }
 
-    /// The operations that a power cut keeps or loses.
+    /// Returns the operations that a power cut keeps or loses.
     pub(super) fn open_operations(&self) -> impl Iterator<Item = &Operation> {
         self.operations.iter().filter(|operation| operation.fate != Fate::Settled)
     }
 
-    /// A number that tells apart what may become of two disks that look the same now.
+    /// Returns a number that distinguishes the futures of two disks that look alike.
     pub(super) fn fingerprint(&self) -> u128 {
         let mut all: u128 = 0;
         let mut add = |value: u128| all = mix(all, value);
@@ -170,7 +173,8 @@ impl Pending {
         all
     }
 
-    /// Moves settled operations into the base, unless an earlier one that stays changed the same entry: then order matters.
+    /// Moves synced operations into the base, unless an earlier one that stays changed the same
+    /// entry: order matters then.
     fn fold(&mut self) {
         let mut stays: Vec<Operation> = Vec::new();
         for operation in self.operations.drain(..) {
@@ -207,7 +211,7 @@ impl Operation {
     }
 }
 
-/// Adds a version unless it is the newest already.
+/// Adds a version unless it equals the newest one.
 fn push<T: PartialEq>(list: &mut Vec<T>, value: T, durable: T) {
     if *list.last().unwrap_or(&durable) != value {
         list.push(value);

@@ -1,4 +1,4 @@
-//! Everything that a power cut chooses from, and the disk that a choice leads to.
+//! The choices of a power cut, and the resulting disks.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -10,34 +10,34 @@ use super::fault::Plan;
 use super::object::{Body, Inode, Object, Objects, Survey, assign, object_mut, survey};
 use super::pending::{Fate, Operation, Pending};
 
-/// What becomes of everything pending.
+/// A choice for every pending effect.
 #[derive(Clone)]
 pub(super) struct Choice {
-    /// For each open operation, whether it is kept.
+    /// For each open operation, true if it is kept.
     pub(super) kept: Vec<bool>,
-    /// For each piece of data, which version: 0 is the durable one.
+    /// For each piece of data, its version: 0 is the durable one.
     pub(super) versions: Vec<usize>,
 }
 
-/// Everything a power cut chooses from.
+/// The space of all choices.
 pub(super) struct Space {
     pending: Pending,
-    /// How many of the pending operations are kept or lost.
+    /// Number of pending operations that are kept or lost.
     pub(super) open_count: usize,
-    /// Only to name things in messages.
+    /// Only for names in messages.
     live: Objects,
     pub(super) pieces: Vec<Piece>,
-    /// By inode, which pieces are in it.
+    /// The pieces of each inode.
     pieces_of: Vec<Range<usize>>,
     boot: u128,
     rules: Rules,
 }
 
-/// A piece of data with a fate of its own.
+/// A piece of data that is kept or lost independently.
 pub(super) struct Piece {
     inode: Inode,
     what: What,
-    /// How many versions there are besides the durable one.
+    /// Number of versions besides the durable one.
     pub(super) versions: usize,
 }
 
@@ -96,7 +96,7 @@ impl Space {
         Choice { kept: vec![kept; self.open_count], versions }
     }
 
-    /// The state that a choice leads to, with some that no name reaches.
+    /// Builds the state of a choice, which may contain unreachable objects.
     pub(super) fn build(&self, choice: &Choice) -> (Objects, Survey) {
         let mut objects = self.pending.base.clone();
         for operation in self.kept_operations(choice) {
@@ -123,11 +123,11 @@ impl Space {
     fn apply_data(&self, object: &mut Object, inode: Inode, pieces: Range<usize>, choice: &Choice) {
         let changes = &self.pending.inodes[&inode];
         for place in pieces {
-            // Version 0 is the durable one, which is there already.
+            // Version 0 is the durable one, which is in place.
             let Some(version) = choice.versions[place].checked_sub(1) else { continue };
             match (self.pieces[place].what, &mut object.body) {
                 (What::Attributes, _) => object.attributes = changes.attributes[version],
-                // The length is the first piece of a file, so it says which sectors there are room for.
+                // The length is the first piece of a file, so it determines the sectors.
                 (What::Len, Body::File(content)) => drop(content.set_len(changes.lens[version])),
                 (What::Sector(index), Body::File(content)) if index < content.sector_count() => {
                     content.set_sector(index, changes.sectors[&index].list[version].clone());
@@ -151,12 +151,12 @@ impl Space {
         })
     }
 
-    /// The pieces whose object has a name.
+    /// Returns the pieces of reachable objects.
     pub(super) fn reached(&self, links: &[u32]) -> Vec<usize> {
         (0..self.pieces.len()).filter(|place| links[self.pieces[*place].inode] > 0).collect()
     }
 
-    /// Counts on through the versions of some pieces; `false` after the last combination.
+    /// Advances to the next combination of versions; `false` after the last one.
     pub(super) fn next_versions(&self, choice: &mut Choice, data: &[usize]) -> bool {
         for place in data {
             if choice.versions[*place] < self.pieces[*place].versions {
@@ -168,7 +168,7 @@ impl Space {
         false
     }
 
-    /// A random choice. Most losses in practice are few or almost all, so not every coin is fair.
+    /// Draws a random choice. Most real losses are few or almost all, so the coins are biased.
     pub(super) fn draw(&self, rng: &mut Rng) -> Choice {
         let mut odds = || [0.5, 0.5, 0.1, 0.9][rng.usize(..4)];
         let (keep, newest) = (odds(), odds());
@@ -197,7 +197,7 @@ impl Space {
         text
     }
 
-    /// Some name of an object, for messages.
+    /// Returns a name of an object, for messages.
     fn any_name(&self, inode: Inode) -> String {
         let folders = self.live.iter().chain(&self.pending.base).flatten();
         let mut entries = folders.flat_map(|folder| folder.entries().unwrap_or_default());
@@ -209,7 +209,7 @@ impl Space {
 }
 
 impl Choice {
-    /// Counts on through the subsets; `false` after the last one.
+    /// Advances to the next subset; `false` after the last one.
     pub(super) fn next_subset(&mut self) -> bool {
         for kept in &mut self.kept {
             *kept = !*kept;

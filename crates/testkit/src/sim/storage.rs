@@ -1,4 +1,4 @@
-//! The simulated disk behind `filetx`'s storage traits.
+//! The storage traits of `filetx` on the simulated disk.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ use super::fault::{Call, Trouble};
 use super::object::{Assignment, Attributes, Body, Inode, Name, Object, TOP, find, object};
 use super::pending::Fate;
 
-/// One root of a simulated disk.
+/// A root of a simulated disk.
 pub(super) struct Root {
     disk: SimDisk,
     inode: Inode,
@@ -37,7 +37,7 @@ impl Storage for Root {
     fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>> {
         let inner = self.disk.alive()?;
         match find(&inner.live, self.inode, path) {
-            // Below a file there is nothing.
+            // Nothing exists below a file.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
             found => Ok(found?.map(|inode| inner.stat(inode))),
         }
@@ -214,7 +214,7 @@ impl Root {
     }
 }
 
-/// One mount of the disk, to be synced as a whole.
+/// A mount of the disk, to sync as a whole.
 struct WholeDisk {
     disk: SimDisk,
     mount: u64,
@@ -236,7 +236,7 @@ impl FsSync for WholeDisk {
                     inner.pending.sync_attributes(inode);
                     inner.pending.sync_names(inode, Fate::Settled);
                 }
-                // Whatever was to be written counts as clean from here on.
+                // All unwritten pages count as clean from here on.
                 Err(_) => inner.pending.forget_content(inode),
             }
         }
@@ -300,12 +300,12 @@ impl Handle {
     }
 
     fn check_writable(&self) -> io::Result<()> {
-        // What the system says to a write through a handle opened to read.
+        // The error of a write through a read-only handle.
         if self.writable { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 }
 
-/// A name in a folder, and what it means now.
+/// A name in a folder, and its present target.
 struct Place {
     folder: Inode,
     name: Arc<Name>,
@@ -349,14 +349,14 @@ impl Inner {
         }
     }
 
-    /// An entry that this process may change.
+    /// Returns an entry that this process may change.
     fn place(&self, root: Inode, path: &RelPath) -> io::Result<Place> {
         let (Some(parent), Some(name)) = (path.parent(), path.name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let folder = self.folder(root, &parent)?;
         self.may(folder, 0o200)?;
-        // A removed folder can still be open as a root, but takes no new names.
+        // A removed folder may still be open as a root, but takes no new names.
         if self.links[folder] == 0 && folder != TOP {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -385,7 +385,7 @@ impl Inner {
         }
     }
 
-    /// What a rename changes: nothing when both names are one file already.
+    /// Returns the assignments of a rename: none if both names are the same file.
     fn plan_rename(&self, source: &Place, target: &Place, how: RenameMode) -> io::Result<Vec<Assignment>> {
         let moved = source.inode.ok_or(io::ErrorKind::NotFound)?;
         self.same_mount(moved, target.folder)?;
@@ -421,7 +421,7 @@ impl Inner {
         }
     }
 
-    /// A folder cannot move into itself or below.
+    /// Refuses to move a folder into itself or below.
     fn not_into_itself(&self, moved: Inode, folder: Inode) -> io::Result<()> {
         let mut to_do = vec![moved];
         let mut entered = BTreeSet::new();

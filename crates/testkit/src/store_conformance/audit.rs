@@ -12,13 +12,13 @@ use super::Case;
 use super::fixtures::*;
 
 pub(super) const CASES: &[Case] = &[
-    ("each change appends a record that says who did what", says_what),
-    ("chains verify, and a checkpoint shows what was cut off", verifies),
-    ("chains verify while others write", verifies_meanwhile),
+    ("each change appends a record with its actor", appends_record),
+    ("chains verify, and a checkpoint reveals truncation", verifies),
+    ("chains verify while others write", verifies_during_writes),
     ("records are listed by plan, time and page", listed),
 ];
 
-fn says_what(store: &Arc<dyn Store>) {
+fn appends_record(store: &Arc<dyn Store>) {
     let store = &**store;
     let plan = make_plan(store);
     let change = step(&plan, "ready");
@@ -31,7 +31,7 @@ fn says_what(store: &Arc<dyn Store>) {
     assert_eq!(made.at, plan.created_at);
     let body: serde_json::Value = serde_json::from_str(&stepped.body.0).unwrap();
     assert_eq!((body["from"].as_str(), body["to"].as_str()), (Some("running"), Some("ready")));
-    // What is exported verifies without the store.
+    // Exported records verify without the store.
     for record in &records {
         let line = serde_json::to_string(record).unwrap();
         let read: AuditRecord = serde_json::from_str(&line).unwrap();
@@ -61,7 +61,7 @@ fn verifies(store: &Arc<dyn Store>) {
     assert_eq!(found(&[gone]), [(gone.plan, 1, Fault::Missing)]);
 }
 
-fn verifies_meanwhile(store: &Arc<dyn Store>) {
+fn verifies_during_writes(store: &Arc<dyn Store>) {
     let store = &**store;
     let work = || {
         for _ in 0..10 {
@@ -103,7 +103,7 @@ fn listed(store: &Arc<dyn Store>) {
     assert_eq!(places(AuditQuery { since: Some(later), ..AuditQuery::default() }), []);
     assert_eq!(places(AuditQuery { since: Some(first.created_at), ..AuditQuery::default() }), all);
 
-    // Longer than a page.
+    // More than one page.
     let plan = make_plan(store);
     for number in 0..PAGE_MAX / 2 + 1 {
         let (id, epoch) = start(store, plan.id, &format!("actor {number}"));

@@ -1,4 +1,4 @@
-//! Contents.
+//! Blobs.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -15,14 +15,14 @@ use super::Case;
 use super::fixtures::*;
 
 pub(super) const CASES: &[Case] = &[
-    ("a content of any length reads back", reads_back),
-    ("many small contents are read at once", read_at_once),
-    ("a content is stored once", stored_once),
-    ("what nothing refers to is collected, after its time", collected),
-    ("what an entry refers to is kept", kept),
-    ("an upload that was not finished is no content, and is collected", unfinished),
-    ("an upload that is asked for again is done once", upload_again),
-    ("a source that fails leaves nothing", failing_source),
+    ("a blob of any length reads back", reads_back),
+    ("many small blobs are read at once", read_at_once),
+    ("a blob is stored once", stored_once),
+    ("garbage is collected after its grace period", collected),
+    ("a blob with an entry is kept", kept),
+    ("an unfinished upload is not a blob, and is collected", unfinished),
+    ("a repeated upload takes effect once", repeated_upload),
+    ("a failing source leaves nothing", failing_source),
 ];
 
 const NOW: Duration = Duration::ZERO;
@@ -42,7 +42,7 @@ fn read_at_once(store: &Arc<dyn Store>) {
     let (small, empty) = (put(b"small"), put(b""));
     let large = put(&noise(2 * CHUNK_BYTES));
     let found = read_blobs(store, &[small, large, empty, BlobHash::of(b"nobody put this")]).unwrap();
-    // What is longer, or not there, is left out.
+    // Longer and missing blobs are left out.
     assert_eq!(found, HashMap::from([(small, b"small".to_vec()), (empty, Vec::new())]));
     assert!(read_blobs(store, &[]).unwrap().is_empty());
 }
@@ -128,7 +128,7 @@ fn unfinished(store: &Arc<dyn Store>) {
     store.drop_upload(upload).unwrap();
 }
 
-fn upload_again(store: &Arc<dyn Store>) {
+fn repeated_upload(store: &Arc<dyn Store>) {
     let store = &**store;
     let (content, upload) = (noise(CHUNK_BYTES), UploadId::new());
     let chunk = Chunk::pack(&content).unwrap();

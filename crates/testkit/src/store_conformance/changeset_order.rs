@@ -1,10 +1,11 @@
-//! The order of changesets, also when the clock goes back.
+//! The order of changesets when the clock goes back.
 
 use store::Store;
 
 use super::fixtures::*;
 
-/// Starts changesets of one plan before and after the clock went back, or whatever is like it: they stay in the order in which they were started.
+/// Starts changesets of one plan before and after the clock goes back, and asserts that they are
+/// listed in the order of their starts.
 pub fn check(store: &dyn Store, clock_goes_back: impl FnOnce()) {
     let plan = make_plan(store).id;
     let mut started = vec![start(store, plan, "one").0, start(store, plan, "two").0];

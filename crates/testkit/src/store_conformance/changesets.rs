@@ -12,20 +12,20 @@ use super::Case;
 use super::fixtures::*;
 
 pub(super) const CASES: &[Case] = &[
-    ("a changeset is there with its plan as soon as it is started", started),
-    ("a changeset is found by the beginning of its id", found_by_prefix),
-    ("starting again with its id starts one changeset", starting_again),
-    ("a changeset is started only while the plan is in a state that allows it", guarded_by_state),
-    ("entries read back in order, credited to the changeset's actor", reads_back),
+    ("a started changeset is durable with its plan", started),
+    ("a changeset is found by a prefix of its id", found_by_prefix),
+    ("a repeated start has no further effect", repeated_start),
+    ("a changeset starts only in an allowed state of the plan", guarded_by_state),
+    ("entries read back in order, with the changeset's actor", reads_back),
     ("sequence numbers have no gaps, whatever is refused", dense),
-    ("a recording that is asked for again is recorded once", recording_again),
-    ("a closed changeset takes nothing more", closed),
-    ("an entry never refers to a content that is not there", contents_are_there),
-    ("what is recorded together is recorded together or not at all", all_or_none),
+    ("a repeated recording has no further effect", repeated_recording),
+    ("a closed changeset takes no more entries", closed),
+    ("an entry never refers to a missing blob", blobs_exist),
+    ("a recording is atomic", all_or_none),
     ("entries are listed by page", pages),
-    ("the last entry of a path is found by each path that it changed", last_of_paths),
-    ("too much is refused", limits),
-    ("changesets that are started at the same time are listed as the audit trail tells", listed_as_told),
+    ("the last entry of a path is found by each of its paths", last_of_paths),
+    ("calls beyond a limit are refused", limits),
+    ("concurrent changesets are listed in the order of the audit trail", listed_in_audit_order),
 ];
 
 fn started(store: &Arc<dyn Store>) {
@@ -53,7 +53,7 @@ fn found_by_prefix(store: &Arc<dyn Store>) {
     for id in [ids[0].clone(), ids[0].to_lowercase()] {
         assert_eq!(store.find_changeset(&id).unwrap().id, first);
     }
-    // They were made within a moment, so their ids begin alike and end otherwise.
+    // Made at almost the same time, the ids share a prefix.
     let error = refused(store.find_changeset(&ids[0][..4]), "ambiguous");
     assert!(error.to_string().ends_with("matches several changesets"), "{error}");
     let store::Error::Ambiguous { candidates, .. } = error else { panic!("{error}") };
@@ -65,7 +65,7 @@ fn found_by_prefix(store: &Arc<dyn Store>) {
     }
 }
 
-fn starting_again(store: &Arc<dyn Store>) {
+fn repeated_start(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let new = new_changeset(plan.id, "coder");
     let lease = store.start_changeset(&new).unwrap();
@@ -148,7 +148,7 @@ fn dense(store: &Arc<dyn Store>) {
     assert_eq!(paths, ["a", "b", "d"]);
 }
 
-fn recording_again(store: &Arc<dyn Store>) {
+fn repeated_recording(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let (id, epoch) = start(&**store, plan.id, "coder");
     let once = recording_of(&[("a", b"1"), ("b", b"2")]);
@@ -160,7 +160,7 @@ fn recording_again(store: &Arc<dyn Store>) {
     refused(store.record(id, epoch, &other), "id-reused");
     let fewer = Recording { request: once.request, entries: once.entries[..1].to_vec(), blobs: Vec::new() };
     refused(store.record(id, epoch, &fewer), "id-reused");
-    // Whoever asks what became of it learns the truth, also when the changeset is closed.
+    // A repeated call gets the first answer, even if the changeset is closed.
     store.seal(id, epoch).unwrap();
     assert_eq!(store.record(id, epoch, &once).unwrap(), recorded);
 }
@@ -192,7 +192,7 @@ fn closed(store: &Arc<dyn Store>) {
     );
 }
 
-fn contents_are_there(store: &Arc<dyn Store>) {
+fn blobs_exist(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let (id, epoch) = start(&**store, plan.id, "coder");
     let blob = packed(b"content");
@@ -206,7 +206,7 @@ fn contents_are_there(store: &Arc<dyn Store>) {
     store.record(id, epoch, &refers(content(&blob))).unwrap();
     refused(store.record(id, epoch, &refers(Content { bytes: 1, ..content(&blob) })), "blob-missing");
 
-    // Not one either that was there a moment ago.
+    // Nor a blob that was there a moment ago.
     let gone = packed(b"brought, and dropped with its plan");
     let other = make_plan(&**store);
     let (brought, its_epoch) = start(&**store, other.id, "coder");
@@ -278,7 +278,7 @@ fn last_of_paths(store: &Arc<dyn Store>) {
     assert_eq!(last(id, &odd.each_ref().map(|odd| (here, odd))), [Some(6), Some(7), Some(8)]);
     assert_eq!(last(other, &[(here, &a), (here, &b), (here, &d)]), [Some(1), None, Some(2)]);
     assert_eq!(last(id, &[]), []);
-    // By its new path, and gone from there again.
+    // Found by its new path, which it has left again.
     record(id, epoch, vec![rename("d", &a)]);
     assert_eq!(last(id, &[(here, &a), (here, &d)]), [Some(9), Some(9)]);
     refused(store.last_entries(ChangesetId::new(), &[]), "not-found");
@@ -293,7 +293,7 @@ fn limits(store: &Arc<dyn Store>) {
     refused(store.abandon(id, epoch, &"x".repeat(REASON_BYTES_MAX + 1)), "limit-exceeded");
     let long = NewChangeset { lease: lease_request("x", 2 * LEASE_MAX), ..new_changeset(plan.id, "coder") };
     refused(store.start_changeset(&long), "limit-exceeded");
-    // Noise, so that compression does not help; each of the contents fits.
+    // Noise, which does not compress; each blob alone is within the limit.
     let mut random = fastrand::Rng::with_seed(7);
     let blob = packed(&std::iter::repeat_with(|| random.u8(..)).take(1 << 20).collect::<Vec<u8>>());
     let heavy = Recording { blobs: vec![blob; 17], ..recording(&["a"]) };
@@ -301,7 +301,7 @@ fn limits(store: &Arc<dyn Store>) {
     assert_eq!(store.changeset(id).unwrap().entries, 0);
 }
 
-fn listed_as_told(store: &Arc<dyn Store>) {
+fn listed_in_audit_order(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store).id;
     together(8, |number| {
         for _ in 0..5 {
@@ -309,10 +309,11 @@ fn listed_as_told(store: &Arc<dyn Store>) {
         }
     });
     let query = store::AuditQuery { plan: Some(plan), ..Default::default() };
-    let told = store.audit(&query).unwrap().into_iter().filter(|record| record.kind == "changeset.started");
-    let told: Vec<(String, store::Time)> = told.map(|record| (record.actor, record.at)).collect();
+    let audited =
+        store.audit(&query).unwrap().into_iter().filter(|record| record.kind == "changeset.started");
+    let audited: Vec<(String, store::Time)> = audited.map(|record| (record.actor, record.at)).collect();
     let listed = store.changesets(plan).unwrap();
     let listed = listed.iter().map(|changeset| (changeset.actor.to_string(), changeset.started_at));
-    assert_eq!(listed.collect::<Vec<_>>(), told);
-    assert!(told.is_sorted_by(|(_, one), (_, next)| one < next));
+    assert_eq!(listed.collect::<Vec<_>>(), audited);
+    assert!(audited.is_sorted_by(|(_, one), (_, next)| one < next));
 }

@@ -11,30 +11,30 @@ use store::{
     PlanRemoval, PlanStep, Recording, RequestId, Result, State, Store, Version,
 };
 
-/// Time enough for any test.
+/// Longer than any test.
 pub const LONG: Duration = Duration::from_secs(3600);
 
-/// An actor.
+/// Makes an actor.
 pub fn actor(text: &str) -> Actor {
     Actor::parse(text).expect("tests use plain actors")
 }
 
-/// A state.
+/// Makes a state.
 pub fn state(text: &str) -> State {
     State::parse(text).expect("tests use plain states")
 }
 
-/// A path.
+/// Makes a path.
 pub fn path(text: &str) -> PathBytes {
     PathBytes::parse(text).expect("tests use plain paths")
 }
 
-/// Who wants a lease, and for how long.
+/// Makes a request for a lease.
 pub fn lease_request(owner: &str, duration: Duration) -> LeaseRequest {
     LeaseRequest { owner: Owner::parse(owner).expect("tests use plain owners"), duration }
 }
 
-/// A plan that is running and has no name.
+/// Makes a running plan without a name.
 pub fn new_plan() -> NewPlan {
     NewPlan {
         id: PlanId::new(),
@@ -47,12 +47,12 @@ pub fn new_plan() -> NewPlan {
     }
 }
 
-/// Makes such a plan.
+/// Stores such a plan.
 pub fn make_plan(store: &dyn Store) -> Plan {
     store.create_plan(&new_plan()).expect("a plan is made")
 }
 
-/// A step of a plan from where it is.
+/// Makes a step of a plan from its present state.
 pub fn step(plan: &Plan, to: &str) -> PlanStep {
     PlanStep {
         plan: plan.id,
@@ -69,7 +69,7 @@ pub fn step(plan: &Plan, to: &str) -> PlanStep {
     }
 }
 
-/// Its removal, whatever it holds.
+/// Makes the removal of a plan of any size.
 pub fn removal(plan: &Plan) -> PlanRemoval {
     PlanRemoval {
         plan: plan.id,
@@ -80,7 +80,7 @@ pub fn removal(plan: &Plan) -> PlanRemoval {
     }
 }
 
-/// A changeset of an actor, whose owner has the same name.
+/// Makes a changeset of an actor, with an owner of the same name.
 pub fn new_changeset(plan: PlanId, name: &str) -> NewChangeset {
     NewChangeset {
         id: ChangesetId::new(),
@@ -99,13 +99,13 @@ pub fn start(store: &dyn Store, plan: PlanId, name: &str) -> (ChangesetId, Epoch
     (new.id, store.start_changeset(&new).expect("a changeset starts").epoch)
 }
 
-/// A deletion, which needs no content.
+/// Makes a deletion, which needs no blob.
 pub fn deletion(at: &str) -> NewEntry {
     let root = path("/project");
     NewEntry { root, path: path(at), operation: Operation::Delete, before: None, after: None, tool: None }
 }
 
-/// The content that an entry refers to.
+/// Makes the content that refers to a blob.
 pub fn content(blob: &PackedBlob) -> Content {
     Content {
         kind: ContentKind::File,
@@ -115,18 +115,18 @@ pub fn content(blob: &PackedBlob) -> Content {
     }
 }
 
-/// A small content.
+/// Packs a small blob.
 pub fn packed(bytes: &[u8]) -> PackedBlob {
     PackedBlob::new(bytes).expect("it fits into a chunk")
 }
 
-/// Entries to record, without contents.
+/// Makes a recording without blobs.
 pub fn recording(paths: &[&str]) -> Recording {
     let entries = paths.iter().map(|at| deletion(at)).collect();
     Recording { request: RequestId::new(), entries, blobs: Vec::new() }
 }
 
-/// Creations with contents, which come with them.
+/// Makes a recording of new files, with their blobs.
 pub fn recording_of(contents: &[(&str, &[u8])]) -> Recording {
     let blobs: Vec<PackedBlob> = contents.iter().map(|(_, bytes)| packed(bytes)).collect();
     let entry = |((at, _), blob): (&(&str, &[u8]), &PackedBlob)| NewEntry {
@@ -138,7 +138,7 @@ pub fn recording_of(contents: &[(&str, &[u8])]) -> Recording {
     Recording { request: RequestId::new(), entries, blobs }
 }
 
-/// All entries of a changeset.
+/// Returns all entries of a changeset.
 pub fn all_entries(store: &dyn Store, id: ChangesetId) -> Vec<ChangeEntry> {
     let mut entries: Vec<ChangeEntry> = Vec::new();
     loop {
@@ -150,7 +150,7 @@ pub fn all_entries(store: &dyn Store, id: ChangesetId) -> Vec<ChangeEntry> {
     }
 }
 
-/// The kinds of the audit records of a plan, in order.
+/// Returns the kinds of a plan's audit records, in order.
 pub fn kinds(store: &dyn Store, plan: PlanId) -> Vec<String> {
     let query = store::AuditQuery { plan: Some(plan), ..Default::default() };
     store::export(store, query).map(|record| record.expect("audit is read").kind).collect()
@@ -165,12 +165,12 @@ pub fn refused<T: Debug>(result: Result<T>, code: &str) -> Error {
     error
 }
 
-/// The version of a plan.
+/// Returns the version of a plan.
 pub fn version(store: &dyn Store, plan: PlanId) -> Version {
     store.plan(plan).expect("it is there").version
 }
 
-/// Runs threads that begin together, and gives what each gave.
+/// Runs threads that start together, and returns their results.
 pub fn together<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let barrier = Barrier::new(threads);
     let run = &|number| {

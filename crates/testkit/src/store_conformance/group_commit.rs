@@ -1,4 +1,4 @@
-//! Many threads share transactions, and each gets its own answer.
+//! Threads share transactions, and each gets its own answer.
 
 use store::{Store, WriterCounts};
 
@@ -7,8 +7,9 @@ use crate::report::is_proof;
 
 const THREADS: usize = 32;
 
-/// 32 threads record, each into a changeset of its own. `counts` says what was written how often; the changesets themselves are `beside`
-/// it or not. Gives transactions for 1000 recordings.
+/// Runs 32 threads that record into a changeset each. `counts` returns the counters of the writer;
+/// with `beside`, they do not include the start of a changeset. Returns the transactions per 1000
+/// recordings.
 pub fn check(store: &dyn Store, counts: impl Fn() -> WriterCounts, beside: bool) -> u64 {
     let records = if is_proof() { 1000 } else { 100 };
     let plan = make_plan(store);

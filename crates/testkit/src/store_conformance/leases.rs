@@ -14,13 +14,13 @@ use super::fixtures::*;
 
 pub(super) const CASES: &[Case] = &[
     ("a lease has one holder", one_holder),
-    ("an expired lease is taken over, and its old holder is refused", taken_over),
-    ("a holder that nobody replaced may go on", expired_but_mine),
-    ("a lease that was given back is free, and its old holder is refused", given_back),
+    ("an expired lease is taken over, and its previous holder is refused", taken_over),
+    ("an expired lease that was not taken stays valid", expired_not_taken),
+    ("a released lease is free, and its previous holder is refused", released),
     ("a lease on a plan guards its steps", guards_steps),
     ("a lease on a plan guards its nodes and their changesets", guards_nodes),
     ("held leases are listed", listed),
-    ("of many that take a lease, one gets it", one_winner),
+    ("of concurrent requests for a lease, one succeeds", one_winner),
 ];
 
 fn one_holder(store: &Arc<dyn Store>) {
@@ -29,7 +29,7 @@ fn one_holder(store: &Arc<dyn Store>) {
     assert_eq!((lease.resource, lease.owner.as_str(), lease.epoch), (resource, "one", Epoch(1)));
     let error = refused(store.acquire(resource, &lease_request("two", LONG)), "lease-held");
     assert!(error.to_string().contains("is held by one until 2"), "{error}");
-    // Asked again by the same, it is the same.
+    // A repeated call of the holder returns the same lease.
     assert_eq!(store.acquire(resource, &lease_request("one", LONG)).unwrap().epoch, Epoch(1));
     refused(store.acquire(Resource::Changeset(ChangesetId::new()), &lease_request("one", LONG)), "not-found");
     refused(store.acquire(Resource::Node(NodeId::new()), &lease_request("one", LONG)), "not-found");
@@ -54,7 +54,7 @@ fn taken_over(store: &Arc<dyn Store>) {
     refused(store.acquire(old.resource, &lease_request("old", LONG)), "lease-held");
     assert_eq!(store.record(new.id, fresh.epoch, &recording(&["b"])).unwrap().first, 2);
     store.seal(new.id, fresh.epoch).unwrap();
-    // Sealed by another: that is no answer to the old holder's request.
+    // Sealed by another holder, so this is not a repeated call.
     refused(store.seal(new.id, old.epoch), "changeset-closed");
     assert_eq!(
         kinds(&**store, plan.id),
@@ -62,7 +62,7 @@ fn taken_over(store: &Arc<dyn Store>) {
     );
 }
 
-fn expired_but_mine(store: &Arc<dyn Store>) {
+fn expired_not_taken(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let mut new = new_changeset(plan.id, "slow");
     new.lease.duration = Duration::ZERO;
@@ -79,7 +79,7 @@ fn expired_but_mine(store: &Arc<dyn Store>) {
     );
 }
 
-fn given_back(store: &Arc<dyn Store>) {
+fn released(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let new = new_changeset(plan.id, "one");
     let lease = store.start_changeset(&new).unwrap();
@@ -91,7 +91,7 @@ fn given_back(store: &Arc<dyn Store>) {
     refused(store.release(&lease), "lease-stale");
     refused(store.renew(&lease, LONG), "lease-stale");
     store.record(new.id, next.epoch, &recording(&["a"])).unwrap();
-    // Nothing was taken from anybody.
+    // Nothing was taken over.
     assert_eq!(kinds(&**store, plan.id), ["plan.created", "changeset.started"]);
 }
 
@@ -107,7 +107,7 @@ fn guards_steps(store: &Arc<dyn Store>) {
     refused(store.step_plan(&with(&fresh)), "conflict");
 }
 
-/// Nodes have no lease of their own: whoever holds the plan's works on them, and on their changesets.
+/// Nodes are guarded by the lease on their plan, and so are their changesets.
 fn guards_nodes(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let resource = Resource::Plan(plan.id);
@@ -122,7 +122,7 @@ fn guards_nodes(store: &Arc<dyn Store>) {
     };
     let new = changeset(&old);
     let of_old = store.start_changeset(&new).unwrap();
-    // One that no node has is not the run's.
+    // A changeset without a node is not part of the run.
     let (own, own_epoch) = start(&**store, plan.id, "person");
     let old = store.renew(&old, Duration::ZERO).unwrap();
     let fresh = store.acquire(resource, &lease_request("fresh", LONG)).unwrap();

@@ -1,4 +1,4 @@
-//! Calls of many at the same time look as if they had come one after the other.
+//! Concurrent calls are linearizable.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::report::is_proof;
 
 const CLIENTS: usize = 8;
 
-/// Many step one plan and look at it, each with a store of its own that `open` opens. Its version is a counter; what they saw of it must fit
-/// into one order. Gives how many calls.
+/// Runs clients that step and read one plan, each with its own store from `open`. The version is a
+/// counter; the history of its values must be linearizable. Returns the number of calls.
 pub fn check(open: impl Fn() -> Arc<dyn Store> + Sync) -> usize {
     let rounds = if is_proof() { 200 } else { 25 };
     let plan = make_plan(&*open()).id;
@@ -31,7 +31,7 @@ pub fn check(open: impl Fn() -> Arc<dyn Store> + Sync) -> usize {
                         seen.version = version;
                         Count::Increment(version.0 - 2)
                     }
-                    // It lost, and was told what is there.
+                    // The step lost; the error has the present version.
                     Err(Error::Conflict { version, .. }) => {
                         seen.version = version;
                         Count::Read(version.0 - 1)

@@ -1,7 +1,7 @@
-//! What every engine of the store does, as tests that any engine runs.
+//! The conformance suite for engines of the store.
 //!
-//! An engine's test calls [`run`] with a way to open an empty store. Nothing here sleeps: a lease that is asked for no time has expired
-//! at once, and contents are collected without grace.
+//! The test of an engine calls [`run`] with a function that opens an empty store. Nothing here
+//! sleeps: a lease with zero duration expires at once, and garbage is collected without grace.
 
 mod audit;
 mod blobs;
@@ -21,10 +21,10 @@ use std::sync::Arc;
 
 use store::Store;
 
-/// One rule, and the test of it.
+/// A rule and its test.
 type Case = (&'static str, fn(&Arc<dyn Store>));
 
-/// Runs all cases, each with an empty store of its own. A panic says which.
+/// Runs all cases, each with its own empty store. A failure prints the rule.
 pub fn run(open: impl Fn() -> Arc<dyn Store>) -> usize {
     let cases: Vec<Case> =
         [plans::CASES, changesets::CASES, leases::CASES, blobs::CASES, audit::CASES, threads::CASES].concat();
@@ -34,7 +34,7 @@ pub fn run(open: impl Fn() -> Arc<dyn Store>) -> usize {
             eprintln!("the engine broke this rule: {name}");
             resume_unwind(panic);
         }
-        // Whatever a case does, it leaves a store that is whole.
+        // Every case must leave a sound store.
         assert_eq!(store.check().expect("a store can be checked"), [], "after: {name}");
         assert_eq!(store::scrub(&*store).expect("contents can be read"), [], "after: {name}");
         let report = store::verify(&*store, &[]).expect("a store can be verified");

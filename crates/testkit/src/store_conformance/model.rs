@@ -1,4 +1,4 @@
-//! Any sequence of calls gives what a model in memory gives: the same answers, the same refusals, the same state.
+//! Any sequence of calls matches a model in memory: the same answers, refusals and state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const REQUESTS: usize = 4;
 const OWNERS: [&str; 2] = ["one", "two"];
 const STATES: [&str; 3] = ["running", "ready", "cancelled"];
 
-/// One call, in numbers that the model has ids for.
+/// A call, in numbers that the model maps to ids.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the fields are those of the calls")]
 pub enum Call {
@@ -32,7 +32,7 @@ pub enum Call {
     Reopen,
 }
 
-/// Any call.
+/// Generates any call.
 pub fn call() -> impl Strategy<Value = Call> {
     let open = prop_oneof![
         3 => Just(OpenChangesets::Leave),
@@ -59,7 +59,7 @@ pub fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// What a call answers: a number, or the code of a refusal.
+/// The answer of a call: a number, or the code of a refusal.
 type Answer = Result<u64, &'static str>;
 
 #[derive(Clone)]
@@ -188,7 +188,7 @@ impl ModelChangeset {
     }
 }
 
-/// The ids that the model has numbers for.
+/// The ids behind the numbers of the model.
 struct Ids {
     plans: [PlanId; PLANS],
     changesets: [ChangesetId; CHANGESETS],
@@ -266,7 +266,8 @@ fn check_state(store: &dyn Store, ids: &Ids, model: &Model) {
     assert_eq!(store.check().unwrap(), []);
 }
 
-/// Makes the calls on a store and on the model. `open` opens the same store each time; it is empty at first.
+/// Makes the calls on a store and on the model. `open` opens the same store each time; it is empty
+/// at first.
 pub fn check(calls: &[Call], open: impl Fn() -> Arc<dyn Store>) {
     let mut store = open();
     let ids = Ids {

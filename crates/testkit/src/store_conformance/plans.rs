@@ -12,18 +12,18 @@ use super::Case;
 use super::fixtures::*;
 
 pub(super) const CASES: &[Case] = &[
-    ("a plan reads back as it was made", reads_back),
-    ("making a plan again with its id makes one plan", making_again),
+    ("a plan reads back as created", reads_back),
+    ("a repeated creation has no further effect", repeated_creation),
     ("a name belongs to one plan", one_name),
-    ("a plan is found by id, name, beginning of its id, and as the latest", found),
+    ("a plan is found by id, name, prefix of its id, and as the latest", found),
     ("plans are listed newest first, by page and state", listed),
-    ("a step needs the state and version that were seen", compare_and_set),
-    ("a step that is asked for again is taken once", step_again),
-    ("a step may require that no changeset is open, or abandon those that are", open_changesets),
-    ("a plan is removed as it was seen, and its audit stays", removed),
-    ("a plan that holds more than was seen is not removed", removed_as_seen),
-    ("nodes are made together and step on their own", nodes),
-    ("too much is refused", limits),
+    ("a step needs the present state and version", compare_and_set),
+    ("a repeated step has no further effect", repeated_step),
+    ("a step may refuse or abandon open changesets", open_changesets),
+    ("a plan is removed by version, and its audit chain remains", removed),
+    ("a plan of another size is not removed", removed_by_size),
+    ("nodes are created together and step separately", nodes),
+    ("calls beyond a limit are refused", limits),
 ];
 
 fn named(name: &str) -> NewPlan {
@@ -43,7 +43,7 @@ fn reads_back(store: &Arc<dyn Store>) {
     refused(store.plan(PlanId::new()), "not-found");
 }
 
-fn making_again(store: &Arc<dyn Store>) {
+fn repeated_creation(store: &Arc<dyn Store>) {
     let new = named("once");
     let plan = store.create_plan(&new).unwrap();
     assert_eq!(store.create_plan(&new).unwrap(), plan);
@@ -57,7 +57,7 @@ fn one_name(store: &Arc<dyn Store>) {
     store.create_plan(&named("one")).unwrap();
     refused(store.create_plan(&named("one")), "name-taken");
     assert_eq!(store.plans(&PlanQuery::default()).unwrap().len(), 1);
-    // Plans without a name do not get in each other's way.
+    // Plans without a name do not conflict.
     make_plan(&**store);
     make_plan(&**store);
 }
@@ -73,7 +73,7 @@ fn found(store: &Arc<dyn Store>) {
     for id in [undo.id.to_string(), undo.id.to_string().to_lowercase()] {
         assert_eq!(find(&id).unwrap().id, undo.id);
     }
-    // The three were made within a moment, so their ids begin alike and end otherwise.
+    // Made at almost the same time, the ids share a prefix.
     let error = refused(find(&first.id.to_string()[..4]), "ambiguous");
     assert!(
         matches!(error, store::Error::Ambiguous { candidates, .. } if candidates.contains(&first.id.to_string()))
@@ -106,7 +106,7 @@ fn listed(store: &Arc<dyn Store>) {
         let since = PlanQuery { changed_since: Some(seen.changed_at), ..PlanQuery::default() };
         let later = all.iter().filter(|plan| plan.changed_at >= seen.changed_at).map(|plan| plan.id);
         assert_eq!(ids(&since), later.collect::<Vec<_>>());
-        // The second was changed last, though it was not made last.
+        // The second plan was changed last, though it was not created last.
         assert!(ids(&since).contains(&plans[1].id));
         assert_eq!(ids(&PlanQuery { states: vec![state("failed")], ..since }), []);
     }
@@ -134,14 +134,14 @@ fn compare_and_set(store: &Arc<dyn Store>) {
     refused(store.step_plan(&nowhere), "not-found");
 }
 
-fn step_again(store: &Arc<dyn Store>) {
+fn repeated_step(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let change = step(&plan, "ready");
     assert_eq!(store.step_plan(&change).unwrap(), Version(2));
     assert_eq!(store.step_plan(&change).unwrap(), Version(2));
     let ready = store.plan(plan.id).unwrap();
     store.step_plan(&step(&ready, "applying")).unwrap();
-    // Also when the plan has gone on since.
+    // Also when the plan has advanced since.
     assert_eq!(store.step_plan(&change).unwrap(), Version(2));
     assert_eq!(version(&**store, plan.id), Version(3));
     refused(store.step_plan(&store::PlanStep { to: state("failed"), ..change.clone() }), "id-reused");
@@ -209,11 +209,11 @@ fn removed(store: &Arc<dyn Store>) {
     assert_eq!(store::verify(&**store, &[]).unwrap().findings, []);
 }
 
-fn removed_as_seen(store: &Arc<dyn Store>) {
+fn removed_by_size(store: &Arc<dyn Store>) {
     let plan = make_plan(&**store);
     let seen =
         |changesets, entries| PlanRemoval { size: Some(PlanSize { changesets, entries }), ..removal(&plan) };
-    // Neither a changeset that is started nor an entry that is recorded changes the plan's version.
+    // Neither starting a changeset nor recording changes the version of the plan.
     let (id, epoch) = start(&**store, plan.id, "coder");
     refused(store.remove_plan(&seen(0, 0)), "plan-changed");
     store.record(id, epoch, &recording(&["a", "b"])).unwrap();

@@ -8,11 +8,11 @@ use super::Case;
 use super::fixtures::*;
 
 pub(super) const CASES: &[Case] = &[
-    ("each thread's entries sit in the changeset it started", attribution),
+    ("each thread's entries are in its own changeset", attribution),
     ("threads that share a changeset get each sequence number once", shared_changeset),
-    ("of two that take a step, one does", one_step),
-    ("a plan that closes has no entries recorded behind it", closing),
-    ("what is collected while others record is referred to by nothing", collecting),
+    ("of concurrent steps, one succeeds", one_step),
+    ("no entry is recorded after its plan has closed", closing),
+    ("concurrent garbage collection removes no blob with an entry", collecting),
 ];
 
 const THREADS: usize = 8;
@@ -98,7 +98,8 @@ fn collecting(store: &Arc<dyn Store>) {
         }
         let (id, epoch) = start(&**store, plan.id, &format!("actor {number}"));
         for record in 0..RECORDS {
-            // Threads share contents, so one stores what another is about to refer to and a third collects.
+            // Threads share blobs, so one stores what another is about to refer to and a third
+            // collects.
             let blob = packed(format!("content {record}").as_bytes());
             store.put_blob(&blob).unwrap();
             let entry = store::NewEntry { after: Some(content(&blob)), ..deletion("a") };
